@@ -83,6 +83,7 @@ let edge: [Target] = [
     library("ChildProcess", in: "Platform/Process", ["CSpawn"]),
     library("ClientAddress", in: "Platform/ClientAddress"),
     library("EventLoop", in: "Platform/EventLoop", ["CUV", "ClientAddress", "Concurrency", "MachineKit"]),
+    library("TLS", in: "Platform/TLS", ["COpenSSL", "EventLoop"]),
     library("WebSocket", in: "Platform/WebSocket", ["EventLoop", "ClientAddress", "COpenSSL", "MachineKit"]),
     library(
         "HTTPServer", in: "Platform/HTTP/Server", ["CMicrohttpd", "ClientAddress", "Concurrency", "MachineKit"]),
@@ -136,7 +137,7 @@ let edge: [Target] = [
         ]),
     library(
         "LivePlazaTransport", in: "Client/LivePlazaTransport",
-        ["LivePlazaKit", "Concurrency", "EventLoop", "WebSocket"]),
+        ["LivePlazaKit", "Concurrency", "EventLoop", "TLS", "WebSocket"]),
     library(
         "ClusterKit", in: "Tools/ClusterKit",
         [
@@ -323,7 +324,7 @@ let testTargets: [Target] = [
         ["LivePlazaKit", "LivePlazaCombine", "Repository", "PlazaModel", "PlazaWire", "MachineKit"]),
     tests(
         "LivePlazaTransportTests", in: "Client/LivePlazaTransport",
-        ["LivePlazaTransport", "LivePlazaKit", "EventLoop", "WebSocket", "Concurrency"]),
+        ["LivePlazaTransport", "LivePlazaKit", "EventLoop", "WebSocket", "Concurrency", "TestSupport"]),
     tests(
         "LivePlazaTestingTests", in: "Client/LivePlazaTesting",
         ["LivePlazaTesting", "LivePlazaKit", "LivePlazaCombine"]),

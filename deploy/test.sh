@@ -15,9 +15,9 @@ cd "$(dirname "$0")/.."
 fast_targets="ArchitectureTests FuzzTests MachineKitTests PlazaModelTests PlazaWireTests DirectoryCoreTests AudienceCoreTests BarrageCoreTests StageCoreTests GatewayCoreTests PermissionTests RecordSizeTests CompressionTests ObservabilityTests ClientAddressTests EventLoopTests WebSocketTests HTTPServerTests HTTPClientTests TokensTests SettingsTests LoadKitTests AttackKitTests ChaosKitTests ScaleKitTests DashboardKitTests InspectKitTests ProtocolClientTests LivePlazaKitTests LivePlazaTransportTests LivePlazaCombineTests LivePlazaTestingTests ViewerScreensTests FirstLiveTests"
 # Starts servers or child processes: left out by --fast.
 server_targets="ChildProcessTests KafkaClientTests RedisClientTests ServiceShellTests PresenceTests WebhooksTests GatewayTests ClusterKitTests PublicAPITests ClusterTests"
-# Suites of fast targets that --fast leaves out too: the first three start child processes, the others are random walks that
+# Suites of fast targets that --fast leaves out too: the first four start child processes, the others are random walks that
 # take 15 to 20 s each in a debug build.
-left_out_suites="MetricsRegistryTests AlertRuleFileTests InteropTests SlotIndexTests SeatRandomWalkTests ConnectionRandomWalkTests"
+left_out_suites="MetricsRegistryTests AlertRuleFileTests InteropTests TLSTransportTests SlotIndexTests SeatRandomWalkTests ConnectionRandomWalkTests"
 
 usage() {
   cat <<'EOT'

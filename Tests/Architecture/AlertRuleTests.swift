@@ -5,14 +5,14 @@ import Testing
 
 /// The alert rules of `deploy/observe` name only metrics that the programs export.
 @Suite struct AlertRuleTests {
-    /// What a metric of ours begins with.
+    /// The prefixes of the metrics that the programs export.
     private static let families = [
         "shell", "kafka", "redis", "webhooks", "http", "gateway", "barrage", "audience", "process",
     ]
 
     /// The names of metrics in an expression or a series: words with a family's prefix, without a histogram's ending.
     static func metrics(in text: String) -> Set<String> {
-        // What stands in quotes is a label's value or a path.
+        // A text in quotes is a label's value or a path.
         let unquoted = text.replacing(/"[^"]*"/, with: "\"\"")
         let words = unquoted.matches(of: /[a-z][a-z0-9_]*/).map { String($0.output) }
         let named = words.filter { word in Self.families.contains { word.hasPrefix("\($0)_") } }
@@ -43,7 +43,7 @@ import Testing
         return found
     }
 
-    /// Every text in the sources that stands in quotes and is a metric's name.
+    /// Every text in quotes of the sources that has the form of a metric's name.
     private static let exported: Set<String> = {
         var found: Set<String> = []
         for file in SourceTree.sources {
@@ -92,7 +92,7 @@ import Testing
             #expect(text.contains("means: "), "\(name) has no section that says what it means")
             #expect(text.contains("look at") && text.contains("do "), "\(name): what to look at, what to do")
         }
-        // Titles of one word are alerts; one that no rule has any more is taken out.
+        // A title of one word must be the name of an alert.
         for section in runbook where !section.title.contains(" ") {
             #expect(names.contains(section.title), "\(section.number) \(section.title) is no alert")
         }

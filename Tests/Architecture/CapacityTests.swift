@@ -3,10 +3,10 @@ import Foundation
 import Repository
 import Testing
 
-/// The capacity plan is calculated from measured figures, and calculated correctly.
+/// The capacity plan calculates with measured figures, and its calculations are correct.
 @Suite struct CapacityTests {
-    /// The lines of a page's code blocks that have an equals sign.
-    private static func sums(in page: String) -> [String] {
+    /// The calculations of a page: the lines of its code blocks that contain an equals sign.
+    private static func calculations(in page: String) -> [String] {
         var isCode = false
         return page.split(separator: "\n").filter { line in
             if line.hasPrefix("```") { isCode.toggle() }
@@ -14,27 +14,27 @@ import Testing
         }.map(String.init)
     }
 
-    /// The value of numbers with units between `×` and `÷`, from left to right; nil if a part is no number.
+    /// The value of a term of numbers, units, `×` and `÷`, calculated from left to right; nil if it contains no number.
     static func value(of term: String) -> Double? {
         var result: Double?
         var operation: Character = "×"
-        for part in term.split(separator: " ") {
-            if part == "×" || part == "÷" {
-                operation = part.first ?? "×"
-            } else if let number = Double(part.replacing(",", with: "")) {
-                guard let soFar = result else {
+        for word in term.split(separator: " ") {
+            if word == "×" || word == "÷" {
+                operation = word.first ?? "×"
+            } else if let number = Double(word.replacing(",", with: "")) {
+                guard let previous = result else {
                     result = number
                     continue
                 }
-                result = operation == "×" ? soFar * number : soFar / number
+                result = operation == "×" ? previous * number : previous / number
             }
         }
         return result
     }
 
     /// The number behind the equals sign.
-    private static func result(of sum: String) -> Double? {
-        let words = sum.split(separator: " ").map { $0.replacing(",", with: "") }
+    private static func result(of line: String) -> Double? {
+        let words = line.split(separator: " ").map { $0.replacing(",", with: "") }
         guard let equals = words.firstIndex(of: "="), equals + 1 < words.count else { return nil }
         return Double(words[equals + 1])
     }
@@ -45,13 +45,13 @@ import Testing
     }
 
     @Test func `each sum of the capacity plan is right to three digits`() throws {
-        let sums = Self.sums(in: try Repository.text("docs/CAPACITY.md"))
-        #expect(sums.count >= 25)
-        for sum in sums {
-            let term = String(sum.prefix(upTo: sum.firstRange(of: " = ")?.lowerBound ?? sum.endIndex))
-            let calculated = try #require(Self.value(of: term), "\(sum)")
-            let written = try #require(Self.result(of: sum), "\(sum)")
-            #expect(abs(calculated - written) <= 0.01 * abs(calculated), "\(sum): it is \(calculated)")
+        let calculations = Self.calculations(in: try Repository.text("docs/CAPACITY.md"))
+        #expect(calculations.count >= 25)
+        for line in calculations {
+            let term = String(line.prefix(upTo: line.firstRange(of: " = ")?.lowerBound ?? line.endIndex))
+            let calculated = try #require(Self.value(of: term), "\(line)")
+            let written = try #require(Self.result(of: line), "\(line)")
+            #expect(abs(calculated - written) <= 0.01 * abs(calculated), "\(line): it is \(calculated)")
         }
     }
 

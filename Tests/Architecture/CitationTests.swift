@@ -3,7 +3,7 @@ import Foundation
 import Repository
 import Testing
 
-/// Citations such as "PROTOCOL.md, section 4.1" and links between pages lead somewhere.
+/// Citations such as "PROTOCOL.md, section 4.1" and links between pages refer to sections and files that exist.
 @Suite struct CitationTests {
     /// The numbers of each numbered page's sections.
     private static func numbers() throws -> [String: Set<String>] {
@@ -12,7 +12,7 @@ import Testing
         return numbers
     }
 
-    /// The sections that a line cites, each with its page; on a page itself its name may be left out.
+    /// The sections that a line cites, each with its page; a line of `page` may omit the page's name.
     private static func citations(in line: String, on page: String? = nil) throws -> [(page: String, section: String)] {
         let names = DocumentPage.names
         guard names.contains(where: { line.contains($0) }) || page != nil && line.contains("section ") else {

@@ -79,9 +79,9 @@ import Testing
 }
 
 extension ArraySlice {
-    /// The longest suffix whose elements all satisfy `fits`.
-    fileprivate func suffix(while fits: (Element) -> Bool) -> ArraySlice {
-        let start = self.indices.reversed().first { !fits(self[$0]) }.map { $0 + 1 } ?? self.startIndex
+    /// The longest suffix whose elements all satisfy `predicate`.
+    fileprivate func suffix(while predicate: (Element) -> Bool) -> ArraySlice {
+        let start = self.indices.reversed().first { !predicate(self[$0]) }.map { $0 + 1 } ?? self.startIndex
         return self[start...]
     }
 }

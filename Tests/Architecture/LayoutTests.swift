@@ -40,7 +40,7 @@ import Testing
         "CUV": ["Sources/Platform/EventLoop/"],
         "CMicrohttpd": ["Sources/Platform/HTTP/Server/"],
         "CJose": ["Sources/Platform/Tokens/"],
-        "COpenSSL": ["Sources/Platform/WebSocket/", "Sources/Platform/HTTP/Client/"],
+        "COpenSSL": ["Sources/Platform/TLS/", "Sources/Platform/WebSocket/", "Sources/Platform/HTTP/Client/"],
         "CCurl": ["Sources/Platform/HTTP/Client/"],
         "CThread": ["Sources/Platform/Concurrency/"],
         "CSpawn": ["Sources/Platform/Process/"],

@@ -3,17 +3,19 @@ import Foundation
 import Repository
 import Testing
 
-/// What Xcode builds for an app is free of what Apple systems have not.
+/// The products for apps use no module and no declaration that Apple systems lack.
 @Suite struct ProductTests {
     /// The products for apps on Apple systems.
     private static let products = ["LivePlazaKit", "LivePlazaCombine", "LivePlazaTesting"]
 
-    /// Each library target's other names between quotes in the manifest; those that are targets are its dependencies.
-    private static let names: [String: Set<String>] = {
+    /// For each library target, the other texts in quotes of its entry in the manifest.
+    ///
+    /// Those that are targets are its dependencies.
+    private static let quotedNames: [String: Set<String>] = {
         guard let manifest = try? Repository.text("Package.swift") else { return [:] }
         var found: [String: Set<String>] = [:]
-        for piece in manifest.components(separatedBy: "    library(").dropFirst() {
-            let words = piece.split(separator: "\"", omittingEmptySubsequences: false)
+        for entry in manifest.components(separatedBy: "    library(").dropFirst() {
+            let words = entry.split(separator: "\"", omittingEmptySubsequences: false)
             let quoted = stride(from: 1, to: words.count, by: 2).map { String(words[$0]) }
             if let name = quoted.first { found[name] = Set(quoted.dropFirst()) }
         }
@@ -23,16 +25,18 @@ import Testing
     /// The C libraries.
     private static let systemLibraries: Set<String> = {
         guard let manifest = try? Repository.text("Package.swift") else { return [] }
-        let pieces = manifest.components(separatedBy: ".systemLibrary(").dropFirst()
-        return Set(pieces.compactMap { $0.split(separator: "\"").dropFirst().first.map(String.init) })
+        let entries = manifest.components(separatedBy: ".systemLibrary(").dropFirst()
+        return Set(entries.compactMap { $0.split(separator: "\"").dropFirst().first.map(String.init) })
     }()
 
-    /// A target, and all that it depends on.
+    /// A target and all its direct and indirect dependencies.
     private static func closure(of target: String) -> Set<String> {
-        var (found, open) = (Set<String>(), [target])
-        while let next = open.popLast() {
+        var (found, unvisited) = (Set<String>(), [target])
+        while let next = unvisited.popLast() {
             guard found.insert(next).inserted else { continue }
-            open += (Self.names[next] ?? []).filter { Self.names[$0] != nil || Self.systemLibraries.contains($0) }
+            unvisited += (Self.quotedNames[next] ?? []).filter {
+                Self.quotedNames[$0] != nil || Self.systemLibraries.contains($0)
+            }
         }
         return found
     }
@@ -52,13 +56,13 @@ import Testing
             "UTF8Span", "utf8Span", "utf8.span", "InlineArray",
         ]
         for file in SourceTree.sources where targets.contains(file.target) {
-            // Whether each `#if` around the line asks for a module.
-            var asks: [Bool] = []
+            // For each `#if` around the line, whether its condition is `canImport`.
+            var conditions: [Bool] = []
             for (number, text) in file.code {
                 let line = text.trimmingCharacters(in: .whitespaces)
-                if line.hasPrefix("#if") { asks.append(line.contains("canImport")) }
-                if line.hasPrefix("#endif") { _ = asks.popLast() }
-                if asks.contains(true) { continue }
+                if line.hasPrefix("#if") { conditions.append(line.contains("canImport")) }
+                if line.hasPrefix("#endif") { _ = conditions.popLast() }
+                if conditions.contains(true) { continue }
                 for word in words { #expect(!text.contains(word), "\(file.path):\(number)") }
             }
         }

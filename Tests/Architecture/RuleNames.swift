@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names that apps of this family of systems know: `docs/RULES.md` has a rule for each.
+/// Names of the stores, events, server calls and error codes; `docs/RULES.md` has a rule for each.
 enum RuleNames {
     /// Actions of the stores.
     static let methods = Self.words(

@@ -9,7 +9,7 @@ import Testing
     private struct Rule {
         let number: String
         let text: String
-        /// File names, `client` for a rule of the SDK's stores, or a dash for a rule that no test can show.
+        /// The files that decide the rule; `client` for a rule of the SDK's stores; a dash for a rule that no test can show.
         let decidedIn: String
         let difference: String
 
@@ -61,8 +61,8 @@ import Testing
 
     private static let own = "Tests/Architecture/RuleTests.swift"
 
-    /// The lists of rules above tests: the place of each, the rules that it cites, and the line after it.
-    private static let lists: [(place: String, cited: [String], next: String)] = SourceTree.tests.filter {
+    /// The lists of rules above tests: the location of each, the rules that it cites, and the line after it.
+    private static let lists: [(location: String, cited: [String], next: String)] = SourceTree.tests.filter {
         $0.path != Self.own
     }.flatMap { file in
         file.lines.indices.filter { file.lines[$0].contains("/// Rules: ") }.map { start in
@@ -86,7 +86,7 @@ import Testing
 
     @Test func `a list of rules stands above a test`() {
         for list in Self.lists {
-            #expect(list.next.contains("@Test") && !list.cited.isEmpty, "\(list.place)")
+            #expect(list.next.contains("@Test") && !list.cited.isEmpty, "\(list.location)")
         }
     }
 

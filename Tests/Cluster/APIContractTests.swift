@@ -8,17 +8,17 @@ import PlazaWire
 import TestSupport
 import Testing
 
-/// Checks the HTTP API against its own description with the tool schemathesis.
+/// Checks the HTTP API against its own OpenAPI description with the tool schemathesis.
 ///
-/// It generates valid and invalid requests from the document, and validates each response.
+/// The tool generates valid and invalid requests from the description, and validates each response.
 @Suite(.serialized, .enabled(if: PythonPackages.hasPip, "needs python3 with pip")) struct APIContractTests {
     private static let checks = [
         "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance",
     ]
-    /// The number of generated requests for each operation, in addition to those that the description implies.
+    /// The options for generated requests: 20 for each operation, in addition to those that the description implies.
     ///
-    /// They are the same in each run.
-    private static let examples = ["--phases", "coverage,fuzzing", "--max-examples", "20"]
+    /// The requests are the same in each run.
+    private static let generatedRequests = ["--phases", "coverage,fuzzing", "--max-examples", "20"]
 
     /// Rules: R13.10, R13.13.
     @Test(.timeLimit(.minutes(5)))
@@ -28,8 +28,8 @@ import Testing
             let gateway = try #require(cluster.gateways.first)
             let server = harness.token("shop", isServer: true)
             // Generated requests: most of them name resources that do not exist.
-            try await self.run(gateway.http, server, Self.examples)
-            // The existing resources, lives in a battle and their owners, and names for the requests.
+            try await self.run(gateway.http, server, Self.generatedRequests)
+            // The resources that the named requests use: two connected lives with their owners, and gifts.
             for (method, path, body) in [
                 ("POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#),
                 ("POST", "/v1/lives", #"{"live":"duet","owner":"bob"}"#),
@@ -41,10 +41,10 @@ import Testing
                 ("POST", "/v1/lives/concert/mutes", #"{"users":["carl"],"duration":600}"#),
                 ("POST", "/v1/lives/concert/gifts", #"{"gift":"rose","from":"dora","count":3}"#),
             ] {
-                let answer = try await harness.ask(method, path, body, of: gateway.http, token: server)
+                let answer = try await harness.sendRequest(method, path, body, of: gateway.http, token: server)
                 #expect((200...201).contains(answer.status), "\(path): \(answer.text)")
             }
-            let battle = try await harness.ask(
+            let battle = try await harness.sendRequest(
                 "POST", "/v1/battles", #"{"live":"concert","to":["duet"],"duration":300}"#, of: gateway.http,
                 token: server)
             let result = try Wire.decode(JSONValue.self, from: Array(battle.text.utf8)).members["result"]
@@ -62,20 +62,20 @@ import Testing
                 """
             try await self.run(
                 gateway.http, server,
-                Self.examples + ["--exclude-operation-id", "endLive", "--exclude-operation-id", "call"],
+                Self.generatedRequests + ["--exclude-operation-id", "endLive", "--exclude-operation-id", "call"],
                 configuration: names)
-            // A user's token: reads are answered, the rest is refused as described.
+            // With a user's token, reads are answered and all other requests are refused as described.
             try await self.run(gateway.http, harness.token("bob"), ["--phases", "coverage"])
             // The first of these requests ends the live.
             try await self.run(
                 gateway.http, server, ["--phases", "coverage", "--include-operation-id", "endLive"],
                 configuration: names)
-            let ended = try await harness.ask("GET", "/v1/lives/concert", "", of: gateway.http, token: server)
+            let ended = try await harness.sendRequest("GET", "/v1/lives/concert", "", of: gateway.http, token: server)
             #expect(ended.status == 404)
         }
     }
 
-    /// Runs the tool, which must find no fault.
+    /// Runs the tool, and records an issue if the tool finds a fault.
     private func run(
         _ url: String, _ token: String, _ options: [String], configuration: String = ""
     ) async throws {
@@ -85,7 +85,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "schemathesis.toml")
         try Data(configuration.utf8).write(to: file)
-        // With generated names, the tool expects an error for requests whose invalid part it has replaced.
+        // With given names, the tool may replace the invalid part of a request and would still expect an error.
         let checks = Self.checks + (configuration.isEmpty ? ["negative_data_rejection"] : [])
         let arguments =
             [
@@ -106,7 +106,7 @@ import Testing
 
 extension ClusterHarness {
     /// Sends a request over HTTP; returns the status and the body of the response.
-    func ask(
+    func sendRequest(
         _ method: String, _ path: String, _ body: String, of base: String, token: String
     ) async throws -> (status: Int, text: String) {
         guard let url = URL(string: base + path) else { throw URLError(.badURL) }

@@ -5,11 +5,11 @@ import PlazaWire
 import TestSupport
 import Testing
 
-/// Values over their limits, sent to a resource of the HTTP API and in the corresponding call.
+/// Tests with values over their limits, each sent to a resource of the HTTP API and in the corresponding call.
 @Suite(.serialized) struct APILimitTests {
-    /// One value for both forms.
+    /// One value over its limit, as a request to a resource and as a call.
     ///
-    /// The live `concert` exists, and the members of the body become the parameters of the call.
+    /// The members of the request's body are also parameters of the call. The live `concert` exists.
     private struct Row {
         var method: String
         var path: String
@@ -131,22 +131,24 @@ import Testing
                 ("PUT", "/v1/app/gift-categories/new", #"{"name":"New"}"#),
                 ("PUT", "/v1/app/gifts/rose", #"{"name":"Rose","category":"new"}"#),
             ] {
-                let made = try await harness.ask(method, path, body, of: base, token: server)
+                let made = try await harness.sendRequest(method, path, body, of: base, token: server)
                 #expect((200...201).contains(made.status), "\(path): \(made.text)")
             }
             for row in Self.rows {
-                let resource = try await harness.ask(row.method, row.path, "{\(row.body)}", of: base, token: server)
-                let call = try await harness.ask("POST", "/v1/call/\(row.call)", row.params, of: base, token: server)
-                let what = "\(row.method) \(row.path) \(row.body.prefix(60))"
-                #expect(resource.status == call.status, "\(what)")
-                for (way, answer) in [("resource", resource.text), ("call", call.text)] {
+                let resource = try await harness.sendRequest(
+                    row.method, row.path, "{\(row.body)}", of: base, token: server)
+                let call = try await harness.sendRequest(
+                    "POST", "/v1/call/\(row.call)", row.params, of: base, token: server)
+                let description = "\(row.method) \(row.path) \(row.body.prefix(60))"
+                #expect(resource.status == call.status, "\(description)")
+                for (form, answer) in [("resource", resource.text), ("call", call.text)] {
                     let code = try Wire.decode(JSONValue.self, from: Array(answer.utf8)).members["error"]?.members[
                         "code"]
-                    #expect(code == .integer(Int64(row.code.code)), "\(what), by the \(way): \(answer)")
+                    #expect(code == .integer(Int64(row.code.code)), "\(description), by the \(form): \(answer)")
                 }
             }
             for query in ["/v1/lives?cursor=\(Self.text(300))", "\(Self.live)/audience?cursor=\(Self.text(300))"] {
-                let answer = try await harness.ask("GET", query, "", of: base, token: server)
+                let answer = try await harness.sendRequest("GET", query, "", of: base, token: server)
                 #expect(!answer.text.contains("badParameter"), "a cursor has its call's code: \(answer.text)")
             }
         }

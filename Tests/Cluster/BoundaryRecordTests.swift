@@ -7,14 +7,16 @@ import PlazaWire
 import TestSupport
 import Testing
 
-/// The boundary table's records: every field, key and header of the topics that services and gateways read, written
-/// straight to the topics of a running cluster; and every field of the rows that services restore when they start.
+/// Tests with damaged records and rows, written straight to the topics of a running cluster.
+///
+/// The records cover every field, key and header of the topics that services and gateways read. The rows cover every
+/// field of the rows that services restore when they start.
 extension BoundaryTableTests {
     private static let inboxes: [(PlazaTopic, String)] = [
         (.directoryInbox, "directory-inbox"), (.audienceInbox, "audience-inbox"), (.barrageInbox, "barrage-inbox"),
         (.seatInbox, "seat-inbox"), (.connectionInbox, "connection-inbox"),
     ]
-    private static let others: [(PlazaTopic, String)] = [
+    private static let outputTopics: [(PlazaTopic, String)] = [
         (.rooms, "rooms"), (.stages, "stages"), (.audienceCounts, "audience-counts"), (.apps, "apps"),
         (.roomFeed, "room-feed"), (.userNotices, "user-notices"), (.replies, "replies"), (.webhooks, "webhooks"),
     ]
@@ -29,19 +31,19 @@ extension BoundaryTableTests {
             let driver = try await runOnDedicatedThread {
                 Result { SendableDriver(try RecordDriver(brokers: brokers, partitions: partitions)) }
             }.get()
-            for (topic, golden) in Self.inboxes + Self.others {
+            for (topic, golden) in Self.inboxes + Self.outputTopics {
                 let cases = RecordCases(topic: topic, partitions: partitions, golden: golden)
                 let faults = try await runOnDedicatedThread { Result { try driver.value.drive(cases) } }.get()
                 #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
-                // The supervisor starts nothing again, so that an ended process is seen.
+                // The cluster does not restart processes, so an ended process stays visible.
                 for process in cluster.processes {
                     #expect(
                         process.restarts == 0 && process.lastExitDescription == nil,
                         "\(process.name) ended: \(topic.rawValue)")
                 }
             }
-            print("\(driver.value.count) records, \(ContinuousClock.now - began)")
-            #expect(driver.value.count > 50_000, "the table has its cases")
+            print("\(driver.value.sentCount) records, \(ContinuousClock.now - began)")
+            #expect(driver.value.sentCount > 50_000, "the table has its cases")
             let letters = try await runOnDedicatedThread {
                 Result { try DeadLetterBox(brokers: brokers).letters() }
             }.get()
@@ -67,8 +69,8 @@ extension BoundaryTableTests {
                 let cases = try RowCases(topic: topic, partitions: partitions, corpus: corpus).cases()
                 try await runOnDedicatedThread { Result { try driver.value.send(cases) } }.get()
             }
-            print("\(driver.value.count) rows")
-            #expect(driver.value.count > 10_000, "the table has its cases")
+            print("\(driver.value.sentCount) rows")
+            #expect(driver.value.sentCount > 10_000, "the table has its cases")
             for kind in ServiceKind.allCases where kind != .gateway {
                 let name = "\(kind.rawValue)-1"
                 try await cluster.kill(name)
@@ -80,13 +82,13 @@ extension BoundaryTableTests {
                 let cases = RecordCases(topic: topic, partitions: partitions, golden: golden)
                 let faults = try await runOnDedicatedThread {
                     Result {
-                        let asked = try driver.value.ask(cases, 0)
-                        return try driver.value.unanswered(asked, within: .seconds(60)).sorted()
+                        let sessions = try driver.value.sendCalls(cases, batch: 0)
+                        return try driver.value.unanswered(sessions, within: .seconds(60)).sorted()
                     }
                 }.get()
                 #expect(faults.isEmpty, "no reply: \(faults)")
             }
-            // Rows fall due for a while after the start.
+            // Some rows are due only after a while, so a damaged row can still end a process during the scenario.
             try await harness.playScenario()
             #expect(
                 cluster.processes.map(\.pid) == pids, "\(cluster.processes.map { ($0.name, $0.lastExitDescription) })")
@@ -95,7 +97,7 @@ extension BoundaryTableTests {
     }
 }
 
-/// Lets one driver be used by one dedicated thread after the other.
+/// Passes a driver from one dedicated thread to the next; only one thread uses it at a time.
 private struct SendableDriver: @unchecked Sendable {
     let value: RecordDriver
 
@@ -103,17 +105,17 @@ private struct SendableDriver: @unchecked Sendable {
 }
 
 extension RecordDriver {
-    /// Writes all cases of a topic, and after each group a call to each partition.
+    /// Writes all cases of a topic, and a call to each partition after each group of cases.
     ///
-    /// - Returns: the partitions that did not answer, with the cases before.
+    /// - Returns: a text for each call without a reply, with the cases before it.
     func drive(_ cases: RecordCases) throws -> [String] {
         let groups = [cases.garbage()] + (try cases.fields())
-        var asked: Set<String> = []
+        var sessions: Set<String> = []
         for (index, group) in groups.enumerated() {
             try self.send(group)
-            asked.formUnion(try self.ask(cases, index))
+            sessions.formUnion(try self.sendCalls(cases, batch: index))
         }
-        return try self.unanswered(asked, within: .seconds(60)).sorted().map { session in
+        return try self.unanswered(sessions, within: .seconds(60)).sorted().map { session in
             let index = session.split(separator: "-").last.flatMap { Int($0) } ?? 0
             let group = groups[index]
             return "no reply: \(session), after \(group.first?.name ?? "") to \(group.last?.name ?? "")"

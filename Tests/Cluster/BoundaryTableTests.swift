@@ -6,18 +6,18 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every parameter of every call and HTTP operation, every frame field, token claim and handshake header, with the values
-/// at which programs break, against a running cluster (I16, everything has a limit).
+/// Sends boundary values to a running cluster: in every parameter of every call and HTTP operation, and in every frame
+/// field, token claim and handshake header (I16, everything has a limit).
 ///
-/// `boundary_table.py` generates the cases from the catalogue of calls (`Golden/calls.json`, which is complete by a test
-/// of its own) and from the gateway's description of its HTTP API. Records and rows that a broker delivers follow in
-/// `BoundaryRecordTests.swift`.
+/// `boundary_table.py` generates the cases from the catalogue of calls (`Golden/calls.json`, whose completeness another
+/// test checks) and from the gateway's description of its HTTP API. `BoundaryRecordTests.swift` tests the records and
+/// rows that a broker delivers.
 @Suite(.serialized, .enabled(if: PythonPackages.hasPip, "needs python3 with pip")) struct BoundaryTableTests {
     @Test(.timeLimit(.minutes(6)))
     func `I16 no value ends a process, and each gets a documented answer in time`() async throws {
         let packages = try #require(PythonPackages.path, "the packages of Tests/requirements.txt are not there")
         var options = LiveCluster.options()
-        // The cases come faster than any client's.
+        // The cases are sent faster than a client may send calls, so the rate limits are raised.
         options.extraArguments[.gateway] = [
             "connections-per-user", "logins-per-minute", "joins-per-minute", "joins-of-live-per-minute",
             "gifts-per-second", "device-changes-per-second", "reads-per-second", "sanctions-per-second",
@@ -42,7 +42,7 @@ import Testing
             let count = lines.last?.prefix { $0.isNumber }
             #expect(count.flatMap { Int($0) } ?? 0 > 40_000, "the table has its cases")
             #expect(end == .exited(0), "\(output.suffix(8000))")
-            // The supervisor starts nothing again, so that an ended process is seen.
+            // The cluster does not restart processes, so an ended process stays visible.
             #expect(cluster.processes.allSatisfy { $0.restarts == 0 && $0.lastExitDescription == nil })
             try await harness.playScenario()
         }

@@ -4,7 +4,7 @@ import ClusterKit
 import TestSupport
 import Testing
 
-/// Some rounds of `plaza chaos` on a real Kafka; longer runs are started by hand (RELIABILITY.md).
+/// Runs some rounds of `plaza chaos` on a real Kafka; longer runs are started by hand (RELIABILITY.md).
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct ChaosTests {
     @Test(.timeLimit(.minutes(8)), arguments: [UInt64(1)])

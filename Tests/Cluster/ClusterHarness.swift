@@ -6,7 +6,7 @@ import PlazaModel
 import ProtocolClient
 import Tokens
 
-/// The addresses and tokens of a running cluster, a load run and the scenario, shared by its tests.
+/// Gives a test access to a running cluster: addresses, tokens, clients, a load run and the scenario.
 struct ClusterHarness: Sendable {
     let cluster: LocalCluster
     private let key: AppKey
@@ -28,6 +28,7 @@ struct ClusterHarness: Sendable {
         return (try? TokenSigner.sign(claims, with: self.key)) ?? ""
     }
 
+    /// A random name, unique in the cluster.
     static func name(_ prefix: String) -> String { prefix + String(UInt32.random(in: .min ... .max), radix: 36) }
 
     func playScenario() async throws {
@@ -56,17 +57,18 @@ struct ClusterHarness: Sendable {
         plan.rate = rate
         plan.duration = duration
         plan.drainTimeout = .seconds(30)
-        let (sending, began) = AsyncStream.makeStream(of: Void.self)
+        // The stream ends two seconds after the first message, or when the load ends without one.
+        let (untilSending, sendingBegan) = AsyncStream.makeStream(of: Void.self)
         return try await withThrowingTaskGroup(of: LoadReport?.self) { group in
             group.addTask { [plan] in
                 let report = try await LoadRunner.run(plan) { progress in
-                    if progress.stage == .sending, progress.elapsed >= .seconds(2) { began.finish() }
+                    if progress.stage == .sending, progress.elapsed >= .seconds(2) { sendingBegan.finish() }
                 }
-                began.finish()
+                sendingBegan.finish()
                 return report
             }
             group.addTask {
-                for await _ in sending {}
+                for await _ in untilSending {}
                 try await disturbance()
                 return nil
             }
@@ -77,14 +79,14 @@ struct ClusterHarness: Sendable {
         }
     }
 
-    /// A logged-in client.
+    /// Makes a client, which connects and logs in by itself.
     ///
     /// - Parameters:
-    ///   - user: the id of its user.
-    ///   - isServer: whether its token has the role of the app's server.
-    ///   - hub: the loop on which it runs.
-    ///   - addresses: the gateways that it may connect to; nil: all.
-    /// - Returns: the client, which connects by itself.
+    ///   - user: the id of the client's user.
+    ///   - isServer: whether the client's token has the role of the app's server.
+    ///   - hub: the loop on which the client runs.
+    ///   - addresses: the gateways that the client may connect to; nil for all gateways.
+    /// - Returns: the client.
     func client(
         _ user: String, isServer: Bool = false, on hub: ClientHub, addresses: [PlazaAddress]? = nil
     ) -> PlazaClient {

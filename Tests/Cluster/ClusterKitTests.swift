@@ -5,9 +5,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The supervision of processes, with small scripts in place of the services.
+/// Tests of the supervision of processes, with small scripts in place of the services.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct ClusterKitTests {
-    /// A fake service: it answers `/readyz` and prints its options.
+    /// A fake service, which answers `/readyz` and prints its option `--kafka`.
     static let script = """
         #!/usr/bin/env python3
         import http.server, os, signal, sys
@@ -152,7 +152,7 @@ import Testing
             let before = cluster.state.kafka
             try await cluster.kill("broker-1")
             var version = 0
-            while cluster.state.kafka == before, let change = await cluster.change(after: version) {
+            while cluster.state.kafka == before, let change = await cluster.waitForChange(after: version) {
                 version = change.version
             }
             try await cluster.waitUntilReady(within: .seconds(10))

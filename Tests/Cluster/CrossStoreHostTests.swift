@@ -6,7 +6,8 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Effects of a change in one service on the state of another (R18.4, R18.5, R18.7, R18.8), in real processes: hosts.
+/// Tests in real processes of how a host's change in one service changes the state of another (R18.4, R18.5, R18.7,
+/// R18.8).
 @Suite(.serialized, .sharedCluster, .timeLimit(.minutes(3))) struct CrossStoreHostTests {
     /// Rules: R8.7, R18.7.
     @Test func `I12 a new connection shows all lives on each stage in the co-host template to all viewers`()
@@ -138,16 +139,18 @@ import Testing
                 person.events.map(\.short).suffix(4) == [
                     "exits \(one.live)", "exits \(two.live)", "over allMemberExit", "out \(one.live)",
                 ])
-            #expect(person.left == [], "the end puts everybody out, and says so once")
+            #expect(person.leftUsers == [], "the end puts everybody out, and says so once")
         }
         let stage = try await two.watcher.waitForStage("the other live alone") { record, events in
             record.connection == nil && events.contains { if case .coHostLeft = $0 { true } else { false } }
         }
         #expect(stage.battle?.ended == .allMemberExit)
         #expect(two.watcher.items.contains { $0.isEnd } == false)
-        let told = try SharedCluster.backend.wait { received in received.contains { $0.text.contains("\(one.live)") } }
-        let word = try #require(told?.first { $0.text.contains("\(one.live)") }).text
-        #expect(word.contains(#""totalMessageCount":1"#), "\(word)")
+        let received = try SharedCluster.backend.wait { requests in
+            requests.contains { $0.text.contains("\(one.live)") }
+        }
+        let event = try #require(received?.first { $0.text.contains("\(one.live)") }).text
+        #expect(event.contains(#""totalMessageCount":1"#), "\(event)")
         #expect(try await one.rejection(one.watcher, "live.join") == .noSuchRoomOnEntry)
     }
 

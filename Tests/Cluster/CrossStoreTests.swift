@@ -5,7 +5,7 @@ import PlazaModel
 import ProtocolClient
 import Testing
 
-/// Effects of a change in one service on the state of another (R18.1, R18.10, R6.20), in real processes: users.
+/// Tests in real processes of how a user's change in one service changes the state of another (R18.1, R18.10, R6.20).
 @Suite(.serialized, .sharedCluster, .timeLimit(.minutes(3))) struct CrossStoreTests {
     /// How a user leaves.
     enum Departure: String, CaseIterable, Sendable {
@@ -24,13 +24,13 @@ import Testing
         let hub = try ClientHub()
         defer { hub.stop() }
         let fixture = try await LiveFixture(hub)
-        // A seated admin who has invited the watcher, and a user who has applied and is invited.
+        // The sitter is a seated admin and has invited the watcher. The asker has applied for a seat and is invited.
         let sitter = try await fixture.join("sitter")
         let asker = try await fixture.join("asker")
         try await fixture.seat(sitter, on: 3)
         try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.user(sitter)))
         _ = try await sitter.wait("that it is an admin") {
-            $0.hasSeen { if case .adminSet(fixture.user(sitter), _) = $0 { true } else { false } }
+            $0.trueIfReceived { if case .adminSet(fixture.user(sitter), _) = $0 { true } else { false } }
         }
         try await fixture.call(sitter, "seat.invite", CallParams(user: fixture.user(fixture.watcher), timeout: 120))
         try await fixture.call(asker, "seat.apply", CallParams(timeout: 120))
@@ -62,9 +62,9 @@ import Testing
             if case .invitationAnswered(let guest, false) = $0 { guest.userID == fixture.user(asker) } else { false }
         }
         _ = try await fixture.watcher.wait("that both left", within: 20) { client in
-            Set(client.left) == [fixture.user(sitter), fixture.user(asker)] && client.count == 1 ? true : nil
+            Set(client.leftUsers) == [fixture.user(sitter), fixture.user(asker)] && client.count == 1 ? true : nil
         }
-        #expect(fixture.watcher.left.count == 2, "told once each")
+        #expect(fixture.watcher.leftUsers.count == 2, "told once each")
         guard case .audience(let page) = try await fixture.call(fixture.host, "audience.list"),
             case .seatRequests(let applications, let invitations, _) = try await fixture.call(
                 fixture.host, "seat.requests")
@@ -102,7 +102,7 @@ import Testing
         let guest = try await fixture.join("guest")
         try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.user(admin)))
         _ = try await fixture.watcher.wait("the admin") {
-            $0.hasSeen { if case .adminSet(fixture.user(admin), _) = $0 { true } else { false } }
+            $0.trueIfReceived { if case .adminSet(fixture.user(admin), _) = $0 { true } else { false } }
         }
         try await fixture.call(
             admin, "seat.invite", CallParams(user: fixture.user(guest), seatIndex: 4, timeout: 120))
@@ -111,7 +111,7 @@ import Testing
         }
         try await fixture.call(fixture.host, "admin.revoke", CallParams(user: fixture.user(admin)))
         _ = try await fixture.watcher.wait("the end of its office") {
-            $0.hasSeen { if case .adminRevoked(fixture.user(admin), _) = $0 { true } else { false } }
+            $0.trueIfReceived { if case .adminRevoked(fixture.user(admin), _) = $0 { true } else { false } }
         }
         let kick = try await fixture.rejection(admin, "audience.kick", CallParams(user: fixture.user(guest)))
         let lock = try await fixture.rejection(admin, "seat.lock", CallParams(seatIndex: 5))
@@ -166,7 +166,7 @@ import Testing
             record.seats[1].occupant == nil
         }
         _ = try await fixture.watcher.wait("that the guest left", within: 4) { client in
-            client.left == [fixture.user(phone)] && client.count == 1 ? true : nil
+            client.leftUsers == [fixture.user(phone)] && client.count == 1 ? true : nil
         }
         try await fixture.call(tablet, "live.join")
         _ = try await fixture.watcher.wait("that the guest is back") { $0.count == 2 ? true : nil }
@@ -185,12 +185,12 @@ import Testing
         try await fixture.seat(guest, on: 1)
         let code = try await guest.wait("the end of its connection", within: 15) { $0.endCode }
         #expect(code == DisconnectCode.tokenExpired.code)
-        // At once, and not when its lease ends.
+        // The seat becomes free at once, not when the guest's lease expires.
         try await fixture.watcher.waitForStage("the seat is free", within: 4) { record, events in
             record.seats[1].occupant == nil && events.map(\.short) == ["left 1"]
         }
         _ = try await fixture.watcher.wait("that the guest left", within: 4) {
-            $0.left == [fixture.user(guest)] ? true : nil
+            $0.leftUsers == [fixture.user(guest)] ? true : nil
         }
     }
 }

@@ -7,7 +7,7 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Membership by device, and the presence of the owner, in real processes.
+/// Tests in real processes of a user's devices and of the owner's presence.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct DeviceClusterTests {
     /// The options of a cluster whose demo app allows each user one device.
@@ -96,7 +96,8 @@ struct DeviceClusterTests {
                 let new = person(user, "the newer connection", gateway: 1 - gateway)
                 let code = try await old.waitForUpdate("the end of its connection", Self.endCode)
                 #expect(code == DisconnectCode.replaced.code)
-                // The call numbers of a session grow across its connections; the older connection has used the first ones.
+                // The call numbers of a session grow across its connections; the older connection has used the first
+                // ones.
                 for _ in 0..<3 { try await new.call("live.get", CallParams(live: live), live: live) }
                 try await new.call("live.join", CallParams(live: live), live: live)
                 try await new.call("barrage.sendText", CallParams(live: live, text: "from here"), live: live)
@@ -128,22 +129,22 @@ struct DeviceClusterTests {
             let viewer = DemoUser("viewer", harness.client("\(live)-v", on: hub))
             try await viewer.call("live.join", CallParams(live: live), live: live)
 
-            func seen(_ status: LiveStatus, within seconds: Double) async throws {
+            func waitForStatus(_ status: LiveStatus, within seconds: Double) async throws {
                 _ = try await viewer.waitForFeedItem("that the live is \(status)", within: seconds) {
                     content -> Bool? in
                     if case .infoChanged(let info, _) = content, info.status == status { true } else { nil }
                 }
             }
             host.client.stop()
-            try await seen(.suspended, within: 12)
-            let back = DemoUser("host again", harness.client("\(live)-host", on: hub))
-            try await back.call("live.join", CallParams(live: live), live: live)
-            try await seen(.running, within: 5)
-            try await back.call("live.leave", CallParams(live: live), live: live)
-            try await seen(.suspended, within: 5)
-            // The loss of Redis causes no joins or leaves.
-            try await back.call("live.join", CallParams(live: live), live: live)
-            try await seen(.running, within: 5)
+            try await waitForStatus(.suspended, within: 12)
+            let returnedHost = DemoUser("host again", harness.client("\(live)-host", on: hub))
+            try await returnedHost.call("live.join", CallParams(live: live), live: live)
+            try await waitForStatus(.running, within: 5)
+            try await returnedHost.call("live.leave", CallParams(live: live), live: live)
+            try await waitForStatus(.suspended, within: 5)
+            // When Redis loses its data, nobody joins or leaves, so the live's status must not change.
+            try await returnedHost.call("live.join", CallParams(live: live), live: live)
+            try await waitForStatus(.running, within: 5)
             try await cluster.kill("redis")
             await viewer.collectUpdates(seconds: 2)
             try await cluster.restart("redis")

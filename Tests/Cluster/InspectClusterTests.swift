@@ -47,8 +47,8 @@ import Testing
             brokers: broker.settings.brokers, security: KafkaSecurity(), mode: isReal ? .full : .embedded,
             maxRecords: maxRecords)
         let query = Inspector.Query(
-            app: "demo", live: Self.live.live, user: nil, last: .seconds(60), lease: .seconds(90))
-        // Later than the records, whose time is the broker's.
+            app: "demo", live: Self.live.live, user: nil, lookBack: .seconds(60), lease: .seconds(90))
+        // The records have the broker's time, so the window ends a second later than now.
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) + .seconds(1)
         return try Inspector(scanner, query, now: now)
     }
@@ -95,7 +95,7 @@ import Testing
             defer { scanner.close() }
             var entries: [TopicEntry] = []
             let gap = try scanner.read(TopicScan(.replies, from: nil) { _ in true }, into: &entries)
-            // One poll may return more records than the limit; then the end was reached and nothing is missing.
+            // One poll may return all records although they exceed the limit; then none is missing.
             #expect(gap == nil ? entries.count == 2 : gap?.contains("--max-records") == true)
         }
     }

@@ -7,11 +7,11 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Every service is killed or stopped while load runs on a real Kafka.
+/// Kills or stops each service while load runs on a real Kafka.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct KillTests {
-    /// The maximum outage in milliseconds, from the kill to the reply of a waiting call.
-    static let boundMilliseconds = 3000.0
+    /// The maximum outage in milliseconds: how long a call during the kill may wait for its reply.
+    static let maxOutageMilliseconds = 3000.0
 
     @Test(.timeLimit(.minutes(6)))
     func `I8 I15 each service is killed under load and restarted: nothing acknowledged is lost, repeated or reordered`()
@@ -114,22 +114,23 @@ struct KillTests {
         }
     }
 
-    /// Kills `name` two seconds into a load, with a probe of its service beside it.
+    /// Kills the process `name` two seconds into a load, while a probe calls its service.
     static func killUnderLoad(_ harness: ClusterHarness, _ kind: ServiceKind, _ name: String, _ what: String)
         async throws
     {
         let hub = try ClientHub()
         defer { hub.stop() }
         let probe = try await ServiceProbe(harness, kind, on: hub)
-        let isGoing = Locked(true)
-        async let longest = probe.run { isGoing.withLock { $0 } }
+        let isProbing = Locked(true)
+        async let longestCall = probe.run { isProbing.withLock { $0 } }
         let report = try await harness.load { try await harness.cluster.kill(name) }
-        isGoing.withLock { $0 = false }
-        let away = try await longest
+        isProbing.withLock { $0 = false }
+        let outage = try await longestCall
         print(
-            "\(name) \(what): away \(Int(away)) ms, longest pause of a feed \(Int(report.longestPauseMilliseconds)) ms")
+            "\(name) \(what): away \(Int(outage)) ms, longest pause of a feed \(Int(report.longestPauseMilliseconds)) ms"
+        )
         Self.expectClean(report, "\(name) \(what)")
-        #expect(away <= Self.boundMilliseconds, "\(name) \(what): away for \(Int(away)) ms")
+        #expect(outage <= Self.maxOutageMilliseconds, "\(name) \(what): away for \(Int(outage)) ms")
     }
 
     static func expectClean(_ report: LoadReport, _ what: String, sourceLocation: SourceLocation = #_sourceLocation) {

@@ -3,7 +3,7 @@ import LoadKit
 import PlazaModel
 import ProtocolClient
 
-/// One live of the suite's cluster with its host and a watcher, each a real client.
+/// One live of the suite's cluster, with a host and a watcher that are real clients.
 struct LiveFixture {
     let harness: ClusterHarness
     let hub: ClientHub
@@ -22,7 +22,7 @@ struct LiveFixture {
         try await self.call(self.watcher, "live.join")
     }
 
-    /// Lets another client join.
+    /// Makes another client and lets it join.
     func join(_ name: String) async throws -> RecordingClient {
         let client = RecordingClient(name, self.harness.client("\(self.live)-\(name)", on: self.hub))
         try await self.call(client, "live.join")
@@ -32,7 +32,7 @@ struct LiveFixture {
     /// The user id of a client of this live.
     func user(_ client: RecordingClient) -> UserID { UserID("\(self.live)-\(client.name)") }
 
-    /// Sends a call about this live, whatever its reply.
+    /// Sends a call about this live.
     private func send(
         _ who: RecordingClient, _ method: String, _ params: CallParams
     ) async throws(ReplyError) -> CallResult {
@@ -41,6 +41,7 @@ struct LiveFixture {
         return try await who.client.call(method, params, live: self.live)
     }
 
+    /// Sends a call that must succeed.
     @discardableResult
     func call(
         _ who: RecordingClient, _ method: String, _ params: CallParams = CallParams()
@@ -68,7 +69,7 @@ struct LiveFixture {
         }
     }
 
-    /// The details of the live, as any user can read them.
+    /// Reads the live's info as the watcher.
     func details() async throws -> LiveInfo {
         guard case .room(let details) = try await self.call(self.watcher, "live.get") else {
             throw ScenarioFailure("live.get gave something else")
@@ -76,23 +77,25 @@ struct LiveFixture {
         return details.info
     }
 
-    /// Waits until the live's info satisfies `isWanted`.
+    /// Reads the live's info repeatedly until it satisfies a condition, at most for 5 s.
     ///
-    /// The feed and the gateway's table are separate topics, and either may be ahead.
+    /// A change that the feed has shown may be in the gateway's read model only later, because they are separate
+    /// topics.
     ///
-    /// - Parameter isWanted: the condition, awaited for at most 5 s.
-    /// - Returns: the info as it was last.
+    /// - Parameter isExpected: the condition.
+    /// - Returns: the info that was read last.
     /// - Throws: when a call fails.
-    func details(once isWanted: (LiveInfo) -> Bool) async throws -> LiveInfo {
+    func details(once isExpected: (LiveInfo) -> Bool) async throws -> LiveInfo {
         var info = try await self.details()
-        for _ in 0..<50 where !isWanted(info) {
+        for _ in 0..<50 where !isExpected(info) {
             _ = try? await self.watcher.wait("nothing", within: 0.1) { _ in nil as Bool? }
             info = try await self.details()
         }
         return info
     }
 
-    /// The live's entry in the list, where it is found a few seconds after its creation.
+    /// The live's entry in the list; waits for the entry, because the list shows a live a few seconds after its
+    /// creation.
     func listed() async throws -> LiveInfo {
         for _ in 0..<20 {
             var cursor: String?

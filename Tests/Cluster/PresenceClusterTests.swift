@@ -6,7 +6,7 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Presence in real time with a real Redis.
+/// Tests of presence with a real Redis and its real timeouts.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct PresenceClusterTests {
     /// A live with a host and viewers, each a real client.
@@ -37,7 +37,7 @@ struct PresenceClusterTests {
             }
         }
 
-        /// The number of leave tips so far.
+        /// The number of leave tips that the host has received so far and receives within `seconds`.
         func leaveTips(listening seconds: Double) async -> Int {
             await self.host.collectUpdates(seconds: seconds)
             var tips = 0

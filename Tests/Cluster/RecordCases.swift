@@ -4,8 +4,8 @@ import KafkaClient
 import PlazaModel
 import PlazaWire
 
-/// Records with the values at which programs break: every field of every golden record of a topic, raw garbage, keys and
-/// headers.
+/// Damaged records of one topic: golden records with a boundary value in one field, and records whose value, key or
+/// headers are garbage.
 struct RecordCases {
     /// A record, and what was changed in it.
     struct Case {
@@ -13,14 +13,16 @@ struct RecordCases {
         var record: OutgoingRecord
     }
 
-    /// The header that names a case, by which one is found among the dead letters.
+    /// The header with the name of the case, which identifies the case of a dead letter.
     static let nameHeader = "case"
 
-    private static let hole = "@hole@"
-    private static let counter = "@counter@"
+    /// Stands for the changed field, until a boundary value replaces it.
+    private static let fieldPlaceholder = "@hole@"
+    /// Stands for each request's counter, until a number replaces it.
+    private static let counterPlaceholder = "@counter@"
 
-    /// JSON for each field; texts that no encoder would write too.
-    private static let values: [String] = {
+    /// The boundary values, as JSON for a field; some of them no encoder would write.
+    private static let boundaryValues: [String] = {
         let ends: [String] = [
             "9223372036854775807", "9223372036854775808", "9223372036854775806", "-9223372036854775808",
             "-9223372036854775809", "-9223372036854775807",
@@ -47,7 +49,7 @@ struct RecordCases {
     /// The file of the topic's golden records, without `.json`.
     let golden: String
 
-    /// An app whose key is in a partition; the demo app is not touched.
+    /// An app whose key belongs to a partition; it is never the demo app, so that the scenario still works.
     static func app(inPartition partition: Int, of count: Int) -> AppID {
         for number in 0... {
             let app = AppID("bounds\(number)")
@@ -56,7 +58,7 @@ struct RecordCases {
         preconditionFailure("the numbers do not end")
     }
 
-    /// A live of an app whose key is in a partition.
+    /// A live of an app, whose key belongs to a partition.
     static func live(_ prefix: String, of app: AppID, inPartition partition: Int, of count: Int) -> LiveKey {
         for number in 0... {
             let key = LiveKey(app, LiveID("\(prefix)-\(number)"))
@@ -76,15 +78,16 @@ struct RecordCases {
         }
     }
 
-    /// The golden record with a name, of another app, live and session.
+    /// The golden record called `name`, with another app, live and session; nil if there is none.
     func record(_ name: String, in key: LiveKey, session: String, partition: Int) throws -> OutgoingRecord? {
         guard let found = try self.goldenRecords().first(where: { $0.name == name }) else { return nil }
         let text = Self.text(found.text, in: key).replacing("\"s-1\"", with: "\"\(session)\"")
         return self.outgoing(Array(text.utf8), key: self.key(of: key), partition: partition)
     }
 
-    /// All cases with changed fields, one group for each golden record; each group begins with the topic's first record,
-    /// unchanged, so that the live is there.
+    /// All cases with a changed field, one group for each golden record.
+    ///
+    /// Each group begins with the unchanged first record of the topic, which creates the live.
     func fields() throws -> [[Case]] {
         let records = try self.goldenRecords()
         return try records.enumerated().map { index, golden in
@@ -93,14 +96,15 @@ struct RecordCases {
             let key = Self.live("r\(index)", of: app, inPartition: partition, of: self.partitions)
             var cases: [Case] = []
             func add(_ name: String, _ text: String) {
-                // Each call has its own counter; otherwise it would get the outcome of the one before.
-                let bytes = Array(text.replacing("\"\(Self.counter)\"", with: "\(1_000 + cases.count)").utf8)
+                // Each call has its own counter. Otherwise the idempotency window would answer with an earlier outcome.
+                let bytes = Array(text.replacing("\"\(Self.counterPlaceholder)\"", with: "\(1_000 + cases.count)").utf8)
                 let headers = self.feedHeaders(position: cases.count)
                 let record = self.outgoing(bytes, key: self.key(of: key), partition: partition, headers: headers)
                 cases.append(Case(name: "\(self.topic.rawValue) \(name)", record: record))
             }
             add("\(records[0].name) unchanged", Self.text(records[0].text, in: key))
-            let tree = Self.counted(try Wire.decode(JSONValue.self, from: Array(Self.text(golden.text, in: key).utf8)))
+            let tree = Self.replacingCounters(
+                in: try Wire.decode(JSONValue.self, from: Array(Self.text(golden.text, in: key).utf8)))
             for variant in Self.variants(of: tree, named: golden.name, longAt: index) {
                 add(variant.name, variant.text)
             }
@@ -108,28 +112,28 @@ struct RecordCases {
         }
     }
 
-    /// The texts of a JSON value in which one part has another value, each with its name.
+    /// The variants of a JSON value in which one field has a boundary value.
     ///
     /// - Parameters:
     ///   - tree: the value.
-    ///   - name: what the names begin with.
-    ///   - index: chooses the part that also gets a very long value.
-    /// - Returns: the name of the changed part with its value, and the whole text.
+    ///   - name: the beginning of the variants' names.
+    ///   - index: chooses the field that also gets a very long value.
+    /// - Returns: for each variant, the path of the field with its new value, and the JSON text.
     static func variants(of tree: JSONValue, named name: String, longAt index: Int) -> [(name: String, text: String)] {
-        let holes = Self.holes(tree, at: name)
+        let copies = Self.copiesWithPlaceholder(tree, at: name)
         var variants: [(name: String, text: String)] = []
-        for (number, holed) in holes.enumerated() {
-            let text = String(decoding: Wire.encode(holed.value), as: UTF8.self)
-            let isLong = number == index % holes.count
-            for value in Self.values + (isLong ? [Self.manyMembers] : []) {
-                let changed = text.replacing("\"\(Self.hole)\"", with: value)
-                variants.append(("\(holed.path) = \(value.prefix(40))", changed))
+        for (number, copy) in copies.enumerated() {
+            let text = String(decoding: Wire.encode(copy.value), as: UTF8.self)
+            let isLong = number == index % copies.count
+            for value in Self.boundaryValues + (isLong ? [Self.manyMembers] : []) {
+                let changed = text.replacing("\"\(Self.fieldPlaceholder)\"", with: value)
+                variants.append(("\(copy.path) = \(value.prefix(40))", changed))
             }
         }
         return variants
     }
 
-    /// Values, keys and headers that are no record of the topic, to each partition.
+    /// Records to each partition whose value, key or headers are garbage.
     func garbage() -> [Case] {
         var cases: [Case] = []
         let texts = [
@@ -149,7 +153,7 @@ struct RecordCases {
                 String(repeating: "k", count: 10_000),
             ].map { Array($0.utf8) }
         let names = ["p", "c", "k", "e", "b", "r", "take", "traceparent", "dead-topic", "dead-offset", ""]
-        // No valid generation in `e`, and no `take` on a tick: with those a writer says that it owns the partition.
+        // There is no valid epoch in `e` and no `take` on a tick, because these claim the ownership of the partition.
         let headerTexts = [
             "", ".", "-", "1.", "1.-1", "9223372036854775807.9223372036854775807", "9223372036854775808.1", "-1.-1",
             "1e308 1",
@@ -179,7 +183,7 @@ struct RecordCases {
         return cases
     }
 
-    /// A record of the live `demo/concert`, as one of another live.
+    /// The text of a golden record, which is about the live `demo/concert`, with another app and live.
     static func text(_ golden: String, in key: LiveKey) -> String {
         golden.replacing("\"demo\"", with: "\"\(key.app.text)\"").replacing("\"concert\"", with: "\"\(key.live.text)\"")
     }
@@ -188,7 +192,7 @@ struct RecordCases {
         Array((self.topic == .connectionInbox || self.topic == .apps ? live.app.text : live.text).utf8)
     }
 
-    /// The headers without which no gateway reads an item.
+    /// The headers that every feed item must have; empty for other topics.
     private func feedHeaders(position: Int) -> [KafkaHeader] {
         guard self.topic == .roomFeed else { return [] }
         return [KafkaHeader(name: "p", text: "77.\(position + 1)"), KafkaHeader(name: "c", text: "\(position % 5)")]
@@ -201,27 +205,28 @@ struct RecordCases {
             topic: self.topic.rawValue, partition: Int32(partition), key: key, value: value, headers: headers)
     }
 
-    /// The record with a mark in place of each request's counter.
-    private static func counted(_ value: JSONValue) -> JSONValue {
+    /// The record with a placeholder in place of each request's counter.
+    private static func replacingCounters(in value: JSONValue) -> JSONValue {
         switch value {
         case .object(let members):
             .object(
                 Dictionary(
                     uniqueKeysWithValues: members.map { name, member in
-                        (name, name == "counter" ? .text(Self.counter) : Self.counted(member))
+                        (name, name == "counter" ? .text(Self.counterPlaceholder) : Self.replacingCounters(in: member))
                     }))
-        case .array(let elements): .array(elements.map(Self.counted))
+        case .array(let elements): .array(elements.map { Self.replacingCounters(in: $0) })
         default: value
         }
     }
 
-    /// The record with a hole at each place, and the path of each.
-    private static func holes(_ value: JSONValue, at path: String) -> [(path: String, value: JSONValue)] {
-        var found: [(path: String, value: JSONValue)] = [(path, .text(Self.hole))]
+    /// Copies of a record, each with a placeholder in one field, and the path of that field.
+    private static func copiesWithPlaceholder(_ value: JSONValue, at path: String) -> [(path: String, value: JSONValue)]
+    {
+        var found: [(path: String, value: JSONValue)] = [(path, .text(Self.fieldPlaceholder))]
         switch value {
         case .object(let members):
             for (name, member) in members.sorted(by: { $0.key < $1.key }) {
-                for inner in Self.holes(member, at: "\(path).\(name)") {
+                for inner in Self.copiesWithPlaceholder(member, at: "\(path).\(name)") {
                     var changed = members
                     changed[name] = inner.value
                     found.append((inner.path, .object(changed)))
@@ -229,7 +234,7 @@ struct RecordCases {
             }
         case .array(let elements):
             for (index, element) in elements.enumerated() {
-                for inner in Self.holes(element, at: "\(path).\(index)") {
+                for inner in Self.copiesWithPlaceholder(element, at: "\(path).\(index)") {
                     var changed = elements
                     changed[index] = inner.value
                     found.append((inner.path, .array(changed)))

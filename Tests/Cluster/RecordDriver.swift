@@ -6,11 +6,12 @@ import MachineKit
 import PlazaModel
 import PlazaWire
 
-/// Writes records straight to the topics of a running cluster, and asks each partition of an inbox for a reply.
+/// Writes records straight to the topics of a running cluster, and checks that each partition of an inbox still
+/// replies.
 ///
 /// All methods block their thread.
 final class RecordDriver {
-    /// An inbox, and one of its calls that is always replied to.
+    /// For each inbox, the golden record of a call that always gets a reply.
     private static let calls: [PlazaTopic: String] = [
         .directoryInbox: "setMetadata", .audienceInbox: "join", .barrageInbox: "sendText", .seatInbox: "take",
         .connectionInbox: "request",
@@ -19,17 +20,19 @@ final class RecordDriver {
     private let producer: KafkaProducer
     private let replies: KafkaConsumer
     private let partitions: Int
-    private let failed: Locked<[KafkaError]>
-    private var answered: Set<String> = []
-    private(set) var count = 0
+    private let deliveryErrors: Locked<[KafkaError]>
+    /// The sessions whose calls have a reply.
+    private var answeredSessions: Set<String> = []
+    /// The number of cases sent.
+    private(set) var sentCount = 0
 
     init(brokers: String, partitions: Int) throws {
         let settings = KafkaSettings(brokers: brokers, clientID: "bounds") { _, _, _ in }
-        let failed = Locked<[KafkaError]>([])
-        self.failed = failed
+        let deliveryErrors = Locked<[KafkaError]>([])
+        self.deliveryErrors = deliveryErrors
         self.partitions = partitions
         self.producer = try KafkaProducer(settings) { delivery in
-            if let error = delivery.error { failed.withLock { $0.append(error) } }
+            if let error = delivery.error { deliveryErrors.withLock { $0.append(error) } }
         }
         self.replies = try KafkaConsumer(settings, fetchWait: .milliseconds(20))
         var starts: [TopicPartition: Int64] = [:]
@@ -53,14 +56,14 @@ final class RecordDriver {
             if index % 500 == 499 { try self.producer.flush(timeout: .seconds(30)) }
         }
         try self.producer.flush(timeout: .seconds(30))
-        self.count += cases.count
-        if let error = self.failed.withLock({ $0.first }) { throw error }
+        self.sentCount += cases.count
+        if let error = self.deliveryErrors.withLock({ $0.first }) { throw error }
     }
 
-    /// Writes a call to each partition of an inbox.
+    /// Writes a call to each partition of an inbox; does nothing for another topic.
     ///
-    /// - Returns: the sessions of the calls, by which their replies are known.
-    func ask(_ cases: RecordCases, _ batch: Int) throws -> Set<String> {
+    /// - Returns: the session of each call, which identifies its reply.
+    func sendCalls(_ cases: RecordCases, batch: Int) throws -> Set<String> {
         guard let call = Self.calls[cases.topic] else { return [] }
         var sessions: Set<String> = []
         for partition in 0..<self.partitions {
@@ -86,15 +89,15 @@ final class RecordDriver {
     /// - Throws: why replies cannot be read.
     func unanswered(_ sessions: Set<String>, within limit: Duration) throws -> Set<String> {
         let deadline = MonotonicClock.now + Milliseconds(limit)
-        while !sessions.isSubset(of: self.answered), MonotonicClock.now < deadline {
+        while !sessions.isSubset(of: self.answeredSessions), MonotonicClock.now < deadline {
             var records: [IncomingRecord] = []
             _ = try self.replies.poll(max: 1_000, timeout: .milliseconds(200), into: &records)
             for value in records.compactMap(\.value) {
-                // Among them are records that a test has damaged.
+                // A test may have written damaged records to this topic too.
                 guard let reply = try? Wire.decode(Reply.self, from: value) else { continue }
-                self.answered.insert(reply.request.session.text)
+                self.answeredSessions.insert(reply.request.session.text)
             }
         }
-        return sessions.subtracting(self.answered)
+        return sessions.subtracting(self.answeredSessions)
     }
 }

@@ -8,10 +8,9 @@ import PlazaWire
 import TestSupport
 import Testing
 
-/// Calls of one user that once made rows larger than a broker takes.
+/// Tests that no user can make a row larger than the broker's maximum message size, which would stop its partition.
 ///
-/// Then their partition stopped for good, with all its lives. On a real Kafka where there is one, otherwise on the
-/// embedded broker, whose clients have the same limit.
+/// They run on a real Kafka if there is one, otherwise on the embedded broker, whose clients have the same limit.
 @Suite(.serialized) struct RecordSizeClusterTests {
     private static let reasonOfControls = String(repeating: #"\u0001"#, count: SanctionLimits.reasonBytes)
     private static let longestReason = String(repeating: #"\""#, count: SanctionLimits.reasonBytes / 2)
@@ -32,30 +31,30 @@ import Testing
             let harness = try ClusterHarness(cluster)
             let base = try #require(cluster.gateways.first).http
             let server = harness.token("shop", isServer: true)
-            func ask(_ method: String, _ path: String, _ body: String) async throws -> (Int, String) {
-                let answer = try await harness.ask(method, path, body, of: base, token: server)
+            func send(_ method: String, _ path: String, _ body: String) async throws -> (Int, String) {
+                let answer = try await harness.sendRequest(method, path, body, of: base, token: server)
                 return (answer.status, answer.text)
             }
             func expect(
                 _ status: Int, _ method: String, _ path: String, _ body: String,
                 sourceLocation: SourceLocation = #_sourceLocation
             ) async throws {
-                let answer = try await ask(method, path, body)
+                let answer = try await send(method, path, body)
                 #expect(answer.0 == status, "\(path): \(answer.1)", sourceLocation: sourceLocation)
             }
             try await expect(201, "POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#)
-            // The attack: refused each time, and nothing is stored.
+            // The attack: each ban is refused, and nothing is stored.
             for group in 0..<50 {
-                let (status, text) = try await ask(
+                let (status, text) = try await send(
                     "POST", "/v1/lives/concert/bans", Self.ban(group, Self.reasonOfControls))
                 #expect(status == 400 && text.contains("\(ReplyCode.badParameter.code)"), "\(text)")
             }
             try await expect(400, "PATCH", "/v1/lives/concert", #"{"coverURL":"\u0001"}"#)
-            // The largest that is allowed, and then one more.
+            // The largest number of the largest bans is allowed, one more ban is not.
             for group in 0..<SanctionLimits.perLive / SanctionLimits.usersPerCall {
                 try await expect(200, "POST", "/v1/lives/concert/bans", Self.ban(group, Self.longestReason))
             }
-            let (status, text) = try await ask("POST", "/v1/lives/concert/bans", Self.ban(50, "more"))
+            let (status, text) = try await send("POST", "/v1/lives/concert/bans", Self.ban(50, "more"))
             #expect(status == 409 && text.contains("\(ReplyCode.overLimit.code)"), "\(text)")
             let value = String(repeating: #"\""#, count: Limits.metadataValueBytes)
             let values = (0..<8).map { "\"k\($0)\":\"\(value)\"" }.joined(separator: ",")
@@ -63,14 +62,15 @@ import Testing
             for number in 0..<20 {
                 try await expect(200, "PATCH", "/v1/lives/concert", #"{"notice":"\#(number)"}"#)
             }
-            // The partition goes on, also with its next owner: the same live, its bans, further lives.
+            // The partition still works after a restart of its owner: the live has its bans, and other lives can be
+            // created.
             try await cluster.kill("room-directory-1")
             try await cluster.restart("room-directory-1")
             try await cluster.waitUntilReady(within: .seconds(30))
             var offset = 0
             var count = 0
             repeat {
-                let (_, page) = try await ask("GET", "/v1/lives/concert/bans?offset=\(offset)", "")
+                let (_, page) = try await send("GET", "/v1/lives/concert/bans?offset=\(offset)", "")
                 let answer = try Wire.decode(JSONValue.self, from: Array(page.utf8))
                 let sanctions = answer.members["result"]?.members["sanctions"]?.members["page"]?.members ?? [:]
                 guard case .array(let items)? = sanctions["items"], case .integer(let next)? = sanctions["nextOffset"]
@@ -90,6 +90,7 @@ import Testing
             try await expect(201, "POST", "/v1/lives", #"{"live":"after","owner":"alice"}"#)
         }
     }
+
     /// Rules: R17.6.
     @Test(.enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"), .timeLimit(.minutes(3)))
     func `topics take 1 MiB, and no service starts on a topic that takes less`() async throws {
@@ -99,7 +100,7 @@ import Testing
                 for topic in try admin.describeTopics(PlazaTopic.allCases.map(\.rawValue)) {
                     #expect(topic.config["max.message.bytes"] == "1048576", "\(topic.name)")
                 }
-                // A topic that somebody made before, with another limit.
+                // The topic exists already, with another limit.
                 let name = PlazaTopic.webhooks.rawValue
                 try admin.deleteTopics([name])
                 while try admin.clusterInfo(timeout: .seconds(5)).topics[name] != nil {}

@@ -3,16 +3,16 @@ import LoadKit
 import PlazaModel
 import ProtocolClient
 
-/// A real client that records all it receives, in order, so that a test can check the order.
+/// A real client that records all that it receives, so that a test can check the order.
 final class RecordingClient {
     let name: String
     let client: PlazaClient
-    /// The feed of the live that it is in.
+    /// All feed items so far, of the live that the client is in.
     private(set) var items: [FeedContent] = []
     private(set) var notices: [NoticeContent] = []
-    /// The last audience count that it received.
+    /// The last audience count that the client has received.
     private(set) var count: Int?
-    /// Why its connection ended for good.
+    /// The code with which the connection ended for good; nil while it has not.
     private(set) var endCode: UInt16?
 
     init(_ name: String, _ client: PlazaClient) {
@@ -20,7 +20,7 @@ final class RecordingClient {
         self.client = client
     }
 
-    /// Waits until `find` returns a value from the recorded updates.
+    /// Waits until `find` returns a value for the client, and returns that value.
     func wait<Value>(
         _ what: String, within seconds: Double = 10, _ find: (RecordingClient) -> Value?
     ) async throws(ScenarioFailure) -> Value {
@@ -33,14 +33,14 @@ final class RecordingClient {
         throw ScenarioFailure("\(self.name) did not see within \(seconds) s: \(what); last: \(self.items.suffix(3))")
     }
 
-    /// Waits for a notice.
+    /// Waits until the client has received a notice that `matches`.
     func waitForNotice(
         _ what: String, within seconds: Double = 10, _ matches: (NoticeContent) -> Bool
     ) async throws(ScenarioFailure) {
         _ = try await self.wait(what, within: seconds) { $0.notices.contains(where: matches) ? true : nil }
     }
 
-    /// Waits for a stage that `matches`, and returns the first one.
+    /// Waits until the client has received a stage that `matches`, and returns the first such stage.
     @discardableResult
     func waitForStage(
         _ what: String, within seconds: Double = 10, _ matches: (StageRecord, [StageEvent]) -> Bool
@@ -50,8 +50,8 @@ final class RecordingClient {
         }
     }
 
-    /// True if its feed has had an item that `matches`, else nil, as `wait` needs it.
-    func hasSeen(_ matches: (FeedContent) -> Bool) -> Bool? { self.items.contains(where: matches) ? true : nil }
+    /// True if the client has received a feed item that `matches`, otherwise nil, which makes `wait` go on waiting.
+    func trueIfReceived(_ matches: (FeedContent) -> Bool) -> Bool? { self.items.contains(where: matches) ? true : nil }
 
     /// All stages so far.
     var stages: [(record: StageRecord, events: [StageEvent])] {
@@ -61,8 +61,8 @@ final class RecordingClient {
     /// All events of stages so far, in order.
     var events: [StageEvent] { self.stages.flatMap(\.events) }
 
-    /// The users whose leave tips it has received.
-    var left: [UserID] {
+    /// The users whose leave tips the client has received.
+    var leftUsers: [UserID] {
         self.items.compactMap { if case .audienceLeft(let user) = $0 { user.userID } else { nil } }
     }
 

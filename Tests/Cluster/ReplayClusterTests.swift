@@ -7,7 +7,8 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Resume and history in real processes: a viewer whose gateway was down for longer than the cache reaches, and a newcomer.
+/// Tests in real processes of the resume of a viewer whose gateway was down for longer than the feed cache reaches
+/// back, and of the history that a newcomer gets.
 @Suite(.serialized) struct ReplayClusterTests {
     @Test(.enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"), .timeLimit(.minutes(3)))
     func
@@ -43,7 +44,7 @@ import Testing
             _ = try await viewer.waitForFeedItem("message 63", within: 10) {
                 Self.text($0) == "message 63" ? true : nil
             }
-            #expect(viewer.isFeedWhole, "\(viewer.numbers)")
+            #expect(viewer.isFeedComplete, "\(viewer.numbers)")
             #expect(viewer.texts == (1...63).map { "message \($0)" })
             let newcomer = DemoUser("newcomer", harness.client("\(live)-new", on: hub, addresses: first))
             try await newcomer.call("live.join", CallParams(live: live), live: live)
@@ -56,7 +57,7 @@ import Testing
                 Self.text($0) == "message 64" ? true : nil
             }
             #expect(newcomer.texts == ["message 64"], "history is not in the feed")
-            #expect(newcomer.isFeedWhole)
+            #expect(newcomer.isFeedComplete)
         }
     }
 
@@ -69,7 +70,7 @@ import Testing
     {
         for number in first..<first + count {
             try await host.call("barrage.sendText", CallParams(live: live, text: "message \(number)"), live: live)
-            // Stays below the rate limit of a sender.
+            // The pause keeps the sender below its rate limit.
             try await Task.sleep(for: .milliseconds(150))
         }
     }

@@ -4,8 +4,8 @@ import KafkaClient
 import PlazaModel
 import PlazaWire
 
-/// Rows of a state topic with the values at which programs break: every field of every row in the fuzz corpora, each
-/// under a key of its own; keys that are none, and values that are none.
+/// Damaged rows of one state topic: the rows of the fuzz corpora with a boundary value in one field, each under a key
+/// of its own, and garbage as keys and values.
 struct RowCases {
     /// Each state topic, and the corpus that has its rows.
     static let corpora: [(PlazaTopic, String)] = [
@@ -34,7 +34,7 @@ struct RowCases {
         return cases
     }
 
-    /// The rows of the corpus; of several with one key the longest.
+    /// The rows of the corpus; if several have the same key, only the longest of them.
     private func rows() throws -> [(key: String, text: String)] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../Fuzz/Corpus/\(self.corpus)")
@@ -50,7 +50,7 @@ struct RowCases {
         return longest.map { ($0.key, $0.value) }.sorted { $0.key < $1.key }
     }
 
-    /// The key of a row that is like another one, but of another live, or of another app where there is no live.
+    /// The key of a row, changed to another live, or to another app if the key has no live.
     private static func key(_ key: String, _ app: AppID, number: Int) -> String {
         var parts = key.split(separator: "/").map(String.init)
         if parts.count > 2 {
@@ -62,7 +62,7 @@ struct RowCases {
         return parts.joined(separator: "/")
     }
 
-    /// Keys and values that are no row.
+    /// Records whose key or value is no row's.
     private func garbage() -> [RecordCases.Case] {
         let keys = [
             "", "/", "x", "partition/x", "live/", "live/a/b/c", "stage/a/b", "room/a/b", "feed/a/b/c", "outcomes/a",

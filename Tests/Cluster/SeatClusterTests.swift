@@ -5,7 +5,8 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Seats in real processes: a call in one service changes the state of another in the right order (R18.1, R7.7).
+/// Tests of seats in real processes: a call to one service changes the state of another in the right order (R18.1,
+/// R7.7).
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct SeatClusterTests {
     /// A host, a guest and a watcher in one live, each a real client.

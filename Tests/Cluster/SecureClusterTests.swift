@@ -7,7 +7,7 @@ import KafkaClient
 import TestSupport
 import Testing
 
-/// Real processes whose wires are closed: Kafka with TLS and a user, Redis with a user.
+/// Tests of real processes whose connections are secured: Kafka with TLS and a user, Redis with a user.
 @Suite(
     .serialized, .enabled(if: LiveKafka.isAvailable && PrivateAuthority.isAvailable, "set KAFKA_HOME"),
     .timeLimit(.minutes(3)))
@@ -15,12 +15,12 @@ struct SecureClusterTests {
     private static let started = Result { try SecureKafka() }
     private static let redisPassword = "the Redis secret"
 
-    /// What docs/SECURITY.md tells operators to allow the user of audience-presence.
+    /// The Redis user of audience-presence with the permissions that docs/SECURITY.md tells operators to give.
     static let redisUser =
         "user liveplaza on >\(redisPassword.replacing(" ", with: "-")) resetchannels ~{audience.* "
         + "-@all +@read +@write -@dangerous +evalsha +script|load +info"
 
-    /// What the loaded librdkafka can log in by at this Kafka.
+    /// The mechanism by which the loaded librdkafka can log in to this Kafka.
     private static let mechanism = KafkaLibrary.hasStrictSCRAM ? KafkaSecurity.Mechanism.scramSHA512 : .plain
     private static let user = KafkaLibrary.hasStrictSCRAM ? SecureKafka.scramUser : SecureKafka.plainUser
 
@@ -64,7 +64,7 @@ struct SecureClusterTests {
                 let log = try Self.text(of: process.log)
                 #expect(!secrets.contains(where: log.contains), "the log of \(process.name)")
             }
-            // It finds the cluster's user, password file and authority by the run directory.
+            // The command finds Kafka's user, password file and authority in the run directory's state.
             let command = [
                 try ProgramFinder().path(of: "plaza"), "dead-letters", "--run-dir", cluster.directory.path,
             ]
@@ -86,20 +86,20 @@ struct SecureClusterTests {
         }
     }
 
-    /// Redis ends; then presence says that its leases are away, which an alert watches.
+    /// Kills Redis, and checks the metrics that alerts use: presence must report that its leases are not available.
     private static func checkMetricsWithoutRedis(_ redis: LiveRedis, _ cluster: LocalCluster) async throws {
         await runOnDedicatedThread { redis.kill() }
         let deadline = ContinuousClock.now + .seconds(20)
-        var away = false
-        while !away, ContinuousClock.now < deadline {
+        var areLeasesAway = false
+        while !areLeasesAway, ContinuousClock.now < deadline {
             let metrics = try Self.metrics(of: "audience-presence-1", in: cluster)
-            away = (0..<cluster.options.partitions).contains {
+            areLeasesAway = (0..<cluster.options.partitions).contains {
                 Self.value("audience_leases_away{partition=\"\($0)\"}", in: metrics) == 1
             }
             try await Task.sleep(for: .milliseconds(200))
         }
-        #expect(away)
-        // The other series that alerts watch.
+        #expect(areLeasesAway)
+        // These are the other series that alerts use.
         let presence = try Self.metrics(of: "audience-presence-1", in: cluster)
         #expect(try #require(Self.value("shell_waiting_seconds{machine=\"audience\"}", in: presence)) < 10)
         let gateway = try Self.metrics(of: "gateway-1", in: cluster)

@@ -3,12 +3,12 @@ import ClusterKit
 import PlazaModel
 import ProtocolClient
 
-/// Calls one service repeatedly and measures the longest time until a reply: the length of its outage.
+/// Calls one service repeatedly, and measures the longest time until a reply, which is the length of an outage.
 ///
-/// It uses one live in each half of the partitions. Of two instances each owns one half, so the probe notices the kill of
-/// either.
+/// The probe uses one live in each half of the partitions. Two instances own one half each, so the probe notices when
+/// either instance is killed.
 struct ServiceProbe: Sendable {
-    /// The target of one loop of the probe; each machine of a service has its own.
+    /// The machine or service that one loop of the probe calls.
     private enum Target: Sendable {
         case directory, audience, barrage, seats, connections, gateway
     }

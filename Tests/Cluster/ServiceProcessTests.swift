@@ -6,9 +6,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A single service process that cannot start or work.
+/// Tests of single processes that cannot start or work.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ServiceProcessTests {
-    /// Runs a service to its end.
+    /// Runs a service until it ends, and returns its output.
     private func end(of service: ServiceKind, _ arguments: [String]) async throws -> (end: ProcessEnd, output: String) {
         try await self.end(of: service.rawValue, arguments)
     }

@@ -5,11 +5,11 @@ import LoadKit
 import TestSupport
 import Testing
 
-/// A service, the only broker, or one of three brokers stops for a while and continues (SIGSTOP and SIGCONT), while load
-/// runs: sessions, transactions and leases time out meanwhile, and no process is told.
+/// Stops a service, the only broker, or one of three brokers for a while (SIGSTOP and SIGCONT) under load.
 ///
-/// Calls may be refused or stay without an answer while nothing can answer them. Whatever was acknowledged is delivered
-/// once and in order, and afterwards the cluster serves as before.
+/// Meanwhile sessions, transactions and leases time out, and the stopped process does not notice it. Calls may be
+/// refused or stay without a reply during the stop. But every acknowledged message is delivered once and in order, and
+/// the cluster works again afterwards.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StandstillTests {
     @Test(.timeLimit(.minutes(3)), arguments: [ServiceKind.roomDirectory, .cohostBattle])
@@ -44,7 +44,7 @@ struct StandstillTests {
             #expect(report.isClean, "\(report)")
             #expect(report.admitted > 0, "nothing was admitted")
             try await cluster.waitUntilReady(within: .seconds(60), resetReadiness: true)
-            // Everything works again: lives, seats, co-hosts, battles, gifts and notices.
+            // The scenario checks lives, seats, co-hosts, battles and notices.
             try await harness.playScenario()
         }
     }

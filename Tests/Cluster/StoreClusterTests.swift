@@ -5,11 +5,11 @@ import LivePlazaTransport
 import TestSupport
 import Testing
 
-/// The stores of LivePlazaKit against real processes.
+/// Tests of LivePlazaKit's stores with real processes.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreClusterTests {
     /// A host and a guest in a live.
-    private struct Evening {
+    private struct StoreFixture {
         let live = ClusterHarness.name("eve")
         let host: StoreUser
         let guest: StoreUser
@@ -37,23 +37,23 @@ struct StoreClusterTests {
         try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
-            let evening = try await Evening(harness, over: transport)
-            try await Self.talk(evening)
-            try await Self.sit(evening)
-            try await Self.compareWithNewcomer(evening, harness, transport)
-            try await Self.moderate(evening)
-            let lists = evening.host.plaza.liveListStore
+            let fixture = try await StoreFixture(harness, over: transport)
+            try await Self.talk(fixture)
+            try await Self.sit(fixture)
+            try await Self.compareWithNewcomer(fixture, harness, transport)
+            try await Self.moderate(fixture)
+            let lists = fixture.host.plaza.liveListStore
             let statistics = try await lists.endLive()
             #expect(statistics.totalMessageCount >= 2)
             #expect(lists.state.value.currentLive.isEmpty)
-            try await evening.host.plaza.loginStore.logout()
-            try await evening.guest.plaza.loginStore.logout()
+            try await fixture.host.plaza.loginStore.logout()
+            try await fixture.guest.plaza.loginStore.logout()
         }
     }
 
-    private static func talk(_ evening: Evening) async throws {
-        let (host, guest) = (evening.hostStores, evening.guestStores)
-        try await evening.host.waitForEvent("onAudienceJoined")
+    private static func talk(_ fixture: StoreFixture) async throws {
+        let (host, guest) = (fixture.hostStores, fixture.guestStores)
+        try await fixture.host.waitForEvent("onAudienceJoined")
         try await host.barrage.sendTextMessage(text: "welcome", extensionInfo: ["style": "bold"])
         try await guest.barrage.sendCustomMessage(businessID: "vote", data: "{}")
         try await waitUntil("both have both messages") {
@@ -63,73 +63,73 @@ struct StoreClusterTests {
         #expect(guest.barrage.state.value.messageList.first?.extensionInfo == ["style": "bold"])
         try await guest.like.sendLike(count: 3)
         try await waitUntil("the host sees three likes") { host.like.state.value.totalLikeCount == 3 }
-        try await evening.host.waitForEvent("onReceiveLikesMessage")
-        try await evening.host.plaza.liveListStore.updateLiveMetaData(["product": "tea"])
+        try await fixture.host.waitForEvent("onReceiveLikesMessage")
+        try await fixture.host.plaza.liveListStore.updateLiveMetaData(["product": "tea"])
         try await waitUntil("the guest sees the product") {
-            evening.guest.plaza.liveListStore.state.value.currentLive.metaData == ["product": "tea"]
+            fixture.guest.plaza.liveListStore.state.value.currentLive.metaData == ["product": "tea"]
         }
         try await host.gift.refreshUsableGifts()
         if let gift = host.gift.state.value.usableGifts.first?.giftList.first {
             try await guest.gift.sendGift(giftID: gift.giftID, count: 1)
-            try await evening.host.waitForEvent("onReceiveGift")
+            try await fixture.host.waitForEvent("onReceiveGift")
         }
     }
 
-    private static func sit(_ evening: Evening) async throws {
-        let (host, guest) = (evening.hostStores, evening.guestStores)
+    private static func sit(_ fixture: StoreFixture) async throws {
+        let (host, guest) = (fixture.hostStores, fixture.guestStores)
         try await guest.coGuest.applyForSeat(timeout: 30)
-        try await evening.host.waitForEvent("onGuestApplicationReceived")
-        #expect(host.coGuest.state.value.applicants.map(\.userID) == [evening.guest.id])
-        try await host.coGuest.acceptApplication(userID: evening.guest.id)
+        try await fixture.host.waitForEvent("onGuestApplicationReceived")
+        #expect(host.coGuest.state.value.applicants.map(\.userID) == [fixture.guest.id])
+        try await host.coGuest.acceptApplication(userID: fixture.guest.id)
         #expect(host.coGuest.state.value.applicants.isEmpty)
-        try await evening.guest.waitForEvent("onGuestApplicationResponded(isAccept: true")
+        try await fixture.guest.waitForEvent("onGuestApplicationResponded(isAccept: true")
         try await waitUntil("both see the guest on a seat") {
             [host, guest].allSatisfy { stores in
-                stores.coGuest.state.value.connected.contains { $0.userID == evening.guest.id }
+                stores.coGuest.state.value.connected.contains { $0.userID == fixture.guest.id }
             }
         }
-        // A media engine is missing, so the device counts as opened, and the seat is told.
-        try await evening.guest.plaza.deviceStore.openLocalMicrophone()
+        // There is no media engine, so the device counts as opened, and the seat's microphone state changes.
+        try await fixture.guest.plaza.deviceStore.openLocalMicrophone()
         try await waitUntil("the host sees the open microphone") {
             host.seat.state.value.seatList.contains {
-                $0.userInfo.userID == evening.guest.id && $0.userInfo.microphoneStatus == .on
+                $0.userInfo.userID == fixture.guest.id && $0.userInfo.microphoneStatus == .on
             }
         }
-        try await host.seat.closeRemoteMicrophone(userID: evening.guest.id)
-        try await evening.guest.waitForEvent("onLocalMicrophoneClosedByAdmin")
+        try await host.seat.closeRemoteMicrophone(userID: fixture.guest.id)
+        try await fixture.guest.waitForEvent("onLocalMicrophoneClosedByAdmin")
         let refusal = await #expect(throws: ErrorInfo.self) { try await guest.seat.unmuteMicrophone() }
         #expect(refusal?.code == -2361)
     }
 
-    /// Who enters now sees what those see who were never away.
+    /// Checks that a user who enters now sees the same as a user who has been in the live all the time.
     private static func compareWithNewcomer(
-        _ evening: Evening, _ harness: ClusterHarness, _ transport: LoopTransport
+        _ fixture: StoreFixture, _ harness: ClusterHarness, _ transport: LoopTransport
     ) async throws {
-        let newcomer = StoreUser("\(evening.live)-late", harness, over: transport)
+        let newcomer = StoreUser("\(fixture.live)-late", harness, over: transport)
         try await newcomer.login(harness)
-        let info = try await newcomer.plaza.liveListStore.joinLive(liveID: evening.live)
-        let stores = newcomer.stores(of: evening.live)
+        let info = try await newcomer.plaza.liveListStore.joinLive(liveID: fixture.live)
+        let stores = newcomer.stores(of: fixture.live)
         #expect(info.metaData == ["product": "tea"])
         try await waitUntil("the newcomer and the guest see the same audience, seats and figures") {
-            stores.seat.state.value == evening.guestStores.seat.state.value
-                && stores.coGuest.state.value.connected == evening.guestStores.coGuest.state.value.connected
-                && stores.like.state.value == evening.guestStores.like.state.value
-                && Set(stores.audience.state.value.audienceList.map(\.userID)) == [newcomer.id, evening.guest.id]
+            stores.seat.state.value == fixture.guestStores.seat.state.value
+                && stores.coGuest.state.value.connected == fixture.guestStores.coGuest.state.value.connected
+                && stores.like.state.value == fixture.guestStores.like.state.value
+                && Set(stores.audience.state.value.audienceList.map(\.userID)) == [newcomer.id, fixture.guest.id]
         }
         try await newcomer.plaza.loginStore.logout()
-        try await evening.guest.waitForEvent("onAudienceLeft")
+        try await fixture.guest.waitForEvent("onAudienceLeft")
     }
 
-    private static func moderate(_ evening: Evening) async throws {
-        let (host, guest) = (evening.hostStores, evening.guestStores)
-        try await host.audience.disableSendMessage(userID: evening.guest.id, isDisable: true)
-        try await evening.guest.waitForEvent("onAudienceMessageDisabled")
+    private static func moderate(_ fixture: StoreFixture) async throws {
+        let (host, guest) = (fixture.hostStores, fixture.guestStores)
+        try await host.audience.disableSendMessage(userID: fixture.guest.id, isDisable: true)
+        try await fixture.guest.waitForEvent("onAudienceMessageDisabled")
         #expect(!guest.barrage.state.value.allowSendMessage)
         let refusal = await #expect(throws: ErrorInfo.self) { try await guest.barrage.sendTextMessage(text: "no") }
         #expect(refusal?.code == -2381)
-        try await host.audience.kickUserOutOfRoom(userID: evening.guest.id)
-        try await evening.guest.waitForEvent("onKickedOutOfLive")
-        #expect(evening.guest.plaza.liveListStore.state.value.currentLive.isEmpty)
+        try await host.audience.kickUserOutOfRoom(userID: fixture.guest.id)
+        try await fixture.guest.waitForEvent("onKickedOutOfLive")
+        #expect(fixture.guest.plaza.liveListStore.state.value.currentLive.isEmpty)
         #expect(guest.barrage.state.value.messageList.isEmpty)
     }
 
@@ -140,7 +140,7 @@ struct StoreClusterTests {
             let transport = try LoopTransport()
             let one = try await Self.host("one", harness, transport)
             let two = try await Self.host("two", harness, transport)
-            // The list of lives is a little behind.
+            // A new live is in the list of candidates only after some seconds.
             for _ in 0..<50 where one.stores.coHost.state.value.candidates.isEmpty {
                 try await one.stores.coHost.getCoHostCandidates(cursor: "")
                 try await Task.sleep(for: .milliseconds(100))

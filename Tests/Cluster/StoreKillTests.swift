@@ -7,14 +7,14 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// A gateway is killed under many instances of the Swift SDK.
+/// Kills a gateway to which many instances of the Swift SDK are connected.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreKillTests {
     private static let live = ClusterHarness.name("kill")
     private static let viewers = 200
 
-    /// What the stores of one live show that is the same for all its users.
-    private struct Shown: Equatable {
+    /// The state in the stores of one live that must be the same for all its users.
+    private struct StoreSnapshot: Equatable {
         var live: LiveInfo
         var messages: [String]
         var seats: LiveSeatState
@@ -23,7 +23,7 @@ struct StoreKillTests {
 
         init(_ plaza: LivePlaza, _ live: String, withMessages: Bool = true) {
             self.live = plaza.liveListStore.state.value.currentLive
-            // The numbers of viewers and of joins are counts, which a client gets within a second.
+            // The number of viewers is left out, because a client receives it up to a second late.
             self.live.totalViewerCount = 0
             self.messages =
                 withMessages ? plaza.barrageStore(liveID: live).state.value.messageList.map(\.textContent) : []
@@ -40,19 +40,19 @@ struct StoreKillTests {
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
-            // All but the host and the witness begin with the gateway that dies.
-            let safe = Array(harness.addresses.suffix(1))
-            let host = try await Self.user("host", harness, safe, transport)
+            // Only the host and the witness do not use the gateway that is killed.
+            let survivingGateway = Array(harness.addresses.suffix(1))
+            let host = try await Self.user("host", harness, survivingGateway, transport)
             var info = LiveInfo()
             info.liveID = Self.live
             _ = try await host.liveListStore.createLive(info)
-            let witness = try await Self.enter("witness", harness, safe, transport)
+            let witness = try await Self.enter("witness", harness, survivingGateway, transport)
             let clients = try await Self.enterAll(harness, transport)
 
             let guest = clients[0]
             try await guest.coGuestStore(liveID: Self.live).applyForSeat(timeout: 60)
             try await host.coGuestStore(liveID: Self.live).acceptApplication(userID: "\(Self.live)-0")
-            let talk = Task {
+            let sending = Task {
                 for number in 0..<100 {
                     try await host.barrageStore(liveID: Self.live).sendTextMessage(text: "\(number)")
                     try await Task.sleep(for: .milliseconds(100))
@@ -60,21 +60,22 @@ struct StoreKillTests {
             }
             try await Task.sleep(for: .seconds(3))
             try await cluster.kill("gateway-1")
-            let started = ContinuousClock.now
-            try await talk.value
+            let killedAt = ContinuousClock.now
+            try await sending.value
             try await guest.likeStore(liveID: Self.live).sendLike(count: 7)
             try await guest.coGuestStore(liveID: Self.live).disConnect()
 
             let expected = (0..<100).map(String.init)
             try await waitUntil("all clients show what the witness shows") {
-                let shown = Shown(witness, Self.live)
-                return shown.messages == expected && clients.allSatisfy { Shown($0, Self.live) == shown }
+                let snapshot = StoreSnapshot(witness, Self.live)
+                return snapshot.messages == expected
+                    && clients.allSatisfy { StoreSnapshot($0, Self.live) == snapshot }
             }
-            let seconds = (ContinuousClock.now - started) / .seconds(1)
+            let seconds = (ContinuousClock.now - killedAt) / .seconds(1)
             print("\(Self.viewers) clients showed the same \(seconds) s after the kill")
-            let newcomer = try await Self.enter("newcomer", harness, safe, transport)
+            let newcomer = try await Self.enter("newcomer", harness, survivingGateway, transport)
             try await waitUntil("a newcomer shows the same, without earlier messages") {
-                Shown(newcomer, Self.live) == Shown(witness, Self.live, withMessages: false)
+                StoreSnapshot(newcomer, Self.live) == StoreSnapshot(witness, Self.live, withMessages: false)
             }
             let audience = witness.audienceStore(liveID: Self.live)
             try await audience.fetchAudienceList()
@@ -102,7 +103,7 @@ struct StoreKillTests {
         return plaza
     }
 
-    /// Enters the live with all viewers, twenty at a time.
+    /// Lets all viewers enter the live, twenty at a time.
     private static func enterAll(_ harness: ClusterHarness, _ transport: LoopTransport) async throws -> [LivePlaza] {
         var clients: [LivePlaza] = []
         for start in stride(from: 0, to: Self.viewers, by: 20) {

@@ -6,7 +6,7 @@ import LivePlazaTransport
 import ProtocolClient
 import TestSupport
 
-/// A user of an app on the stores of LivePlazaKit, with what its subscriptions have received.
+/// A user of LivePlazaKit's stores, which records the events that the stores publish.
 final class StoreUser: @unchecked Sendable {
     let id: String
     let plaza: LivePlaza
@@ -20,7 +20,7 @@ final class StoreUser: @unchecked Sendable {
             options: PlazaOptions(
                 gateways: harness.addresses.map { "ws://\($0.host):\($0.port)/v1" }, transport: transport,
                 deliveryQueue: DispatchQueue(label: id)))
-        self.keep(self.plaza.liveListStore.liveListEventPublisher)
+        self.recordEvents(of: self.plaza.liveListStore.liveListEventPublisher)
     }
 
     /// Connects and logs in.
@@ -28,25 +28,25 @@ final class StoreUser: @unchecked Sendable {
         try await self.plaza.loginStore.login(sdkAppID: 1, userID: self.id, userSig: harness.token(self.id))
     }
 
-    /// The stores of a live, whose events are kept from here on.
+    /// The stores of a live, whose events are recorded from now on.
     func stores(of live: String) -> StoresOfLive {
         let stores = StoresOfLive(self.plaza, live)
-        self.keep(stores.audience.liveAudienceEventPublisher)
-        self.keep(stores.coGuest.hostEventPublisher)
-        self.keep(stores.coGuest.guestEventPublisher)
-        self.keep(stores.seat.liveSeatEventPublisher)
-        self.keep(stores.coHost.coHostEventPublisher)
-        self.keep(stores.battle.battleEventPublisher)
-        self.keep(stores.gift.giftEventPublisher)
-        self.keep(stores.like.likeEventPublisher)
+        self.recordEvents(of: stores.audience.liveAudienceEventPublisher)
+        self.recordEvents(of: stores.coGuest.hostEventPublisher)
+        self.recordEvents(of: stores.coGuest.guestEventPublisher)
+        self.recordEvents(of: stores.seat.liveSeatEventPublisher)
+        self.recordEvents(of: stores.coHost.coHostEventPublisher)
+        self.recordEvents(of: stores.battle.battleEventPublisher)
+        self.recordEvents(of: stores.gift.giftEventPublisher)
+        self.recordEvents(of: stores.like.likeEventPublisher)
         return stores
     }
 
-    /// Waits until an event was received whose description begins so.
-    func waitForEvent(_ name: String) async throws {
+    /// Waits until the stores have published an event whose description begins with `prefix`.
+    func waitForEvent(_ prefix: String) async throws {
         do {
-            try await waitUntil("\(self.id) receives \(name)") {
-                self.lock.withLock { self.received.contains { $0.hasPrefix(name) } }
+            try await waitUntil("\(self.id) receives \(prefix)") {
+                self.lock.withLock { self.received.contains { $0.hasPrefix(prefix) } }
             }
         } catch let failure as StoreTestFailure {
             let received = self.lock.withLock { self.received.map { $0.prefix(80) } }
@@ -55,7 +55,7 @@ final class StoreUser: @unchecked Sendable {
         }
     }
 
-    private func keep<Event>(_ publisher: PassthroughSubject<Event, Never>) {
+    private func recordEvents<Event>(of publisher: PassthroughSubject<Event, Never>) {
         let subscription = publisher.sink { [weak self] event in
             self?.lock.withLock { self?.received.append("\(event)") }
         }
@@ -92,9 +92,9 @@ struct StoresOfLive: Sendable {
 ///
 /// - Throws: `StoreTestFailure` with `what` if it does not hold within ten seconds.
 func waitUntil(_ what: String, _ condition: () -> Bool) async throws {
-    let end = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + .seconds(10)
     while !condition() {
-        if ContinuousClock.now > end { throw StoreTestFailure("not within 10 s: \(what)") }
+        if ContinuousClock.now > deadline { throw StoreTestFailure("not within 10 s: \(what)") }
         try await Task.sleep(for: .milliseconds(10))
     }
 }

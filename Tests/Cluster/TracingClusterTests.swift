@@ -8,9 +8,9 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// One message through real processes, as a collector sees it.
+/// Tests that the spans of one message through real processes form one trace.
 @Suite(.serialized) struct TracingClusterTests {
-    /// A span as it arrived, with its service.
+    /// A span that the collector received, with the service that sent it.
     private struct ReceivedSpan {
         var service: String
         var trace: String
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// The names from a span up to the first of its trace.
+    /// The names of the spans from the first one of a trace to `last`.
     private static func chain(from last: ReceivedSpan, in spans: [ReceivedSpan]) -> [String] {
         var chain = ["\(last.service): \(last.name)"]
         var span = last

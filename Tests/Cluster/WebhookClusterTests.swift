@@ -10,11 +10,11 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Webhooks in real processes, with the app's backend in the test: events, decisions before calls, and filtered words.
+/// Tests of webhooks and filtered words with real processes; the test is the app's backend.
 @Suite(.serialized) struct WebhookClusterTests {
     static let secret = "the backend's secret"
 
-    /// The options of a cluster whose demo app has this backend.
+    /// The options of a cluster whose demo app has these hooks.
     static func options(_ hooks: AppHooks, realKafka brokers: Int? = nil) throws -> ClusterOptions {
         let options = LiveCluster.options(realKafka: brokers)
         try RunDirectory(options.runDirectory).create()
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// Runs on the embedded broker, and on a real one if there is one.
+    /// The test runs on the embedded broker, and on a real Kafka if there is one.
     ///
     /// Rules: R14.3, R14.6.
     @Test(.timeLimit(.minutes(3)), arguments: [nil, 1].filter { $0 == nil || LiveCluster.kafkaHome != nil } as [Int?])
@@ -80,13 +80,13 @@ import Testing
             try await alice.call("seat.lock", CallParams(live: "a", seatIndex: 4, locked: true), live: "a")
             try await alice.call("cohost.request", CallParams(live: "a", timeout: 60, to: ["b"]), live: "a")
             try await berta.call("cohost.accept", ["live": "b", "inviter": "a"] as JSONValue, live: "b")
-            let asked = try await alice.call(
+            let request = try await alice.call(
                 "battle.request", ["live": "a", "to": ["b"], "duration": 200, "needResponse": true] as JSONValue,
                 live: "a")
-            guard case .battle(let battle, _, _, _) = asked else { throw ScenarioFailure("no battle: \(asked)") }
-            let fight: JSONValue = ["live": "b", "battle": .text(battle.text)]
-            try await berta.call("battle.accept", fight, live: "b")
-            try await berta.call("battle.exit", fight, live: "b")
+            guard case .battle(let battle, _, _, _) = request else { throw ScenarioFailure("no battle: \(request)") }
+            let bertasBattle: JSONValue = ["live": "b", "battle": .text(battle.text)]
+            try await berta.call("battle.accept", bertasBattle, live: "b")
+            try await berta.call("battle.exit", bertasBattle, live: "b")
             try await alice.call("battle.exit", ["live": "a", "battle": .text(battle.text)] as JSONValue, live: "a")
             try await alice.call("live.update", ["live": "a", "notice": "soon"] as JSONValue, live: "a")
             try await alice.call("metadata.set", CallParams(live: "a", metadata: ["k": "v"]), live: "a")
@@ -173,7 +173,7 @@ import Testing
             ("PUT", "/v1/app/gift-categories/new", #"{"name":"New"}"#),
             ("PUT", "/v1/app/gifts/rose", #"{"name":"Rose","category":"new","coins":3}"#),
         ] {
-            let answer = try await harness.ask(method, path, body, of: gateway.http, token: server)
+            let answer = try await harness.sendRequest(method, path, body, of: gateway.http, token: server)
             #expect((200...201).contains(answer.status), "\(path): \(answer.text)")
         }
         return (harness, gateway, server)
@@ -196,14 +196,14 @@ import Testing
             try await Self.rejectCalls(of: bob, receiver)
             try await Self.keepSilent(bob, carl, receiver)
             try await Self.rejectWithoutRequest(bob, receiver)
-            let off = try await harness.ask(
+            let off = try await harness.sendRequest(
                 "PATCH", "/v1/lives/a", #"{"isGiftEnabled":false}"#, of: gateway.http, token: server)
             #expect(off.status == 200, "\(off.text)")
-            let asked = receiver.received.count
+            let countBefore = receiver.received.count
             try await bob.expectRefusal(.giftsOffInLive, "gift.send", Self.gift(1))
-            #expect(receiver.received.count == asked, "no request for gifts that are disabled")
+            #expect(receiver.received.count == countBefore, "no request for gifts that are disabled")
             // The backend gets no request for calls of the app's own server.
-            let own = try await harness.ask(
+            let own = try await harness.sendRequest(
                 "POST", "/v1/lives/a/messages", #"{"text":"bad"}"#, of: gateway.http, token: server)
             #expect(own.status == 200, "\(own.text)")
             try await carl.waitForText("bad")
@@ -228,29 +228,29 @@ import Testing
         try await bob.call("gift.send", Self.gift(2), live: "a")
         try await bob.expectRefusal(ReplyCode(102_150), "gift.send", Self.gift(13))
         try await bob.expectRefusal(.giftCheckFailed, "gift.send", Self.gift(14))
-        let asked = try receiver.received.compactMap {
+        let giftRequests = try receiver.received.compactMap {
             try Wire.decode(JSONValue.self, from: $0.body).members["content"]?.members["beforeGift"]
         }
-        #expect(asked.first?.members["coins"] == 6 && asked.first?.members["giftID"] == "rose")
-        #expect(asked.first?.members["sender"]?.members["userID"] == "bob")
+        #expect(giftRequests.first?.members["coins"] == 6 && giftRequests.first?.members["giftID"] == "rose")
+        #expect(giftRequests.first?.members["sender"]?.members["userID"] == "bob")
     }
 
     /// Calls that are rejected anyway cause no request to the backend.
     ///
     /// A gift counts once for each receiver.
     private static func rejectWithoutRequest(_ bob: DemoUser, _ receiver: WebhookReceiver) async throws {
-        let asked = receiver.received.count
+        let countBefore = receiver.received.count
         try await bob.expectRefusal(.noSuchGift, "gift.send", ["live": "a", "gift": "tulip"] as JSONValue)
         let long = String(repeating: "x", count: 13_000)
         try await bob.expectRefusal(.messageTooLong, "barrage.sendText", CallParams(live: "a", text: long))
-        #expect(receiver.received.count == asked)
-        let before = try await Self.coins(bob)
+        #expect(receiver.received.count == countBefore)
+        let coinsBefore = try await Self.coins(bob)
         try await bob.call(
             "gift.send",
             ["live": "a", "gift": "rose", "count": 2, "receivers": ["alice", "bob", "carl"]] as JSONValue, live: "a")
-        let question = try Wire.decode(JSONValue.self, from: try #require(receiver.received.last).body)
-        #expect(question.members["content"]?.members["beforeGift"]?.members["coins"] == 18)
-        #expect(try await Self.coins(bob) - before == 18)
+        let webhookRequest = try Wire.decode(JSONValue.self, from: try #require(receiver.received.last).body)
+        #expect(webhookRequest.members["content"]?.members["beforeGift"]?.members["coins"] == 18)
+        #expect(try await Self.coins(bob) - coinsBefore == 18)
     }
 
     /// The total cost of the live's gifts so far.
@@ -269,12 +269,12 @@ import Testing
         let client = bob.client
         async let message = client.call(
             "barrage.sendText", CallParams(live: "a", text: "silent"), live: "a")
-        // Two tasks may run in either order, so the second sends only after the backend has received the request for
-        // the first.
-        let isAsked = await runOnDedicatedThread {
+        // Two tasks may run in either order. So the second message is sent only after the backend has received the
+        // request about the first one.
+        let isRequestReceived = await runOnDedicatedThread {
             receiver.wait { $0.last?.text.contains("\"silent\"") == true } != nil
         }
-        #expect(isAsked)
+        #expect(isRequestReceived)
         async let next = client.call("barrage.sendText", CallParams(live: "a", text: "next"), live: "a")
         try await carl.call("barrage.sendText", CallParams(live: "a", text: "meanwhile"), live: "a")
         #expect(clock.now - began < .seconds(2), "carl does not wait for bob's message")
@@ -301,19 +301,19 @@ import Testing
             let harness = try ClusterHarness(cluster)
             let gateway = try #require(cluster.gateways.first)
             let server = harness.token("shop", isServer: true)
-            func ask(_ method: String, _ path: String, _ body: String = "") async throws {
-                let answer = try await harness.ask(method, path, body, of: gateway.http, token: server)
+            func send(_ method: String, _ path: String, _ body: String = "") async throws {
+                let answer = try await harness.sendRequest(method, path, body, of: gateway.http, token: server)
                 #expect((200...201).contains(answer.status), "\(path): \(answer.text)")
             }
-            try await ask("POST", "/v1/lives", #"{"live":"a","owner":"alice"}"#)
+            try await send("POST", "/v1/lives", #"{"live":"a","owner":"alice"}"#)
             let bob = DemoUser("bob", harness.client("bob", on: hub))
             try await bob.call("live.join", CallParams(live: "a"), live: "a")
             try await bob.call("barrage.sendText", CallParams(live: "a", text: "a Durian!"), live: "a")
-            try await ask("PUT", "/v1/app/words", #"{"words":["durian","mothball"]}"#)
+            try await send("PUT", "/v1/app/words", #"{"words":["durian","mothball"]}"#)
             try await Self.sendUntil(bob, "a Durian!", isRefused: true)
             try await bob.expectRefusal(.sensitiveWords, "barrage.sendText", CallParams(live: "a", text: "MOTHBALLS"))
             try await bob.call("barrage.sendText", CallParams(live: "a", text: "an orange"), live: "a")
-            try await ask("DELETE", "/v1/app/words?word=durian")
+            try await send("DELETE", "/v1/app/words?word=durian")
             try await Self.sendUntil(bob, "a Durian!", isRefused: false)
             try await bob.expectRefusal(.sensitiveWords, "barrage.sendText", CallParams(live: "a", text: "mothball"))
         }

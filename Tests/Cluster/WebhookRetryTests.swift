@@ -8,7 +8,7 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Repeated calls in real processes, with a backend that answers differently the second time.
+/// Tests of repeated calls in real processes, with a backend that answers the repeated call differently.
 @Suite(.serialized) struct WebhookRetryTests {
     /// Rules: R14.12.
     @Test(.timeLimit(.minutes(3)))
@@ -27,16 +27,17 @@ import Testing
             let carl = DemoUser("carl", harness.client("carl", on: hub))
             try await carl.call("live.join", CallParams(live: "a"), live: "a")
 
-            // A restarted device counts its calls from 1 again, so in the same session they are the same calls.
+            // A second client in the same session counts its calls from 1 again, so its calls repeat those of the
+            // first.
             let options = ClientCore.Options(token: harness.token("bob"), session: "bob")
             let first = try await Self.calls(of: hub.client(addresses: harness.addresses, options: options))
             let second = try await Self.calls(of: hub.client(addresses: harness.addresses, options: options))
             #expect(first == second)
             #expect(first.map(Self.text) == ["sent", "102150 no credit", "sent"])
             #expect(receiver.received.count == 6)
-            let said = try await harness.ask(
+            let response = try await harness.sendRequest(
                 "POST", "/v1/lives/a/messages", #"{"text":"the last one"}"#, of: gateway.http, token: server)
-            #expect(said.status == 200, "\(said.text)")
+            #expect(response.status == 200, "\(response.text)")
             let last = try await carl.waitForFeedItem("the last message") { content in
                 if case .text(_, "the last one", _) = content { true } else { nil }
             }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program in a pseudo-terminal, and the screen that a person would see."""
+"""Runs a program in a pseudo-terminal, and reads the screen that a user would see."""
 
 import fcntl
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people do with the terminal viewer, in pseudo-terminals on a local cluster."""
+"""Uses the terminal viewer as people do, in pseudo-terminals on a local cluster."""
 
 import os
 import pathlib
@@ -38,18 +38,18 @@ class Viewer(unittest.TestCase):
     def test_a_live_evening(self):
         alice = self.go_live("alice", "夜のライブ")
         bob = self.start("bob", columns=120, rows=40)
-        # The list is read again by itself.
+        # The viewer reads the list again by itself.
         bob.wait("夜のライブ").press("\r")
         bob.wait("1 watching")
         alice.wait("bob has come in")
 
         bob.enter("你好 hello")
-        # In the chat, and flying over the screen.
+        # The message is in the chat, and flies over the screen.
         alice.wait("bob: 你好 hello")
         bob.wait("bob: 你好 hello").read(1.5)
         rows = [line for line in bob.screen.display[1:6] if "hello" in line]
         self.assertEqual(len(rows), 1, bob.text)
-        # Alice's terminal is narrower: her copy leaves first, and nothing of it stays.
+        # Alice's terminal is narrower: there the message has left the lanes, and no part of it remains.
         alice.read(6)
         self.assertFalse("".join(alice.screen.display[1:4]).strip(), alice.text)
 

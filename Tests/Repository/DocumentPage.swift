@@ -4,17 +4,17 @@
 package struct DocumentPage: Sendable {
     /// One section: `## 4. Calls` or `### 4.1 Ids and retries`.
     package struct Section: Sendable {
-        /// Such as `4` or `4.1`.
+        /// The section's number, such as `4` or `4.1`.
         package let number: String
         package let title: String
         /// The lines below the heading, including those of its subsections.
         package let lines: [String]
     }
 
-    /// Every numbered page.
+    /// The names of all pages with numbered sections.
     package static let names = ["PROTOCOL", "HTTP-API", "WEBHOOKS", "OPERATING", "TOPICS", "TESTING"]
 
-    /// Such as `PROTOCOL`.
+    /// The page's name, such as `PROTOCOL`.
     package let name: String
     package let lines: [String]
     /// The headings whose number is missing or malformed.
@@ -52,7 +52,7 @@ package struct DocumentPage: Sendable {
     /// The lines of the section with this title; empty if there is none.
     package func lines(under title: String) -> [String] { self.sections.first { $0.title == title }?.lines ?? [] }
 
-    /// The headings of a Markdown text, without lines in code blocks that only look like headings.
+    /// The headings of a Markdown text; lines in code blocks that look like headings are ignored.
     package static func headings(of lines: [String]) -> [(level: Int, text: String, line: Int)] {
         var isCode = false
         var found: [(level: Int, text: String, line: Int)] = []

@@ -3,14 +3,14 @@ internal import Foundation
 
 /// One Swift source of the package.
 package struct SourceFile: Sendable, CustomStringConvertible {
-    /// Relative to the package, such as `Sources/Model/MachineKit/Journal.swift`.
+    /// The path relative to the package, such as `Sources/Model/MachineKit/Journal.swift`.
     package var path: String
     package var lines: [String]
     /// The lines without their comments, with line numbers from one.
     package var code: [(number: Int, text: String)]
 
     package var description: String { self.path }
-    /// The target, by the innermost folder that `Package.swift` gives to one; empty if there is none.
+    /// The name of the target whose folder contains the file; empty if there is none.
     package let target: String
 
     /// The modules that it imports.
@@ -43,21 +43,21 @@ package struct SourceFile: Sendable, CustomStringConvertible {
     }
 }
 
-/// The package's Swift sources, as they stand on disk beside this file.
+/// The package's Swift sources on disk.
 package enum SourceTree {
     package static let sources = Self.files(under: "Sources")
     package static let tests = Self.files(under: "Tests")
 
     /// Each target's folder with the target's name, as `Package.swift` declares them with `in:`.
     ///
-    /// The file of an executable that shares its folder with a library counts to the library.
+    /// If an executable and a library share a folder, the folder's files belong to the library.
     private static let folders: [String: String] = {
         guard let manifest = try? Repository.text("Package.swift") else { return [:] }
         var found: [String: String] = [:]
         for (opening, root) in [("library(", "Sources"), ("executable(", "Sources"), ("tests(", "Tests")] {
-            for piece in manifest.components(separatedBy: opening).dropFirst() {
-                // `"Name", in: "Folder"`, on one line or on two.
-                let words = piece.split(separator: "\"", maxSplits: 4, omittingEmptySubsequences: false)
+            for declaration in manifest.components(separatedBy: opening).dropFirst() {
+                // A declaration begins with `"Name", in: "Folder"`, on one line or on two.
+                let words = declaration.split(separator: "\"", maxSplits: 4, omittingEmptySubsequences: false)
                 guard words.count == 5, words[2].hasSuffix("in: ") else { continue }
                 let folder = words[3].hasPrefix("../") ? String(words[3].dropFirst(3)) : "\(root)/\(words[3])"
                 if found[folder] == nil { found[folder] = String(words[1]) }
@@ -78,23 +78,23 @@ package enum SourceTree {
 
     private static func files(under folder: String) -> [SourceFile] {
         let root = Repository.root
-        var open = [folder]
-        var found: [SourceFile] = []
-        while let path = open.popLast() {
+        var unreadFolders = [folder]
+        var files: [SourceFile] = []
+        while let path = unreadFolders.popLast() {
             let url = root.appending(path: path)
             for name in (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] {
                 let inner = "\(path)/\(name)"
                 var isFolder = false
                 _ = FileManager.default.fileExists(atPath: root.appending(path: inner).path, isDirectory: &isFolder)
                 if isFolder {
-                    open.append(inner)
+                    unreadFolders.append(inner)
                 } else if name.hasSuffix(".swift"), let data = try? Data(contentsOf: root.appending(path: inner)) {
                     let text = String(decoding: data, as: UTF8.self)
                     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-                    found.append(SourceFile(path: inner, lines: text.hasSuffix("\n") ? lines.dropLast() : lines))
+                    files.append(SourceFile(path: inner, lines: text.hasSuffix("\n") ? lines.dropLast() : lines))
                 }
             }
         }
-        return found.sorted { $0.path < $1.path }
+        return files.sorted { $0.path < $1.path }
     }
 }

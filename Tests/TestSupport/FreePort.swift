@@ -5,7 +5,7 @@ internal import Glibc
 package enum FreePort {
     /// A port that was free a moment ago.
     ///
-    /// - Throws: if the system has none.
+    /// - Throws: `FreePortError` if the system has no free port.
     package static func find() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw FreePortError(errno: errno) }

@@ -2,20 +2,20 @@
 internal import Concurrency
 internal import Glibc
 
-/// A TCP proxy before a Kafka broker: forwards everything, and can deliver one request late.
+/// A TCP proxy in front of a Kafka broker; it forwards everything, and can deliver one request late.
 ///
 /// The broker must advertise the proxy's port, so that clients reach the broker only through the proxy.
 package final class KafkaProxy: Sendable {
-    /// What becomes of the request that is to be late.
+    /// The state of the request that is delivered late.
     private enum LateRequest {
         case none
         /// The next request of this kind is held back.
         case expected(kind: Int16)
-        /// It is held back; the repetition that the client sends is forwarded.
+        /// The request is held back; the proxy forwards the client's repetition of it.
         case held(kind: Int16)
-        /// It is delivered before the next request of its kind.
+        /// The request is delivered before the next request of its kind.
         case due(kind: Int16)
-        /// It was delivered.
+        /// The request was delivered.
         case delivered
     }
 
@@ -57,7 +57,7 @@ package final class KafkaProxy: Sendable {
     /// Forwards the connections from now on to a port of 127.0.0.1.
     package func forward(to brokerPort: UInt16) { self.state.update { $0.brokerPort = brokerPort } }
 
-    /// Holds back the next request of a kind, and ends the client's connection, so that it repeats the request.
+    /// Holds back the next request of a kind, and ends the client's connection, so that the client repeats the request.
     ///
     /// - Parameter kind: the API key of the request in Kafka's protocol.
     package func holdNextRequest(ofKind kind: Int16) { self.state.update { $0.late = .expected(kind: kind) } }
@@ -67,8 +67,8 @@ package final class KafkaProxy: Sendable {
         if case .held = self.state.current.late { true } else { false }
     }
 
-    /// Delivers the held request as soon as another of its kind arrives: first the late one, then, half a second later,
-    /// the other.
+    /// Delivers the held request as soon as another request of its kind arrives; the other request follows half a second
+    /// later.
     package func deliverBeforeNextRequest() {
         self.state.update { state in
             if case .held(let kind) = state.late { state.late = .due(kind: kind) }
@@ -120,8 +120,8 @@ package final class KafkaProxy: Sendable {
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while true {
                 let count = unsafe recv(broker, &buffer, buffer.count, 0)
-                // The client may have gone while its request is held; the broker's response then has no reader.
                 guard count > 0 else { break }
+                // The write fails if the client has closed its connection while its request was held; that is not an error.
                 _ = Self.write(Array(buffer[..<count]), to: client)
             }
             shutdown(client, Int32(SHUT_RDWR))

@@ -4,18 +4,18 @@ internal import Foundation
 internal import KafkaClient
 internal import Repository
 
-/// A real Kafka on this machine for tests: one node, stock, from `KAFKA_HOME` or from `../shared/kafka` beside the
+/// A real Kafka on this machine for tests: one unchanged node from `KAFKA_HOME` or from `../shared/kafka` beside the
 /// repository.
 ///
-/// It always ends with the process that started it: a shell reads from a pipe of that process and kills the server when
-/// the pipe closes.
+/// The server always ends with the process that started it: a shell reads from a pipe of that process and kills the server
+/// when the pipe closes.
 package final class LiveKafka: Sendable {
     /// The address to connect to.
     package let bootstrap: String
 
     private let home: String
     private let directory: String
-    private let run: Locked<WatchedShell?>
+    private let shell: Locked<WatchedShell?>
 
     /// The directory of Kafka, or nil if there is none.
     package static let home: String? = {
@@ -28,14 +28,14 @@ package final class LiveKafka: Sendable {
         return candidates.first { FileManager.default.isExecutableFile(atPath: $0 + "/bin/kafka-server-start.sh") }
     }()
 
-    /// True if tests on a real Kafka can run; to be used as `.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME")`.
+    /// Whether tests on a real Kafka can run; for `.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME")`.
     package static var isAvailable: Bool { Self.home != nil }
 
     private static let started = Result { try LiveKafka() }
 
     /// The server that all tests of a process share.
     ///
-    /// The first call starts it and blocks for some seconds.
+    /// The first call starts the server and blocks for some seconds.
     package static func shared() throws -> LiveKafka { try Self.started.get() }
 
     /// Starts a separate server, which a test may kill and restart; blocks until it answers.
@@ -44,7 +44,7 @@ package final class LiveKafka: Sendable {
     ///   - settings: additional lines for `server.properties`.
     ///   - listeners: further listeners on 127.0.0.1, by their names and ports.
     ///   - formatting: further arguments of `kafka-storage.sh format`.
-    /// - Throws: an error if there is no Kafka or if it does not answer in time; its text has the end of the log.
+    /// - Throws: an error if there is no Kafka or if it does not answer in time; its text contains the end of the log.
     package init(
         settings: [String: String] = [:], listeners: [(name: String, port: Int)] = [], formatting: [String] = []
     ) throws {
@@ -56,7 +56,7 @@ package final class LiveKafka: Sendable {
         self.directory =
             FileManager.default.temporaryDirectory
             .appendingPathComponent("liveplaza-kafka-\(UUID().uuidString)").path
-        self.run = Locked(nil)
+        self.shell = Locked(nil)
         try FileManager.default.createDirectory(atPath: self.directory, withIntermediateDirectories: true)
         var properties = Self.properties(port: port, controllerPort: controllerPort, directory: self.directory)
         for key in ["listeners", "advertised.listeners"] {
@@ -72,11 +72,11 @@ package final class LiveKafka: Sendable {
 
     /// Kills the server with SIGKILL and keeps its data.
     package func kill() {
-        let shell = self.run.withLock { run in
-            defer { run = nil }
-            return run
+        let shell = self.shell.withLock { shell in
+            defer { shell = nil }
+            return shell
         }
-        // A line makes the script keep the data; when the pipe closes without a line, it removes them.
+        // If the script reads a line, it keeps the data; if the pipe closes without a line, it removes the data.
         shell?.write("keep")
         shell?.end()
     }
@@ -100,14 +100,16 @@ package final class LiveKafka: Sendable {
         (try? String(contentsOfFile: self.directory + "/server.log", encoding: .utf8)) ?? ""
     }
 
-    /// - Parameter formatting: further arguments of the format tool; nil keeps the data that are there.
+    /// Starts the server, and blocks until it answers.
+    ///
+    /// - Parameter formatting: further arguments of the format tool; nil keeps the existing data.
     /// - Throws: an error with the end of the log if the server does not answer in time.
     private func start(formatting: [String]?) throws {
         let shell = try WatchedShell(
             Self.script,
             arguments: [self.home, self.directory, formatting == nil ? "keep" : "format"] + (formatting ?? []),
             environment: ["KAFKA_HEAP_OPTS": "-Xms256M -Xmx512M", "LOG_DIR": self.directory + "/logs"])
-        self.run.withLock { $0 = shell }
+        self.shell.withLock { $0 = shell }
         do {
             let silent = KafkaSettings(brokers: self.bootstrap, clientID: "test-admin", log: { _, _, _ in })
             try KafkaAdmin(silent).waitUntilReachable(timeout: .seconds(60))
@@ -116,7 +118,8 @@ package final class LiveKafka: Sendable {
         }
     }
 
-    /// The script; its arguments are Kafka's home, the directory, whether to format it, and arguments for that.
+    /// The script; its arguments are Kafka's home, the directory, `format` or `keep`, and further arguments of the format
+    /// tool.
     private static let script = """
         home=$1 directory=$2 mode=$3
         shift 3

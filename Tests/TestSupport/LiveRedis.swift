@@ -4,26 +4,26 @@ internal import Foundation
 
 /// A real Redis on this machine for tests, without persistence: killing it loses its data.
 ///
-/// It always ends with the process that started it: a shell reads from a pipe of that process and kills the server when
+/// The server always ends with the process that started it: a shell reads from a pipe of that process and kills the server when
 /// the pipe closes.
 package final class LiveRedis: Sendable {
     /// The port on 127.0.0.1; a restart keeps it.
     package let port: Int
 
     private let arguments: [String]
-    private let run = Locked<WatchedShell?>(nil)
+    private let shell = Locked<WatchedShell?>(nil)
 
     /// The path of the server, or nil if it is not installed.
     package static let path: String? = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
         .map { $0 + "/redis-server" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// True if tests on a real Redis can run; as `.enabled(if: LiveRedis.isAvailable, "install redis-server")`.
+    /// Whether tests on a real Redis can run; for `.enabled(if: LiveRedis.isAvailable, "install redis-server")`.
     package static var isAvailable: Bool { Self.path != nil }
 
     /// Starts a server; blocks until it accepts connections.
     ///
-    /// - Parameter arguments: for `redis-server`, such as `--requirepass x`.
-    /// - Throws: if it is not installed or is not ready within 20 s.
+    /// - Parameter arguments: further arguments of `redis-server`, such as `--requirepass x`.
+    /// - Throws: an error if Redis is not installed or is not ready within 20 s.
     package init(arguments: [String] = []) throws {
         self.port = try FreePort.find()
         self.arguments = arguments
@@ -32,30 +32,30 @@ package final class LiveRedis: Sendable {
 
     deinit { self.kill() }
 
-    /// Kills it with SIGKILL; its data are lost.
+    /// Kills the server with SIGKILL, so that its data are lost.
     ///
-    /// Blocks until it has ended.
+    /// Blocks until the server has ended.
     package func kill() {
-        let shell = self.run.withLock { shell in
+        let shell = self.shell.withLock { shell in
             defer { shell = nil }
             return shell
         }
         shell?.end()
     }
 
-    /// Starts it again on the same port, without data; blocks until it accepts connections.
+    /// Starts the server again on the same port, without data; blocks until it accepts connections.
     package func restart() throws {
         self.kill()
         try self.start()
     }
 
-    /// Stops it with SIGSTOP: connections stay open, but nothing is answered.
+    /// Stops the server with SIGSTOP: connections stay open, but the server answers nothing.
     ///
     /// The stop takes effect after a moment, not at once.
-    package func pause() { self.run.withLock { $0 }?.write("STOP") }
+    package func pause() { self.shell.withLock { $0 }?.write("STOP") }
 
-    /// Continues after `pause`.
-    package func resume() { self.run.withLock { $0 }?.write("CONT") }
+    /// Continues the server after `pause`.
+    package func resume() { self.shell.withLock { $0 }?.write("CONT") }
 
     private func start() throws {
         guard let path = Self.path else { throw LiveRedisError(description: "Redis is not installed.") }
@@ -67,7 +67,7 @@ package final class LiveRedis: Sendable {
                 notification.directory, "--supervised", "systemd",
             ] + self.arguments,
             environment: ["NOTIFY_SOCKET": notification.path])
-        self.run.withLock { $0 = shell }
+        self.shell.withLock { $0 = shell }
         guard notification.wait(milliseconds: 20_000) else {
             self.kill()
             throw LiveRedisError(description: "Redis was not ready within 20 s on port \(self.port).")
@@ -87,8 +87,8 @@ package final class LiveRedis: Sendable {
         """
 }
 
-/// Why there is no Redis.
+/// Why Redis could not be started.
 package struct LiveRedisError: Error, CustomStringConvertible {
-    /// A sentence.
+    /// The reason, as a sentence.
     package let description: String
 }

@@ -2,9 +2,9 @@
 internal import ChildProcess
 internal import Foundation
 
-/// A certificate authority of its own in a temporary folder, made by `openssl`, with certificates for 127.0.0.1.
+/// A new certificate authority in a temporary folder, with certificates for 127.0.0.1; `openssl` makes both.
 package final class PrivateAuthority: Sendable {
-    /// True if `openssl` is installed; as `.enabled(if: PrivateAuthority.isAvailable, "install openssl")`.
+    /// Whether `openssl` is installed; for `.enabled(if: PrivateAuthority.isAvailable, "install openssl")`.
     package static let isAvailable = ["/usr/bin/openssl", "/usr/local/bin/openssl"].contains {
         FileManager.default.isExecutableFile(atPath: $0)
     }

@@ -2,11 +2,11 @@
 package import KafkaClient
 internal import MachineKit
 
-/// A real Kafka that strangers cannot use: listeners with TLS of a private authority, and with users.
+/// A real Kafka whose listeners use TLS of a private authority, and require a user or a client's certificate.
 ///
-/// Tests administer it over a plain listener of its own, which nothing else is told.
+/// Tests administer the broker over a plain listener, whose address other programs do not get.
 package final class SecureKafka: Sendable {
-    /// A user whose password the broker keeps as SCRAM-SHA-512.
+    /// A user of SCRAM-SHA-512.
     package static let scramUser = (name: "alice", password: "alice-SCRAM-secret")
     /// A user of PLAIN.
     package static let plainUser = (name: "bob", password: "bob-PLAIN-secret")
@@ -17,7 +17,7 @@ package final class SecureKafka: Sendable {
     package let kafka: LiveKafka
     /// The listener with TLS and users: PLAIN and SCRAM-SHA-512.
     package let saslPort: Int
-    /// The listener with TLS that wants a client's certificate.
+    /// The listener with TLS that requires a client's certificate.
     package let tlsPort: Int
 
     /// Starts the broker; blocks until it answers.
@@ -50,9 +50,9 @@ package final class SecureKafka: Sendable {
     /// The settings of a client of the SASL listener.
     ///
     /// - Parameters:
-    ///   - mechanism: PLAIN logs `plainUser` in, SCRAM `scramUser`.
-    ///   - password: instead of the right one.
-    ///   - caFile: instead of the authority's certificate.
+    ///   - mechanism: the mechanism: PLAIN for `plainUser`, SCRAM-SHA-512 for `scramUser`.
+    ///   - password: the password; nil for the right one.
+    ///   - caFile: the file with the trusted certificate; nil for that of the authority.
     ///   - log: receives the client's log lines.
     /// - Returns: the settings.
     package func settings(

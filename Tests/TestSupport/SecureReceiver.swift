@@ -10,7 +10,7 @@ package final class SecureReceiver: Sendable {
     package let port: Int
     private let process: TestProcess
 
-    /// Starts to listen; blocks until it does.
+    /// Starts the backend; blocks until it listens.
     package init(_ authority: PrivateAuthority) throws {
         self.process = try TestProcess(
             ["python3", "-c", Self.script, authority.serverCertificate, authority.serverKey], errors: .nothing)
@@ -23,13 +23,13 @@ package final class SecureReceiver: Sendable {
         self.port = port
     }
 
-    /// Stops it.
+    /// Stops the backend.
     package func stop() {
         try? self.process.input.close()
         _ = self.process.end()
     }
 
-    /// Ends when its standard input does, so that it never outlives the test.
+    /// The server ends at the end of its standard input, so it never outlives the test.
     private static let script = """
         import http.server, os, ssl, sys, threading
         class Handler(http.server.BaseHTTPRequestHandler):

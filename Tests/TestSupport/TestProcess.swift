@@ -5,11 +5,11 @@ package import Foundation
 
 /// A program that a test runs, with pipes to its standard input and output.
 package final class TestProcess: Sendable {
-    /// Its pid, valid until `end` has returned.
+    /// The program's pid, valid until `end` has returned.
     package let pid: Int32
-    /// The pipe to its standard input; closing it ends the input.
+    /// The pipe to the program's standard input; closing the pipe ends the input.
     package let input: FileHandle
-    /// The pipe from its standard output; empty when the output goes elsewhere.
+    /// The pipe from the program's standard output; empty when the output goes elsewhere.
     package let output: FileHandle
 
     /// Starts the program.
@@ -36,10 +36,10 @@ package final class TestProcess: Sendable {
         self.output = outputPipe.fileHandleForReading
     }
 
-    /// Blocks until it has ended; must be called once.
+    /// Blocks until the program has ended; must be called once.
     package func end() -> ProcessEnd { ChildProcess.reap(self.pid) }
 
-    /// Waits until it has ended; must be called once.
+    /// Waits until the program has ended; must be called once.
     package func ended() async -> ProcessEnd { await runOnDedicatedThread { self.end() } }
 
     /// Runs a program to its end; blocks.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import EmbeddedBroker
+package import EmbeddedBroker
 package import KafkaClient
 internal import PlazaModel
 
@@ -10,8 +10,8 @@ package struct TopicBroker {
 
     /// The address and the client id.
     package let settings: KafkaSettings
-    /// Keeps the in-memory broker alive.
-    private let broker: EmbeddedBroker?
+    /// The in-memory broker, for tests that inject faults; nil for the real one.
+    package let embedded: EmbeddedBroker?
 
     /// Creates the topics.
     ///
@@ -29,13 +29,13 @@ package struct TopicBroker {
 
     private init(_ broker: EmbeddedBroker, clientID: String) throws {
         for topic in PlazaTopic.allCases { try broker.createTopic(topic.rawValue, partitions: Self.partitions) }
-        self.broker = broker
+        self.embedded = broker
         self.settings = KafkaSettings(brokers: broker.bootstrap, clientID: clientID) { _, _, _ in }
     }
 
     /// Creates the topics on a real Kafka.
     package init(_ kafka: LiveKafka, clientID: String) throws {
-        self.broker = nil
+        self.embedded = nil
         self.settings = KafkaSettings(brokers: kafka.bootstrap, clientID: clientID) { _, _, _ in }
         try KafkaAdmin(self.settings).createTopics(
             PlazaTopic.allCases.map {

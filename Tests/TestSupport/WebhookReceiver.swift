@@ -2,7 +2,7 @@
 internal import Concurrency
 internal import HTTPServer
 
-/// An app's backend on this machine: records its requests and answers as the test specifies.
+/// An app's backend on this machine; it records its requests, and the test chooses its answers.
 package final class WebhookReceiver: Sendable {
     /// A received request.
     package struct Received: Sendable {
@@ -13,7 +13,7 @@ package final class WebhookReceiver: Sendable {
         package var text: String { String(decoding: self.body, as: UTF8.self) }
     }
 
-    /// What the backend does with a request.
+    /// How the backend handles a request.
     package enum Behaviour: Sendable {
         case answer(Int, String)
         /// Does not answer until the receiver stops.
@@ -28,7 +28,7 @@ package final class WebhookReceiver: Sendable {
     private let state = ConditionVariable(State())
     private let server = Locked<WebServer?>(nil)
 
-    /// The address on which it listens.
+    /// The URL of the backend.
     package let url: String
 
     /// Starts to listen.
@@ -41,7 +41,7 @@ package final class WebhookReceiver: Sendable {
         // All requests come from this machine.
         limits.connectionsPerAddress = limits.connections
         limits.drainTimeout = .milliseconds(10)
-        limits.deadline = .seconds(60)
+        limits.handlerTimeout = .seconds(60)
         let server = try WebServer(port: 0, limits: limits) { request, responder in
             let received = Received(headers: request.headers, body: request.body)
             let index = state.update { state in

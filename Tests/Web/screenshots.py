@@ -14,13 +14,13 @@ SIZES = {"phone": (390, 844), "desktop": (1360, 860)}
 PAGES = {
     "plaza": ("#/", "plaza"), "live-battle": ("#/live/sample-0", "live"), "live-float": ("#/live/sample-1", "live"),
     "live-grid": ("#/live/sample-2", "live"), "live-voice": ("#/live/sample-3", "live"), "host": ("#/host", "host"),
-    "ops": ("#/", "ops"), "ops-live": ("#/live/evening", "ops"),
+    "manage": ("&host#/live/sample-0", "manage"), "sign-in": ("#/", "sign"), "ops": ("#/", "ops"), "ops-live": ("#/live/evening", "ops"),
 }
 
 
 def main(wanted):
     OUT.mkdir(parents=True, exist_ok=True)
-    servers = {"ops": ops_server.serve()}
+    servers = {"ops": ops_server.serve(), "sign": static_server.serve(["ws://127.0.0.1:9"], mint=lambda user, name: "")}
     pages = static_server.serve()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium")
@@ -35,8 +35,11 @@ def main(wanted):
                     page = context.new_page()
                     page.on("console", lambda message: message.type in ("error", "warning") and print(name, message.text))
                     page.on("pageerror", lambda error: print(name, "error:", error))
-                    page.goto(f"http://127.0.0.1:{servers.get(kind, pages).server_port}/?fixture{place}")
+                    page.goto(f"http://127.0.0.1:{servers.get(kind, pages).server_port}/?{'none' if kind == 'sign' else 'fixture'}{place}")
                     page.wait_for_timeout(3500)
+                    if kind == "manage":
+                        page.evaluate("() => livePlazaPage.shell.page.side.open(2)")
+                        page.wait_for_timeout(500)
                     page.screenshot(path=OUT / f"{name}-{size}-{theme}.png")
                     context.close()
         browser.close()

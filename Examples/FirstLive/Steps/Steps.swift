@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import LivePlazaKit
 
-// The steps of docs/FIRST-LIVE.md, which shows these lines.
+// The steps of docs/FIRST-LIVE.md. The page shows the bodies of these functions.
 
-/// Makes a live and enters it; its id is the result.
+/// Creates a live and enters it.
+///
+/// - Returns: the id of the live.
 package func goLive(_ plaza: LivePlaza) async throws -> String {
     var info = LiveInfo(seatTemplate: .videoDynamicGrid9Seats)
     info.liveID = "my-first-live"
@@ -12,7 +14,9 @@ package func goLive(_ plaza: LivePlaza) async throws -> String {
     return live.liveID
 }
 
-/// Enters the first live of the list; its id is the result, nil if nobody is live.
+/// Enters the first live of the list.
+///
+/// - Returns: the id of the live; nil if nobody is live.
 package func watch(_ plaza: LivePlaza) async throws -> String? {
     let list = plaza.liveListStore
     try await list.fetchLiveList(cursor: "", count: 20)
@@ -39,7 +43,7 @@ package func takePart(in liveID: String, _ plaza: LivePlaza) async throws {
     try await plaza.coGuestStore(liveID: liveID).applyForSeat(timeout: 30)
 }
 
-/// Gives everybody who asks a seat, until the task is cancelled.
+/// Gives a seat to everybody who asks for one, until the task is cancelled.
 package func giveSeats(in liveID: String, _ plaza: LivePlaza) async {
     let guests = plaza.coGuestStore(liveID: liveID)
     for await state in guests.state.values {

@@ -3,9 +3,9 @@ import LivePlazaCombine
 import LivePlazaKit
 import ViewerScreens
 
-/// The stores of one live, and what the viewer shows of them.
+/// Shows the stores of one live in the viewer's `LivePage`.
 ///
-/// Releasing it ends all subscriptions.
+/// The subscriptions end when this object is released.
 @MainActor
 final class LiveBinding {
     let barrage: BarrageStore
@@ -21,8 +21,8 @@ final class LiveBinding {
     private weak var viewer: Viewer?
     private let selfID: String
     private var subscriptions: Set<AnyCancellable> = []
-    /// The last message that flies or has flown.
-    private var lastMessage: Int?
+    /// The sequence number of the last message that was shown; nil before the first list of messages.
+    private var lastSequence: Int?
 
     init(_ liveID: String, _ viewer: Viewer) {
         let plaza = viewer.plaza
@@ -46,7 +46,7 @@ final class LiveBinding {
         self.bindBattles()
     }
 
-    /// Changes what is shown of the live, and draws it.
+    /// Changes the page of the live, and draws it.
     private func show(_ change: (inout LivePage) -> Void) {
         guard let viewer = self.viewer, var page = viewer.state.live else { return }
         change(&page)
@@ -54,11 +54,12 @@ final class LiveBinding {
         viewer.draw()
     }
 
-    private func tell(_ text: String) { self.show { $0.add(ChatLine(text: text)) } }
+    /// Adds an event to the chat.
+    private func addEvent(_ text: String) { self.show { $0.add(ChatLine(text: text)) } }
 
-    /// Calls a method with each value; the stores publish on the main queue.
-    private func on<Value>(
-        _ publisher: some Publisher<Value, Never>, _ body: @escaping (LiveBinding, Value) -> Void
+    /// Calls `body` with each value, on the main queue, where the stores publish.
+    private func subscribe<Value>(
+        to publisher: some Publisher<Value, Never>, _ body: @escaping (LiveBinding, Value) -> Void
     ) {
         publisher.sink { [weak self] value in
             if let self { body(self, value) }
@@ -68,40 +69,41 @@ final class LiveBinding {
 
 extension LiveBinding {
     private func bindAudience() {
-        self.on(self.audience.state.subscribe()) { live, state in
+        self.subscribe(to: self.audience.state.subscribe()) { live, state in
             let admins = Set(state.adminList.map(\.userID))
             live.show { page in
-                page.people = state.audienceList.map {
-                    Person(id: $0.userID, name: $0.shownName, isHost: admins.contains($0.userID))
+                page.audience = state.audienceList.map {
+                    ViewerRow(id: $0.userID, name: $0.shownName, isHost: admins.contains($0.userID))
                 }
-                page.viewers = Int(clamping: state.audienceCount)
+                page.viewerCount = Int(clamping: state.audienceCount)
                 page.isCountStale = state.isAudienceCountStale
             }
         }
-        self.on(self.audience.liveAudienceEventPublisher) { live, event in
+        self.subscribe(to: self.audience.liveAudienceEventPublisher) { live, event in
             switch event {
-            case .onAudienceJoined(let user): live.tell("\(user.shownName) has come in")
-            case .onAudienceLeft(let user): live.tell("\(user.shownName) has left")
+            case .onAudienceJoined(let user): live.addEvent("\(user.shownName) has come in")
+            case .onAudienceLeft(let user): live.addEvent("\(user.shownName) has left")
             case .onAudienceMessageDisabled(let user, let isDisabled):
-                live.tell("\(user.shownName) \(isDisabled ? "is muted" : "may write again")")
+                live.addEvent("\(user.shownName) \(isDisabled ? "is muted" : "may write again")")
             }
         }
-        self.on(self.summary.state.subscribe(StatePublisherSelector(keyPath: \.summaryData.totalDuration))) {
-            live, seconds in live.show { $0.seconds = Int(clamping: seconds / 1000) }
+        self.subscribe(to: self.summary.state.subscribe(StatePublisherSelector(keyPath: \.summaryData.totalDuration))) {
+            live, milliseconds in live.show { $0.durationSeconds = Int(clamping: milliseconds / 1000) }
         }
     }
 
     private func bindBarrage() {
-        self.on(self.barrage.state.subscribe(StatePublisherSelector(keyPath: \.messageList))) { live, messages in
-            // What stood in the list when the live was entered does not fly.
-            let isFirst = live.lastMessage == nil
-            let new = messages.filter { $0.sequence > live.lastMessage ?? 0 }
-            live.lastMessage = new.map(\.sequence).max() ?? live.lastMessage ?? 0
+        self.subscribe(to: self.barrage.state.subscribe(StatePublisherSelector(keyPath: \.messageList))) {
+            live, messages in
+            // Messages that were in the list when the user entered the live do not fly.
+            let isFirstList = live.lastSequence == nil
+            let newMessages = messages.filter { $0.sequence > live.lastSequence ?? 0 }
+            live.lastSequence = newMessages.map(\.sequence).max() ?? live.lastSequence ?? 0
             live.show { page in
-                for message in new {
+                for message in newMessages {
                     let author = message.sender.shownName
                     page.add(ChatLine(author: author, text: message.shownText))
-                    if isFirst { continue }
+                    if isFirstList { continue }
                     let isOwn = message.sender.userID == live.selfID
                     page.lanes.add(message.shownText, isOwn ? Style(.red, isBold: true) : Style(colour(of: author)))
                 }
@@ -110,10 +112,11 @@ extension LiveBinding {
     }
 
     private func bindGifts() {
-        self.on(self.likes.state.subscribe(StatePublisherSelector(keyPath: \.totalLikeCount))) { live, count in
-            live.show { $0.likes = Int(clamping: count) }
+        self.subscribe(to: self.likes.state.subscribe(StatePublisherSelector(keyPath: \.totalLikeCount))) {
+            live, count in
+            live.show { $0.likeCount = Int(clamping: count) }
         }
-        self.on(self.gifts.giftEventPublisher) { live, event in
+        self.subscribe(to: self.gifts.giftEventPublisher) { live, event in
             switch event {
             case .onReceiveGift(_, let gift, let count, let sender):
                 live.show { page in
@@ -125,86 +128,89 @@ extension LiveBinding {
     }
 
     private func bindStage() {
-        self.on(self.seats.state.subscribe()) { live, state in
+        self.subscribe(to: self.seats.state.subscribe()) { live, state in
             live.show { page in
                 page.seats = state.seatList.map { SeatBox($0, of: state) }
             }
         }
-        self.on(self.seats.liveSeatEventPublisher) { live, event in
+        self.subscribe(to: self.seats.liveSeatEventPublisher) { live, event in
             switch event {
-            case .onLocalMicrophoneClosedByAdmin: live.tell("a host has closed your microphone")
-            case .onLocalMicrophoneOpenedByAdmin: live.tell("you may open your microphone: /mic on")
-            case .onLocalCameraClosedByAdmin: live.tell("a host has closed your camera")
-            case .onLocalCameraOpenedByAdmin: live.tell("you may open your camera: /cam on")
+            case .onLocalMicrophoneClosedByAdmin: live.addEvent("a host has closed your microphone")
+            case .onLocalMicrophoneOpenedByAdmin: live.addEvent("you may open your microphone: /mic on")
+            case .onLocalCameraClosedByAdmin: live.addEvent("a host has closed your camera")
+            case .onLocalCameraOpenedByAdmin: live.addEvent("you may open your camera: /cam on")
             }
         }
     }
 
     private func bindGuests() {
-        // The state also has the applications from before this client came.
-        self.on(self.guests.state.subscribe(StatePublisherSelector(keyPath: \.applicants))) { live, applicants in
+        // Unlike the events, the state also has the applications from before this client entered the live.
+        self.subscribe(to: self.guests.state.subscribe(StatePublisherSelector(keyPath: \.applicants))) {
+            live, applicants in
             live.show { page in
                 page.requests.removeAll { $0.kind == .application }
                 page.requests += applicants.map { OpenRequest(.application, key: $0.userID, name: $0.shownName) }
             }
         }
-        self.on(self.guests.hostEventPublisher) { live, event in
+        self.subscribe(to: self.guests.hostEventPublisher) { live, event in
             switch event {
             case .onHostInvitationResponded(let isAccept, let user):
-                live.tell("\(user.shownName) \(isAccept ? "takes" : "declines") the seat")
-            case .onHostInvitationNoResponse(let user, _): live.tell("\(user.shownName) has not answered")
+                live.addEvent("\(user.shownName) \(isAccept ? "takes" : "declines") the seat")
+            case .onHostInvitationNoResponse(let user, _): live.addEvent("\(user.shownName) has not answered")
             case .onGuestApplicationReceived, .onGuestApplicationCancelled, .onGuestApplicationProcessedByOtherHost:
                 break
             }
         }
-        self.on(self.guests.guestEventPublisher) { live, event in
+        self.subscribe(to: self.guests.guestEventPublisher) { live, event in
             switch event {
             case .onHostInvitationReceived(let user):
                 live.show { $0.requests.append(OpenRequest(.invitation, key: user.userID, name: user.shownName)) }
-            case .onHostInvitationCancelled(let user): live.end(.invitation, user.userID)
+            case .onHostInvitationCancelled(let user): live.removeRequest(.invitation, user.userID)
             case .onGuestApplicationResponded(let isAccept, let user):
-                live.tell("\(user.shownName) \(isAccept ? "gives you a seat: /mic on" : "declines your application")")
-            case .onGuestApplicationNoResponse: live.tell("nobody has answered your application")
-            case .onKickedOffSeat(_, let user): live.tell("\(user.shownName) has taken your seat away")
+                live.addEvent(
+                    "\(user.shownName) \(isAccept ? "gives you a seat: /mic on" : "declines your application")")
+            case .onGuestApplicationNoResponse: live.addEvent("nobody has answered your application")
+            case .onKickedOffSeat(_, let user): live.addEvent("\(user.shownName) has taken your seat away")
             }
         }
     }
 
     private func bindHosts() {
-        self.on(self.hosts.coHostEventPublisher) { live, event in
+        self.subscribe(to: self.hosts.coHostEventPublisher) { live, event in
             switch event {
             case .onCoHostRequestReceived(let inviter, _):
                 live.show {
                     $0.requests.append(OpenRequest(.connection, key: inviter.liveID, name: inviter.shownName))
                 }
             case .onCoHostRequestCancelled(let inviter, _), .onCoHostRequestTimeout(let inviter, _):
-                live.end(.connection, inviter.liveID)
-            case .onCoHostRequestAccepted(let user): live.tell("\(user.shownName) accepts the connection")
-            case .onCoHostRequestRejected(let user): live.tell("\(user.shownName) declines the connection")
+                live.removeRequest(.connection, inviter.liveID)
+            case .onCoHostRequestAccepted(let user): live.addEvent("\(user.shownName) accepts the connection")
+            case .onCoHostRequestRejected(let user): live.addEvent("\(user.shownName) declines the connection")
             case .onCoHostUserJoined(let user):
-                if user.userID != live.selfID { live.tell("\(user.shownName) is connected") }
-            case .onCoHostUserLeft(let user): live.tell("\(user.shownName) is no longer connected")
+                if user.userID != live.selfID { live.addEvent("\(user.shownName) is connected") }
+            case .onCoHostUserLeft(let user): live.addEvent("\(user.shownName) is no longer connected")
             }
         }
     }
 
     private func bindBattles() {
-        self.on(self.battles.state.subscribe()) { live, state in
+        self.subscribe(to: self.battles.state.subscribe()) { live, state in
             live.show { page in page.battle = state.currentBattleInfo.map { BattleBar($0, state) } }
         }
-        self.on(self.battles.battleEventPublisher) { live, event in
+        self.subscribe(to: self.battles.battleEventPublisher) { live, event in
             switch event {
             case .onBattleRequestReceived(let id, let inviter, _):
                 live.show { $0.requests.append(OpenRequest(.battle, key: id, name: inviter.shownName)) }
-            case .onBattleRequestCancelled(let id, _, _), .onBattleRequestTimeout(let id, _, _): live.end(.battle, id)
-            case .onBattleRequestAccept(_, _, let user): live.tell("\(user.shownName) accepts the battle")
-            case .onBattleRequestReject(_, _, let user): live.tell("\(user.shownName) declines the battle")
+            case .onBattleRequestCancelled(let id, _, _), .onBattleRequestTimeout(let id, _, _):
+                live.removeRequest(.battle, id)
+            case .onBattleRequestAccept(_, _, let user): live.addEvent("\(user.shownName) accepts the battle")
+            case .onBattleRequestReject(_, _, let user): live.addEvent("\(user.shownName) declines the battle")
             case .onBattleStarted(let battle, _, _):
-                live.end(.battle, battle.battleID)
-                live.tell("the battle begins")
-            case .onBattleEnded: live.tell(live.battleResult)
+                live.removeRequest(.battle, battle.battleID)
+                live.addEvent("the battle begins")
+            case .onBattleEnded: live.addEvent(live.battleResult)
             case .onUserJoinBattle: break
-            case .onUserExitBattle(_, let user): live.tell("\(user.shownName) leaves the battle")
+            case .onUserExitBattle(_, let user): live.addEvent("\(user.shownName) leaves the battle")
             }
         }
     }
@@ -215,8 +221,8 @@ extension LiveBinding {
         return "the battle is over" + (scores.isEmpty ? "" : ": " + scores.joined(separator: ", "))
     }
 
-    /// Removes a request that is answered or over.
-    func end(_ kind: OpenRequest.Kind, _ key: String) {
+    /// Removes a request that was answered or has ended.
+    func removeRequest(_ kind: OpenRequest.Kind, _ key: String) {
         self.show { $0.requests.removeAll { $0.kind == kind && $0.key == key } }
     }
 }

@@ -14,9 +14,9 @@ struct Account: Sendable {
     var token = ""
     var tokenProvider: (@Sendable () async throws -> String)?
 
-    /// Finds out what the options leave open.
+    /// Reads the user from the token, or asks the server of the browser pages for the gateways.
     ///
-    /// - Throws: `SignInError` if the server of the pages does not answer, or the token names no user.
+    /// - Throws: `SignInError` if that server does not answer or gives no demo tokens, or if the token names no user.
     init(_ signIn: Options.SignIn) async throws {
         switch signIn {
         case .token(let token, let gateways):
@@ -42,7 +42,7 @@ struct Account: Sendable {
 
     /// The user that a token is for: the claim `sub`.
     ///
-    /// The signature is the server's to check.
+    /// The signature is not checked, because that is the server's task.
     static func userID(of token: String) -> String? {
         struct Claims: Decodable { let sub: String }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
@@ -54,8 +54,9 @@ struct Account: Sendable {
     }
 }
 
-/// The server of the browser pages, which gives tokens for trying out.
+/// The server of the browser pages, which gives demo tokens.
 struct DemoServer: Sendable {
+    /// The part of the server's settings that the viewer needs.
     struct Settings: Decodable {
         let gateways: [String]
         let demoTokens: Bool
@@ -63,22 +64,23 @@ struct DemoServer: Sendable {
 
     private struct Token: Decodable { let token: String }
 
-    /// Such as `http://127.0.0.1:8081`.
+    /// The address of the server, such as `http://127.0.0.1:8081`.
     let address: String
 
-    /// How long an answer may take, in seconds.
+    /// The maximum time for an answer, in seconds.
     private static let timeout = 10.0
 
-    /// Where the gateways are, and whether the server gives tokens.
-    func settings() async throws -> Settings { try await self.answer("/pages/settings.json", body: nil) }
+    /// Reads the addresses of the gateways, and whether the server gives demo tokens.
+    func settings() async throws -> Settings { try await self.request("/pages/settings.json", body: nil) }
 
-    /// A token for any user, which lasts an hour.
+    /// Requests a token for any user; it is valid for an hour.
     func token(user: String, name: String) async throws -> String {
-        let answer: Token = try await self.answer("/pages/demo-token", body: ["user": user, "name": name])
+        let answer: Token = try await self.request("/pages/demo-token", body: ["user": user, "name": name])
         return answer.token
     }
 
-    private func answer<Answer: Decodable>(_ path: String, body: [String: String]?) async throws -> Answer {
+    /// Sends a GET request, or a POST request with a JSON body, and decodes the answer.
+    private func request<Answer: Decodable>(_ path: String, body: [String: String]?) async throws -> Answer {
         let base = self.address.hasSuffix("/") ? String(self.address.dropLast()) : self.address
         guard let url = URL(string: base + path), let scheme = url.scheme, ["http", "https"].contains(scheme) else {
             throw SignInError(text: "\(self.address) is no address such as http://127.0.0.1:8081")
@@ -104,7 +106,7 @@ struct DemoServer: Sendable {
     }
 }
 
-/// Why nobody can be signed in.
+/// The reason why the user cannot sign in.
 struct SignInError: Error, CustomStringConvertible {
     let text: String
     var description: String { self.text }

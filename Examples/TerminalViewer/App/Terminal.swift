@@ -2,27 +2,29 @@
 import Foundation
 import ViewerScreens
 
-/// The terminal: its size, its bytes, and its state before the viewer began, which is restored at any exit.
+/// The terminal: its size, its input and its output.
 ///
-/// `exit`, signals and crashes restore it. Only SIGKILL cannot: the command `reset` helps then.
+/// The viewer changes the terminal's settings. `exit`, signals and crashes restore them. After SIGKILL they are not
+/// restored; then the command `reset` helps.
 @MainActor
 final class Terminal {
-    /// What is left behind: the second screen, bracketed paste, the cursor and the wrapping of lines.
-    private static let enter = "\u{1B}[?1049h\u{1B}[?2004h\u{1B}[?7l\u{1B}[2J"
-    private static let leave = "\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
+    /// Switches to the alternate screen, turns bracketed paste on and the wrapping of lines off, and clears the screen.
+    private static let enterSequence = "\u{1B}[?1049h\u{1B}[?2004h\u{1B}[?7l\u{1B}[2J"
+    /// Undoes `enterSequence`, and shows the cursor.
+    private static let leaveSequence = "\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
 
     /// - Throws: `TerminalError` if standard input or output is no terminal.
     init() throws {
         guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else {
             throw TerminalError(text: "run me in a terminal: standard input or output is none")
         }
-        guard unsafe TerminalRestore.prepare(Array(Self.leave.utf8)) else {
+        guard unsafe TerminalRestore.prepare(Array(Self.leaveSequence.utf8)) else {
             throw TerminalError(text: "the terminal does not tell its settings")
         }
-        self.begin()
+        self.takeOver()
     }
 
-    /// The size in cells; 80 by 24 if the terminal does not tell.
+    /// The size in cells; 80 by 24 if the terminal does not report it.
     var size: Size {
         var window = winsize()
         let isKnown = unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &window) == 0
@@ -30,13 +32,13 @@ final class Terminal {
         return Size(columns: Int(window.ws_col), rows: Int(window.ws_row))
     }
 
-    /// Takes the terminal over, at the beginning and after a pause.
-    func begin() {
+    /// Changes the terminal's settings for the viewer, at the beginning and after a pause.
+    func takeOver() {
         unsafe TerminalRestore.setRaw()
-        self.write(Array(Self.enter.utf8))
+        self.write(Array(Self.enterSequence.utf8))
     }
 
-    /// Stops as Ctrl-Z does in other programs, until the shell continues this one.
+    /// Restores the terminal and stops the process, until the shell continues it.
     func pause() {
         unsafe TerminalRestore.restore()
         kill(getpid(), SIGSTOP)
@@ -44,14 +46,16 @@ final class Terminal {
 
     /// Writes all bytes, unless the terminal is gone.
     func write(_ bytes: [UInt8]) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-            if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR && errno != EAGAIN { return }
+        var remaining = bytes[...]
+        while !remaining.isEmpty {
+            let count = unsafe remaining.withUnsafeBytes {
+                unsafe Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count)
+            }
+            if count > 0 { remaining = remaining.dropFirst(count) } else if errno != EINTR && errno != EAGAIN { return }
         }
     }
 
-    /// Reads what was typed.
+    /// Reads the bytes of the keys that were pressed; empty if there are none now.
     ///
     /// - Returns: nil if the terminal is gone.
     func read() -> [UInt8]? {
@@ -69,23 +73,29 @@ struct TerminalError: Error {
     let text: String
 }
 
-/// Restores the terminal; its memory is made before any signal, because a handler may make none.
+/// Restores the terminal.
+///
+/// All memory is allocated before any signal, because a signal handler must not allocate memory.
 @unsafe
 private enum TerminalRestore {
     /// The settings before the viewer began.
-    private nonisolated(unsafe) static let before = UnsafeMutablePointer<termios>.allocate(capacity: 1)
-    private nonisolated(unsafe) static var leave = unsafe UnsafeMutableBufferPointer<UInt8>(start: nil, count: 0)
-    /// Signals that end a process which does not handle them, besides those of the app itself.
-    private static let crashes = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGQUIT]
+    private nonisolated(unsafe) static let originalSettings = UnsafeMutablePointer<termios>.allocate(capacity: 1)
+    /// The bytes of `Terminal.leaveSequence`.
+    private nonisolated(unsafe) static var leaveSequence = unsafe UnsafeMutableBufferPointer<UInt8>(
+        start: nil, count: 0)
+    /// Signals that end the process by default and that the app does not handle elsewhere.
+    private static let crashSignals = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGQUIT]
 
-    /// Remembers the settings, and restores them at an exit and at crashes.
-    static func prepare(_ leave: [UInt8]) -> Bool {
-        unsafe self.leave = UnsafeMutableBufferPointer.allocate(capacity: leave.count)
-        _ = unsafe self.leave.initialize(from: leave)
-        unsafe self.before.initialize(to: termios())
-        guard unsafe tcgetattr(STDIN_FILENO, self.before) == 0 else { return false }
+    /// Stores the settings, and makes `exit` and crashes restore them.
+    ///
+    /// - Returns: false if the settings cannot be read.
+    static func prepare(_ leaveSequence: [UInt8]) -> Bool {
+        unsafe self.leaveSequence = UnsafeMutableBufferPointer.allocate(capacity: leaveSequence.count)
+        _ = unsafe self.leaveSequence.initialize(from: leaveSequence)
+        unsafe self.originalSettings.initialize(to: termios())
+        guard unsafe tcgetattr(STDIN_FILENO, self.originalSettings) == 0 else { return false }
         atexit { unsafe TerminalRestore.restore() }
-        for number in unsafe self.crashes {
+        for number in unsafe self.crashSignals {
             signal(number) { number in
                 unsafe TerminalRestore.restore()
                 // The default action ends the process as it would have ended without the handler.
@@ -96,16 +106,16 @@ private enum TerminalRestore {
         return true
     }
 
-    /// No echo, no line editing, and keys such as Ctrl-C as bytes.
+    /// Turns off echo and line editing, and makes keys such as Ctrl-C arrive as bytes.
     static func setRaw() {
-        var raw = unsafe self.before.pointee
+        var raw = unsafe self.originalSettings.pointee
         unsafe cfmakeraw(&raw)
         _ = unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &raw)
     }
 
     /// Restores the settings and the first screen; a signal handler may call it.
     static func restore() {
-        _ = unsafe write(STDOUT_FILENO, self.leave.baseAddress, self.leave.count)
-        _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, self.before)
+        _ = unsafe write(STDOUT_FILENO, self.leaveSequence.baseAddress, self.leaveSequence.count)
+        _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, self.originalSettings)
     }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ViewerScreens
 
-/// What keys and commands do.
+/// Handles keys.
 extension Viewer {
+    /// Handles a key, depending on the page that is shown.
     func press(_ key: Key) {
         switch key {
         case .control("c"), .control("d"): return self.quit()
@@ -42,7 +43,7 @@ extension Viewer {
     private func pressInQuestion(_ key: Key) {
         switch key {
         case .enter:
-            let name = self.state.input.take()
+            let name = self.state.input.takeLine()
             self.state.question = nil
             if !name.isEmpty { self.perform { try await $0.goLive(name: name) } }
         case .escape:
@@ -54,7 +55,7 @@ extension Viewer {
 
     private func pressInLive(_ key: Key) {
         switch key {
-        case .enter: self.run(self.state.input.take())
+        case .enter: self.run(self.state.input.takeLine())
         case .escape: self.state.input.replace("")
         case .tab: self.complete()
         case .pageUp: self.scroll(by: 5)
@@ -65,15 +66,17 @@ extension Viewer {
 
     private func scroll(by lines: Int) {
         guard let live = self.state.live else { return }
-        self.state.live?.scroll = min(max(live.scroll + lines, 0), max(live.chat.count - 1, 0))
+        self.state.live?.scrolledLines = min(max(live.scrolledLines + lines, 0), max(live.chat.count - 1, 0))
     }
 
+    /// Completes the name of a command.
     private func complete() {
-        let found = Command.completions(of: self.state.input.text)
-        if found.count == 1 { return self.state.input.replace(found[0] + " ") }
-        if !found.isEmpty { self.say(found.joined(separator: "  ")) }
+        let completions = Command.completions(of: self.state.input.text)
+        if completions.count == 1 { return self.state.input.replace(completions[0] + " ") }
+        if !completions.isEmpty { self.showMessage(completions.joined(separator: "  ")) }
     }
 
+    /// Carries out a line that was entered.
     private func run(_ line: String) {
         if line.isEmpty { return }
         do throws(CommandError) {
@@ -84,9 +87,9 @@ extension Viewer {
             default: self.perform { try await $0.run(command) }
             }
         } catch {
-            // The line comes back, so that it can be mended.
+            // The line is put back into the input, so that the user can correct it.
             self.state.input.replace(line)
-            self.say(error.text, isError: true)
+            self.showMessage(error.text, isError: true)
         }
     }
 }

@@ -3,9 +3,9 @@ import LivePlazaCombine
 import LivePlazaKit
 import ViewerScreens
 
-/// The login, the list of lives, and the way into a live and out of it.
+/// The login, the list of lives, and entering and leaving a live.
 extension Viewer {
-    /// The lives of a page.
+    /// The number of lives of a page.
     private static let pageSize = 20
 
     func bindLogin() {
@@ -17,8 +17,8 @@ extension Viewer {
         }.store(in: &self.subscriptions)
         self.plaza.loginStore.loginEventPublisher.sink { [weak self] event in
             switch event {
-            case .kickedOffline: self?.say("You have logged in elsewhere.", isError: true)
-            case .loginExpired: self?.say("The login has expired: start again with a new token.", isError: true)
+            case .kickedOffline: self?.showMessage("You have logged in elsewhere.", isError: true)
+            case .loginExpired: self?.showMessage("The login has expired: start again with a new token.", isError: true)
             }
         }.store(in: &self.subscriptions)
     }
@@ -33,8 +33,8 @@ extension Viewer {
         }.store(in: &self.subscriptions)
         store.liveListEventPublisher.sink { [weak self] event in
             switch event {
-            case .onLiveEnded(_, _, _): self?.exited("The live has ended.")
-            case .onKickedOutOfLive(_, let reason, _): self?.exited("You were put out of the live (\(reason)).")
+            case .onLiveEnded(_, _, _): self?.liveExited("The live has ended.")
+            case .onKickedOutOfLive(_, let reason, _): self?.liveExited("You were put out of the live (\(reason)).")
             }
         }.store(in: &self.subscriptions)
     }
@@ -49,55 +49,57 @@ extension Viewer {
         self.draw()
     }
 
-    /// Reads the list again while it is shown, unless the user has read more of it than its first page.
+    /// Reads the list again while it is shown, unless the user has read more than its first page.
     func refreshList() {
         let list = self.state.list
         guard self.state.live == nil, self.state.connection == .online, !list.isLoading,
             list.lives.count <= Self.pageSize
         else { return }
-        // What fails now is tried again soon, so it need not be said.
+        // The error of a failed read is not shown, because the list is read again soon.
         Task { try? await self.readList() }
     }
 
     /// Enters a live and shows it.
     func enter(_ liveID: String) async throws {
         _ = try await self.plaza.liveListStore.joinLive(liveID: liveID)
-        self.open(liveID)
+        self.openPage(of: liveID)
     }
 
-    /// Makes a live of one's own, and enters it.
+    /// Creates a live of this user, and enters it.
     func goLive(name: String) async throws {
         var info = LiveInfo(seatTemplate: .videoDynamicGrid9Seats)
         info.liveID = "live-\(self.account.userID)"
         info.liveName = name
         let live = try await self.plaza.liveListStore.createLive(info)
-        self.open(live.liveID)
-        self.say("You are live. Others find you in their list; /invite USER offers a seat.")
+        self.openPage(of: live.liveID)
+        self.showMessage("You are live. Others find you in their list; /invite USER offers a seat.")
     }
 
     /// Leaves the live for the list.
     func leave() async throws {
         try await self.plaza.liveListStore.leaveLive()
-        self.close()
+        self.closePage()
         try await self.readList()
     }
 
     /// Ends the user's own live for all.
     func endLive() async throws {
-        let numbers = try await self.plaza.liveListStore.endLive()
-        self.close()
-        self.say("Your live had \(numbers.totalViewers) viewers and \(numbers.totalMessageCount) messages.")
+        let statistics = try await self.plaza.liveListStore.endLive()
+        self.closePage()
+        self.showMessage(
+            "Your live had \(statistics.totalViewers) viewers and \(statistics.totalMessageCount) messages.")
         try await self.readList()
     }
 
     /// Shows the list, because the live is over for this user.
-    private func exited(_ text: String) {
-        self.close()
-        self.say(text, isError: true)
+    private func liveExited(_ text: String) {
+        self.closePage()
+        self.showMessage(text, isError: true)
         self.perform { try await $0.readList() }
     }
 
-    private func open(_ liveID: String) {
+    /// Shows the page of a live.
+    private func openPage(of liveID: String) {
         self.state.live = LivePage(id: liveID)
         self.state.question = nil
         self.state.input = InputLine()
@@ -106,7 +108,8 @@ extension Viewer {
         self.draw()
     }
 
-    private func close() {
+    /// Shows the list again.
+    private func closePage() {
         self.live = nil
         self.state.live = nil
         self.state.input = InputLine()
@@ -138,6 +141,6 @@ extension LiveRow {
         let owner = info.liveOwner
         self.init(
             id: info.liveID, name: info.liveName, owner: owner.userName.isEmpty ? owner.userID : owner.userName,
-            viewers: info.totalViewerCount)
+            viewerCount: info.totalViewerCount)
     }
 }

@@ -5,29 +5,29 @@ import LivePlazaKit
 import LivePlazaTransport
 import ViewerScreens
 
-/// The app: subscribes to the stores, keeps what is seen in a `ViewerState`, and draws it.
+/// The app: subscribes to the stores, keeps what is shown in a `ViewerState`, and draws it.
 @MainActor
 final class Viewer {
     let plaza: LivePlaza
     let account: Account
     var state = ViewerState()
-    /// The stores of the live that is shown, with what is subscribed to.
+    /// The stores of the live that is shown, with their subscriptions; nil while the list is shown.
     var live: LiveBinding?
     var subscriptions: Set<AnyCancellable> = []
 
     private let terminal: Terminal
     private var painter: Painter
     private var keys = KeyParser()
-    private var sources: [any DispatchSourceProtocol] = []
+    private var eventSources: [any DispatchSourceProtocol] = []
     private var animation: (any DispatchSourceTimer)?
-    private var isDrawingPlanned = false
+    private var isDrawingScheduled = false
 
-    /// The pause between two pictures while something moves.
-    private static let frame = DispatchTimeInterval.milliseconds(50)
-    /// How long after an escape a key that begins with it must follow.
-    private static let escapePause = DispatchTimeInterval.milliseconds(40)
-    /// How old the list of lives becomes before it is read again.
-    private static let listAge = DispatchTimeInterval.seconds(5)
+    /// The time between two drawings while messages fly.
+    private static let frameInterval = DispatchTimeInterval.milliseconds(50)
+    /// How long the bytes of a longer key may take to follow its escape byte.
+    private static let escapeTimeout = DispatchTimeInterval.milliseconds(40)
+    /// The time after which the list of lives is read again.
+    private static let listRefreshInterval = DispatchTimeInterval.seconds(5)
 
     /// - Throws: if there is no terminal, or no thread for the connection.
     init(_ account: Account, _ options: Options) throws {
@@ -42,7 +42,7 @@ final class Viewer {
 
     /// Logs in, and shows the list of lives.
     func start(entering liveID: String?) {
-        self.listen()
+        self.startEventSources()
         self.bindLogin()
         self.bindList()
         self.draw()
@@ -53,22 +53,22 @@ final class Viewer {
         }
     }
 
-    /// Runs a task whose error is shown.
+    /// Runs `body` in a task, and shows its error.
     func perform(_ body: @escaping @MainActor (Viewer) async throws -> Void) {
         Task {
             do {
                 try await body(self)
             } catch let error as ErrorInfo {
-                self.say("\(error.message) (\(error.name.rawValue))", isError: true)
+                self.showMessage("\(error.message) (\(error.name.rawValue))", isError: true)
             } catch {
-                self.say("\(error)", isError: true)
+                self.showMessage("\(error)", isError: true)
             }
         }
     }
 
     /// Shows a message for a few seconds.
-    func say(_ text: String, isError: Bool = false) {
-        self.state.say(text, isError: isError, at: Self.now)
+    func showMessage(_ text: String, isError: Bool = false) {
+        self.state.showMessage(text, isError: isError, at: Self.now)
         self.draw()
     }
 
@@ -76,26 +76,26 @@ final class Viewer {
     func quit() {
         self.state.message = nil
         Task {
-            // The server learns at once that the user has gone; it need not wait for the lease's end.
+            // With a logout the server knows at once that the user has gone. Otherwise it would wait for the lease to expire.
             try? await self.plaza.loginStore.logout()
             exit(0)
         }
         DispatchQueue.main.asyncAfter(deadline: .now() + .seconds(3)) { exit(0) }
     }
 
-    /// Draws soon, once for all changes until then.
+    /// Schedules a drawing, which shows all changes until it runs.
     func draw() {
-        if self.isDrawingPlanned { return }
-        self.isDrawingPlanned = true
+        if self.isDrawingScheduled { return }
+        self.isDrawingScheduled = true
         DispatchQueue.main.async { MainActor.assumeIsolated { self.drawNow() } }
     }
 
     private func drawNow() {
-        self.isDrawingPlanned = false
+        self.isDrawingScheduled = false
         let (size, now) = (self.terminal.size, Self.now)
         self.state.live?.advance(to: now, size)
         let (canvas, cursor) = Screen.draw(
-            self.state, size, now: now, wall: Date().timeIntervalSince1970 * 1000)
+            self.state, size, now: now, wallTime: self.plaza.serverTime.timeIntervalSince1970 * 1000)
         self.terminal.write(self.painter.paint(canvas, cursor: cursor))
         self.setAnimation(self.state.live?.lanes.isMoving == true)
     }
@@ -106,7 +106,7 @@ final class Viewer {
             self.animation?.cancel()
             self.animation = nil
         } else if self.animation == nil {
-            self.animation = self.timer(every: Self.frame) { $0.draw() }
+            self.animation = self.timer(every: Self.frameInterval) { $0.draw() }
         }
     }
 
@@ -115,25 +115,25 @@ final class Viewer {
 }
 
 extension Viewer {
-    /// Begins to receive keys, signals, and the seconds of clocks.
-    private func listen() {
+    /// Begins to receive keys and signals, and starts the timers for clocks and for the list.
+    private func startEventSources() {
         let input = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: .main)
         self.handle(input) { $0.readKeys() }
         for number in [SIGWINCH, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGPIPE] {
-            // The default action must not come before the source.
+            // The default action would end the process before the source gets the signal.
             signal(number, number == SIGWINCH || number == SIGCONT ? SIG_DFL : SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
             self.handle(source) { $0.receive(signal: number) }
         }
-        self.sources.append(self.timer(every: .seconds(1)) { $0.draw() })
-        self.sources.append(self.timer(every: Self.listAge) { $0.refreshList() })
+        self.eventSources.append(self.timer(every: .seconds(1)) { $0.draw() })
+        self.eventSources.append(self.timer(every: Self.listRefreshInterval) { $0.refreshList() })
     }
 
     private func receive(signal number: Int32) {
         switch number {
         case SIGWINCH: self.draw()
         case SIGCONT:
-            self.terminal.begin()
+            self.terminal.takeOver()
             self.painter.forget()
             self.plaza.probe()
             self.draw()
@@ -145,8 +145,8 @@ extension Viewer {
     private func readKeys() {
         guard let bytes = self.terminal.read() else { return self.quit() }
         for key in self.keys.read(bytes) { self.press(key) }
-        if self.keys.isUndecided {
-            DispatchQueue.main.asyncAfter(deadline: .now() + Self.escapePause) {
+        if self.keys.hasPendingEscape {
+            DispatchQueue.main.asyncAfter(deadline: .now() + Self.escapeTimeout) {
                 MainActor.assumeIsolated { for key in self.keys.flush() { self.press(key) } }
             }
         }
@@ -156,12 +156,13 @@ extension Viewer {
     /// Stops the process until the shell continues it.
     func pause() { self.terminal.pause() }
 
+    /// Calls `body` for each event of a source.
     private func handle(_ source: some DispatchSourceProtocol, _ body: @escaping @MainActor (Viewer) -> Void) {
         source.setEventHandler { [weak self] in
             MainActor.assumeIsolated { if let self { body(self) } }
         }
         source.resume()
-        self.sources.append(source)
+        self.eventSources.append(source)
     }
 
     private func timer(

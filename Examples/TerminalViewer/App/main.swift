@@ -20,7 +20,7 @@ do {
     fail("\(error.text). See TerminalViewer --help.", status: 64)
 }
 
-// The main queue is where the stores publish and call back, and where the viewer draws: it needs no lock.
+// The stores publish and the viewer draws on the main queue, so the viewer needs no lock.
 var viewer: Viewer?
 Task { @MainActor in
     do {

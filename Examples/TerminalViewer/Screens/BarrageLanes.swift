@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Messages that fly over the screen from right to left, each in a lane, none over another.
+/// Messages that fly over the screen from right to left, each in a lane.
 ///
-/// All fly at the same speed, so a message that follows another in its lane never reaches it.
+/// Messages never overlap: all fly at the same speed, so a message never reaches the one before it in its lane.
 package struct BarrageLanes: Hashable, Sendable {
-    /// A message that flies.
+    /// A flying message.
     package struct Flight: Hashable, Sendable {
         package let text: DisplayText
         package let style: Style
         package let lane: Int
-        /// When its first character entered at the right edge, in milliseconds.
-        let start: Double
+        /// When the first character entered at the right edge, in milliseconds.
+        let startTime: Double
     }
 
-    private struct Waiting: Hashable, Sendable {
+    /// A message for which no lane had room yet.
+    private struct WaitingMessage: Hashable, Sendable {
         let text: DisplayText
         let style: Style
     }
 
-    /// Columns per millisecond.
-    private static let speed = 0.016
-    /// The columns between two messages of a lane.
+    private static let columnsPerMillisecond = 0.016
+    /// The minimum distance of two messages of a lane, in columns.
     private static let gap = 3
-    /// The longest text, in columns.
+    /// The maximum width of a message, in columns; the rest is left out.
     private static let maxColumns = 60
+    /// The maximum number of waiting messages for each lane.
+    private static let maxWaitingPerLane = 2
 
     package private(set) var flights: [Flight] = []
-    private var waiting: [Waiting] = []
+    private var waiting: [WaitingMessage] = []
 
     package init() {}
 
@@ -35,30 +37,30 @@ package struct BarrageLanes: Hashable, Sendable {
 
     /// Adds a message, which flies as soon as a lane has room.
     package mutating func add(_ text: String, _ style: Style) {
-        self.waiting.append(Waiting(text: DisplayText(text).prefix(columns: Self.maxColumns), style: style))
+        self.waiting.append(WaitingMessage(text: DisplayText(text).prefix(columns: Self.maxColumns), style: style))
     }
 
     /// Starts messages that have room, and drops those that have flown by.
     ///
-    /// When more wait than two for each lane, the oldest are dropped: the chat shows them all.
+    /// If more than `maxWaitingPerLane` messages wait for each lane, the oldest are dropped; the chat still shows them.
     ///
     /// - Parameters:
     ///   - now: the time in milliseconds.
     ///   - columns: the width of the lanes.
-    ///   - lanes: the number of lanes; messages in lanes beyond are dropped.
+    ///   - lanes: the number of lanes; messages in lanes that no longer exist are dropped.
     package mutating func advance(to now: Double, columns: Int, lanes: Int) {
         self.flights.removeAll { $0.lane >= lanes || Self.x(of: $0, now, columns) + $0.text.width <= 0 }
         for lane in 0..<max(lanes, 0) where !self.waiting.isEmpty && self.hasRoom(in: lane, now, columns) {
             let next = self.waiting.removeFirst()
-            self.flights.append(Flight(text: next.text, style: next.style, lane: lane, start: now))
+            self.flights.append(Flight(text: next.text, style: next.style, lane: lane, startTime: now))
         }
-        self.waiting.removeFirst(max(0, self.waiting.count - 2 * max(lanes, 0)))
+        self.waiting.removeFirst(max(0, self.waiting.count - Self.maxWaitingPerLane * max(lanes, 0)))
     }
 
-    /// Drops all.
+    /// Drops all messages.
     package mutating func clear() { self = BarrageLanes() }
 
-    /// Draws the messages into a part of a canvas, one lane a row.
+    /// Draws the messages into a part of a canvas; each lane is one row.
     package func draw(on canvas: inout Canvas, _ box: Box, at now: Double) {
         for flight in self.flights where flight.lane < box.rows {
             let x = Self.x(of: flight, now, box.columns)
@@ -72,6 +74,6 @@ package struct BarrageLanes: Hashable, Sendable {
     }
 
     private static func x(of flight: Flight, _ now: Double, _ columns: Int) -> Int {
-        columns - Int(((now - flight.start) * self.speed).rounded(.down))
+        columns - Int(((now - flight.startTime) * self.columnsPerMillisecond).rounded(.down))
     }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The scores of a battle with its clock, and a bar that is divided as the scores are.
+/// Draws the scores of a battle with its clock, and a bar that is divided in proportion to the scores.
 enum BattleLine {
     private static let colours: [Colour] = [.red, .blue, .green, .magenta, .yellow, .cyan]
 
-    static func draw(_ battle: BattleBar, on canvas: inout Canvas, _ box: Box, wall: Double) {
-        let left = max(0, Int(((battle.end - wall) / 1000).rounded(.up)))
-        let clock = DisplayText(" \(clockText(left)) ")
+    static func draw(_ battle: BattleBar, on canvas: inout Canvas, _ box: Box, wallTime: Double) {
+        let secondsLeft = max(0, Int(((battle.endTime - wallTime) / 1000).rounded(.up)))
+        let clock = DisplayText(" \(clockText(secondsLeft)) ")
         let widths = Self.widths(battle.sides.map(\.score), columns: box.columns)
         var x = box.x
         for (index, width) in widths.enumerated() {
@@ -14,7 +14,7 @@ enum BattleLine {
             canvas.fill(x: x, y: box.y + 1, columns: width, style, with: index % 2 == 0 ? "█" : "░")
             x += width
         }
-        // Two hosts stand at the two ends, more one after another.
+        // The names of two hosts are at the two ends of the row; more names follow one another.
         let room = box.columns - clock.width
         if battle.sides.count == 2 {
             let texts = battle.sides.map { DisplayText("\($0.name) \($0.score)").prefix(columns: room / 2) }
@@ -33,18 +33,22 @@ enum BattleLine {
         }
     }
 
-    /// The columns of each side: in proportion to the scores, but a host without a score keeps some.
+    /// The columns of each side: in proportion to the scores, but even a host without a score gets some.
     static func widths(_ scores: [Int], columns: Int) -> [Int] {
         guard !scores.isEmpty, columns > 0 else { return [] }
-        let least = columns / (scores.count * 4)
+        let minimumWidth = columns / (scores.count * 4)
         let total = scores.reduce(0.0) { $0 + Double($1) }
-        let free = Double(columns - least * scores.count)
-        var (edge, widths, sum) = (0, [Int](), 0.0)
+        let sharedColumns = Double(columns - minimumWidth * scores.count)
+        // The share of the sides so far, from 0 to 1.
+        var fraction = 0.0
+        var (edge, widths) = (0, [Int]())
         for (index, score) in scores.enumerated() {
-            sum += total > 0 ? Double(score) / total : 1 / Double(scores.count)
-            let next = index == scores.count - 1 ? columns : least * (index + 1) + Int((free * sum).rounded())
-            widths.append(next - edge)
-            edge = next
+            fraction += total > 0 ? Double(score) / total : 1 / Double(scores.count)
+            let nextEdge =
+                index == scores.count - 1
+                ? columns : minimumWidth * (index + 1) + Int((sharedColumns * fraction).rounded())
+            widths.append(nextEdge - edge)
+            edge = nextEdge
         }
         return widths
     }

@@ -11,7 +11,7 @@ package struct Size: Hashable, Sendable {
     }
 }
 
-/// The eight colours that each terminal has, by their numbers in escape sequences.
+/// Colours that every terminal has, by their numbers in escape sequences.
 package enum Colour: UInt8, Sendable, CaseIterable {
     case red = 31
     case green = 32
@@ -54,7 +54,7 @@ package struct Cell: Hashable, Sendable {
 
 /// A rectangle of character cells.
 ///
-/// What is drawn beyond its edges is left out.
+/// Whatever is drawn beyond its edges is left out.
 package struct Canvas: Hashable, Sendable {
     package let size: Size
     private var cells: [Cell]
@@ -90,7 +90,7 @@ package struct Canvas: Hashable, Sendable {
                 self.set(Cell(character: character, style: style), x, y)
                 if width == 2 { self.set(Cell(character: nil, style: style), x + 1, y) }
             } else {
-                // Half of a wide character is in the canvas.
+                // A wide character of which only one half is inside the canvas becomes a space.
                 for column in max(x, 0)..<max(min(x + width, self.size.columns), 0) {
                     self.set(Cell(character: " ", style: style), column, y)
                 }
@@ -131,7 +131,7 @@ package struct Canvas: Hashable, Sendable {
         guard (0..<self.size.columns).contains(x), (0..<self.size.rows).contains(y) else { return }
         let index = y * self.size.columns + x
         let isRightHalf = cell.character == nil
-        // A wide character of which one half is overwritten loses its other half too.
+        // If one half of a wide character is overwritten, the other half becomes a space.
         if self.cells[index].character == nil, !isRightHalf, x > 0 { self.cells[index - 1].character = " " }
         if x + 1 < self.size.columns, self.cells[index + 1].character == nil { self.cells[index + 1].character = " " }
         self.cells[index] = cell

@@ -1,33 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the user enters on the page of a live.
+/// A line that the user enters on the page of a live: a command, or a message to send.
 package enum Command: Hashable, Sendable {
-    case say(String)
+    case sendMessage(String)
     case like
     case gifts
     case gift(id: String, count: UInt)
+    /// Apply for the seat with this index; nil for any free seat.
     case seat(Int?)
+    /// Leave the seat.
     case stand
     case invite(String, seat: Int?)
+    /// Accept the oldest request, or the request of the user with this name.
     case accept(String?)
+    /// Decline the oldest request, or the request of the user with this name.
     case reject(String?)
+    /// Ask the host of this live to connect.
     case connect(String)
+    /// List the lives that can be asked to connect.
     case hosts
     case disconnect
     case battle(seconds: Double)
     case exitBattle
-    case microphone(Bool)
-    case camera(Bool)
+    case microphone(isOn: Bool)
+    case camera(isOn: Bool)
     case kick(String)
-    case mute(String, Bool)
-    case admin(String, Bool)
+    case mute(String, isMuted: Bool)
+    case admin(String, isAdmin: Bool)
     case leave
     case end
     case help
     case quit
 }
 
-/// Why a line is no command; the text tells the user what to enter.
+/// The error for a line that is no valid command; the text tells the user what to enter.
 package struct CommandError: Error, Hashable, Sendable {
     package let text: String
 }
@@ -71,16 +77,16 @@ extension Command {
         Description(name: "quit", parameters: "", text: "leave the program"),
     ]
 
-    /// The longest battle that may be asked for, in seconds.
-    private static let maxBattle = 3600.0
+    /// The maximum duration of a battle, in seconds.
+    private static let maxBattleSeconds = 3600.0
 
     /// Reads a line.
     ///
     /// - Throws: `CommandError`, whose text says what to enter instead.
     package init(_ line: String) throws(CommandError) {
-        // Two slashes send a message that begins with one.
+        // A message that begins with a slash is entered with two slashes.
         guard line.hasPrefix("/"), !line.hasPrefix("//") else {
-            self = .say(line.hasPrefix("//") ? String(line.dropFirst()) : line)
+            self = .sendMessage(line.hasPrefix("//") ? String(line.dropFirst()) : line)
             return
         }
         let words = line.dropFirst().split(separator: " ").map(String.init)
@@ -94,17 +100,18 @@ extension Command {
         self = command
     }
 
-    /// The names of commands that begin so, for the key Tab.
+    /// The commands that begin with this line, for the key Tab.
     package static func completions(of line: String) -> [String] {
         guard line.hasPrefix("/"), !line.contains(" ") else { return [] }
         return self.all.map { "/\($0.name)" }.filter { $0.hasPrefix(line.lowercased()) }
     }
 
     private static func suggestion(for name: String) -> String {
-        let near = self.all.first { !name.isEmpty && ($0.name.hasPrefix(name) || name.hasPrefix($0.name)) }
-        return near.map { " Did you mean /\($0.name)?" } ?? ""
+        let similar = self.all.first { !name.isEmpty && ($0.name.hasPrefix(name) || name.hasPrefix($0.name)) }
+        return similar.map { " Did you mean /\($0.name)?" } ?? ""
     }
 
+    /// Makes a command from its name and parameters; nil if the parameters are wrong.
     private static func command(_ name: String, _ words: [String]) -> Command? {
         switch (name, words.count) {
         case ("like", 0): return .like
@@ -112,25 +119,25 @@ extension Command {
         case ("gift", 1): return .gift(id: words[0], count: 1)
         case ("gift", 2): return UInt(words[1]).flatMap { $0 > 0 ? .gift(id: words[0], count: $0) : nil }
         case ("seat", 0): return .seat(nil)
-        case ("seat", 1): return Self.seat(words[0]).map { .seat($0) }
+        case ("seat", 1): return Self.seatIndex(words[0]).map { .seat($0) }
         case ("stand", 0): return .stand
-        case ("mic", 1): return Self.isOn(words[0]).map { .microphone($0) }
-        case ("cam", 1): return Self.isOn(words[0]).map { .camera($0) }
+        case ("mic", 1): return Self.isOn(words[0]).map { .microphone(isOn: $0) }
+        case ("cam", 1): return Self.isOn(words[0]).map { .camera(isOn: $0) }
         case ("accept", _): return .accept(words.isEmpty ? nil : words.joined(separator: " "))
         case ("reject", _): return .reject(words.isEmpty ? nil : words.joined(separator: " "))
         case ("invite", 1): return .invite(words[0], seat: nil)
-        case ("invite", 2): return Self.seat(words[1]).map { .invite(words[0], seat: $0) }
+        case ("invite", 2): return Self.seatIndex(words[1]).map { .invite(words[0], seat: $0) }
         case ("kick", 1): return .kick(words[0])
-        case ("mute", 1): return .mute(words[0], true)
-        case ("unmute", 1): return .mute(words[0], false)
-        case ("admin", 1): return .admin(words[0], true)
-        case ("unadmin", 1): return .admin(words[0], false)
+        case ("mute", 1): return .mute(words[0], isMuted: true)
+        case ("unmute", 1): return .mute(words[0], isMuted: false)
+        case ("admin", 1): return .admin(words[0], isAdmin: true)
+        case ("unadmin", 1): return .admin(words[0], isAdmin: false)
         case ("hosts", 0): return .hosts
         case ("connect", 1): return .connect(words[0])
         case ("disconnect", 0): return .disconnect
         case ("battle", 0): return .battle(seconds: 60)
         case ("battle", 1):
-            guard let seconds = Double(words[0]), seconds >= 1, seconds <= Self.maxBattle else { return nil }
+            guard let seconds = Double(words[0]), seconds >= 1, seconds <= Self.maxBattleSeconds else { return nil }
             return .battle(seconds: seconds)
         case ("exitbattle", 0): return .exitBattle
         case ("leave", 0): return .leave
@@ -141,8 +148,8 @@ extension Command {
         }
     }
 
-    /// Seats are counted from one on the screen, from zero in the protocol.
-    private static func seat(_ word: String) -> Int? { Int(word).flatMap { $0 >= 1 && $0 <= 100 ? $0 - 1 : nil } }
+    /// Reads the number of a seat, which counts from one on the screen, and returns its index from zero.
+    private static func seatIndex(_ word: String) -> Int? { Int(word).flatMap { $0 >= 1 && $0 <= 100 ? $0 - 1 : nil } }
 
     private static func isOn(_ word: String) -> Bool? { word == "on" ? true : word == "off" ? false : nil }
 }

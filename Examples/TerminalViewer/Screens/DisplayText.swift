@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text that is safe to write to a terminal, with the number of columns that it takes.
+/// Text that is safe to write to a terminal, with its width in columns.
 ///
-/// Users choose names and messages. A control character of theirs must not reach the terminal, where it could move the
-/// cursor, change the title, or turn the direction of the line.
+/// Other users choose names and messages. Control characters in them must not reach the terminal, because they could move
+/// the cursor, change the title, or reverse the direction of the line.
 package struct DisplayText: Hashable, Sendable {
     /// The characters that are shown; none of them is a control character.
     package let characters: [Character]
     /// The number of columns.
     package let width: Int
 
-    /// The most scalars of one character; further combining marks are left out.
+    /// The maximum number of scalars of one character; further combining marks are left out.
     private static let maxScalars = 8
 
-    /// Replaces what a terminal would act upon by spaces.
+    /// Makes a safe text: characters that a terminal would act upon become spaces.
     package init(_ text: String) {
         self.characters = text.map { Self.safe($0) }
         self.width = self.characters.reduce(0) { $0 + Self.width(of: $1) }
@@ -27,39 +27,39 @@ package struct DisplayText: Hashable, Sendable {
     /// The text as a string.
     package var string: String { String(self.characters) }
 
-    /// The beginning of the text, in at most so many columns; a shortened text ends with an ellipsis.
+    /// The beginning of the text, in at most this many columns; a shortened text ends with an ellipsis.
     package func prefix(columns: Int) -> DisplayText {
         if self.width <= columns { return self }
         guard columns > 0 else { return DisplayText([Character]()) }
-        var (taken, used): ([Character], Int) = ([], 0)
+        var (beginning, usedColumns): ([Character], Int) = ([], 0)
         for character in self.characters {
             let width = Self.width(of: character)
-            if used + width > columns - 1 { break }
-            taken.append(character)
-            used += width
+            if usedColumns + width > columns - 1 { break }
+            beginning.append(character)
+            usedColumns += width
         }
-        return DisplayText(taken + ["…"])
+        return DisplayText(beginning + ["…"])
     }
 
-    /// The text in lines of at most so many columns, broken at spaces where that is possible.
+    /// The text in lines of at most this many columns, broken at spaces where that is possible.
     package func wrapped(columns: Int) -> [DisplayText] {
         guard columns > 0 else { return [] }
         var lines: [DisplayText] = []
-        var (line, used): ([Character], Int) = ([], 0)
+        var (line, usedColumns): ([Character], Int) = ([], 0)
         for character in self.characters {
             let width = Self.width(of: character)
             // A character that is wider than the line cannot be shown.
             if width > columns { continue }
-            if used + width > columns {
+            if usedColumns + width > columns {
                 let space = character == " " ? nil : line.lastIndex(of: " ")
                 lines.append(DisplayText(space.map { Array(line[..<$0]) } ?? line))
                 line = space.map { Array(line[($0 + 1)...]) } ?? []
-                used = line.reduce(0) { $0 + Self.width(of: $1) }
-                // A space at which the line is broken is not shown.
+                usedColumns = line.reduce(0) { $0 + Self.width(of: $1) }
+                // The space at which a line is broken is not shown.
                 if character == " " { continue }
             }
             line.append(character)
-            used += width
+            usedColumns += width
         }
         if !line.isEmpty || lines.isEmpty { lines.append(DisplayText(line)) }
         return lines
@@ -80,15 +80,16 @@ package struct DisplayText: Hashable, Sendable {
         0x20000...0x3FFFD,
     ]
 
+    /// The character without its unsafe scalars; a space if nothing else remains.
     private static func safe(_ character: Character) -> Character {
         let scalars = character.unicodeScalars
         guard let first = scalars.first, self.isSafe(first), !self.isMark(first) else { return " " }
         if scalars.count == 1 { return character }
-        var kept = String.UnicodeScalarView()
+        var safeScalars = String.UnicodeScalarView()
         for scalar in scalars.prefix(self.maxScalars) where self.isSafe(scalar) || scalar == "\u{200D}" {
-            kept.append(scalar)
+            safeScalars.append(scalar)
         }
-        let text = String(kept)
+        let text = String(safeScalars)
         return text.count == 1 ? Character(text) : Character(first)
     }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The page that shows keys and commands.
+/// Draws the page that shows keys and commands.
 enum HelpScreen {
     static func draw(on canvas: inout Canvas, isLive: Bool) {
         let (columns, rows) = (canvas.size.columns, canvas.size.rows)
         canvas.fill(x: 0, y: 0, columns: columns, .reversed)
         canvas.draw(DisplayText(" Help: any key goes back").prefix(columns: columns), x: 0, y: 0, .reversed)
         let entries = isLive ? Self.liveEntries : Self.listEntries
-        // Two columns where they have room, so that all is seen in 80 by 24 cells.
-        let isWide = columns >= 76 && entries.count > rows - 3
-        let perColumn = isWide ? (entries.count + 1) / 2 : entries.count
-        let width = isWide ? columns / 2 : columns
+        // Two columns of entries, if there is room for them, show all commands in 80 by 24 cells.
+        let hasTwoColumns = columns >= 76 && entries.count > rows - 3
+        let perColumn = hasTwoColumns ? (entries.count + 1) / 2 : entries.count
+        let width = hasTwoColumns ? columns / 2 : columns
         for (index, entry) in entries.enumerated() {
             let (x, y) = (index / perColumn * width, 2 + index % perColumn)
             guard y < rows else { continue }

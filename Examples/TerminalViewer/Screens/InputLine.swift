@@ -3,13 +3,14 @@
 /// A line of text that the user edits.
 package struct InputLine: Hashable, Sendable {
     private var characters: [Character] = []
-    private var position = 0
+    /// The index of the character at the cursor.
+    private var cursor = 0
     /// The lines that were entered before, oldest first.
     private var history: [String] = []
-    /// The place in the history; its count for the new line.
-    private var recalled = 0
+    /// The index in the history of the line that is shown; the count of the history for the new line.
+    private var historyIndex = 0
 
-    /// The most characters of a line.
+    /// The maximum number of characters of a line.
     private static let maxCharacters = 500
     private static let maxHistory = 50
 
@@ -18,26 +19,26 @@ package struct InputLine: Hashable, Sendable {
     package var text: String { String(self.characters) }
     package var isEmpty: Bool { self.characters.isEmpty }
 
-    /// Changes the line as a key says.
+    /// Edits the line with a key.
     ///
-    /// - Returns: whether the key is one of a line.
+    /// - Returns: whether the key is an editing key.
     @discardableResult
     package mutating func press(_ key: Key) -> Bool {
         switch key {
         case .character(let character): self.insert(character)
-        case .backspace where self.position > 0:
-            self.position -= 1
-            self.characters.remove(at: self.position)
-        case .delete where self.position < self.characters.count: self.characters.remove(at: self.position)
+        case .backspace where self.cursor > 0:
+            self.cursor -= 1
+            self.characters.remove(at: self.cursor)
+        case .delete where self.cursor < self.characters.count: self.characters.remove(at: self.cursor)
         case .backspace, .delete: break
-        case .left: self.position = max(self.position - 1, 0)
-        case .right: self.position = min(self.position + 1, self.characters.count)
-        case .home, .control("a"): self.position = 0
-        case .end, .control("e"): self.position = self.characters.count
+        case .left: self.cursor = max(self.cursor - 1, 0)
+        case .right: self.cursor = min(self.cursor + 1, self.characters.count)
+        case .home, .control("a"): self.cursor = 0
+        case .end, .control("e"): self.cursor = self.characters.count
         case .control("u"): self.replace("")
         case .control("w"): self.removeWord()
-        case .up: self.recall(self.recalled - 1)
-        case .down: self.recall(self.recalled + 1)
+        case .up: self.recall(self.historyIndex - 1)
+        case .down: self.recall(self.historyIndex + 1)
         default: return false
         }
         return true
@@ -46,45 +47,47 @@ package struct InputLine: Hashable, Sendable {
     /// Replaces the line, and puts the cursor at its end.
     package mutating func replace(_ text: String) {
         self.characters = Array(text.prefix(Self.maxCharacters))
-        self.position = self.characters.count
+        self.cursor = self.characters.count
     }
 
-    /// Takes the line, which is empty after that and stands in the history.
-    package mutating func take() -> String {
+    /// Returns the line, adds it to the history, and empties it.
+    package mutating func takeLine() -> String {
         let text = self.text
         if !text.isEmpty, self.history.last != text { self.history.append(text) }
         if self.history.count > Self.maxHistory { self.history.removeFirst() }
-        self.recalled = self.history.count
+        self.historyIndex = self.history.count
         self.replace("")
         return text
     }
 
-    /// The part of the line that is seen in so many columns, and the cursor's column in it.
-    package func visible(columns: Int) -> (text: DisplayText, cursor: Int) {
+    /// The part of the line that fits into this many columns and contains the cursor, and the cursor's column in it.
+    package func visiblePart(columns: Int) -> (text: DisplayText, cursor: Int) {
         var start = 0
         func width(_ range: Range<Int>) -> Int { DisplayText(String(self.characters[range])).width }
-        while start < self.position, width(start..<self.position) >= max(columns, 1) { start += 1 }
+        while start < self.cursor, width(start..<self.cursor) >= max(columns, 1) { start += 1 }
         var end = self.characters.count
-        while end > self.position, width(start..<end) > max(columns, 0) { end -= 1 }
-        return (DisplayText(String(self.characters[start..<end])), width(start..<self.position))
+        while end > self.cursor, width(start..<end) > max(columns, 0) { end -= 1 }
+        return (DisplayText(String(self.characters[start..<end])), width(start..<self.cursor))
     }
 
     private mutating func insert(_ character: Character) {
         guard self.characters.count < Self.maxCharacters else { return }
-        self.characters.insert(character, at: self.position)
-        self.position += 1
+        self.characters.insert(character, at: self.cursor)
+        self.cursor += 1
     }
 
+    /// Removes the word before the cursor, with the spaces after it.
     private mutating func removeWord() {
-        let before = self.characters[..<self.position]
-        let word = before.reversed().drop { $0 == " " }.drop { $0 != " " }
-        self.characters.removeSubrange(word.count..<self.position)
-        self.position = word.count
+        let before = self.characters[..<self.cursor]
+        let remaining = before.reversed().drop { $0 == " " }.drop { $0 != " " }
+        self.characters.removeSubrange(remaining.count..<self.cursor)
+        self.cursor = remaining.count
     }
 
-    private mutating func recall(_ place: Int) {
-        guard (0...self.history.count).contains(place), place != self.recalled else { return }
-        self.recalled = place
-        self.replace(place < self.history.count ? self.history[place] : "")
+    /// Shows a line of the history, or a new line.
+    private mutating func recall(_ index: Int) {
+        guard (0...self.history.count).contains(index), index != self.historyIndex else { return }
+        self.historyIndex = index
+        self.replace(index < self.history.count ? self.history[index] : "")
     }
 }

@@ -11,38 +11,39 @@ package enum Key: Hashable, Sendable {
 
 /// Reads keys from the bytes of a terminal, which may split a key anywhere.
 package struct KeyParser: Sendable {
-    private var waiting: [UInt8] = []
-    /// Whether pasted text is read, in which line breaks are no Enter.
+    /// Bytes that were received but are no whole key yet.
+    private var pendingBytes: [UInt8] = []
+    /// Whether pasted text is being read; a line break in it is not the key Enter.
     private var isPasting = false
 
     package init() {}
 
-    /// Whether an escape was read that may be a key of its own or the beginning of another one.
-    package var isUndecided: Bool { self.waiting.first == 0x1B }
+    /// Whether an escape byte was read that may be the key Escape or the beginning of another key.
+    package var hasPendingEscape: Bool { self.pendingBytes.first == 0x1B }
 
     /// Reads bytes.
     package mutating func read(_ bytes: some Sequence<UInt8>) -> [Key] {
-        self.waiting += bytes
+        self.pendingBytes += bytes
         var keys: [Key] = []
         while let (key, count) = self.next() {
-            self.waiting.removeFirst(count)
+            self.pendingBytes.removeFirst(count)
             if let key { keys.append(key) }
         }
         return keys
     }
 
-    /// Decides that no more bytes follow now: an undecided escape is the key Escape.
+    /// Ends the wait for further bytes: a pending escape byte is the key Escape.
     package mutating func flush() -> [Key] {
-        guard self.isUndecided else { return [] }
-        self.waiting.removeFirst()
+        guard self.hasPendingEscape else { return [] }
+        self.pendingBytes.removeFirst()
         return [.escape] + self.read([])
     }
 
-    /// The next key and the number of its bytes; nil if bytes are missing.
+    /// The next key and the number of its bytes; nil if the bytes are not a whole key yet.
     ///
-    /// A nil key is one that is ignored.
+    /// The key is nil if its bytes are ignored.
     private mutating func next() -> (Key?, Int)? {
-        guard let first = self.waiting.first else { return nil }
+        guard let first = self.pendingBytes.first else { return nil }
         switch first {
         case 0x1B: return self.escapeSequence()
         case 0x0D, 0x0A: return (self.isPasting ? .character(" ") : .enter, 1)
@@ -64,7 +65,7 @@ package struct KeyParser: Sendable {
             default: 1
             }
         if count == 1 { return (nil, 1) }
-        let bytes = self.waiting.prefix(count)
+        let bytes = self.pendingBytes.prefix(count)
         guard bytes.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 }) else { return (nil, 1) }
         if bytes.count < count { return nil }
         guard let text = String(validating: bytes, as: UTF8.self), let character = text.first else { return (nil, 1) }
@@ -73,21 +74,23 @@ package struct KeyParser: Sendable {
 
     /// `ESC [ parameters letter`, or `ESC O letter`.
     private mutating func escapeSequence() -> (Key?, Int)? {
-        guard self.waiting.count > 1 else { return nil }
-        let second = self.waiting[1]
+        guard self.pendingBytes.count > 1 else { return nil }
+        let second = self.pendingBytes[1]
         if second == UInt8(ascii: "O") {
-            guard self.waiting.count > 2 else { return nil }
-            return (Self.letter(self.waiting[2]), 3)
+            guard self.pendingBytes.count > 2 else { return nil }
+            return (Self.key(ofFinal: self.pendingBytes[2]), 3)
         }
-        // Escape, then another key.
+        // Any other byte after the escape byte belongs to the next key.
         guard second == UInt8(ascii: "[") else { return (.escape, 1) }
-        guard let end = self.waiting.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else {
-            // No sequence is so long; its beginning is dropped.
-            return self.waiting.count > 32 ? (nil, 2) : nil
+        guard let end = self.pendingBytes.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else {
+            // No escape sequence is this long, so its first two bytes are dropped.
+            return self.pendingBytes.count > 32 ? (nil, 2) : nil
         }
         let count = end + 1
-        guard self.waiting[end] == UInt8(ascii: "~") else { return (Self.letter(self.waiting[end]), count) }
-        switch String(decoding: self.waiting[2..<end], as: UTF8.self) {
+        guard self.pendingBytes[end] == UInt8(ascii: "~") else {
+            return (Self.key(ofFinal: self.pendingBytes[end]), count)
+        }
+        switch String(decoding: self.pendingBytes[2..<end], as: UTF8.self) {
         case "1", "7": return (.home, count)
         case "3": return (.delete, count)
         case "4", "8": return (.end, count)
@@ -100,7 +103,8 @@ package struct KeyParser: Sendable {
         return (nil, count)
     }
 
-    private static func letter(_ letter: UInt8) -> Key? {
+    /// The key of an escape sequence that ends with a letter.
+    private static func key(ofFinal letter: UInt8) -> Key? {
         switch letter {
         case UInt8(ascii: "A"): .up
         case UInt8(ascii: "B"): .down

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The list of lives.
+/// Draws the list of lives.
 enum ListScreen {
     static let keys = "↑↓ choose · Enter watch · g go live · n more · r refresh · ? help · q quit"
 
     static func draw(_ list: LiveListPage, on canvas: inout Canvas) {
         let (columns, rows) = (canvas.size.columns, canvas.size.rows)
         let body = Box(x: 0, y: 2, columns: columns, rows: rows - 4)
-        // Name and owner share what the number of viewers leaves.
-        let viewers = 9
-        let owner = max((columns - viewers) / 3, 6)
-        let name = columns - viewers - owner - 2
-        canvas.draw(DisplayText("  Live").prefix(columns: name), x: 0, y: 1, .dim)
-        canvas.draw(DisplayText("Host").prefix(columns: owner), x: name + 1, y: 1, .dim)
+        // The columns for the name and the owner share the room that the number of viewers leaves.
+        let viewersWidth = 9
+        let ownerWidth = max((columns - viewersWidth) / 3, 6)
+        let nameWidth = columns - viewersWidth - ownerWidth - 2
+        canvas.draw(DisplayText("  Live").prefix(columns: nameWidth), x: 0, y: 1, .dim)
+        canvas.draw(DisplayText("Host").prefix(columns: ownerWidth), x: nameWidth + 1, y: 1, .dim)
         canvas.draw("Viewers", x: columns - 8, y: 1, .dim)
         if list.lives.isEmpty {
             let text = list.isLoading ? "Reading the list …" : "Nobody is live. Press g to go live yourself."
             canvas.draw(DisplayText(text).prefix(columns: columns - 2), x: 2, y: body.y + 1)
             return
         }
-        let first = Self.first(list, rows: body.rows)
+        let first = Self.firstShownIndex(list, rows: body.rows)
         for (line, index) in (first..<min(first + body.rows, list.lives.count)).enumerated() {
             let (live, y) = (list.lives[index], body.y + line)
             let style = index == list.selected ? Style.reversed : .normal
             canvas.fill(x: 0, y: y, columns: columns, style)
             let title = live.name.isEmpty ? live.id : live.name
-            canvas.draw(DisplayText("  " + title).prefix(columns: name), x: 0, y: y, style)
-            canvas.draw(DisplayText(live.owner).prefix(columns: owner), x: name + 1, y: y, style)
-            let count = DisplayText("\(live.viewers)")
+            canvas.draw(DisplayText("  " + title).prefix(columns: nameWidth), x: 0, y: y, style)
+            canvas.draw(DisplayText(live.owner).prefix(columns: ownerWidth), x: nameWidth + 1, y: y, style)
+            let count = DisplayText("\(live.viewerCount)")
             canvas.draw(count, x: columns - 1 - count.width, y: y, style)
         }
         if list.hasMore {
@@ -37,8 +37,10 @@ enum ListScreen {
         }
     }
 
-    /// The first live that is shown, so that the cursor is in the middle of a list that is longer than the screen.
-    private static func first(_ list: LiveListPage, rows: Int) -> Int {
+    /// The index of the first live that is shown.
+    ///
+    /// If the list is longer than the screen, the cursor is in the middle where that is possible.
+    private static func firstShownIndex(_ list: LiveListPage, rows: Int) -> Int {
         min(max(list.selected - rows / 2, 0), max(list.lives.count - rows, 0))
     }
 }

@@ -2,9 +2,9 @@
 
 /// The options of the command line.
 package struct Options: Hashable, Sendable {
-    /// Who the user is.
+    /// How the user signs in.
     package enum SignIn: Hashable, Sendable {
-        /// The server of the pages gives a token for any name: for trying out.
+        /// The server of the browser pages gives a demo token for any name.
         case demo(server: String, name: String)
         /// The app's server has given a token.
         case token(String, gateways: [String])
@@ -67,23 +67,24 @@ package struct Options: Hashable, Sendable {
             values[word, default: []].append(arguments[index])
             index += 1
         }
-        for (name, found) in values where found.count > 1 && name != "--gateway" {
+        for (name, given) in values where given.count > 1 && name != "--gateway" {
             throw OptionsError(text: "\(name) is given twice")
         }
-        func one(_ name: String) -> String? { values[name]?.first.flatMap { $0.isEmpty ? nil : $0 } }
-        var options = Options(signIn: try self.signIn(one, values["--gateway"] ?? [], environment), live: one("--live"))
+        func value(of name: String) -> String? { values[name]?.first.flatMap { $0.isEmpty ? nil : $0 } }
+        let signIn = try self.signIn(value, values["--gateway"] ?? [], environment)
+        var options = Options(signIn: signIn, live: value(of: "--live"))
         options.hasColour = values["--no-color"] == nil && environment["NO_COLOR", default: ""].isEmpty
         return options
     }
 
     private static func signIn(
-        _ one: (String) -> String?, _ gateways: [String], _ environment: [String: String]
+        _ value: (String) -> String?, _ gateways: [String], _ environment: [String: String]
     ) throws(OptionsError) -> SignIn {
-        let token = one("--token") ?? environment["LIVEPLAZA_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
-        if let name = one("--name") {
-            if one("--token") != nil { throw OptionsError(text: "give either --name or --token") }
+        let token = value("--token") ?? environment["LIVEPLAZA_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
+        if let name = value("--name") {
+            if value("--token") != nil { throw OptionsError(text: "give either --name or --token") }
             if !gateways.isEmpty { throw OptionsError(text: "--gateway goes with --token; --name finds the gateways") }
-            return .demo(server: one("--server") ?? "http://127.0.0.1:8081", name: name)
+            return .demo(server: value("--server") ?? "http://127.0.0.1:8081", name: name)
         }
         guard let token else { throw OptionsError(text: "give --name NAME, or --token JWT with --gateway URL") }
         if gateways.isEmpty { throw OptionsError(text: "--token needs a gateway: --gateway ws://127.0.0.1:8080/v1") }
@@ -91,12 +92,15 @@ package struct Options: Hashable, Sendable {
     }
 }
 
-/// Why options cannot be used.
+/// The error for options that are wrong or missing.
 package struct OptionsError: Error, Hashable, Sendable {
     package let text: String
 }
 
-/// The user's id for a name: letters and digits as they are, all else by its number, as the browser pages do.
+/// Makes a user's id from a name, in the same way as the browser pages.
+///
+/// The name is trimmed and lowercased. The letters a to z, digits, hyphens and underscores stay; a space becomes a hyphen;
+/// any other scalar becomes its number in base 36. The id has at most 32 characters.
 package func userID(ofName name: String) -> String {
     var id = ""
     let trimmed = name.lowercased().drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed()

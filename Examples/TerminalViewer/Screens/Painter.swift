@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes the bytes that bring a terminal from one canvas to the next: only cells that differ are sent.
+/// Makes the bytes that change a terminal from one canvas to the next; only cells that differ are sent.
 package struct Painter: Sendable {
+    /// The canvas that the terminal shows; nil if that is not known.
     private var shown: Canvas?
     private let hasColour: Bool
 
-    /// - Parameter hasColour: whether colours are sent; bold, dim and reversed always are.
+    /// - Parameter hasColour: whether colours are sent; bold, dim and reversed cells are always sent as such.
     package init(hasColour: Bool = true) { self.hasColour = hasColour }
 
     /// Forgets what the terminal shows, so that everything is sent again.
@@ -14,11 +15,11 @@ package struct Painter: Sendable {
     /// The bytes that show a canvas.
     ///
     /// - Parameters:
-    ///   - canvas: what is to be seen.
-    ///   - cursor: where the cursor stands; nil to hide it.
+    ///   - canvas: the canvas to show.
+    ///   - cursor: the position of the cursor; nil to hide it.
     /// - Returns: the text and escape sequences for the terminal.
     package mutating func paint(_ canvas: Canvas, cursor: (x: Int, y: Int)?) -> [UInt8] {
-        // The terminal shows nothing between the two marks of mode 2026; terminals without it ignore them.
+        // Mode 2026 (synchronized output) makes the terminal show all changes at once; other terminals ignore it.
         var text = "\u{1B}[?2026h\u{1B}[?25l"
         let before = self.shown?.size == canvas.size ? self.shown : nil
         if before == nil { text += "\u{1B}[0m\u{1B}[2J" }
@@ -31,23 +32,24 @@ package struct Painter: Sendable {
         return Array(text.utf8)
     }
 
+    /// Adds the bytes for the cells of a row that differ from `before`.
     private func paint(
         _ row: ArraySlice<Cell>, _ before: ArraySlice<Cell>?, _ y: Int, _ style: inout Style?, _ text: inout String
     ) {
-        var isPlaced = false
+        var isCursorInPlace = false
         for (x, cell) in row.enumerated() {
             let old = before.map { $0[$0.startIndex + x] }
             guard old != cell else {
-                isPlaced = false
+                isCursorInPlace = false
                 continue
             }
             guard let character = cell.character else { continue }
-            if !isPlaced { text += Self.move(x, y) }
+            if !isCursorInPlace { text += Self.move(x, y) }
             if style != cell.style { text += self.sequence(cell.style) }
             style = cell.style
             text.append(character)
-            // Terminals do not agree on the width of all emoji, so the next cell gets its place by number.
-            isPlaced = character.isASCII || "─│┌┐└┘█░".contains(character)
+            // Terminals disagree on the width of some characters. After such a character the cursor is moved explicitly.
+            isCursorInPlace = character.isASCII || "─│┌┐└┘█░".contains(character)
         }
     }
 

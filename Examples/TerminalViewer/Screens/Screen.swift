@@ -11,10 +11,10 @@ package enum Screen {
     ///   - state: what is shown.
     ///   - size: the terminal's size.
     ///   - now: the time of animations and messages, in milliseconds of any clock that never goes back.
-    ///   - wall: the time in milliseconds since 1970, for the clock of a battle.
-    /// - Returns: what is to be seen, and where the cursor stands; nil to hide it.
+    ///   - wallTime: the time in milliseconds since 1970, for the clock of a battle.
+    /// - Returns: the canvas to show, and the position of the cursor; nil to hide the cursor.
     package static func draw(
-        _ state: ViewerState, _ size: Size, now: Double, wall: Double
+        _ state: ViewerState, _ size: Size, now: Double, wallTime: Double
     ) -> (canvas: Canvas, cursor: (x: Int, y: Int)?) {
         var canvas = Canvas(size)
         guard size.columns >= Self.minimum.columns, size.rows >= Self.minimum.rows else {
@@ -27,7 +27,7 @@ package enum Screen {
         }
         var cursor: (x: Int, y: Int)?
         if let live = state.live {
-            LiveScreen.draw(live, state.userName, on: &canvas, now: now, wall: wall)
+            LiveScreen.draw(live, state.userName, on: &canvas, now: now, wallTime: wallTime)
             Self.drawTitle(LiveScreen.title(of: live), state, on: &canvas)
             cursor = Self.drawInput("> ", state.input, on: &canvas)
         } else {
@@ -58,7 +58,7 @@ package enum Screen {
     ) -> (x: Int, y: Int) {
         let y = canvas.size.rows - 1
         let prompt = DisplayText(prompt).prefix(columns: canvas.size.columns / 2)
-        let visible = input.visible(columns: canvas.size.columns - prompt.width - 1)
+        let visible = input.visiblePart(columns: canvas.size.columns - prompt.width - 1)
         canvas.draw(prompt, x: 0, y: y, .bold)
         canvas.draw(visible.text, x: prompt.width, y: y)
         return (prompt.width + visible.cursor, y)
@@ -66,7 +66,7 @@ package enum Screen {
 
     private static func drawMessage(_ state: ViewerState, on canvas: inout Canvas, now: Double) {
         let y = canvas.size.rows - 2
-        if let message = state.message, message.until > now {
+        if let message = state.message, message.shownUntil > now {
             let text = DisplayText(message.text).prefix(columns: canvas.size.columns)
             return canvas.draw(text, x: 0, y: y, message.isError ? .error : Style(.green))
         }
@@ -77,12 +77,12 @@ package enum Screen {
 
 /// A number of seconds as `0:42` or `1:02:03`.
 func clockText(_ seconds: Int) -> String {
-    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60)
-    return hours > 0 ? "\(hours):\(two(minutes)):\(two(seconds))" : "\(minutes):\(two(seconds))"
+    return hours > 0 ? "\(hours):\(twoDigits(minutes)):\(twoDigits(seconds))" : "\(minutes):\(twoDigits(seconds))"
 }
 
-/// The colour of a user's name, always the same.
+/// The colour of a user's name, which depends only on the name (by its FNV-1a hash).
 package func colour(of name: String) -> Colour {
     let colours: [Colour] = [.green, .yellow, .blue, .magenta, .cyan]
     let hash = name.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }

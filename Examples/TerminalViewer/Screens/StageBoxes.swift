@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The seats, each where its region lies on the stage.
+/// Draws the seats, each at the position of its region on the stage.
 enum StageBoxes {
-    /// The smallest box with a frame.
-    private static let framed = (columns: 10, rows: 3)
+    /// The smallest box that gets a frame.
+    private static let minimumFramed = (columns: 10, rows: 3)
 
     static func draw(_ seats: [SeatBox], on canvas: inout Canvas, _ box: Box) {
         let boxes = Self.boxes(of: seats, in: box)
         for (seat, box) in zip(seats, boxes) where box.columns > 2 && box.rows > 0 {
             let style = seat.name.isEmpty ? Style.dim : Style(colour(of: seat.name), isBold: seat.isSpeaking)
-            let hasFrame = box.columns >= Self.framed.columns && box.rows >= Self.framed.rows
-            let inner = box.columns - (hasFrame ? 2 : 1)
+            let hasFrame = box.columns >= Self.minimumFramed.columns && box.rows >= Self.minimumFramed.rows
+            let innerColumns = box.columns - (hasFrame ? 2 : 1)
             let x = box.x + (hasFrame ? 1 : 0)
             if hasFrame { canvas.frame(box, style) }
-            canvas.draw(DisplayText(Self.label(seat)).prefix(columns: inner), x: x, y: box.y, style)
+            canvas.draw(DisplayText(Self.label(seat)).prefix(columns: innerColumns), x: x, y: box.y, style)
             guard hasFrame, !seat.name.isEmpty else { continue }
-            let devices = DisplayText(Self.devices(seat)).prefix(columns: inner)
-            canvas.draw(devices, x: x + (inner - devices.width) / 2, y: box.y + box.rows / 2, style)
+            let devices = DisplayText(Self.devices(seat)).prefix(columns: innerColumns)
+            canvas.draw(devices, x: x + (innerColumns - devices.width) / 2, y: box.y + box.rows / 2, style)
         }
     }
 
@@ -32,7 +32,7 @@ enum StageBoxes {
         "mic \(seat.isMicrophoneOn ? "on" : "off") · cam \(seat.isCameraOn ? "on" : "off")"
     }
 
-    /// The cells of each seat: its region of the stage, or a place in a grid if the seats have no regions.
+    /// The box of each seat: its region of the stage, or a cell of a grid if the seats have no regions.
     static func boxes(of seats: [SeatBox], in box: Box) -> [Box] {
         if seats.allSatisfy({ $0.region == nil }) { return Self.grid(seats.count, in: box) }
         return seats.map { seat in
@@ -51,8 +51,8 @@ enum StageBoxes {
 
     private static func grid(_ count: Int, in box: Box) -> [Box] {
         guard count > 0, box.rows > 0 else { return [] }
-        // As many rows as frames have room, but not more than make the boxes wide.
-        let rows = min(max(box.rows / Self.framed.rows, 1), (count + 3) / 4)
+        // As many rows as frames fit, but at most one row for each four seats, so that the boxes are wide.
+        let rows = min(max(box.rows / Self.minimumFramed.rows, 1), (count + 3) / 4)
         let columns = (count + rows - 1) / rows
         return (0..<count).map { index in
             let (column, row) = (index % columns, index / columns)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// All that the viewer shows.
+/// Everything that the viewer shows.
 ///
-/// `Screen.draw` makes a canvas of it; nothing else decides what is seen.
+/// `Screen.draw` makes a canvas from it; nothing else decides what is on the screen.
 package struct ViewerState: Hashable, Sendable {
-    /// How the user is called by others.
+    /// The user's name, as other users see it.
     package var userName = ""
     package var connection = Connection.offline
     package var list = LiveListPage()
     /// The live that the user is in; nil while the list is shown.
     package var live: LivePage?
     package var input = InputLine()
-    /// The question that the input line answers on the list's page; nil if keys are commands there.
+    /// The question on the page of the list that the user answers in the input line; nil if keys are commands.
     package var question: String?
     package var message: StatusMessage?
     package var isHelpShown = false
@@ -19,8 +19,8 @@ package struct ViewerState: Hashable, Sendable {
     package init() {}
 
     /// Shows a message for a few seconds.
-    package mutating func say(_ text: String, isError: Bool = false, at now: Double) {
-        self.message = StatusMessage(text: text, isError: isError, until: now + (isError ? 8000 : 5000))
+    package mutating func showMessage(_ text: String, isError: Bool = false, at now: Double) {
+        self.message = StatusMessage(text: text, isError: isError, shownUntil: now + (isError ? 8000 : 5000))
     }
 }
 
@@ -29,19 +29,20 @@ package enum Connection: String, Sendable {
     case offline, connecting, online, reconnecting
 }
 
-/// The line above the input.
+/// A message in the line above the input.
 package struct StatusMessage: Hashable, Sendable {
     package var text: String
     package var isError: Bool
-    /// When it disappears, in milliseconds.
-    package var until: Double
+    /// When the message disappears, in milliseconds of the animation's clock.
+    package var shownUntil: Double
 }
 
 /// The list of lives.
 package struct LiveListPage: Hashable, Sendable {
     package var lives: [LiveRow] = []
+    /// The index of the live under the cursor.
     package var selected = 0
-    /// Whether the server has more lives than are read.
+    /// Whether the server has more lives than were read.
     package var hasMore = false
     package var isLoading = false
 
@@ -60,6 +61,7 @@ package struct LiveListPage: Hashable, Sendable {
         let id = self.selectedLive?.id
         (self.lives, self.hasMore) = (lives, hasMore)
         if let index = lives.firstIndex(where: { $0.id == id }) { self.selected = index }
+        // If the list has become shorter, the cursor moves into it.
         self.move(by: 0)
     }
 }
@@ -69,13 +71,13 @@ package struct LiveRow: Hashable, Sendable {
     package var id: String
     package var name: String
     package var owner: String
-    package var viewers: Int
+    package var viewerCount: Int
 
-    package init(id: String, name: String, owner: String, viewers: Int) {
+    package init(id: String, name: String, owner: String, viewerCount: Int) {
         self.id = id
         self.name = name
         self.owner = owner
-        self.viewers = viewers
+        self.viewerCount = viewerCount
     }
 }
 
@@ -86,35 +88,37 @@ package struct LivePage: Hashable, Sendable {
     package var owner = ""
     /// Whether the user is the owner or an admin.
     package var isHost = false
-    package var viewers = 0
+    package var viewerCount = 0
     package var isCountStale = false
-    package var likes = 0
-    package var seconds = 0
+    package var likeCount = 0
+    /// How long the live has lasted.
+    package var durationSeconds = 0
     package var chat: [ChatLine] = []
     /// How many lines the chat is scrolled back.
-    package var scroll = 0
-    package var people: [Person] = []
+    package var scrolledLines = 0
+    /// The list of viewers, which may have fewer entries than `viewerCount`.
+    package var audience: [ViewerRow] = []
     package var seats: [SeatBox] = []
     package var battle: BattleBar?
     package var requests: [OpenRequest] = []
     package var lanes = BarrageLanes()
 
-    /// The most lines of the chat that are kept.
+    /// The maximum number of lines of the chat that are kept.
     private static let maxLines = 500
 
     package init(id: String) { self.id = id }
 
-    /// Adds a line to the chat; a chat that is scrolled back stays where it is.
+    /// Adds a line to the chat; a chat that is scrolled back still shows the same lines.
     package mutating func add(_ line: ChatLine) {
         self.chat.append(line)
         if self.chat.count > Self.maxLines { self.chat.removeFirst(self.chat.count - Self.maxLines) }
-        if self.scroll > 0 { self.scroll = min(self.scroll + 1, self.chat.count) }
+        if self.scrolledLines > 0 { self.scrolledLines = min(self.scrolledLines + 1, self.chat.count) }
     }
 }
 
-/// A line of the chat: a message of a user, or what has happened.
+/// A line of the chat: a message of a user, or a report of an event.
 package struct ChatLine: Hashable, Sendable {
-    /// The author's name; empty for what has happened.
+    /// The author's name; empty for an event.
     package var author: String
     package var text: String
 
@@ -125,7 +129,7 @@ package struct ChatLine: Hashable, Sendable {
 }
 
 /// A viewer in the list of viewers.
-package struct Person: Hashable, Sendable {
+package struct ViewerRow: Hashable, Sendable {
     package var id: String
     package var name: String
     package var isHost: Bool
@@ -147,7 +151,7 @@ package struct SeatBox: Hashable, Sendable {
     package var isMicrophoneOn = false
     package var isCameraOn = false
     package var isSpeaking = false
-    /// The part of the stage that the seat takes, as fractions of its width and height; nil for one without a picture.
+    /// The part of the stage that the seat covers, as fractions of the stage; nil for a seat without a picture.
     package var region: Region?
 
     package init(index: Int, name: String) {
@@ -155,7 +159,7 @@ package struct SeatBox: Hashable, Sendable {
         self.name = name
     }
 
-    /// A part of the stage, in fractions of 1.
+    /// A part of the stage: 0 is its left or top edge, 1 its whole width or height.
     package struct Region: Hashable, Sendable {
         package var x: Double
         package var y: Double
@@ -171,7 +175,7 @@ package struct SeatBox: Hashable, Sendable {
     }
 }
 
-/// A battle that runs.
+/// A running battle.
 package struct BattleBar: Hashable, Sendable {
     /// One of the hosts who battle.
     package struct Side: Hashable, Sendable {
@@ -185,12 +189,12 @@ package struct BattleBar: Hashable, Sendable {
     }
 
     package var sides: [Side]
-    /// When it ends, in milliseconds since 1970.
-    package var end: Double
+    /// When the battle ends, in milliseconds since 1970.
+    package var endTime: Double
 
-    package init(sides: [Side], end: Double) {
+    package init(sides: [Side], endTime: Double) {
         self.sides = sides
-        self.end = end
+        self.endTime = endTime
     }
 }
 
@@ -208,9 +212,9 @@ package struct OpenRequest: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// What the answer needs: the user's id, the live's, or the battle's.
+    /// The id with which the request is answered: of the user, of the live, or of the battle.
     package var key: String
-    /// Who asks.
+    /// The name of the user who asks.
     package var name: String
 
     package init(_ kind: Kind, key: String, name: String) {

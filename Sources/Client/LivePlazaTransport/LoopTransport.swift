@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import EventLoop
 public import LivePlazaKit
+internal import TLS
 internal import WebSocket
 
-/// WebSockets over libuv, for systems without URLSession's.
+/// Opens WebSockets with libuv, and with TLS by OpenSSL, for systems on which URLSession has no WebSockets.
 ///
-/// One thread serves all connections of a transport, so one transport suffices for any number of clients. It has no
-/// TLS: an address that begins with `wss` is refused.
+/// One thread serves all connections of a transport, so one transport suffices for any number of clients.
 public final class LoopTransport: Transport {
     private let commands = Mailbox<Command>(capacity: 100_000)
     private let thread: LoopThread
@@ -14,12 +14,21 @@ public final class LoopTransport: Transport {
 
     /// Starts the thread.
     ///
-    /// - Throws: `failed` when the system has no thread or descriptor left.
-    public init() throws(ErrorInfo) {
+    /// - Parameter certificateAuthorities: The path of a file with certificates in PEM. A `wss` server must have a
+    ///   certificate of one of these authorities. Nil trusts the authorities of the system.
+    /// - Throws: `invalidParameter` when the certificates cannot be read; `failed` when the system has no thread or
+    ///   descriptor left.
+    public init(certificateAuthorities: String? = nil) throws(ErrorInfo) {
         let commands = self.commands
+        let tls: TLSClient
+        do throws(LoopError) {
+            tls = try TLSClient(authorities: certificateAuthorities)
+        } catch {
+            throw ErrorInfo(code: -1001, message: "the certificates of authorities cannot be read: \(error)")
+        }
         do throws(LoopError) {
             (self.thread, _) = try EventLoop.start(name: "plaza-sockets") { (loop) throws(LoopError) -> Bool in
-                let sockets = try SocketLoop(loop)
+                let sockets = try SocketLoop(loop, tls)
                 try commands.attach(to: loop) { batch in
                     for command in batch { sockets.perform(command) }
                 }
@@ -34,8 +43,10 @@ public final class LoopTransport: Transport {
 
     /// Begins to open a WebSocket; see `Transport`.
     ///
-    /// - Throws: `invalidParameter` if the text is not a `ws` address. A `wss` address is refused as well, because this
-    ///   transport has no TLS.
+    /// A TLS handshake that fails, for example because the server's certificate is not trusted, closes the WebSocket
+    /// with the code 1015.
+    ///
+    /// - Throws: `invalidParameter` if the text is neither a `ws` nor a `wss` address.
     public func connect(
         to address: String, onEvent: @escaping @Sendable (TransportEvent) -> Void
     ) throws(ErrorInfo) -> any TransportConnection {
@@ -46,43 +57,6 @@ public final class LoopTransport: Transport {
     }
 }
 
-/// The address of a gateway: `ws://host:port/path`.
-struct GatewayAddress: Sendable, Equatable {
-    let host: String
-    let port: UInt16
-    let path: String
-
-    /// Parses an address.
-    ///
-    /// - Throws: `invalidParameter` for another scheme than `ws`, or no host.
-    init(_ text: String) throws(ErrorInfo) {
-        func refused(_ reason: String) -> ErrorInfo { ErrorInfo(code: -1001, message: "'\(text)' \(reason)") }
-        guard !text.hasPrefix("wss://") else { throw refused("needs TLS, which this transport has not") }
-        guard text.hasPrefix("ws://") else { throw refused("does not begin with ws://") }
-        let rest = text.dropFirst("ws://".count)
-        let authority = rest.prefix { $0 != "/" }
-        let path = rest.dropFirst(authority.count)
-        self.path = path.isEmpty ? "/" : String(path)
-        if authority.hasPrefix("[") {
-            // An IPv6 address is written in brackets, because it contains colons.
-            guard let end = authority.firstIndex(of: "]") else { throw refused("has no closing bracket") }
-            self.host = String(authority[authority.index(after: authority.startIndex)..<end])
-            let port = authority[authority.index(after: end)...]
-            guard port.isEmpty || port.hasPrefix(":") else { throw refused("has no port after the bracket") }
-            guard let number = port.isEmpty ? 80 : UInt16(port.dropFirst()) else { throw refused("has no valid port") }
-            self.port = number
-        } else {
-            let parts = authority.split(separator: ":", omittingEmptySubsequences: false)
-            self.host = String(parts[0])
-            guard parts.count <= 2, let number = parts.count == 2 ? UInt16(parts[1]) : 80 else {
-                throw refused("has no valid port")
-            }
-            self.port = number
-        }
-        if self.host.isEmpty || self.port == 0 { throw refused("has no host and port") }
-    }
-}
-
 /// A command from any thread to the loop, with the number of its WebSocket.
 private enum Command: Sendable {
     case connect(UInt64, GatewayAddress, @Sendable (TransportEvent) -> Void)
@@ -90,7 +64,7 @@ private enum Command: Sendable {
     case close(UInt64, code: UInt16)
 }
 
-/// A WebSocket as its client sees it.
+/// A WebSocket of a transport, as its client uses it.
 private struct LoopConnection: TransportConnection {
     let number: UInt64
     let commands: Mailbox<Command>
@@ -98,8 +72,8 @@ private struct LoopConnection: TransportConnection {
     let transport: LoopTransport
 
     func send(_ text: [UInt8]) {
-        // If the queue is full, the text is lost. Then the connection is closed, because the texts after it must not be
-        // sent without it.
+        // If the queue of commands is full, the text is lost. Later texts must not be sent without it, so the connection is
+        // closed.
         if (try? self.commands.post(.send(self.number, text))) == nil { self.close(code: 1000) }
     }
 
@@ -109,9 +83,11 @@ private struct LoopConnection: TransportConnection {
 /// The WebSockets, on the loop's thread.
 private final class SocketLoop {
     private let group: WebSocketGroup
+    private let tls: TLSClient
     private var sockets: [UInt64: Socket] = [:]
 
-    init(_ loop: EventLoop) throws(LoopError) {
+    init(_ loop: EventLoop, _ tls: TLSClient) throws(LoopError) {
+        self.tls = tls
         var configuration = WebSocketConfiguration()
         // The maximum size of a server's message (PROTOCOL.md, section 12).
         configuration.maxMessageBytes = 4 << 20
@@ -133,8 +109,10 @@ private final class SocketLoop {
         let socket = Socket(onEvent) { [weak self] in self?.sockets[number] = nil }
         let target = WebSocketTarget(
             host: address.host, port: address.port, path: address.path, subprotocols: ["liveplaza.v1"])
-        do {
-            socket.connection = try WebSocketConnection.connect(group: self.group, to: target, delegate: socket)
+        do throws(LoopError) {
+            let security = address.isSecure ? try self.tls.makeSession(host: address.host) : nil
+            socket.connection = try WebSocketConnection.connect(
+                group: self.group, to: target, security: security, delegate: socket)
             self.sockets[number] = socket
         } catch {
             onEvent(.closed(code: 1006))
@@ -146,11 +124,11 @@ private final class SocketLoop {
 private final class Socket: WebSocketDelegate {
     var connection: WebSocketConnection?
     private let onEvent: @Sendable (TransportEvent) -> Void
-    private let ended: () -> Void
+    private let onEnd: () -> Void
 
-    init(_ onEvent: @escaping @Sendable (TransportEvent) -> Void, ended: @escaping () -> Void) {
+    init(_ onEvent: @escaping @Sendable (TransportEvent) -> Void, onEnd: @escaping () -> Void) {
         self.onEvent = onEvent
-        self.ended = ended
+        self.onEnd = onEnd
     }
 
     func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?) { self.onEvent(.opened) }
@@ -165,8 +143,10 @@ private final class Socket: WebSocketDelegate {
     func webSocket(_ connection: WebSocketConnection, receivedBinary bytes: Span<UInt8>) { self.onEvent(.binary) }
 
     func webSocketClosed(_ connection: WebSocketConnection, _ closure: WebSocketClosure) {
-        self.onEvent(.closed(code: Int(closure.code.rawValue)))
+        var code = closure.code
+        if case .connection(.tls) = closure.cause { code = .tlsFailed }
+        self.onEvent(.closed(code: Int(code.rawValue)))
         self.connection = nil
-        self.ended()
+        self.onEnd()
     }
 }

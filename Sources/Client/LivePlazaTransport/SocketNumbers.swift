@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 
-/// Counts the WebSockets of a transport, on any thread.
+/// Numbers the WebSockets of a transport; can be used on any thread.
 final class SocketNumbers: Sendable {
-    private let last = Locked<UInt64>(0)
+    private let lastNumber = Locked<UInt64>(0)
 
     /// A number that no other WebSocket has.
     func next() -> UInt64 {
-        self.last.withLock { last in
-            last += 1
-            return last
+        self.lastNumber.withLock { number in
+            number += 1
+            return number
         }
     }
 }

@@ -5,9 +5,9 @@ internal import PlazaWire
 
 /// The client's side of the protocol without IO: login, calls, resume and reconnect.
 ///
-/// Each method takes an event and the time in milliseconds of any monotonic clock, and appends actions. A call that is
-/// open when the connection breaks is sent again after the next login, with the same id in the same session. Therefore
-/// it is never applied twice (I15).
+/// Each method handles an event at a time (milliseconds of any monotonic clock), and appends actions. If the connection
+/// breaks while a call is open, the client sends the call again after the next login, with the same id in the same
+/// session. Therefore the server never applies it twice (I15).
 package struct ClientCore: Sendable {
     /// The options of a client.
     package struct Options: Sendable {
@@ -16,14 +16,14 @@ package struct ClientCore: Sendable {
         package var name: String
         package var avatarURL: String
         /// Whether the client reconnects by itself.
-        package var reconnects = true
+        package var reconnectsAutomatically = true
         /// The maximum number of open calls (sent and not answered); further calls are queued.
         package var maxOpenCalls = 16
         /// The maximum number of calls that are open or queued; further calls fail with `overloaded`.
         package var maxUnfinishedCalls = 1000
         /// How long a call may wait for its reply before it fails.
         package var callTimeout = Duration.seconds(15)
-        /// After how long without a sent frame the client sends a ping; it must be well below the lease of 90 s.
+        /// The client sends a ping when it has sent no frame for this time; it must be well below the lease of 90 s.
         package var pingInterval = Duration.seconds(20)
 
         package init(token: String, session: SessionID, name: String = "", avatarURL: String = "") {
@@ -36,8 +36,7 @@ package struct ClientCore: Sendable {
 
     /// An action that the owner of the core must perform.
     package enum Action: Hashable, Sendable {
-        /// Open a WebSocket to the next address in the list if `toNextAddress` is true, otherwise to the current
-        /// address.
+        /// Open a WebSocket: if `toNextAddress`, to the next address in the list, otherwise to the current address.
         case connect(toNextAddress: Bool)
         /// Send a text frame with these bytes.
         case send([UInt8])
@@ -52,11 +51,11 @@ package struct ClientCore: Sendable {
     /// An event for the user of the client.
     package enum Event: Hashable, Sendable {
         case loggedIn(UserInfo)
-        /// The client is in the live again after a reconnect. If `replayed` is false, missed items are not sent again,
-        /// and the details of the live should be loaded again.
+        /// The client is in the live again after a reconnect. If `replayed` is false, the server does not send the missed
+        /// items, and the app should load the details of the live again.
         case resumed(LiveID, replayed: Bool)
         /// The live could not be resumed.
-        case lost(LiveID, ReplyError)
+        case resumeFailed(LiveID, ReplyError)
         /// The counts of the live have changed.
         case counts(LiveCount)
         case notice(Notice)
@@ -84,17 +83,17 @@ package struct ClientCore: Sendable {
         case ended
     }
 
-    /// A call without an outcome yet, open or queued.
+    /// A call that is open or queued, so it has no outcome yet.
     private struct UnfinishedCall {
         var method: String
         var params: [UInt8]
         var live: LiveID?
         var deadline: Int64
-        /// When the call was sent first.
+        /// When the call was first sent; nil: never.
         ///
-        /// A later copy states its age, so that it is not applied twice (PROTOCOL.md, section 4.1).
-        var firstSent: Int64?
-        /// Whether the call was sent on the present connection.
+        /// A later copy states its age, so that the server does not apply it twice (PROTOCOL.md, section 4.1).
+        var firstSentAt: Int64?
+        /// Whether the call was sent on the current connection.
         var isSent: Bool
     }
 
@@ -102,25 +101,27 @@ package struct ClientCore: Sendable {
     /// The live that the client is in.
     package private(set) var live: LiveID?
     package private(set) var tracker = FeedTracker()
-    /// How often the connection was lost.
-    package private(set) var reconnects = 0
+    /// How often the client has lost its connection and has begun to reconnect.
+    package private(set) var reconnectCount = 0
 
     private let options: Options
     private var ticket: Ticket?
-    /// The position at which the live's feed begins for this client, from the reply to its join; used until the first feed
-    /// frame.
+    /// The position at which the live's feed begins for this client, from the reply to its join.
+    ///
+    /// Used until the first feed frame is received.
     private var startToken: FeedToken?
-    /// The id of the last received notice, after which the server continues.
-    private var lastNotice: String?
+    /// The id of the last received notice; after a reconnect, the server sends the notices after it.
+    private var lastNoticeID: String?
     private var nextID: Int64 = 1
     private var calls: [Int64: UnfinishedCall] = [:]
     /// The ids of the unfinished calls, in the order in which they were made.
     private var callOrder: [Int64] = []
-    /// The number of calls that were sent on the present connection and not answered.
-    private var openCount = 0
+    /// The number of calls that were sent on the current connection and not answered.
+    private var openCallCount = 0
+    /// The id of the login on the current connection.
     private var loginID: Int64 = 0
     /// The number of disconnects since the last successful login.
-    private var failures = 0
+    private var failureCount = 0
     /// When a frame was last sent.
     private var lastSentAt: Int64 = 0
     /// When to disconnect from a gateway that announced its stop.
@@ -132,7 +133,7 @@ package struct ClientCore: Sendable {
         self.random = SeededRandom(seed: seed)
     }
 
-    /// Begins to connect.
+    /// Begins to connect; does nothing if the client was started before.
     package mutating func start(into actions: inout [Action]) {
         guard self.state == .idle else { return }
         self.state = .connecting
@@ -161,25 +162,26 @@ package struct ClientCore: Sendable {
         }
         let params = LoginParams(
             token: self.options.token, session: self.options.session.text, name: self.options.name,
-            avatarURL: self.options.avatarURL, resume: resume, notices: self.lastNotice)
+            avatarURL: self.options.avatarURL, resume: resume, notices: self.lastNoticeID)
         self.send(Self.frame(self.loginID, "login", Wire.encode(params)), at: now, into: &actions)
     }
 
-    /// Handles the close of the WebSocket, or an attempt that failed (code 1006).
+    /// Handles the close of the WebSocket, or a failed attempt to open it (code 1006).
     package mutating func disconnected(code: UInt16, at now: Int64, into actions: inout [Action]) {
         guard self.state != .ended, self.state != .idle else { return }
-        self.openCount = 0
+        self.openCallCount = 0
         self.drainDisconnectAt = nil
         for id in self.callOrder { self.calls[id]?.isSent = false }
-        guard self.options.reconnects, DisconnectCode.allowsReconnect(after: code) else {
+        guard self.options.reconnectsAutomatically, DisconnectCode.allowsReconnect(after: code) else {
             self.state = .ended
             actions.append(.event(.ended(code: code)))
             return self.failCalls(ReplyError(.failed, "the connection ended with code \(code)"), into: &actions)
         }
-        self.reconnects += 1
-        // Full jitter, so that the clients of a dead gateway do not reconnect at the same moment.
-        let maxPause = min(5_000, 100 << min(self.failures, 6))
-        self.failures += 1
+        self.reconnectCount += 1
+        // Full jitter, so that the clients of a dead gateway do not reconnect at the same moment. The longest pause
+        // doubles from 100 ms to 5 s.
+        let maxPause = min(5_000, 100 << min(self.failureCount, 6))
+        self.failureCount += 1
         self.state = .waiting(until: now + Int64.random(in: 0...Int64(maxPause), using: &self.random))
         actions.append(.event(.disconnected(code: code)))
     }
@@ -214,9 +216,9 @@ package struct ClientCore: Sendable {
         case .feed, .history: break
         case .counts(let count): actions.append(.event(.counts(count)))
         case .notice(let id, let notice):
-            self.lastNotice = id
-            // `floor` is the lowest ticket that stays valid. A client whose ticket stays valid ignores the kick: it
-            // joined after the kick, or another device of the user was kicked in its favour.
+            self.lastNoticeID = id
+            // `floor` is the lowest ticket that is still valid. A client with a valid ticket ignores the kick: it joined
+            // after the kick, or the kick removed the user's other device.
             if case .kickedOut = notice.content, notice.live == self.live,
                 notice.floor.map({ floor in self.ticket.map { $0 < floor } ?? true }) ?? true
             {
@@ -233,10 +235,10 @@ package struct ClientCore: Sendable {
 
     /// Handles a received feed frame.
     ///
-    /// - Returns: which of its items are new.
+    /// - Returns: which items of the frame are new.
     package mutating func feedReceived(_ scan: FeedScan) -> FeedTracker.Verdict { self.tracker.record(scan) }
 
-    /// Forgets the live, because it has ended or was left, so that a reconnect does not resume it.
+    /// Forgets the live after its end or a leave, so that a reconnect does not resume it.
     package mutating func forgetLive() {
         self.live = nil
         self.ticket = nil
@@ -270,10 +272,10 @@ extension ClientCore {
         switch outcome {
         case .success(let result):
             self.state = .open
-            self.failures = 0
+            self.failureCount = 0
             switch result {
             case .loggedIn(_, let user, _, let notices, _):
-                if self.lastNotice == nil { self.lastNotice = notices }
+                if self.lastNoticeID == nil { self.lastNoticeID = notices }
                 actions.append(.event(.loggedIn(user)))
             case .resumed(let ticket, let position, let replayed):
                 self.ticket = ticket
@@ -292,18 +294,18 @@ extension ClientCore {
                 default: nil
                 }
             if let endCode {
-                // The same login would be rejected again. Therefore the client ends now, without waiting for the
+                // The server would reject the same login again. Therefore the client ends now and does not wait for the
                 // server's close frame.
                 self.state = .ended
                 actions.append(.disconnect)
                 actions.append(.event(.ended(code: endCode.code)))
                 return self.failCalls(error, into: &actions)
             }
-            // The login or the resume failed. After these errors the client retries both with the next login.
-            let isLost = ![.unavailable, .timedOut, .overloaded, .tooFrequent].contains(error.code)
-            if let live = self.live, isLost {
+            // The login or the resume failed. After a temporary error, the next login resumes the live again.
+            let isPermanent = ![.unavailable, .timedOut, .overloaded, .tooFrequent].contains(error.code)
+            if let live = self.live, isPermanent {
                 self.forgetLive()
-                actions.append(.event(.lost(live, error)))
+                actions.append(.event(.resumeFailed(live, error)))
             }
             actions.append(.disconnect)
         }
@@ -329,7 +331,7 @@ extension ClientCore {
 
     private mutating func endCall(_ id: Int64, _ outcome: Outcome, into actions: inout [Action]) {
         guard let call = self.calls.removeValue(forKey: id) else { return }
-        if call.isSent { self.openCount -= 1 }
+        if call.isSent { self.openCallCount -= 1 }
         if let index = self.callOrder.firstIndex(of: id) { self.callOrder.remove(at: index) }
         actions.append(.callEnded(id, outcome))
     }
@@ -339,19 +341,19 @@ extension ClientCore {
         for id in self.callOrder { actions.append(.callEnded(id, .failure(error: error))) }
         self.callOrder = []
         self.calls = [:]
-        self.openCount = 0
+        self.openCallCount = 0
     }
 
     /// Sends queued calls in order, up to the limit of open calls.
     private mutating func sendQueuedCalls(at now: Int64, into actions: inout [Action]) {
-        guard self.state == .open, self.openCount < self.options.maxOpenCalls else { return }
+        guard self.state == .open, self.openCallCount < self.options.maxOpenCalls else { return }
         for id in self.callOrder {
-            guard self.openCount < self.options.maxOpenCalls else { break }
+            guard self.openCallCount < self.options.maxOpenCalls else { break }
             guard let call = self.calls[id], !call.isSent else { continue }
             self.calls[id]?.isSent = true
-            self.calls[id]?.firstSent = call.firstSent ?? now
-            self.openCount += 1
-            let age = call.firstSent.map { max(0, now - $0) }
+            self.calls[id]?.firstSentAt = call.firstSentAt ?? now
+            self.openCallCount += 1
+            let age = call.firstSentAt.map { max(0, now - $0) }
             self.send(Self.frame(id, call.method, call.params, age: age), at: now, into: &actions)
         }
     }
@@ -366,6 +368,7 @@ extension ClientCore {
         return self.nextID
     }
 
+    /// The bytes of a call's frame; `params` is JSON, or empty for a call without parameters.
     private static func frame(_ id: Int64, _ method: String, _ params: [UInt8], age: Int64? = nil) -> [UInt8] {
         var bytes = Array("{".utf8)
         if let age { bytes += Array("\"age\":\(age),".utf8) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 
-/// The epoch and the item numbers of a feed frame, which are found without parsing the whole JSON.
+/// The epoch and the item numbers of a feed frame, found without a parse of the whole JSON.
 ///
 /// A client must detect gaps and repeats in every frame, even when the app does not read the items. Keys are sorted
 /// (PROTOCOL.md, section 2), so the number `n` is the last field of an item. Quotation marks inside texts are escaped.
@@ -12,25 +12,27 @@ package struct FeedScan: Equatable, Sendable {
     /// The number of the first item.
     ///
     /// In a frame without items or with history, it is the next number of the feed.
-    package var first: Int64
+    package var firstNumber: Int64
     /// The number of the last item.
     ///
     /// In a frame without items or with history, it is the current number of the feed.
-    package var last: Int64
+    package var lastNumber: Int64
     /// The number of items.
     package var count: Int
     /// Whether the items are messages from before the client joined; their numbers need not be consecutive.
     package var isHistory: Bool
-    /// The record's offset in the frame's token, which tells the server where to find the last item; nil if absent.
+    /// The offset of the last item's record, from the frame's token; nil if the token has none.
+    ///
+    /// A server finds the item at this offset.
     package var offset: Int64?
 
     /// Scans a frame; nil if it is not a feed frame in the expected form or its numbers are inconsistent.
     package init?(_ text: Span<UInt8>) {
         guard Self.matches(text, at: 0, Self.opening), let token = Self.token(text) else { return nil }
         self.epoch = token.position.epoch
-        self.last = token.position.number
+        self.lastNumber = token.position.number
         self.offset = token.offset
-        self.first = 0
+        self.firstNumber = 0
         self.count = 0
         var index = Self.opening.count
         self.isHistory = Self.indexAfterEpoch(text).map { Self.matches(text, at: $0, Self.historyKey) } ?? false
@@ -42,17 +44,18 @@ package struct FeedScan: Equatable, Sendable {
             }
             index += Self.numberKey.count
             var number: Int64 = 0
-            var digits = 0
-            while index < text.count, (0x30...0x39).contains(text[index]), digits < 18 {
+            var digitCount = 0
+            // A number of 18 digits fits an `Int64`.
+            while index < text.count, (0x30...0x39).contains(text[index]), digitCount < 18 {
                 number = number * 10 + Int64(text[index] - 0x30)
-                digits += 1
+                digitCount += 1
                 index += 1
             }
-            guard digits > 0, index < text.count, text[index] == UInt8(ascii: "}") else { continue }
+            guard digitCount > 0, index < text.count, text[index] == UInt8(ascii: "}") else { continue }
             if self.isHistory {
                 guard number > previous else { return nil }
             } else if self.count == 0 {
-                self.first = number
+                self.firstNumber = number
             } else if number != previous + 1 {
                 return nil
             }
@@ -60,32 +63,34 @@ package struct FeedScan: Equatable, Sendable {
             self.count += 1
         }
         if self.isHistory {
-            guard self.count > 0, previous <= self.last else { return nil }
-            self.first = self.last + 1
+            guard self.count > 0, previous <= self.lastNumber else { return nil }
+            self.firstNumber = self.lastNumber + 1
             return
         }
         if self.count == 0 {
             guard Self.hasNoItems(text) else { return nil }
-            self.first = self.last + 1
+            self.firstNumber = self.lastNumber + 1
             return
         }
-        guard previous == self.last else { return nil }
+        guard previous == self.lastNumber else { return nil }
     }
 
     /// The frame's token.
-    package var token: FeedToken { FeedToken(FeedPosition(epoch: self.epoch, number: self.last), offset: self.offset) }
+    package var token: FeedToken {
+        FeedToken(FeedPosition(epoch: self.epoch, number: self.lastNumber), offset: self.offset)
+    }
 
-    /// Whether a text begins like a feed frame.
+    /// Whether a text has the beginning of a feed frame.
     package static func isFeed(_ text: Span<UInt8>) -> Bool { Self.matches(text, at: 0, Self.opening) }
 
     /// Whether the list of items is empty.
     ///
-    /// Such a frame tells a client that has just joined the position of the feed.
+    /// A client that has just joined learns the position of the feed from such a frame.
     private static func hasNoItems(_ text: Span<UInt8>) -> Bool {
         Self.indexAfterEpoch(text).map { Self.matches(text, at: $0, Self.noItems) } ?? false
     }
 
-    /// The index after the digits of the frame's epoch; nil when the epoch is not where it must be.
+    /// The index after the digits of the frame's epoch; nil if the epoch is not the first field.
     private static func indexAfterEpoch(_ text: Span<UInt8>) -> Int? {
         var index = Self.opening.count
         guard Self.matches(text, at: index, Self.epochKey) else { return nil }
@@ -111,7 +116,7 @@ package struct FeedScan: Equatable, Sendable {
     /// Reads the token, which is near the end of the frame.
     private static func token(_ text: Span<UInt8>) -> FeedToken? {
         var start = text.count - 1
-        // The token and what follows it have at most 96 bytes.
+        // The token and the brackets after it have at most 96 bytes.
         let minStart = max(0, text.count - 96)
         while start >= minStart, !Self.matches(text, at: start, Self.tokenKey) { start -= 1 }
         guard start >= minStart else { return nil }
@@ -122,6 +127,7 @@ package struct FeedScan: Equatable, Sendable {
             if byte == UInt8(ascii: "."), numbers.count < 3 {
                 numbers.append(0)
             } else if (0x30...0x39).contains(byte), numbers[numbers.count - 1] < 1 << 58 {
+                // After a number below 2^58, another digit does not overflow.
                 numbers[numbers.count - 1] = numbers[numbers.count - 1] * 10 + Int64(byte - 0x30)
             } else {
                 return nil

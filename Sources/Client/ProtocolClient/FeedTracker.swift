@@ -18,14 +18,15 @@ package struct FeedTracker: Equatable, Sendable {
     package private(set) var repeated = 0
     /// The number of items that were received after later items.
     package private(set) var reordered = 0
-    /// The numbers of the last skipped items, in at most 100 ranges.
+    /// The numbers of skipped items, in at most `maxGaps` ranges; the oldest range is dropped first.
     private var gaps: [ClosedRange<Int64>] = []
+    private static let maxGaps = 100
 
-    /// How a frame relates to the items received before.
+    /// How the items of a frame relate to the items received before.
     package enum Verdict: Equatable, Sendable {
         /// All items of the frame are new.
         case fresh
-        /// The first items of the frame, as many as this number, are already known.
+        /// This number of items at the start of the frame are already known; the others are new.
         case partlyKnown(Int)
         /// All items of the frame are already known, or it has none.
         case known
@@ -38,21 +39,22 @@ package struct FeedTracker: Equatable, Sendable {
     /// The position that the token names.
     package var position: FeedPosition? { self.token?.position }
 
-    /// Continues after `position`, at which the server resumes the feed; the items before that were not received count
-    /// as missing.
+    /// Continues after `position`, at which the server resumes the feed.
+    ///
+    /// Items up to `position` that were not received count as missing.
     package mutating func resume(at position: FeedPosition) {
         var position = position
-        // A server may send any number; adding to the greatest would overflow.
+        // A server may send any number. An addition to the greatest one would overflow.
         position.number = min(max(position.number, 0), FeedPosition.validNumbers.upperBound)
-        guard let known = self.position, known.epoch == position.epoch else {
+        guard let current = self.position, current.epoch == position.epoch else {
             self.firstNumber = position.number + 1
             self.token = FeedToken(position)
             return
         }
-        // The position may be earlier than the last received item, because the new gateway may have read less than the
-        // former gateway has sent.
-        guard position.number > known.number else { return }
-        self.skip(from: known.number + 1, to: position.number)
+        // The position may be earlier than the last received item: the new gateway may have read less of the feed than the
+        // previous gateway has sent.
+        guard position.number > current.number else { return }
+        self.skip(from: current.number + 1, to: position.number)
         self.token = FeedToken(position)
     }
 
@@ -61,7 +63,7 @@ package struct FeedTracker: Equatable, Sendable {
     /// - Returns: how the frame relates to the items received before.
     package mutating func record(_ scan: FeedScan) -> Verdict {
         if scan.isHistory {
-            // Besides its messages, a history frame gives the position of the feed, as a frame without items does.
+            // A history frame also gives the position of the feed, as a frame without items does.
             var positionOnly = scan
             positionOnly.isHistory = false
             positionOnly.count = 0
@@ -77,28 +79,28 @@ package struct FeedTracker: Equatable, Sendable {
             }
             // A client that has just joined starts at the current position. A new epoch begins a new sequence of
             // numbers.
-            self.firstNumber = scan.first
+            self.firstNumber = scan.firstNumber
             self.accept(scan)
             return verdict
         }
-        if scan.first == position.number + 1 {
+        if scan.firstNumber == position.number + 1 {
             self.accept(scan)
             return verdict
         }
-        if scan.first > position.number + 1 {
-            self.skip(from: position.number + 1, to: scan.first - 1)
+        if scan.firstNumber > position.number + 1 {
+            self.skip(from: position.number + 1, to: scan.firstNumber - 1)
             self.accept(scan)
             return verdict
         }
-        let knownCount = Int(min(scan.last, position.number) - scan.first + 1)
-        for number in scan.first..<scan.first + Int64(knownCount) {
+        let knownCount = Int(min(scan.lastNumber, position.number) - scan.firstNumber + 1)
+        for number in scan.firstNumber..<scan.firstNumber + Int64(knownCount) {
             if let index = self.gaps.firstIndex(where: { $0.contains(number) }) {
                 self.fillGap(at: index, number)
             } else {
                 self.repeated += 1
             }
         }
-        guard scan.last > position.number else { return .known }
+        guard scan.lastNumber > position.number else { return .known }
         self.received += scan.count - knownCount
         self.token = scan.token
         return .partlyKnown(knownCount)
@@ -108,7 +110,7 @@ package struct FeedTracker: Equatable, Sendable {
     private mutating func skip(from first: Int64, to last: Int64) {
         self.missing = self.missing.saturatingAdd(Int(last - first + 1))
         self.gaps.append(first...last)
-        if self.gaps.count > 100 { self.gaps.removeFirst() }
+        if self.gaps.count > Self.maxGaps { self.gaps.removeFirst() }
     }
 
     /// Records a frame whose items are all new.

@@ -4,12 +4,11 @@ internal import EventLoop
 package import PlazaModel
 internal import PlazaWire
 
-/// What a client receives in addition to the replies to its calls.
+/// What a client receives besides the replies to its calls.
 package enum ClientUpdate: Hashable, Sendable {
     /// New items of the live that the client is in, in order.
     case feed([FeedEntry], epoch: Int64)
-    /// Messages from before the client joined, in order and each only once. A long history comes in several
-    /// updates.
+    /// Messages from before the client joined, in order and each only once; a long history is split into several updates.
     case history([FeedEntry], epoch: Int64)
     /// Any other event.
     case event(ClientCore.Event)
@@ -45,13 +44,13 @@ package final class ClientHub: Sendable {
         self.thread.join()
     }
 
-    /// Makes a client and begins to connect it.
+    /// Creates a client, which begins to connect.
     ///
     /// - Parameters:
     ///   - addresses: the gateways; each reconnect tries the next address.
     ///   - options: the client's token, session and limits.
     ///   - limit: the maximum number of queued updates; if the consumer is too slow, the oldest updates are dropped.
-    /// - Returns: the client, which connects by itself.
+    /// - Returns: the client; it ends when nobody refers to it any more.
     package func client(
         addresses: [PlazaAddress], options: ClientCore.Options, updates limit: Int = 10_000
     ) -> PlazaClient {
@@ -79,8 +78,7 @@ package final class PlazaClient: Sendable {
 
     deinit { try? self.hub.commands.post(.stop(self.id)) }
 
-    /// Calls `method` and awaits the reply, also across reconnects, but no longer than
-    /// `ClientCore.Options.callTimeout`.
+    /// Calls `method` and awaits the reply for at most `ClientCore.Options.callTimeout`; a reconnect does not end the call.
     ///
     /// - Parameters:
     ///   - method: a name of PROTOCOL.md, section 5.
@@ -149,12 +147,12 @@ private final class HubLoop {
     }
 }
 
-/// Turns the events of a connection into updates and replies.
+/// Converts the events of a connection to updates and replies.
 private final class ClientDriver: PlazaConnectionDelegate {
     let connection: PlazaConnection
     private let updates: UpdateQueue
     /// The callers that wait for a reply, by the id of the call.
-    private var waiting: [Int64: CheckedContinuation<Outcome, Never>] = [:]
+    private var waitingCallers: [Int64: CheckedContinuation<Outcome, Never>] = [:]
     /// The outcomes of calls that ended before `PlazaConnection.call` returned their ids.
     private var earlyOutcomes: [Int64: Outcome] = [:]
 
@@ -165,7 +163,7 @@ private final class ClientDriver: PlazaConnectionDelegate {
 
     deinit {
         self.updates.end()
-        for continuation in self.waiting.values {
+        for continuation in self.waitingCallers.values {
             continuation.resume(returning: .failure(error: ReplyError(.failed, "the client was stopped")))
         }
     }
@@ -177,7 +175,7 @@ private final class ClientDriver: PlazaConnectionDelegate {
         if let outcome = self.earlyOutcomes.removeValue(forKey: id) {
             continuation.resume(returning: outcome)
         } else {
-            self.waiting[id] = continuation
+            self.waitingCallers[id] = continuation
         }
     }
 
@@ -187,11 +185,14 @@ private final class ClientDriver: PlazaConnectionDelegate {
     }
 
     func connection(_ connection: PlazaConnection, call id: Int64, ended outcome: Outcome) {
-        guard let continuation = self.waiting.removeValue(forKey: id) else { return self.earlyOutcomes[id] = outcome }
-        continuation.resume(returning: outcome)
+        if let continuation = self.waitingCallers.removeValue(forKey: id) {
+            continuation.resume(returning: outcome)
+        } else {
+            self.earlyOutcomes[id] = outcome
+        }
     }
 
-    func connection(_ connection: PlazaConnection, feed scan: FeedScan, knownItems: Int, text: Span<UInt8>) {
+    func connection(_ connection: PlazaConnection, feed scan: FeedScan, knownItemCount: Int, text: Span<UInt8>) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         for index in text.indices { bytes.append(text[index]) }
@@ -201,7 +202,7 @@ private final class ClientDriver: PlazaConnectionDelegate {
             for item in items {
                 if case .liveEnded = item.content { connection.forgetLive() }
             }
-            self.updates.append(.feed(Array(items.dropFirst(knownItems)), epoch: epoch))
+            self.updates.append(.feed(Array(items.dropFirst(knownItemCount)), epoch: epoch))
         case .history(_, let epoch, let items, _): self.updates.append(.history(items, epoch: epoch))
         case .reply, .counts, .notice, .drain: break
         }

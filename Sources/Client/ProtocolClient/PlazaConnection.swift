@@ -7,9 +7,9 @@ package import WebSocket
 package protocol PlazaConnectionDelegate: AnyObject {
     /// A call has ended.
     func connection(_ connection: PlazaConnection, call id: Int64, ended outcome: Outcome)
-    /// A feed frame was received. The client has received its first `knownItems` items before. If `scan.isHistory`, the
-    /// items are messages from before the client joined. `text` is the whole frame and valid during this call only.
-    func connection(_ connection: PlazaConnection, feed scan: FeedScan, knownItems: Int, text: Span<UInt8>)
+    /// A feed frame was received. The client has received its first `knownItemCount` items before. If `scan.isHistory`,
+    /// the items are messages from before the client joined. `text` is the whole frame and valid only during this call.
+    func connection(_ connection: PlazaConnection, feed scan: FeedScan, knownItemCount: Int, text: Span<UInt8>)
     /// Any other event.
     func connection(_ connection: PlazaConnection, event: ClientCore.Event)
 }
@@ -31,16 +31,17 @@ package final class PlazaConnectionGroup {
     private var timer: LoopTimer?
     /// The connections in no particular order; each stores its index.
     private var connections: [PlazaConnection] = []
-    /// The index of the connection that is checked next.
+    /// The index of the connection that the next tick checks first.
     private var nextIndex = 0
-    /// Each tick checks one of ten parts of the connections, so that each connection is checked ten times a second.
+    /// Each tick checks one of ten parts of the connections, so each connection is checked ten times a second.
     ///
     /// A check of thousands of connections at once would delay received frames.
     private static let (partCount, tickInterval) = (10, Duration.milliseconds(10))
 
-    /// Makes an empty group on `loop`.
+    /// Creates an empty group on `loop`.
     package init(loop: EventLoop) throws(LoopError) {
         var configuration = WebSocketConfiguration()
+        // The maximum size of a server's message (PROTOCOL.md, section 12).
         configuration.maxMessageBytes = 4 << 20
         configuration.pingInterval = .seconds(15)
         self.sockets = WebSocketGroup(loop: loop, configuration: configuration)
@@ -103,24 +104,24 @@ package final class PlazaConnection {
     /// - Parameters:
     ///   - group: the group whose loop and limits the client uses.
     ///   - addresses: the gateways; each reconnect tries the next address.
-    ///   - first: the index of the address to try first.
+    ///   - addressIndex: the index of the address to try first.
     ///   - options: the client's token, session and limits.
     ///   - seed: the seed of the jitter of reconnects.
     package init(
-        group: PlazaConnectionGroup, addresses: [PlazaAddress], first: Int = 0, options: ClientCore.Options,
-        seed: UInt64
+        group: PlazaConnectionGroup, addresses: [PlazaAddress], startingAt addressIndex: Int = 0,
+        options: ClientCore.Options, seed: UInt64
     ) {
         precondition(!addresses.isEmpty, "a client needs an address to connect to")
         self.group = group
         self.addresses = addresses
-        self.addressIndex = first % addresses.count
+        self.addressIndex = addressIndex % addresses.count
         self.core = ClientCore(options, seed: seed)
     }
 
     package var state: ClientCore.State { self.core.state }
     package var live: LiveID? { self.core.live }
     package var tracker: FeedTracker { self.core.tracker }
-    package var reconnects: Int { self.core.reconnects }
+    package var reconnectCount: Int { self.core.reconnectCount }
 
     /// Begins to connect.
     package func start() {
@@ -149,7 +150,7 @@ package final class PlazaConnection {
         return id
     }
 
-    /// Forgets the live, because it has ended, so that a reconnect does not resume it.
+    /// Forgets the live after its end, so that a reconnect does not resume it.
     package func forgetLive() { self.core.forgetLive() }
 
     func tick() { self.perform { core, now, actions in core.tick(at: now, into: &actions) } }
@@ -192,9 +193,9 @@ extension PlazaConnection: WebSocketDelegate {
     package func webSocket(_ connection: WebSocketConnection, receivedText text: Span<UInt8>) {
         if FeedScan.isFeed(text), let scan = FeedScan(text) {
             switch self.core.feedReceived(scan) {
-            case .fresh, .history: self.delegate?.connection(self, feed: scan, knownItems: 0, text: text)
+            case .fresh, .history: self.delegate?.connection(self, feed: scan, knownItemCount: 0, text: text)
             case .partlyKnown(let count):
-                self.delegate?.connection(self, feed: scan, knownItems: count, text: text)
+                self.delegate?.connection(self, feed: scan, knownItemCount: count, text: text)
             case .known: break
             }
             return

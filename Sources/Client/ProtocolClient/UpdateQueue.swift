@@ -2,17 +2,18 @@
 
 internal import Concurrency
 
-/// The updates that a client has received and its only consumer has not read yet.
+/// The updates that a client has received and that its only consumer has not read yet.
 ///
 /// The queue is bounded: when it is full, the oldest updates are dropped. It is not an `AsyncStream`, because an
 /// `AsyncStream` ends for good when a wait for its next element is cancelled, and the deadline of `next` cancels the
 /// wait.
 package final class UpdateQueue: Sendable {
     private struct State {
-        var waiting: [ClientUpdate] = []
+        var updates: [ClientUpdate] = []
         var consumer: CheckedContinuation<ClientUpdate?, Never>?
-        /// The number of the consumer's current wait, so that the deadline of an earlier wait does not end a later
-        /// wait.
+        /// The number of the consumer's current wait.
+        ///
+        /// The deadline of an earlier wait has an earlier number, so it does not end this wait.
         var waitNumber = 0
         var isEnded = false
     }
@@ -26,7 +27,7 @@ package final class UpdateQueue: Sendable {
     ///
     /// - Returns: the update; nil at the deadline, or when the client has ended and no update is left.
     package func next(before deadline: ContinuousClock.Instant) async -> ClientUpdate? {
-        if let update = self.state.withLock({ $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }) { return update }
+        if let update = self.state.withLock({ $0.updates.isEmpty ? nil : $0.updates.removeFirst() }) { return update }
         let waitNumber = self.state.withLock { state in
             state.waitNumber += 1
             return state.waitNumber
@@ -39,12 +40,12 @@ package final class UpdateQueue: Sendable {
         defer { deadlineTask.cancel() }
         return await withCheckedContinuation { (continuation: CheckedContinuation<ClientUpdate?, Never>) in
             let result = self.state.withLock { state -> ClientUpdate?? in
-                if !state.waiting.isEmpty { return .some(state.waiting.removeFirst()) }
+                if !state.updates.isEmpty { return .some(state.updates.removeFirst()) }
                 if state.isEnded || ContinuousClock.now >= deadline { return .some(nil) }
                 state.consumer = continuation
                 return .none
             }
-            // The outer nil means that the consumer must wait.
+            // An outer nil means that the consumer must wait.
             if let result { continuation.resume(returning: result) }
         }
     }
@@ -57,8 +58,8 @@ package final class UpdateQueue: Sendable {
                 state.consumer = nil
                 return consumer
             }
-            state.waiting.append(update)
-            if state.waiting.count > limit { state.waiting.removeFirst() }
+            state.updates.append(update)
+            if state.updates.count > limit { state.updates.removeFirst() }
             return nil
         }
         consumer?.resume(returning: update)

@@ -4,6 +4,7 @@
 ///
 /// Keys with equal times are in the order of the keys, so that every replay has the same order.
 @usableFromInline struct DueQueue<Key: Comparable & Sendable>: Sendable {
+    /// A key with its due time.
     @usableFromInline struct Entry: Comparable, Sendable {
         @usableFromInline let time: Timestamp
         @usableFromInline let key: Key
@@ -30,6 +31,7 @@
     @inlinable var firstTime: Timestamp? { self.times.first }
     @inlinable var first: Entry? { self.times.isEmpty ? nil : Entry(time: self.times[0], key: self.keys[0]) }
 
+    /// Adds a key with its due time.
     @inlinable mutating func push(_ time: Timestamp, _ key: Key) {
         self.times.append(time)
         self.keys.append(key)
@@ -42,6 +44,7 @@
         }
     }
 
+    /// Removes the entry with the earliest due time; the queue must not be empty.
     @inlinable mutating func removeFirst() {
         let last = self.times.count - 1
         self.swap(0, last)

@@ -3,7 +3,7 @@
 extension Milliseconds {
     /// The whole milliseconds of a duration; a fraction is cut off.
     ///
-    /// A longer duration than a span can be gives the longest span.
+    /// A duration that is longer than the longest span becomes the longest span.
     @inlinable package init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         self.init(Self.seconds(seconds).count + attoseconds / 1_000_000_000_000_000)

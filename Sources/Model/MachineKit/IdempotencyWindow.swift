@@ -6,17 +6,19 @@
     ///
     /// It equals the maximum number of open calls of a session in one live.
     @inlinable package static var outcomes: Int { 16 }
-    /// How long a window keeps its outcomes after its last recorded outcome, without standstills (`Moment.standstill`).
+    /// How long a window keeps its outcomes after the last call; the partition's standstills (`Moment.standstill`) are
+    /// added.
     ///
     /// Within this time a retry gets the outcome that the call had.
     @inlinable package static var lifetime: Milliseconds { .seconds(60) }
-    /// How long a window then keeps its floor: the highest counter of the calls whose outcomes were dropped.
+    /// How long a window keeps its floor after its outcomes: the highest counter of the calls whose outcomes were
+    /// dropped.
     ///
     /// Gateways mark retries that are older than `lifetime`, so that no machine applies them. The floor covers what a
     /// gateway cannot know: a retry on a new connection whose client does not state its age.
     @inlinable package static var floorLifetime: Milliseconds { .seconds(300) }
-    /// The due times of rows with a window are multiples of this number of milliseconds.
-    @inlinable static var dueStep: Int64 { 10_000 }
+    /// The due times of rows with a window are multiples of this span.
+    @inlinable static var dueInterval: Milliseconds { .seconds(10) }
 }
 
 /// What an idempotency window knows about a call.
@@ -32,9 +34,9 @@
 }
 
 extension IdempotencyLookup {
-    /// The same, for a retry that is known to be older than the window (R16.11).
+    /// The same result, except that a late retry (R16.11) never counts as new: `fresh` becomes `forgotten`.
     ///
-    /// Its outcome may have been forgotten together with the floor, so it is never new.
+    /// A late retry is older than the window's lifetime, so the window may have dropped both its outcome and its floor.
     @inlinable package func asLateRetry(_ isLate: Bool) -> IdempotencyLookup {
         if isLate, case .fresh = self { return .forgotten }
         return self
@@ -58,7 +60,7 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
     var floor: Int64 { get set }
     /// When the window expires.
     var expiresAt: Timestamp { get set }
-    /// The partition's standstills that `expiresAt` accounts for.
+    /// The partition's total standstill that `expiresAt` already includes (`Moment.standstill`).
     var standstill: Milliseconds { get set }
     /// The index of the outcome of the call `counter`.
     func index(of counter: Int64) -> Int?
@@ -104,8 +106,8 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
     /// Due times are rounded so that the row of a busy session changes its due time once in ten seconds and not with
     /// each call.
     @inlinable package var due: Timestamp {
-        let step = IdempotencyLimits.dueStep
-        return Timestamp(milliseconds: (self.storage.expiresAt.milliseconds + step - 1) / step * step)
+        let interval = IdempotencyLimits.dueInterval.count
+        return Timestamp(milliseconds: (self.storage.expiresAt.milliseconds + interval - 1) / interval * interval)
     }
 
     /// Whether the call `counter` is new, repeated or forgotten.
@@ -116,7 +118,7 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
 
     /// Records the outcome of the call `counter`, and replaces an outcome that was recorded before.
     ///
-    /// A call that is processed in two steps is recorded in both.
+    /// A call that is processed in two steps is recorded in each step.
     @inlinable package mutating func record(_ outcome: Storage.Outcome, of counter: Int64, at moment: Moment) {
         self.storage.expiresAt = moment.now + IdempotencyLimits.lifetime
         self.storage.standstill = moment.standstill
@@ -125,26 +127,26 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
         } else if self.storage.count < IdempotencyLimits.outcomes {
             self.storage.append(outcome, of: counter)
         } else {
-            let dropped = self.storage.replaceOldest(with: outcome, of: counter)
-            self.storage.floor = max(self.storage.floor, dropped)
+            let droppedCounter = self.storage.replaceOldest(with: outcome, of: counter)
+            self.storage.floor = max(self.storage.floor, droppedCounter)
         }
     }
 
     /// Handles the window's due time.
     ///
-    /// The standstills since the window's last call are added to its expiry first; if the window is then no longer due,
-    /// nothing else happens. Otherwise the outcomes are dropped and only the floor remains. The next time, the window
-    /// ends.
+    /// First, the standstills since the window's last call are added to its expiry. If the window is then no longer
+    /// due, nothing else happens. Otherwise the outcomes are dropped and only the floor remains. When the window falls
+    /// due again, it ends.
     ///
     /// - Returns: whether the window has ended and its row must be removed.
     @inlinable package mutating func expire(at moment: Moment) -> Bool {
-        // A partition that an older version owned meanwhile counts its standstills from 0 again.
-        let added = Milliseconds(max(0, moment.standstill.count - self.storage.standstill.count))
+        // An older version does not commit the standstill, so after it owned the partition the count begins at 0 again.
+        let addedStandstill = Milliseconds(max(0, moment.standstill.count - self.storage.standstill.count))
         self.storage.standstill = moment.standstill
-        self.storage.expiresAt = self.storage.expiresAt + added
+        self.storage.expiresAt = self.storage.expiresAt + addedStandstill
         if self.due > moment.now { return false }
-        guard let highest = self.storage.removeAll() else { return true }
-        self.storage.floor = max(self.storage.floor, highest)
+        guard let highestCounter = self.storage.removeAll() else { return true }
+        self.storage.floor = max(self.storage.floor, highestCounter)
         self.storage.expiresAt = self.storage.expiresAt + IdempotencyLimits.floorLifetime
         return self.due <= moment.now
     }

@@ -47,8 +47,8 @@
 /// `changes` are the records for the state topic. Due times are computed from the rows, so they need no undo and no
 /// restore.
 ///
-/// An operation hashes the key once and finds the row's slot, which holds everything about the row. A row is saved for
-/// undo once a batch, at its first change, by the `RowUndoStore` of its kind.
+/// An operation hashes the key once and finds the row's slot, which holds everything about the row. Before the first
+/// change in a batch, the row is saved for undo in the `UndoStore` of its type.
 @usableFromInline package struct Journal<Key: RowKey, Row: JournalRow>: Sendable {
     /// How the open batch changed a slot.
     @usableFromInline enum Change: Sendable {
@@ -178,9 +178,9 @@
     @inlinable package mutating func index(of key: Key, near index: Int) -> Int? {
         let hint = self.slots[index].neighborHint
         if self.slots[hint].isTaken, self.slots.span[hint].key == key { return hint }
-        guard let neighbor = self.index(of: key) else { return nil }
-        self.slots[index].neighborHint = neighbor
-        return neighbor
+        guard let neighborIndex = self.index(of: key) else { return nil }
+        self.slots[index].neighborHint = neighborIndex
+        return neighborIndex
     }
 
     /// The row at `index`, which `index(of:)` returned in this batch; nil when the row was removed.
@@ -263,10 +263,11 @@
         self.slotIndex.slot(hash) { self.slots.span[$0].key == key }
     }
 
+    /// Reserves a free or new slot for the key and returns its index; the slot has no row yet.
     @inlinable mutating func makeSlot(_ key: Key, _ hash: Int) -> Int {
         let index: Int
-        if let free = self.freeSlots.popLast() {
-            index = free
+        if let freeIndex = self.freeSlots.popLast() {
+            index = freeIndex
             self.slots[index].key = key
             self.slots[index].hash = hash
         } else {
@@ -285,25 +286,27 @@
         self.freeSlots.append(index)
     }
 
-    /// Saves the row in the slot for undo, once a batch.
+    /// Marks the slot as changed and saves its row for undo; does nothing after the first change in a batch.
     @inlinable mutating func saveForUndo(_ index: Int) {
         guard case .none = self.slots[index].change else { return }
         self.changedSlots.append(index)
         self.slots[index].saveForUndo(in: &self.undoStore, under: &self.undoCount)
     }
 
-    /// The row that a changed slot had before the open batch; nil when it had none.
+    /// The row that a changed slot had before the open batch; nil when the slot was empty.
     @inlinable func previousRow(_ index: Int) -> Row? {
         guard case .replaced(let number) = self.slots[index].change else { return nil }
         return self.undoStore[number]
     }
 
+    /// Forgets which slots the batch changed, and the rows that were saved for undo.
     @inlinable mutating func clearChanges() {
         self.changedSlots.removeAll(keepingCapacity: true)
         self.undoStore.removeAll()
         self.undoCount = 0
     }
 
+    /// Puts `row` into the slot, or empties the slot when `row` is nil; saves nothing for undo.
     @inlinable mutating func replace(_ index: Int, by row: Row?) {
         let isTaken = row != nil
         self.count += (isTaken ? 1 : 0) - (self.slots[index].isTaken ? 1 : 0)
@@ -327,6 +330,7 @@
         if let due { self.dueTimes.push(due, self.slots[index].key) }
     }
 
+    /// Builds the queue anew, without the former due times.
     @inlinable mutating func rebuildDueTimes() {
         self.dueTimes = DueQueue()
         for slot in self.slots {

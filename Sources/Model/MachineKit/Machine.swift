@@ -4,14 +4,14 @@
 @usableFromInline package struct Moment: Hashable, Sendable {
     /// The broker's time of the input; never decreases.
     ///
-    /// When a row is due, this is the time of the input that advanced the clock.
+    /// When a machine handles a due row, this is the time of the input that advanced the clock.
     @usableFromInline package var now: Timestamp
     /// The offset of the input in its inbox partition.
     @usableFromInline package var offset: Int64
     /// How long the partition has stood still so far: the times in which it had no owner or no input.
     ///
     /// Never decreases, unless an owner of the partition runs an older release that does not commit it. An
-    /// idempotency window ends later by what the standstill has grown since its last call.
+    /// idempotency window is extended by the standstill that has been added since its last call.
     @usableFromInline package var standstill: Milliseconds
 
     /// A gap between two inputs that is longer than this is a standstill.
@@ -26,11 +26,13 @@
         self.standstill = standstill
     }
 
-    /// The standstill between two consecutive inputs at `last` and `now`; 0 when the gap is short, or `last` is the
-    /// distant past because there was no input before.
-    @inlinable package static func standstill(from last: Timestamp, to now: Timestamp) -> Milliseconds {
-        guard last > .distantPast, now - last > Self.maxGap else { return Milliseconds(0) }
-        return now - last
+    /// The standstill between two consecutive inputs at `previous` and `now`.
+    ///
+    /// It is 0 when the gap is at most `maxGap`, and when `previous` is `distantPast`, which means that there was no
+    /// input before.
+    @inlinable package static func standstill(from previous: Timestamp, to now: Timestamp) -> Milliseconds {
+        guard previous > .distantPast, now - previous > Self.maxGap else { return Milliseconds(0) }
+        return now - previous
     }
 }
 
@@ -74,16 +76,16 @@ extension Machine {
     ///   - moment: the time and the offset of the input that advanced the clock.
     ///   - limit: the maximum number of rows to handle in this call; later calls handle the rest.
     ///   - effects: the resulting effects are appended to it, in order.
-    /// - Returns: how many rows were handled.
+    /// - Returns: the number of handled rows.
     @inlinable @discardableResult
     package func handleDue(
         in journal: inout Journal<Key, Row>, at moment: Moment, limit: Int = 10_000, into effects: inout [Effect]
     ) -> Int {
-        var handled = 0
-        while handled < limit, let key = journal.popDue(at: moment.now) {
+        var handledCount = 0
+        while handledCount < limit, let key = journal.popDue(at: moment.now) {
             self.handleDueRow(key, in: &journal, at: moment, into: &effects)
-            handled += 1
+            handledCount += 1
         }
-        return handled
+        return handledCount
     }
 }

@@ -12,32 +12,32 @@ package enum PagedList {
     ///
     /// - Parameters:
     ///   - elements: the whole list; at most `capacity` times the number of pages.
-    ///   - before: the pages as they are stored, empty ones too. Together they determine the number of pages.
+    ///   - storedPages: the pages before the change, including empty ones. Their number is the number of pages.
     ///   - capacity: the maximum number of elements of a page.
     ///   - id: identifies an element; the list contains each id once.
-    /// - Returns: the pages, as many as before. In order, they contain the elements in the list's order if they did so
-    ///   before and new elements are at its end.
+    /// - Returns: the pages, as many as `storedPages`. The pages, one after the other, are in the list's order if the
+    ///   stored pages were and the list has its new elements at its end.
     package static func pages<Element, ID: Hashable>(
-        of elements: [Element], before: [[Element]], capacity: Int, id: (Element) -> ID
+        of elements: [Element], before storedPages: [[Element]], capacity: Int, id: (Element) -> ID
     ) -> [[Element]] {
         var pageOfID: [ID: Int] = [:]
-        for (page, elements) in before.enumerated() {
-            for element in elements { pageOfID[id(element)] = page }
+        for (page, storedElements) in storedPages.enumerated() {
+            for element in storedElements { pageOfID[id(element)] = page }
         }
-        var pages = [[Element]](repeating: [], count: before.count)
-        var new: [Element] = []
+        var pages = [[Element]](repeating: [], count: storedPages.count)
+        var newElements: [Element] = []
         for element in elements {
-            if let page = pageOfID[id(element)] { pages[page].append(element) } else { new.append(element) }
+            if let page = pageOfID[id(element)] { pages[page].append(element) } else { newElements.append(element) }
         }
-        var last = pages.lastIndex { !$0.isEmpty } ?? 0
-        for element in new {
-            if pages[last].count >= capacity, last + 1 < pages.count { last += 1 }
-            pages[last].append(element)
+        var lastUsedPage = pages.lastIndex { !$0.isEmpty } ?? 0
+        for element in newElements {
+            if pages[lastUsedPage].count >= capacity, lastUsedPage + 1 < pages.count { lastUsedPage += 1 }
+            pages[lastUsedPage].append(element)
         }
         guard pages.contains(where: { $0.count > capacity }) else { return pages }
         return pages.indices.map { page in
-            let rest = elements.dropFirst(page * capacity)
-            return Array(page + 1 < pages.count ? rest.prefix(capacity) : rest)
+            let remaining = elements.dropFirst(page * capacity)
+            return Array(page + 1 < pages.count ? remaining.prefix(capacity) : remaining)
         }
     }
 }

@@ -5,6 +5,7 @@
 /// Used for values that are passed on far more often than they are created. For values that change often, use
 /// `CopyOnWrite`, which changes them in place.
 @usableFromInline package struct Reference<Value: Sendable>: Sendable {
+    /// The heap object that all copies of a reference share.
     @usableFromInline final class Box: Sendable {
         @usableFromInline let value: Value
 

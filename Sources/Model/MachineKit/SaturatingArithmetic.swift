@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Calculations with numbers from outside, which may be any: a result beyond the type's bounds is the nearest bound.
+/// Arithmetic that never overflows: a result beyond the type's bounds becomes the nearest bound.
+///
+/// Used for numbers from other processes, which may have any value.
 extension FixedWidthInteger {
     /// The sum.
     @inlinable package func saturatingAdd(_ other: Self) -> Self {
-        let (sum, isBeyond) = self.addingReportingOverflow(other)
-        return isBeyond ? (other < 0 ? .min : .max) : sum
+        let (sum, hasOverflowed) = self.addingReportingOverflow(other)
+        return hasOverflowed ? (other < 0 ? .min : .max) : sum
     }
 
     /// The difference.
     @inlinable package func saturatingSubtract(_ other: Self) -> Self {
-        let (difference, isBeyond) = self.subtractingReportingOverflow(other)
-        return isBeyond ? (other < 0 ? .max : .min) : difference
+        let (difference, hasOverflowed) = self.subtractingReportingOverflow(other)
+        return hasOverflowed ? (other < 0 ? .max : .min) : difference
     }
 
     /// The product.
     @inlinable package func saturatingMultiply(_ factor: Self) -> Self {
-        let (product, isBeyond) = self.multipliedReportingOverflow(by: factor)
-        return isBeyond ? ((self < 0) == (factor < 0) ? .max : .min) : product
+        let (product, hasOverflowed) = self.multipliedReportingOverflow(by: factor)
+        return hasOverflowed ? ((self < 0) == (factor < 0) ? .max : .min) : product
     }
 }

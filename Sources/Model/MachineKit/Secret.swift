@@ -2,7 +2,7 @@
 
 /// A text that must not be printed, such as a password: its description and its reflection are `(secret)`.
 ///
-/// A value that holds it may therefore be interpolated into a log line or an error without harm.
+/// Therefore a value that contains a secret can be interpolated safely into a log line or an error.
 package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The secret itself; pass it only to the library that needs it.
     package let text: String

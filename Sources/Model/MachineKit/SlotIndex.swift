@@ -5,9 +5,10 @@
 /// The table holds no keys: the caller compares the key of a slot, and only when the hashes are equal. Therefore a
 /// look-up reads one key, while a dictionary would copy each key that it probes.
 @usableFromInline struct SlotIndex: Sendable {
+    /// One place of the table: free, or a slot with the hash of its key.
     @usableFromInline struct Cell: Sendable {
         @usableFromInline var hash: Int
-        /// Below 0: the cell is free.
+        /// The index of the slot; negative when the cell is free.
         @usableFromInline var slot: Int
 
         @inlinable init(hash: Int, slot: Int) {
@@ -18,10 +19,12 @@
         @inlinable static var free: Cell { Cell(hash: 0, slot: -1) }
     }
 
-    /// The number of cells is zero or a power of two, and at most half of the cells are taken.
+    /// The table; its size is zero or a power of two, and at most half of the cells are taken.
     ///
-    /// A slot is stored in the first cell that was free, counted from the position that its hash gives.
+    /// The search for a hash begins at the position `hash & mask`, the hash's home, and goes on cell by cell. A slot is
+    /// stored in the first free cell of this search.
     @usableFromInline var cells: ContiguousArray<Cell> = []
+    /// The number of stored slots.
     @usableFromInline var count = 0
 
     @inlinable init() {}
@@ -56,8 +59,8 @@
     @usableFromInline mutating func remove(_ slot: Int, _ hash: Int) {
         var hole = hash & self.mask
         while self.cells[hole].slot != slot { hole = (hole + 1) & self.mask }
-        // A later cell moves into the hole, because a search stops at a free cell. It stays if its own search begins
-        // after the hole.
+        // A search stops at a free cell, so a hole would hide the cells behind it. Each later cell therefore moves into
+        // the hole, unless the home of its hash lies behind the hole.
         var position = (hole + 1) & self.mask
         while self.cells[position].slot >= 0 {
             let home = self.cells[position].hash & self.mask
@@ -71,6 +74,7 @@
         self.count -= 1
     }
 
+    /// Stores the cell in the first free cell of its search.
     private mutating func store(_ cell: Cell) {
         var position = cell.hash & self.mask
         while self.cells[position].slot >= 0 { position = (position + 1) & self.mask }

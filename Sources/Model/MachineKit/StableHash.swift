@@ -17,10 +17,10 @@
     }
 }
 
-/// A number for a text that is the same in every process and for all time.
+/// Maps a text to a number, which is the same in every process and for all time.
 ///
-/// FNV-1a, mixed so that all bits depend on all bytes. Not for secrets: an attacker can find texts with equal numbers,
-/// so only fairness and counts may depend on it.
+/// The number is the FNV-1a hash, mixed so that all its bits depend on all bytes. An attacker can find texts with equal
+/// numbers, so only fairness and counts may depend on it, never security.
 @usableFromInline package enum StableHash {
     /// The number of `text`; never 0, which callers use for "nobody".
     @inlinable package static func of(_ text: String) -> UInt64 {

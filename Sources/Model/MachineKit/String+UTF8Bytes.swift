@@ -3,7 +3,7 @@
 extension String {
     /// Calls `body` with the UTF-8 bytes of the text.
     ///
-    /// Apps run this code on Apple systems that are older than `utf8.span`.
+    /// Apps also run this code on Apple systems that are too old for `utf8.span`.
     @inlinable package func withUTF8Bytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         #if canImport(Darwin)
         var text = self

@@ -2,18 +2,19 @@
 
 /// A point in time of one clock, in whole milliseconds.
 ///
-/// It lies between `distantPast` and `distantFuture`: no calculation with points and spans can overflow.
+/// It lies between `distantPast` and `distantFuture`, so that no calculation with points and spans can overflow.
 /// Each clock has its own type, so the compiler keeps points of different clocks apart.
 @usableFromInline package protocol TimePoint: Hashable, Comparable, Sendable {
     /// Milliseconds since the clock's zero.
     var milliseconds: Int64 { get }
+    /// Makes a point in time; a number out of bounds becomes `distantPast` or `distantFuture`.
     init(milliseconds: Int64)
 }
 
 extension TimePoint {
-    /// Before every other point.
+    /// The earliest point, before every other point.
     @inlinable package static var distantPast: Self { Self(milliseconds: .min / 4) }
-    /// After every other point.
+    /// The latest point, after every other point.
     @inlinable package static var distantFuture: Self { Self(milliseconds: .max / 4) }
 
     @inlinable package static func < (a: Self, b: Self) -> Bool { a.milliseconds < b.milliseconds }

@@ -3,7 +3,7 @@
 /// A point in time in whole milliseconds since 1970, as the broker stamps it.
 ///
 /// Cores never read a clock: every `Timestamp` that they see is part of an input. A record may hold any number, so a
-/// time is kept between `distantPast` and `distantFuture`: no calculation with times and spans can overflow.
+/// time is limited to `distantPast` ... `distantFuture`. Then no calculation with times and spans can overflow.
 @usableFromInline package struct Timestamp: TimePoint, Codable {
     /// Milliseconds since 1970-01-01 00:00 UTC.
     @usableFromInline package let milliseconds: Int64
@@ -32,9 +32,9 @@
     /// The number of milliseconds.
     @usableFromInline package let count: Int64
 
-    /// A span of `count` milliseconds; the longest span for a number beyond it.
+    /// A span of `count` milliseconds; a number out of bounds becomes the nearest bound.
     @inlinable package init(_ count: Int64) { self.count = min(max(count, Int64.min / 2), Int64.max / 2) }
-    /// A span of `count` seconds; the longest span for a number beyond it.
+    /// A span of `count` seconds; a number out of bounds becomes the nearest bound.
     @inlinable package static func seconds(_ count: Int64) -> Milliseconds {
         Milliseconds(min(max(count, Int64.min / 2000), Int64.max / 2000) * 1000)
     }

@@ -18,32 +18,33 @@ package struct RateLimit: Hashable, Sendable {
 
 /// A token bucket in one number: the time at which the bucket will be full again if no more tokens are taken.
 ///
-/// It is a value without a clock; an untouched bucket is full.
+/// It is a value without a clock; a new bucket is full.
 package struct TokenBucket: Hashable, Sendable {
     /// When the bucket is full again, in nanoseconds of the caller's monotonic clock.
-    private var usedUntil = Int64.min
+    private var fullAt = Int64.min
 
     /// Creates a full bucket.
     package init() {}
 
-    /// Takes all of the tokens, or takes none and returns how long to wait until they are there.
+    /// Takes the tokens, or takes none if there are too few.
     ///
     /// - Parameters:
-    ///   - tokens: How many tokens to take; a number above the bucket's size takes the size.
+    ///   - tokens: How many tokens to take; a number above the bucket's size counts as the size.
     ///   - limit: The bucket's size and rate.
-    ///   - now: Monotonic microseconds, less than a hundred years.
-    /// - Returns: Nil if the tokens were taken; otherwise how long to wait until they can be.
-    package mutating func take(_ tokens: Int = 1, of limit: RateLimit, at now: Int64) -> Milliseconds? {
-        let now = now * 1_000
+    ///   - nowMicroseconds: The monotonic time in microseconds, less than a hundred years.
+    /// - Returns: Nil if the tokens were taken; otherwise how long to wait until they can be taken.
+    package mutating func take(_ tokens: Int = 1, of limit: RateLimit, at nowMicroseconds: Int64) -> Milliseconds? {
+        // All times are in nanoseconds. A token costs the time in which the bucket gains one token.
+        let now = nowMicroseconds * 1_000
         let period = limit.period.count * 1_000_000
-        let cost = period / Int64(limit.count) * Int64(min(max(tokens, 0), limit.count))
-        let used = max(self.usedUntil, now)
-        let excess = used - now - (period - cost)
-        if excess > 0 { return Milliseconds((excess + 999_999) / 1_000_000) }
-        self.usedUntil = used + cost
+        let cost = max(1, period / Int64(limit.count)) * Int64(min(max(tokens, 0), limit.count))
+        let refillEnd = max(self.fullAt, now)
+        let missing = refillEnd + cost - now - period
+        if missing > 0 { return Milliseconds((missing + 999_999) / 1_000_000) }
+        self.fullAt = refillEnd + cost
         return nil
     }
 
-    /// Whether the bucket is full, so that it equals a new one.
-    package func isFull(at now: Int64) -> Bool { self.usedUntil <= now * 1_000 }
+    /// Whether the bucket is full at the monotonic time in microseconds, so that a new bucket can replace it.
+    package func isFull(at nowMicroseconds: Int64) -> Bool { self.fullAt <= nowMicroseconds * 1_000 }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Counts distinct texts in bounded space: exactly up to `exactLimit`, beyond that by an estimate.
+/// Counts distinct texts in bounded space: exactly up to `exactLimit` texts, approximately beyond that.
 ///
 /// The estimate is HyperLogLog's with 2,048 registers: its standard error is 2.3 %. The count never decreases.
 package struct UniqueCount: Hashable, Sendable {
@@ -12,7 +12,7 @@ package struct UniqueCount: Hashable, Sendable {
     /// The number of distinct texts.
     package private(set) var count: Int64 = 0
     /// The hashes of the texts, sorted, while they are counted exactly.
-    private var known: [UInt64] = []
+    private var hashes: [UInt64] = []
     /// For each register, one more than the longest run of leading zero bits among its hashes; empty while the texts
     /// are counted exactly.
     private var registers: [UInt8] = []
@@ -28,16 +28,16 @@ package struct UniqueCount: Hashable, Sendable {
             return
         }
         let index = self.index(of: hash)
-        if index < self.known.count, self.known[index] == hash { return }
-        if self.known.count < Self.exactLimit {
-            self.known.insert(hash, at: index)
+        if index < self.hashes.count, self.hashes[index] == hash { return }
+        if self.hashes.count < Self.exactLimit {
+            self.hashes.insert(hash, at: index)
             self.count = self.count.saturatingAdd(1)
             return
         }
         // From here on the count is an estimate.
         self.registers = [UInt8](repeating: 0, count: 1 << Self.indexBits)
-        for known in self.known { self.raiseRegister(known) }
-        self.known = []
+        for hash in self.hashes { self.raiseRegister(hash) }
+        self.hashes = []
         self.count = self.count.saturatingAdd(1)
         self.addToEstimate(hash)
     }
@@ -49,8 +49,8 @@ package struct UniqueCount: Hashable, Sendable {
     /// Raises the register of `hash` if the hash has a longer run of zeros; returns whether the register changed.
     @discardableResult private mutating func raiseRegister(_ hash: UInt64) -> Bool {
         let register = Int(hash >> (64 - UInt64(Self.indexBits)))
-        let rest = hash << UInt64(Self.indexBits)
-        let rank = UInt8(min(rest.leadingZeroBitCount, 64 - Self.indexBits) + 1)
+        let remainingBits = hash << UInt64(Self.indexBits)
+        let rank = UInt8(min(remainingBits.leadingZeroBitCount, 64 - Self.indexBits) + 1)
         guard self.registers[register] < rank else { return false }
         self.registers[register] = rank
         return true
@@ -59,8 +59,8 @@ package struct UniqueCount: Hashable, Sendable {
     /// HyperLogLog's estimate; below 2.5 times the number of registers, the estimate by linear counting of the empty
     /// registers.
     ///
-    /// It uses only sums of powers of two and one division, whose results are the same on every machine. For the same
-    /// reason the logarithm of linear counting is computed from a series.
+    /// Every machine must get the same result. Therefore the estimate uses only sums of powers of two and one division,
+    /// and the logarithm of linear counting is computed from a series.
     private var estimate: Int64 {
         let size = Double(self.registers.count)
         var sum = 0.0
@@ -78,31 +78,32 @@ package struct UniqueCount: Hashable, Sendable {
     ///
     /// The number is halved until it is small, then the series of the inverse hyperbolic tangent is used.
     private static func logarithm(_ number: Double) -> Double {
-        var rest = number
+        var reduced = number
         var halvings = 0.0
-        while rest > 1.5 {
-            rest /= 2
+        while reduced > 1.5 {
+            reduced /= 2
             halvings += 1
         }
-        let x = (rest - 1) / (rest + 1)
+        let x = (reduced - 1) / (reduced + 1)
         var term = x
         var sum = 0.0
         for odd in stride(from: 1.0, through: 41.0, by: 2) {
             sum += term / odd
             term *= x * x
         }
-        return 2 * sum + halvings * 0.693_147_180_559_945_3
+        let logarithmOfTwo = 0.693_147_180_559_945_3
+        return 2 * sum + halvings * logarithmOfTwo
     }
 
     private func index(of hash: UInt64) -> Int {
-        self.known.partitioningIndex { $0 >= hash }
+        self.hashes.partitioningIndex { $0 >= hash }
     }
 }
 
 extension UniqueCount: Codable {
     private enum CodingKeys: String, CodingKey {
         case count
-        case known
+        case hashes = "known"
         /// One character for each register, from `0` upwards.
         case registers
     }
@@ -110,21 +111,21 @@ extension UniqueCount: Codable {
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.count = try values.decode(Int64.self, forKey: .count)
-        self.known = try values.decodeIfPresent([UInt64].self, forKey: .known) ?? []
+        self.hashes = try values.decodeIfPresent([UInt64].self, forKey: .hashes) ?? []
         let text = try values.decodeIfPresent(String.self, forKey: .registers) ?? ""
         self.registers = text.utf8.map { $0 &- UInt8(ascii: "0") }
-        let isConsistent = self.registers.isEmpty || self.registers.count == 1 << Self.indexBits && self.known.isEmpty
+        let isConsistent = self.registers.isEmpty || self.registers.count == 1 << Self.indexBits && self.hashes.isEmpty
         guard isConsistent, self.registers.allSatisfy({ $0 <= 64 - Self.indexBits + 1 }),
-            self.known == self.known.sorted()
+            self.hashes == self.hashes.sorted()
         else {
-            throw DecodingError.dataCorruptedError(forKey: .known, in: values, debugDescription: "not a unique count")
+            throw DecodingError.dataCorruptedError(forKey: .hashes, in: values, debugDescription: "not a unique count")
         }
     }
 
     package func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(self.count, forKey: .count)
-        if !self.known.isEmpty { try values.encode(self.known, forKey: .known) }
+        if !self.hashes.isEmpty { try values.encode(self.hashes, forKey: .hashes) }
         if !self.registers.isEmpty {
             let text = String(decoding: self.registers.map { $0 + UInt8(ascii: "0") }, as: UTF8.self)
             try values.encode(text, forKey: .registers)

@@ -6,9 +6,7 @@
 /// found inside longer words. Case is folded where Unicode maps one scalar to one scalar: `É` equals `é`, and `Σ` and
 /// `ς` equal `σ`. Composed and decomposed letters are different.
 package struct WordFilter: Sendable {
-    /// For each state the index of its first edge.
-    ///
-    /// A last element holds the number of all edges.
+    /// For each state the index of its first edge; one more element at the end is the number of all edges.
     private var edgeStarts: [Int32] = [0, 0]
     /// The bytes of the edges, in ascending order within a state.
     private var edgeBytes: [UInt8] = []
@@ -84,20 +82,21 @@ package struct WordFilter: Sendable {
 
     /// Stores the nodes of `trie` as states in the order of their depth, and links each state to its fallback state.
     private mutating func build(from trie: Trie) {
+        // The nodes of the trie in order of depth: the state of a node is its index in this list.
         var order = [0]
         var stateOfNode = [Int32](repeating: 0, count: trie.nodes.count)
         self.fallbacks = []
         self.isEnd = []
         self.edgeStarts = [0]
-        var position = 0
-        while position < order.count {
-            let node = trie.nodes[order[position]]
+        var state = 0
+        while state < order.count {
+            let node = trie.nodes[order[state]]
             for (byte, child) in node.children {
                 stateOfNode[child] = Int32(order.count)
                 order.append(child)
                 self.edgeBytes.append(byte)
                 self.edgeTargets.append(stateOfNode[child])
-                if position == 0 {
+                if state == 0 {
                     self.rootTargets[Int(byte)] = stateOfNode[child]
                     self.rootTargets[Int(Self.uppercased(byte))] = stateOfNode[child]
                 }
@@ -105,9 +104,9 @@ package struct WordFilter: Sendable {
             self.edgeStarts.append(Int32(self.edgeBytes.count))
             self.isEnd.append(node.isEnd)
             self.fallbacks.append(0)
-            position += 1
+            state += 1
         }
-        // The states are in order of depth, so the fallback state of each child is already complete.
+        // States are in order of depth. So when a state links its children, the fallbacks of all smaller depths exist.
         for state in order.indices {
             for edge in Int(self.edgeStarts[state])..<Int(self.edgeStarts[state + 1]) {
                 let child = Int(self.edgeTargets[edge])

@@ -9,7 +9,7 @@ package protocol TextID: Hashable, Comparable, Sendable, Codable, CustomStringCo
     var text: String { get }
     /// An identifier from a valid text; untrusted input must use `init(checking:)` where there is one.
     init(_ text: String)
-    /// Whether the id may contain a slash; false for ids that are parts of record keys, which slashes separate.
+    /// Whether the id may contain a slash. Ids in record keys may not, because slashes separate the parts of a key.
     static var allowsSlash: Bool { get }
 }
 
@@ -22,7 +22,7 @@ extension TextID {
     @usableFromInline package init(from decoder: any Decoder) throws {
         let values = try decoder.singleValueContainer()
         let text = try values.decode(String.self)
-        // A row whose key contained an additional slash could be written but not read again.
+        // A machine could write a row whose key has an additional slash, but could not read it again.
         guard Self.allowsSlash || !text.utf8.contains(UInt8(ascii: "/")) else {
             throw DecodingError.dataCorruptedError(in: values, debugDescription: "is an id with a slash")
         }
@@ -72,7 +72,9 @@ extension CheckedTextID {
     package static func isValid(_ text: String) -> Bool { TextRule.isIdentifier(text, maxBytes: 32) }
 }
 
-/// One login of one device, which continues over reconnects: the client names its session again.
+/// One login of one device.
+///
+/// A session continues over reconnects, because the client sends its id again.
 @usableFromInline package struct SessionID: CheckedTextID {
     @usableFromInline package let text: String
     @inlinable package init(_ text: String) { self.text = text }
@@ -146,7 +148,7 @@ extension CheckedTextID {
 
 /// The proof of a join: the join's offset in presence's inbox, so later tickets of a live are greater.
 ///
-/// A command is rejected if its ticket is below the user's revocation floor, because the user was kicked later (I6).
+/// A kick raises the user's revocation floor. A command whose ticket is below the floor is rejected (I6).
 @usableFromInline package struct Ticket: Hashable, Comparable, Sendable, Codable {
     @usableFromInline package var offset: Int64
     @inlinable package init(_ offset: Int64) { self.offset = offset }
@@ -184,7 +186,9 @@ extension CheckedTextID {
         self.epoch = epoch
         self.number = number
     }
-    /// The range of valid epochs, numbers and offsets in texts and headers; sums of greater numbers could overflow.
+    /// The range of valid epochs, numbers and offsets in texts and headers.
+    ///
+    /// Sums of greater numbers could overflow.
     package static let validNumbers: ClosedRange<Int64> = 0...(1 << 62)
 
     @inlinable package static func < (a: FeedPosition, b: FeedPosition) -> Bool {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Limits that no app can change: maximum counts and sizes, and ranges of valid values.
+/// Limits that no app can change.
+///
+/// A number is the maximum count, or the maximum size in bytes. A range contains the valid values.
 package enum Limits {
     package static let liveNameBytes = 100
     package static let noticeBytes = 100
@@ -22,7 +24,9 @@ package enum Limits {
     package static let likesPerCall = 1...1000
     /// The valid speaking levels; 0 means silent.
     package static let speakingLevel = 0...100
+    /// Lives on one page of a list.
     package static let listPage = 50
+    /// Members on one page of the audience list.
     package static let audiencePage = 200
     /// Candidates for a connection on one page (R8.10).
     package static let candidatesPage = 20
@@ -30,18 +34,20 @@ package enum Limits {
     package static let coHostLives = 9
     /// Lives that one co-host request invites.
     package static let coHostTargets = 8
-    /// The first seats of a voice live, which take part in a connection; a live with more occupied seats cannot connect.
+    /// Seats of a voice live that take part in a connection: the first ones.
+    ///
+    /// A live with more occupied seats cannot connect.
     package static let voiceCoHostSeats = 6
     package static let requestTimeoutSeconds: ClosedRange<Int64> = 1...1800
     package static let defaultRequestTimeoutSeconds: Int64 = 10
     package static let seatCount = 50
-    /// Numbers of seat templates (R3.16).
+    /// The valid numbers of seat templates (R3.16).
     package static let templates: ClosedRange<Int> = 1...999
-    /// Seat calls of one session in one live.
+    /// Seat calls of one session in one live within a second.
     package static let seatCallsPerSecond = 10
     /// Revocation floors of one live; the oldest are dropped first.
     package static let floorsPerLive = 1000
-    /// Users that are banned from one live at the same time.
+    /// Users who are banned from one live at the same time.
     package static let bansPerLive = 1000
     package static let extraInfoBytes = 2048
     package static let userNameBytes = 100

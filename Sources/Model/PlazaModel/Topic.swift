@@ -25,8 +25,8 @@ package enum PlazaTopic: String, CaseIterable, Sendable {
 
     /// The largest size of a record or a batch of records in bytes, in every topic and for every Kafka client.
     ///
-    /// Rows and records are limited to less than half of this size (R17.6). A Kafka broker's default is 12 bytes higher,
-    /// so topics that were created without this setting accept the same records.
+    /// Rows and records are limited to less than half of this size (R17.6). The default of a Kafka broker is 12 bytes
+    /// higher, so a topic that was created without this setting accepts the same records.
     package static let maxMessageBytes = 1024 * 1024
 
     /// How long the broker keeps the topic's records.
@@ -78,7 +78,7 @@ package enum PlazaTopic: String, CaseIterable, Sendable {
     package static func partition(of key: String, among count: Int) -> Int {
         var hash = FNV1a.hash(key)
         hash ^= hash >> 32
-        // Uses the high bits, because a multiplication only propagates bits upwards.
+        // The high bits decide, because a multiplication carries bits only upwards.
         return Int(((hash &* 0x9E37_79B9_7F4A_7C15) >> 33) % UInt64(max(1, count)))
     }
 }

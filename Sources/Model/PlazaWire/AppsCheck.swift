@@ -23,8 +23,8 @@ struct AppsCheck {
         let names = Array(AppPolicy.ranges.keys) + Array(choices.keys) + ["dismissal"]
         self.checkNames(in: policy, at: path, among: names)
         self.checkNumbers(in: policy, at: path, AppPolicy.ranges)
-        for (name, values) in choices.sorted(by: { $0.key < $1.key }) {
-            self.checkChoice(policy.members[name], at: "\(path).\(name)", among: values)
+        for (name, validValues) in choices.sorted(by: { $0.key < $1.key }) {
+            self.checkChoice(policy.members[name], at: "\(path).\(name)", among: validValues)
         }
         if let dismissal = policy.members["dismissal"], dismissal != .null {
             self.checkNames(in: dismissal, at: "\(path).dismissal", among: Array(DismissalPolicy.ranges.keys))
@@ -36,8 +36,8 @@ struct AppsCheck {
         guard let hooks, hooks != .null else { return }
         self.checkNames(in: hooks, at: path, among: ["url", "secret", "events", "before"])
         if case .array(let events)? = hooks.members["events"] {
-            let known = WebhookName.allCases.map(\.rawValue)
-            for event in events { self.checkChoice(event, at: "\(path).events", among: known) }
+            let names = WebhookName.allCases.map(\.rawValue)
+            for event in events { self.checkChoice(event, at: "\(path).events", among: names) }
         }
         if let before = hooks.members["before"], before != .null {
             self.checkNames(in: before, at: "\(path).before", among: ["message", "gift"])
@@ -48,23 +48,24 @@ struct AppsCheck {
     }
 
     /// Records an error for each unknown name, which is usually a spelling error.
-    private mutating func checkNames(in value: JSONValue, at path: String, among known: [String]) {
+    private mutating func checkNames(in value: JSONValue, at path: String, among validNames: [String]) {
         guard case .object = value else {
             self.validationErrors.append("\(path) is no object")
             return
         }
-        for (name, _) in Self.sorted(value) where !known.contains(name) {
-            let names = known.sorted().joined(separator: ", ")
+        for (name, _) in Self.sorted(value) where !validNames.contains(name) {
+            let names = validNames.sorted().joined(separator: ", ")
             let fullName = path.isEmpty ? "\(name.prefix(64))" : "\(path).\(name.prefix(64))"
-            self.validationErrors.append("\(fullName) is not known; there \(known.count == 1 ? "is" : "are") \(names)")
+            let verb = validNames.count == 1 ? "is" : "are"
+            self.validationErrors.append("\(fullName) is not known; there \(verb) \(names)")
         }
     }
 
     private mutating func checkNumbers(in value: JSONValue, at path: String, _ ranges: [String: ClosedRange<Int64>]) {
-        for (name, found) in Self.sorted(value) {
-            guard let range = ranges[name], found != .null else { continue }
+        for (name, member) in Self.sorted(value) {
+            guard let range = ranges[name], member != .null else { continue }
             let possible = "\(range.lowerBound) to \(range.upperBound) are possible"
-            guard case .integer(let number) = found else {
+            guard case .integer(let number) = member else {
                 self.validationErrors.append("\(path).\(name) is no whole number; \(possible)")
                 continue
             }
@@ -72,11 +73,11 @@ struct AppsCheck {
         }
     }
 
-    private mutating func checkChoice(_ value: JSONValue?, at path: String, among words: [String]) {
+    private mutating func checkChoice(_ value: JSONValue?, at path: String, among choices: [String]) {
         guard let value, value != .null else { return }
-        if case .text(let text) = value, words.contains(text) { return }
+        if case .text(let text) = value, choices.contains(text) { return }
         let found = if case .text(let text) = value { "'\(text.prefix(64))'" } else { "no text" }
-        self.validationErrors.append("\(path) is \(found); it may be \(words.joined(separator: ", "))")
+        self.validationErrors.append("\(path) is \(found); it may be \(choices.joined(separator: ", "))")
     }
 
     private static func sorted(_ value: JSONValue?) -> [(key: String, value: JSONValue)] {

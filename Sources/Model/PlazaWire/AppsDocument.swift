@@ -9,7 +9,7 @@ package struct AppsDocument: Decodable, Sendable {
         package var policy: AppPolicy?
         /// The app's hooks; nil: the app has none, or the file omits their address and secret.
         package var hooks: AppHooks?
-        /// The requests that need the omitted address and secret; `none`: nothing is omitted.
+        /// The requests that cannot be sent, because the file omits the address and the secret; `none`: it omits nothing.
         package var blockedRequests: BackendRequests
         /// Whether the app's backend gets events, even if the file omits its address.
         package var hasWebhooks: Bool
@@ -42,7 +42,7 @@ package struct AppsDocument: Decodable, Sendable {
         /// Events, to the backends of all apps with hooks.
         case all
 
-        /// Whether a service that sends these requests cannot send the `blocked` ones.
+        /// Whether a service that sends these requests needs an omitted address, which the `blocked` requests need.
         func include(_ blocked: BackendRequests) -> Bool {
             switch (self, blocked) {
             case (.none, _), (_, .none), (.beforeHooks, .all): false
@@ -54,6 +54,7 @@ package struct AppsDocument: Decodable, Sendable {
     /// The hooks without the address and the secret, which the file of a service may omit.
     private struct PublicHooks: Decodable {
         var isAddressOmitted: Bool
+        /// Whether the backend is asked before a message or a gift.
         var asksBackend: Bool
         var events: [WebhookName]?
 
@@ -73,7 +74,7 @@ package struct AppsDocument: Decodable, Sendable {
     /// The apps by their names.
     package var apps: [String: App]
 
-    /// The advice when both options are given; an environment variable counts as its option.
+    /// The advice if both options are given; an environment variable counts as its option.
     package static let onlyOneSourceAdvice =
         "give only one of --apps and --apps-json (LIVEPLAZA_APPS, LIVEPLAZA_APPS_JSON)"
 
@@ -92,7 +93,8 @@ package struct AppsDocument: Decodable, Sendable {
     ///
     /// - Parameters:
     ///   - json: the file's contents.
-    ///   - requests: what the service sends to apps' backends; omitted addresses that it needs are errors.
+    ///   - requests: the requests that the service sends to apps' backends. An omitted address is an error if the service
+    ///     needs it.
     /// - Returns: the errors; none for a valid file.
     package static func validationErrors(in json: [UInt8], sending requests: BackendRequests = .all) -> [String] {
         let form = "give JSON of the form {\"apps\":{…}}"

@@ -6,13 +6,14 @@ package struct CallFrame: Sendable {
     /// The call's number, which grows within a session; a call that is sent again has the same number (I15).
     package let id: Int64
     package let method: String
-    /// How long ago the call was first sent, in milliseconds; nil: this is the first time, or the client does not
-    /// state it.
+    /// How long ago the client first sent the call, in milliseconds; nil: this is the first time, or the client does not
+    /// say.
     package let age: Int64?
     private let json: StrictJSON
     /// The index of the value of `params`; nil: the frame has no parameters.
     private let params: Int?
 
+    /// All members except the parameters.
     private struct Head: Decodable {
         var id: Int64
         var method: String
@@ -62,9 +63,9 @@ package struct CallFrame: Sendable {
         }
     }
 
-    /// Checks the parameters of a method without parameters.
+    /// Checks the frame of a method without parameters: the members of `params` are ignored.
     ///
-    /// - Throws: `badParameter` when `params` is not an object; its members are ignored.
+    /// - Throws: `badParameter` when `params` is not an object.
     package func checkNoParams() throws(ReplyError) { _ = try self.params(NoParams.self) }
 
     private struct NoParams: Decodable {

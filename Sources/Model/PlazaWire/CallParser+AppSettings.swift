@@ -17,7 +17,7 @@ private struct CategoryParams: Decodable {
     var category: GiftCategory
 }
 
-private struct CategoryNameParams: Decodable {
+private struct CategoryIDParams: Decodable {
     var category: GiftCategoryID
 }
 
@@ -26,7 +26,7 @@ private struct GiftParams: Decodable {
     var category: GiftCategoryID
 }
 
-private struct GiftNameParams: Decodable {
+private struct GiftIDParams: Decodable {
     var gift: GiftID
 }
 
@@ -46,7 +46,7 @@ extension CallParser {
     }
 
     func parseAppCall(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
-        // For a read this is the only check, because the gateway answers it from memory.
+        // For `app.get` this is the only check of the caller, because the gateway answers it from memory.
         guard self.caller.role == .server else {
             throw ReplyError(.noPermission, "only an app's server sees and changes its settings")
         }
@@ -58,11 +58,11 @@ extension CallParser {
         case "removeWords": change = .removeWords(words: try frame.params(WordsParams.self).words)
         case "setGifts": change = .setGifts(categories: try frame.params(CatalogueParams.self).categories)
         case "putCategory": change = .putCategory(category: try frame.params(CategoryParams.self).category)
-        case "removeCategory": change = .removeCategory(category: try frame.params(CategoryNameParams.self).category)
+        case "removeCategory": change = .removeCategory(category: try frame.params(CategoryIDParams.self).category)
         case "putGift":
             let params = try frame.params(GiftParams.self)
             change = .putGift(gift: params.gift, category: params.category)
-        case "removeGift": change = .removeGift(gift: try frame.params(GiftNameParams.self).gift)
+        case "removeGift": change = .removeGift(gift: try frame.params(GiftIDParams.self).gift)
         default: throw Self.unknownMethodError(frame.method)
         }
         try Self.checkCounts(of: change)
@@ -72,7 +72,8 @@ extension CallParser {
 
     /// Rejects a change with more words, gifts, categories or languages than an app may have (R17.7).
     ///
-    /// The record of a gift contains fields that a request may omit, so a small request could become a large record.
+    /// A request may omit fields of a gift that the record contains. Therefore a small request could become a large
+    /// record.
     private static func checkCounts(of change: AppSettingsChange) throws(ReplyError) {
         let categories: [GiftCategory]
         switch change {
@@ -81,7 +82,7 @@ extension CallParser {
                 throw ReplyError(.overLimit, "an app has at most \(AppLimits.words) words")
             }
             return
-        case .setGifts(let all): categories = all
+        case .setGifts(let newCategories): categories = newCategories
         case .putCategory(let category): categories = [category]
         case .putGift(let gift, let category):
             categories = [GiftCategory(categoryID: category, name: "", gifts: [gift])]
@@ -92,8 +93,8 @@ extension CallParser {
             throw ReplyError(
                 .overLimit, "an app has at most \(AppLimits.gifts) gifts in \(AppLimits.categories) categories")
         }
-        let languages = categories.map(\.translations.count) + gifts.map(\.translations.count)
-        guard languages.allSatisfy({ $0 <= AppLimits.languages }) else {
+        let languageCounts = categories.map(\.translations.count) + gifts.map(\.translations.count)
+        guard languageCounts.allSatisfy({ $0 <= AppLimits.languages }) else {
             throw ReplyError(.overLimit, "translations are of at most \(AppLimits.languages) languages")
         }
     }

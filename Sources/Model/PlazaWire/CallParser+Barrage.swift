@@ -98,6 +98,7 @@ extension CallParser {
         return .forward(.barrage(BarrageInput(key, .summary(caller: self.caller))), inLive: nil)
     }
 
+    /// Forwards a call to the fan-out; the caller must be in the live.
     private func forwardToFanOut(_ command: BarrageCommand, _ live: String) throws(ReplyError) -> ParsedCall {
         let key = try self.liveKey(live)
         return .forward(.barrage(BarrageInput(key, command)), inLive: self.requiredLive(key.live))

@@ -70,7 +70,7 @@ extension CallParser {
         return self.forwardFromServer(.battleInfo(battle: BattleID(battle), live: nil, caller: self.caller))
     }
 
-    /// A call of an app's server, which need not be in a live.
+    /// Forwards a call of an app's server, which need not be in a live.
     private func forwardFromServer(_ command: ConnectionCommand) -> ParsedCall {
         .forward(.connection(ConnectionInput(app: self.app, command)), inLive: nil)
     }

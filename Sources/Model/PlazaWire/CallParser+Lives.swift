@@ -14,7 +14,7 @@ private struct CreateParams: Decodable {
     var owner: String?
     var ownerName: String?
     var ownerAvatarURL: String?
-    /// Whether the caller joins the live, too.
+    /// Whether the caller also joins the live.
     var join: Bool?
 }
 

@@ -16,7 +16,7 @@ private struct SanctionListParams: Decodable {
     var count: Int?
 }
 
-/// Parses the calls for sanctions, that is for bans and mutes: `live.ban`, `live.unban`, `live.bans`, `live.mute` and
+/// Parses the calls for sanctions (bans and mutes): `live.ban`, `live.unban`, `live.bans`, `live.mute` and
 /// `live.mutes`.
 extension CallParser {
     /// The methods that this extension parses.
@@ -62,7 +62,7 @@ extension CallParser {
 
 extension ParsedCall {
     /// The number of users whom the call bans, unbans or mutes; nil if it is another call.
-    package var sanctionedUsers: Int? {
+    package var sanctionedUserCount: Int? {
         guard case .forward(.directory(let input, _), _) = self else { return nil }
         return switch input.command {
         case .ban(_, let users, _, _, _), .unban(_, let users, _), .mute(_, let users, _, _): users.count

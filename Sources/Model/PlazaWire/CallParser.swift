@@ -8,7 +8,8 @@ package enum ParsedCall: Hashable, Sendable {
     /// Changes the caller's name or avatar; nil: the field does not change.
     case updateProfile(name: String?, avatarURL: String?)
     // Reads, which the gateway answers from memory.
-    /// A page of the app's lives; `isAscending`: fewest joins first. Later pages keep the order of the first page.
+    /// A page of the app's lives, most joins first, or fewest first if `isAscending`. Later pages have the order of the
+    /// first page.
     case list(cursor: String, count: Int, category: Int?, isAscending: Bool = false)
     case get(LiveID)
     case count(LiveID)
@@ -18,12 +19,12 @@ package enum ParsedCall: Hashable, Sendable {
     case candidates(LiveID, cursor: String, caller: Caller)
     case gifts(language: String?)
     case app
-    // Calls that a machine decides; the effect is the record for the machine's inbox.
+    // Calls that a machine decides; the effect writes the record to the machine's inbox.
     case join(LiveID, Effect)
     case leave(LiveID, Effect)
     /// Creates a live and joins it; the effect creates it.
     case createAndJoin(LiveID, Effect)
-    /// `inLive`: the live that the caller must be in; nil: any or none.
+    /// Any other call; the caller must be in `inLive` (nil: it need not be in a live).
     case forward(Effect, inLive: LiveID?)
 }
 
@@ -37,6 +38,8 @@ struct LiveParams: Decodable {
 /// Parses methods and their parameters.
 ///
 /// The parser checks only the form of a call. The machine that receives the record decides whether the call is allowed.
+/// A method such as `seat.apply` consists of a group and a name. In other files, an extension parses the methods of a
+/// group.
 package struct CallParser: Sendable {
     package let app: AppID
     /// The caller with its session, request id and ticket.
@@ -65,32 +68,36 @@ package struct CallParser: Sendable {
             }
         }
         guard Self.methods.contains(frame.method) else { throw Self.unknownMethodError(frame.method) }
-        switch parts[0] {
-        case "live" where parts[1] == "summary": return try self.parseSummary(frame)
-        case "live": return try self.parseLiveCall(frame, parts[1])
-        case "metadata": return try self.parseMetadataCall(frame, parts[1])
-        case "admin": return try self.parseAdminCall(frame, parts[1])
-        case "audience": return try self.parseAudienceCall(frame, parts[1])
-        case "barrage": return try self.parseMessage(frame, parts[1])
-        case "stage": return try self.parseStageCall(frame, parts[1])
-        case "seat" where parts[1] == "speaking": return try self.parseSpeakingLevel(frame)
-        case "seat": return try self.parseSeatCall(frame, parts[1])
-        case "cohost": return try self.parseCoHostCall(frame, parts[1])
-        case "battle": return try self.parseBattleCall(frame, parts[1])
-        case "gift" where parts[1] == "send": return try self.parseGift(frame)
-        case "gift": return try self.parseCatalogueCall(frame, parts[1])
-        case "like": return try self.parseLikes(frame, parts[1])
-        case "app": return try self.parseAppCall(frame, parts[1])
-        case "self": return try self.parseProfileCall(frame, parts[1])
+        let (group, name) = (parts[0], parts[1])
+        switch group {
+        case "live" where name == "summary": return try self.parseSummary(frame)
+        case "live": return try self.parseLiveCall(frame, name)
+        case "metadata": return try self.parseMetadataCall(frame, name)
+        case "admin": return try self.parseAdminCall(frame, name)
+        case "audience": return try self.parseAudienceCall(frame, name)
+        case "barrage": return try self.parseMessage(frame, name)
+        case "stage": return try self.parseStageCall(frame, name)
+        case "seat" where name == "speaking": return try self.parseSpeakingLevel(frame)
+        case "seat": return try self.parseSeatCall(frame, name)
+        case "cohost": return try self.parseCoHostCall(frame, name)
+        case "battle": return try self.parseBattleCall(frame, name)
+        case "gift" where name == "send": return try self.parseGift(frame)
+        case "gift": return try self.parseCatalogueCall(frame, name)
+        case "like": return try self.parseLikes(frame, name)
+        case "app": return try self.parseAppCall(frame, name)
+        case "self": return try self.parseProfileCall(frame, name)
         default: throw Self.unknownMethodError(frame.method)
         }
     }
 
-    /// All methods except `login` and `ping`; a method is looked up here before its parameters are decoded.
-    package static let methods: Set<String> = Self.liveMethods.union(Self.appMethods).union(Self.sanctionMethods)
+    /// All methods except `login` and `ping`.
+    ///
+    /// `parse` checks a method here before it decodes the parameters.
+    package static let methods: Set<String> = Self.commonMethods.union(Self.appMethods).union(Self.sanctionMethods)
         .union(Self.barrageMethods)
 
-    private static let liveMethods: Set<String> = [
+    /// The methods that no extension lists.
+    private static let commonMethods: Set<String> = [
         "live.list", "live.get", "live.create", "live.update", "live.end", "live.join", "live.leave", "metadata.get",
         "metadata.set", "metadata.delete", "admin.set", "admin.revoke", "audience.list", "audience.count",
         "audience.kick", "stage.get", "seat.apply", "seat.cancelApplication",
@@ -115,6 +122,7 @@ package struct CallParser: Sendable {
         ReplyError(.unknownMethod, "there is no method \"\(String(method.prefix(64)))\"")
     }
 
+    /// The key of the live with this id; `field` is the name of the parameter, for the error.
     func liveKey(_ text: String, _ field: String = "live") throws(ReplyError) -> LiveKey {
         guard let live = LiveID(checking: text) else {
             throw ReplyError(
@@ -124,6 +132,7 @@ package struct CallParser: Sendable {
         return LiveKey(self.app, live)
     }
 
+    /// The lives in the parameter `to`.
     func invitedLives(_ texts: [String]) throws(ReplyError) -> [LiveID] {
         guard (1...Limits.coHostTargets).contains(texts.count) else {
             throw ReplyError(.badParameter, "to names \(texts.count) lives; 1 to \(Limits.coHostTargets) are possible")
@@ -155,11 +164,12 @@ package struct CallParser: Sendable {
     /// The live that the caller must be in; nil for an app's server, which may act in every live.
     func requiredLive(_ live: LiveID) -> LiveID? { self.caller.role == .server ? nil : live }
 
-    /// A call that the directory answers.
+    /// Forwards a call to the directory.
     func forwardToDirectory(_ command: DirectoryCommand) -> ParsedCall {
         .forward(.directory(DirectoryInput(app: self.app, command)), inLive: nil)
     }
 
+    /// The timeout of an application, invitation or request in seconds; nil: the default.
     func requestTimeout(_ seconds: Int64?) throws(ReplyError) -> Int64 {
         let seconds = seconds ?? Limits.defaultRequestTimeoutSeconds
         guard Limits.requestTimeoutSeconds.contains(seconds) else {
@@ -171,6 +181,7 @@ package struct CallParser: Sendable {
         return seconds
     }
 
+    /// A free text with at most `Limits.extraInfoBytes`; nil: an empty text.
     func boundedText(_ text: String?, _ field: String) throws(ReplyError) -> String {
         let text = text ?? ""
         guard TextRule.isBounded(text, maxBytes: Limits.extraInfoBytes) else {

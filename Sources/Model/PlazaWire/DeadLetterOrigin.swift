@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a record of the topic `dead.letters` came from, and why it is there: its headers that begin with `dead-`.
+/// The origin of a record of the topic `dead.letters` and the reason why it is there.
+///
+/// The record stores both in headers whose names begin with `dead-`.
 package struct DeadLetterOrigin: Equatable, Sendable {
-    /// The prefix of the headers' names; no other header begins so.
+    /// The prefix of the headers' names; no other header's name begins with it.
     package static let prefix = "dead-"
-    /// The most characters of a reason.
-    private static let maxReason = 1000
+    /// The maximum number of characters of a reason.
+    private static let maxReasonLength = 1000
 
-    /// The inbox topic of an input, or the state topic of a row.
+    /// The topic of the original: the inbox of an input, or the state topic of a row.
     package var topic: String
     /// The partition of the original.
     package var partition: Int32
     /// The offset of the input, or of the input before which the row was due.
     package var offset: Int64
-    /// The machine that could not process it.
+    /// The machine that could not process the original.
     package var machine: String
-    /// Why it could not be processed, for people.
+    /// Why the machine could not process the original, as a text for operators.
     package var reason: String
-    /// The size in bytes of what was too large to be kept of the original: its value, key or headers; nil if all was
-    /// kept.
+    /// How many bytes of the original were omitted because its value, key or headers were too large; nil if none were.
     package var omittedBytes: Int?
 
     package init(
@@ -28,13 +29,13 @@ package struct DeadLetterOrigin: Equatable, Sendable {
         self.partition = partition
         self.offset = offset
         self.machine = machine
-        self.reason = String(reason.prefix(Self.maxReason))
+        self.reason = String(reason.prefix(Self.maxReasonLength))
         self.omittedBytes = omittedBytes
     }
 
-    /// Reads the headers of a record; nil if one is missing or malformed.
+    /// Parses the headers of a record; nil if one is missing or malformed.
     ///
-    /// - Parameter header: gives the value of the header with a name.
+    /// - Parameter header: returns the value of the header with this name.
     package init?(_ header: (String) -> [UInt8]?) {
         func text(_ name: String) -> String? {
             header(Self.prefix + name).map { String(decoding: $0, as: UTF8.self) }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 
-/// Finds who waits for the answer to an inbox record, whatever machine the record is for.
+/// Finds the caller that waits for the reply to an inbox record of any machine.
 package enum InboxCaller {
-    /// The members that all inbox records share.
+    /// The members that inbox records have in common: `app`, or `key` with an app, and `command`.
     private struct Envelope: Decodable {
         struct Key: Decodable {
             var app: AppID
@@ -13,14 +13,14 @@ package enum InboxCaller {
         }
         var app: AppID?
         var key: Key?
-        /// The command by its name.
+        /// An object with one member: the command, under its name.
         var command: [String: Command]
     }
 
-    /// The caller of a record's command, and its app.
+    /// Finds the caller of a record's command, and the caller's app.
     ///
     /// - Parameter record: the value of an inbox record.
-    /// - Returns: nil if the command has no caller, or the bytes are no inbox record.
+    /// - Returns: the caller and its app; nil if the command has no caller, or the bytes are not an inbox record.
     package static func find(in record: [UInt8]) -> (caller: Caller, app: AppID)? {
         guard let envelope = try? Wire.decode(Envelope.self, from: record),
             let caller = envelope.command.values.first?.caller, let app = envelope.app ?? envelope.key?.app

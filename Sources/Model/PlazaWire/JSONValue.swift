@@ -27,9 +27,9 @@ extension JSONValue: Codable {
         init?(intValue: Int) { nil }
     }
 
-    /// Takes the value out of a scanned text.
+    /// Decodes any JSON value; `decoder` must be that of `Wire.decode`.
     ///
-    /// - Throws: `DecodingError` for a number that no `Double` holds, or when `decoder` does not read a scanned text.
+    /// - Throws: `DecodingError` for a number outside the range of `Double`, or for another decoder.
     package init(from decoder: any Decoder) throws {
         guard let decoder = decoder as? StrictJSONDecoder else {
             throw DecodingError.dataCorrupted(
@@ -73,6 +73,6 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
     package init(integerLiteral value: Int64) { self = .integer(value) }
     package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
     package init(dictionaryLiteral elements: (String, JSONValue)...) {
-        self = .object(Dictionary(elements) { _, last in last })
+        self = .object(Dictionary(elements) { _, later in later })
     }
 }

@@ -2,7 +2,8 @@
 internal import MachineKit
 package import PlazaModel
 
-/// `{"reply":{"id":…,"result":{…}}}` or `{"reply":{"id":…,"error":{…}}}`, and so on: one key names the kind.
+/// The JSON of a frame: an object whose only member is named after the kind of frame, such as
+/// `{"reply":{"id":…,"result":{…}}}` or `{"reply":{"id":…,"error":{…}}}`.
 extension ServerFrame: Codable {
     private enum Kind: String, CodingKey {
         case reply
@@ -57,6 +58,7 @@ extension ServerFrame: Codable {
         case .counts: self = .counts(try container.decode(LiveCount.self, forKey: .counts))
         case .notice:
             let body = try container.decode(NoticeBody.self, forKey: .notice)
+            // The frame does not contain the app, which is that of the client.
             let to = UserKey(AppID(""), body.to)
             self = .notice(
                 id: body.id, Notice(to: to, live: body.live, at: body.at, floor: body.floor, content: body.content))
@@ -76,9 +78,10 @@ extension Outcome {
     }
 }
 
-/// A result as clients receive it: the JSON of records, except for `pong`.
+/// A result as clients receive it: the same JSON as in records, except for `pong`.
 ///
-/// A ping was answered with `done` before it had a time, so it is `{"done":{"at":…}}`.
+/// Earlier versions answered a ping with `done` and without a time. Therefore clients receive `pong` as
+/// `{"done":{"at":…}}`.
 private struct ResultBody: Codable {
     private enum Kind: CodingKey {
         case done
@@ -135,7 +138,7 @@ private struct ErrorBody: Codable {
 private struct FeedBody: Codable {
     var live: LiveID
     var epoch: Int64
-    /// Present only when it is true.
+    /// Whether the items are earlier messages; never encoded as false.
     var history: Bool?
     var items: [FeedEntry]
     var token: String

@@ -4,7 +4,7 @@
 extension StrictJSON {
     static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
-    /// The kind of the number or literal at `start`, and the index after it; nil: it is malformed.
+    /// The kind of the number or literal at `start`, and the index after it; nil: the token is malformed.
     static func numberOrLiteral(_ bytes: Span<UInt8>, from start: Int) -> (kind: Kind, end: Int)? {
         switch bytes[start] {
         case UInt8(ascii: "t"): Self.end(of: "true", bytes, from: start).map { (.trueLiteral, $0) }
@@ -14,6 +14,7 @@ extension StrictJSON {
         }
     }
 
+    /// The index after `word`; nil: the bytes at `start` are not this word.
     private static func end(of word: String, _ bytes: Span<UInt8>, from start: Int) -> Int? {
         let end = start + word.utf8.count
         guard end <= bytes.count else { return nil }
@@ -23,26 +24,26 @@ extension StrictJSON {
 
     /// Scans a number: optional `-`, digits without a leading zero, optional fraction, optional exponent.
     private static func number(_ bytes: Span<UInt8>, from start: Int) -> (kind: Kind, end: Int)? {
-        let first = bytes[start] == UInt8(ascii: "-") ? start + 1 : start
-        guard var end = Self.endOfDigits(bytes, from: first) else { return nil }
-        guard bytes[first] != 0x30 || end == first + 1 else { return nil }
+        let firstDigit = bytes[start] == UInt8(ascii: "-") ? start + 1 : start
+        guard var end = Self.endOfDigits(bytes, from: firstDigit) else { return nil }
+        guard bytes[firstDigit] != 0x30 || end == firstDigit + 1 else { return nil }
         var kind = Kind.integer
         if end < bytes.count, bytes[end] == UInt8(ascii: ".") {
-            guard let behind = Self.endOfDigits(bytes, from: end + 1) else { return nil }
+            guard let fractionEnd = Self.endOfDigits(bytes, from: end + 1) else { return nil }
             kind = .number
-            end = behind
+            end = fractionEnd
         }
         if end < bytes.count, bytes[end] | 0x20 == UInt8(ascii: "e") {
             let isSigned =
                 end + 1 < bytes.count && (bytes[end + 1] == UInt8(ascii: "+") || bytes[end + 1] == UInt8(ascii: "-"))
-            guard let behind = Self.endOfDigits(bytes, from: isSigned ? end + 2 : end + 1) else { return nil }
+            guard let exponentEnd = Self.endOfDigits(bytes, from: isSigned ? end + 2 : end + 1) else { return nil }
             kind = .number
-            end = behind
+            end = exponentEnd
         }
         return (kind, end)
     }
 
-    /// The index after one or more digits.
+    /// The index after one or more digits; nil: there is no digit at `start`.
     private static func endOfDigits(_ bytes: Span<UInt8>, from start: Int) -> Int? {
         var index = start
         while index < bytes.count, bytes[index] >= 0x30, bytes[index] <= 0x39 { index += 1 }
@@ -60,13 +61,14 @@ extension StrictJSON {
 
     /// Scans the string whose content begins at `start`, without a check for UTF-8; nil: the string is malformed.
     static func text(_ bytes: Span<UInt8>, from start: Int) -> Text? {
-        var union: UInt8 = 0
+        // The bits that are set in any byte; bit 7 is set if a byte is not ASCII.
+        var bits: UInt8 = 0
         var hasEscape = false
         var index = start
         while index < bytes.count {
             let byte = bytes[index]
             if byte == UInt8(ascii: "\"") {
-                return Text(end: index, isASCII: union < 0x80, isPlain: union < 0x80 && !hasEscape)
+                return Text(end: index, isASCII: bits < 0x80, isPlain: bits < 0x80 && !hasEscape)
             }
             guard byte >= 0x20 else { return nil }
             if byte == UInt8(ascii: "\\") {
@@ -74,14 +76,14 @@ extension StrictJSON {
                 hasEscape = true
                 index = end
             } else {
-                union |= byte
+                bits |= byte
                 index += 1
             }
         }
         return nil
     }
 
-    /// The index after an escape sequence; an unpaired surrogate is invalid.
+    /// The index after the escape sequence whose backslash precedes `index`; nil: it is malformed, or an unpaired surrogate.
     private static func endOfEscape(_ bytes: Span<UInt8>, from index: Int) -> Int? {
         guard index < bytes.count else { return nil }
         switch bytes[index] {
@@ -100,7 +102,7 @@ extension StrictJSON {
         }
     }
 
-    /// The code unit of four hexadecimal digits.
+    /// The code unit that four hexadecimal digits encode; nil: there are not four digits at `start`.
     static func hexadecimal(_ bytes: Span<UInt8>, at start: Int) -> UInt32? {
         guard start + 4 <= bytes.count else { return nil }
         var value: UInt32 = 0

@@ -7,7 +7,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A step of a path: a member's name or an element's index.
+/// One component of a coding path: a member's name or an element's index.
 struct JSONKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -25,10 +25,10 @@ struct JSONKey: CodingKey {
 
 /// Converts entries to values.
 extension StrictJSON {
-    /// The index of the first entry that is not part of the value at `index`.
+    /// The index of the first entry behind the value at `index` and its contents.
     func index(after index: Int) -> Int {
         switch self.entries[index].kind {
-        case .object, .list: Int(self.entries[index].next)
+        case .object, .list: Int(self.entries[index].entryAfter)
         default: index + 1
         }
     }
@@ -134,7 +134,7 @@ extension StrictJSON {
         case .integer: return Self.integer(digits)
         case .number:
             guard let double = Double(String(decoding: digits, as: UTF8.self)) else { return nil }
-            // A `Double` represents integers below 2^53 exactly. Foundation's decoder converts greater ones.
+            // A `Double` represents integers below 2^53 exactly. Foundation's decoder converts all others.
             if double.magnitude < 0x1p53 { return Number(exactly: double) }
             return try? JSONDecoder().decode(Number.self, from: Data(digits))
         default: return nil
@@ -170,19 +170,19 @@ extension StrictJSON {
         return double
     }
 
-    /// The path from the whole value to the value at `index`; only errors need it.
+    /// The coding path of the value at `index`; only errors need it.
     func path(to index: Int) -> [any CodingKey] {
         var path: [any CodingKey] = []
         var container = 0
         while container < index {
             let isObject = self.entries[container].kind == .object
-            var number = 0
+            var elementIndex = 0
             var value = isObject ? container + 2 : container + 1
             while self.index(after: value) <= index {
-                number += 1
+                elementIndex += 1
                 value = self.index(after: value) + (isObject ? 1 : 0)
             }
-            path.append(isObject ? JSONKey(stringValue: self.text(at: value - 1)) : JSONKey(intValue: number))
+            path.append(isObject ? JSONKey(stringValue: self.text(at: value - 1)) : JSONKey(intValue: elementIndex))
             container = value
         }
         return path

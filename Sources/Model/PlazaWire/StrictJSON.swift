@@ -34,10 +34,10 @@ package struct StrictJSON: Sendable {
         var start: UInt32
         /// The index after the last byte; for a string, of the closing quotation mark.
         var end: UInt32
-        /// For an object or list, the index of the first entry that is not part of it.
+        /// For an object or list, the index of the first entry behind its contents.
         ///
         /// Until the scan reaches the closing bracket, this is the index of the enclosing object or list.
-        var next: UInt32
+        var entryAfter: UInt32
     }
 
     /// The text's bytes.
@@ -54,8 +54,8 @@ package struct StrictJSON: Sendable {
         self.entries = entries
     }
 
-    /// The tokens that the grammar allows next.
-    private enum Next {
+    /// The tokens that the grammar allows at a place of the text.
+    private enum Expectation {
         case value
         /// After `[`: a value or `]`.
         case valueOrEnd
@@ -67,86 +67,86 @@ package struct StrictJSON: Sendable {
         case commaOrEnd
     }
 
-    /// Used instead of an index for a value that is in no object or list.
-    private static let outermost = UInt32.max
+    /// Used instead of a container's index for a value that is in no object or list.
+    private static let noContainer = UInt32.max
 
     private static func scan(_ bytes: Span<UInt8>) -> [Entry]? {
-        let hasMark = bytes.count >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF
+        let hasByteOrderMark = bytes.count >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF
         var entries: [Entry] = []
         entries.reserveCapacity(min(bytes.count / 8 + 1, 64))
         var isASCII = true
         var depth = 0
-        var container = Self.outermost
+        var container = Self.noContainer
         var isInObject = false
-        var next = Next.value
-        var index = hasMark ? 3 : 0
+        var expected = Expectation.value
+        var index = hasByteOrderMark ? 3 : 0
         while index < bytes.count {
             let byte = bytes[index]
             switch byte {
             case 0x20, 0x09, 0x0A, 0x0D: index += 1
             case UInt8(ascii: "\""):
-                guard next != .commaOrEnd, let text = Self.text(bytes, from: index + 1) else { return nil }
+                guard expected != .commaOrEnd, let text = Self.text(bytes, from: index + 1) else { return nil }
                 isASCII = isASCII && text.isASCII
                 entries.append(Self.entry(text.isPlain ? .plainText : .text, index + 1, text.end))
                 index = text.end + 1
-                if next == .value || next == .valueOrEnd {
-                    next = .commaOrEnd
+                if expected == .value || expected == .valueOrEnd {
+                    expected = .commaOrEnd
                     continue
                 }
                 while index < bytes.count, Self.isBlank(bytes[index]) { index += 1 }
                 guard index < bytes.count, bytes[index] == UInt8(ascii: ":") else { return nil }
                 index += 1
-                next = .value
+                expected = .value
             case UInt8(ascii: "{"), UInt8(ascii: "["):
-                guard next == .value || next == .valueOrEnd, depth < Self.depthLimit else { return nil }
+                guard expected == .value || expected == .valueOrEnd, depth < Self.depthLimit else { return nil }
                 isInObject = byte == UInt8(ascii: "{")
                 var entry = Self.entry(isInObject ? .object : .list, index, index)
-                entry.next = container
+                entry.entryAfter = container
                 container = UInt32(entries.count)
                 entries.append(entry)
                 depth += 1
-                next = isInObject ? .nameOrEnd : .valueOrEnd
+                expected = isInObject ? .nameOrEnd : .valueOrEnd
                 index += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
                 let isObject = byte == UInt8(ascii: "}")
                 guard depth > 0, isObject == isInObject,
-                    next == .commaOrEnd || next == (isObject ? .nameOrEnd : .valueOrEnd)
+                    expected == .commaOrEnd || expected == (isObject ? .nameOrEnd : .valueOrEnd)
                 else { return nil }
-                let enclosing = entries[Int(container)].next
+                let enclosing = entries[Int(container)].entryAfter
                 entries[Int(container)].end = UInt32(index + 1)
-                entries[Int(container)].next = UInt32(entries.count)
+                entries[Int(container)].entryAfter = UInt32(entries.count)
                 container = enclosing
-                isInObject = enclosing != Self.outermost && entries[Int(enclosing)].kind == .object
+                isInObject = enclosing != Self.noContainer && entries[Int(enclosing)].kind == .object
                 depth -= 1
-                next = .commaOrEnd
+                expected = .commaOrEnd
                 index += 1
             case UInt8(ascii: ","):
-                guard next == .commaOrEnd, depth > 0 else { return nil }
-                next = isInObject ? .name : .value
+                guard expected == .commaOrEnd, depth > 0 else { return nil }
+                expected = isInObject ? .name : .value
                 index += 1
             default:
-                guard next == .value || next == .valueOrEnd, let token = Self.numberOrLiteral(bytes, from: index) else {
-                    return nil
-                }
+                guard expected == .value || expected == .valueOrEnd,
+                    let token = Self.numberOrLiteral(bytes, from: index)
+                else { return nil }
                 entries.append(Self.entry(token.kind, index, token.end))
-                next = .commaOrEnd
+                expected = .commaOrEnd
                 index = token.end
             }
         }
-        guard next == .commaOrEnd, depth == 0 else { return nil }
-        // Only strings can contain characters other than ASCII.
+        guard expected == .commaOrEnd, depth == 0 else { return nil }
+        // Outside strings, the scan has accepted ASCII alone.
         return isASCII || Self.isUTF8(bytes) ? entries : nil
     }
 
     private static func isUTF8(_ bytes: Span<UInt8>) -> Bool {
         #if canImport(Darwin)
-        // The oldest systems that apps run on have no `UTF8Span`.
+        // The oldest Apple systems that apps run on have no `UTF8Span`.
         var copy: [UInt8] = []
         copy.reserveCapacity(bytes.count)
         for index in bytes.indices { copy.append(bytes[index]) }
-        var (parser, rest) = (Unicode.UTF8.ForwardParser(), copy.makeIterator())
+        var (parser, iterator) = (Unicode.UTF8.ForwardParser(), copy.makeIterator())
         while true {
-            switch parser.parseScalar(from: &rest) {
+            switch parser.parseScalar(from: &iterator) {
             case .valid: continue
             case .emptyInput: return true
             case .error: return false
@@ -160,6 +160,6 @@ package struct StrictJSON: Sendable {
 
     /// Creates an entry; the indices fit because `init` limits the size of the text.
     private static func entry(_ kind: Kind, _ start: Int, _ end: Int) -> Entry {
-        Entry(kind: kind, start: UInt32(start), end: UInt32(end), next: 0)
+        Entry(kind: kind, start: UInt32(start), end: UInt32(end), entryAfter: 0)
     }
 }

@@ -2,7 +2,7 @@
 
 /// Decodes one value of a scanned text.
 ///
-/// Throws `DecodingError` with the path of the value; a number that does not fit is a type mismatch.
+/// Throws `DecodingError` with the path of the value. A number that does not fit its type is a type mismatch.
 struct StrictJSONDecoder: Decoder {
     let json: StrictJSON
     /// The index of the value's entry.
@@ -59,8 +59,10 @@ struct StrictJSONDecoder: Decoder {
         return number
     }
 
-    /// The value with its contents, converted without recursion: from the last entry to the first, so that contents are
-    /// converted before their container.
+    /// The value with its contents.
+    ///
+    /// The conversion is not recursive, so that deep nesting cannot overflow the stack. It goes from the last entry to the
+    /// first, so that contents are converted before their container.
     func jsonValue() throws -> JSONValue {
         let range = self.index..<self.json.index(after: self.index)
         var values = [JSONValue](repeating: .null, count: range.count)
@@ -118,29 +120,29 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// The decoder of the object.
     let object: StrictJSONDecoder
     /// The indices of the values by name, for an object with many members; nil: a search reads all members.
-    let values: [String: Int]?
+    let valueIndices: [String: Int]?
 
-    /// The number of entries, two for each member, above which `values` is made.
-    private static var indexedEntries: Int { 64 }
+    /// The largest number of entries, two for each member, that is searched without `valueIndices`.
+    private static var maxSearchedEntries: Int { 64 }
 
     init(_ object: StrictJSONDecoder) {
         self.object = object
         let json = object.json
-        guard json.index(after: object.index) - object.index > Self.indexedEntries else {
-            self.values = nil
+        guard json.index(after: object.index) - object.index > Self.maxSearchedEntries else {
+            self.valueIndices = nil
             return
         }
-        var values: [String: Int] = [:]
-        json.forEachMember(of: object.index) { name, value in
-            if values[name] == nil { values[name] = value }
+        var valueIndices: [String: Int] = [:]
+        json.forEachMember(of: object.index) { name, valueIndex in
+            if valueIndices[name] == nil { valueIndices[name] = valueIndex }
         }
-        self.values = values
+        self.valueIndices = valueIndices
     }
 
     var codingPath: [any CodingKey] { self.object.codingPath }
 
     var allKeys: [Key] {
-        if let values { return values.keys.compactMap { Key(stringValue: $0) } }
+        if let valueIndices { return valueIndices.keys.compactMap { Key(stringValue: $0) } }
         var names: [String] = []
         self.object.json.forEachMember(of: self.object.index) { name, _ in
             if !names.contains(name) { names.append(name) }
@@ -150,7 +152,11 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     private func find(_ name: String) -> StrictJSONDecoder? {
         let index: Int?
-        if let values { index = values[name] } else { index = self.object.json.member(name, of: self.object.index) }
+        if let valueIndices {
+            index = valueIndices[name]
+        } else {
+            index = self.object.json.member(name, of: self.object.index)
+        }
         return index.map { self.object.at($0) }
     }
 
@@ -163,7 +169,7 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     /// The value of a member; nil: the member is missing or null.
-    private func optional(_ key: Key) -> StrictJSONDecoder? {
+    private func presentValue(_ key: Key) -> StrictJSONDecoder? {
         guard let value = self.find(key.stringValue), value.kind != .null else { return nil }
         return value
     }
@@ -188,15 +194,15 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try Value(from: self.value(key))
     }
 
-    // The default implementations would search for an optional member three times.
-    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try self.optional(key)?.bool() }
-    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try self.optional(key)?.text() }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try self.optional(key)?.number(type) }
+    // The default implementations of these methods would search for a member three times.
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try self.presentValue(key)?.bool() }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try self.presentValue(key)?.text() }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try self.presentValue(key)?.number(type) }
     func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        try self.optional(key)?.number(type)
+        try self.presentValue(key)?.number(type)
     }
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        try self.optional(key).map { try Value(from: $0) }
+        try self.presentValue(key).map { try Value(from: $0) }
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -216,20 +222,21 @@ private struct Elements: UnkeyedDecodingContainer {
     /// The decoder of the list.
     let list: StrictJSONDecoder
     /// The index of the next element's entry.
-    private var next: Int
-    private let end: Int
+    private var nextEntry: Int
+    /// The index of the first entry behind the list.
+    private let endEntry: Int
     private(set) var currentIndex = 0
 
     init(_ list: StrictJSONDecoder) {
         self.list = list
-        self.next = list.index + 1
-        self.end = list.json.index(after: list.index)
+        self.nextEntry = list.index + 1
+        self.endEntry = list.json.index(after: list.index)
     }
 
     var codingPath: [any CodingKey] { self.list.codingPath }
     /// Not known without a scan of the list.
     var count: Int? { nil }
-    var isAtEnd: Bool { self.next >= self.end }
+    var isAtEnd: Bool { self.nextEntry >= self.endEntry }
 
     /// Reads the next element and advances, unless `read` throws.
     private mutating func element<Value>(_ read: (StrictJSONDecoder) throws -> Value) throws -> Value {
@@ -238,14 +245,14 @@ private struct Elements: UnkeyedDecodingContainer {
             throw DecodingError.valueNotFound(
                 Value.self, DecodingError.Context(codingPath: path, debugDescription: "the list has ended"))
         }
-        let value = try read(self.list.at(self.next))
-        self.next = self.list.json.index(after: self.next)
+        let value = try read(self.list.at(self.nextEntry))
+        self.nextEntry = self.list.json.index(after: self.nextEntry)
         self.currentIndex += 1
         return value
     }
 
     mutating func decodeNil() throws -> Bool {
-        guard self.isAtEnd || self.list.at(self.next).decodeNil() else { return false }
+        guard self.isAtEnd || self.list.at(self.nextEntry).decodeNil() else { return false }
         return try self.element { $0.decodeNil() }
     }
     mutating func decode(_ type: Bool.Type) throws -> Bool { try self.element { try $0.bool() } }

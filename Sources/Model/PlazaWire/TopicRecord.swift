@@ -86,13 +86,16 @@ package struct FeedHeaders: Equatable, Sendable {
     }
 
     /// Parses the headers; nil when one is missing or malformed.
+    ///
+    /// - Parameter value: returns the value of the header with this name.
     package init?(_ value: (String) -> [UInt8]?) {
         guard let position = value("p"), let dot = position.firstIndex(of: UInt8(ascii: ".")),
             let classNumber = value("c"),
             let epoch = Int64(String(decoding: position[..<dot], as: UTF8.self)),
             let number = Int64(String(decoding: position[(dot + 1)...], as: UTF8.self)),
             FeedPosition.validNumbers.contains(epoch), FeedPosition.validNumbers.contains(number),
-            let raw = Int(String(decoding: classNumber, as: UTF8.self)), let feedClass = FeedClass(rawValue: raw)
+            let rawClass = Int(String(decoding: classNumber, as: UTF8.self)),
+            let feedClass = FeedClass(rawValue: rawClass)
         else { return nil }
         self.init(
             position: FeedPosition(epoch: epoch, number: number), feedClass: feedClass, isEnd: value("k") == Self.end)

@@ -68,20 +68,22 @@ package enum Wire {
         }
     }
 
+    /// Converts an error of the decoder to one with a path and a message in the words of the protocol.
     private static func explain(_ error: DecodingError) -> WireError {
-        func path(_ context: DecodingError.Context, _ last: (any CodingKey)? = nil) -> String {
-            (context.codingPath + (last.map { [$0] } ?? [])).map { $0.intValue.map(String.init) ?? $0.stringValue }
+        func path(_ context: DecodingError.Context, appending key: (any CodingKey)? = nil) -> String {
+            (context.codingPath + (key.map { [$0] } ?? [])).map { $0.intValue.map(String.init) ?? $0.stringValue }
                 .joined(separator: ".")
         }
         switch error {
-        case .keyNotFound(let key, let context): return .badField(path: path(context, key), message: "is missing")
+        case .keyNotFound(let key, let context):
+            return .badField(path: path(context, appending: key), message: "is missing")
         case .typeMismatch(let type, let context):
             return .badField(path: path(context), message: "is not \(Self.name(of: type))")
         case .valueNotFound(let type, let context):
             return .badField(path: path(context), message: "is null and should be \(Self.name(of: type))")
         case .dataCorrupted(let context):
             guard !context.codingPath.isEmpty else { return .notJSON }
-            // For an enumeration the message names the Swift type, which clients do not know.
+            // For an enumeration, Swift's message names the Swift type, which clients do not know.
             let isUnknownCase = context.debugDescription.hasPrefix("Cannot initialize ")
             return .badField(
                 path: path(context),

@@ -1,35 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A block of addresses in CIDR notation, such as `10.0.0.0/8` or `fd00::/8`; an address alone is a block of one.
+/// A block of addresses in CIDR notation, such as `10.0.0.0/8` or `fd00::/8`; an address without a prefix length is a
+/// block of one.
 package struct AddressBlock: Hashable, Sendable {
-    private let first: IPAddress
+    private let firstAddress: IPAddress
     private let highMask: UInt64
     private let lowMask: UInt64
 
     /// Parses `ADDRESS` or `ADDRESS/BITS`.
     ///
-    /// - Returns: nil when it is neither, or when bits behind the prefix are set, which is usually a mistake.
+    /// - Returns: nil when the text has neither form, or when bits behind the prefix are set, which is usually a
+    ///   mistake.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let head = parts.first, let address = IPAddress(head) else { return nil }
-        var bits = 128
+        guard let addressText = parts.first, let address = IPAddress(addressText) else { return nil }
+        // The prefix of an IPv4 address follows the 96 bits with which its mapped IPv6 address begins.
+        var prefixBits = 128
         if parts.count == 2 {
-            let length = address.isIPv4 && !head.contains(":") ? 32 : 128
+            let addressBits = address.isIPv4 && !addressText.contains(":") ? 32 : 128
             guard (1...3).contains(parts[1].utf8.count), parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-                let count = Int(parts[1]), count <= length
+                let statedBits = Int(parts[1]), statedBits <= addressBits
             else { return nil }
-            bits = 128 - length + count
+            prefixBits = 128 - addressBits + statedBits
         }
-        self.highMask = Self.mask(min(bits, 64))
-        self.lowMask = Self.mask(max(bits - 64, 0))
-        self.first = address
+        self.highMask = Self.mask(bits: min(prefixBits, 64))
+        self.lowMask = Self.mask(bits: max(prefixBits - 64, 0))
+        self.firstAddress = address
         guard address.high & ~self.highMask == 0, address.low & ~self.lowMask == 0 else { return nil }
     }
 
     /// Whether the address lies in the block.
     package func contains(_ address: IPAddress) -> Bool {
-        address.high & self.highMask == self.first.high && address.low & self.lowMask == self.first.low
+        address.high & self.highMask == self.firstAddress.high && address.low & self.lowMask == self.firstAddress.low
     }
 
-    private static func mask(_ bits: Int) -> UInt64 { bits == 0 ? 0 : ~0 << UInt64(64 - bits) }
+    /// The half of a mask whose first `bits` bits are set.
+    private static func mask(bits: Int) -> UInt64 { bits == 0 ? 0 : ~0 << UInt64(64 - bits) }
 }

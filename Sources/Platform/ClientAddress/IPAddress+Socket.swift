@@ -12,8 +12,8 @@ extension IPAddress {
         case AF_INET:
             self.init(ipv4: UInt32(bigEndian: unsafe raw.loadUnaligned(as: sockaddr_in.self).sin_addr.s_addr))
         case AF_INET6:
-            let found = unsafe raw.loadUnaligned(as: sockaddr_in6.self).sin6_addr
-            let halves = unsafe unsafeBitCast(found, to: (UInt64, UInt64).self)
+            let address6 = unsafe raw.loadUnaligned(as: sockaddr_in6.self).sin6_addr
+            let halves = unsafe unsafeBitCast(address6, to: (UInt64, UInt64).self)
             self.init(high: UInt64(bigEndian: halves.0), low: UInt64(bigEndian: halves.1))
         default: return nil
         }

@@ -2,10 +2,11 @@
 
 /// An IPv4 or IPv6 address without a port.
 ///
-/// An IPv4 address is kept as the IPv6 address that maps it (`::ffff:a.b.c.d`), so both forms of it are equal.
+/// An IPv4 address is stored as its mapped IPv6 address (`::ffff:a.b.c.d`), so both forms are equal.
 package struct IPAddress: Hashable, Sendable {
-    /// The address's first and last eight bytes, in network order.
+    /// The first eight bytes of the IPv6 form.
     package let high: UInt64
+    /// The last eight bytes of the IPv6 form.
     package let low: UInt64
 
     /// Creates an address from the two halves of an IPv6 address.
@@ -39,62 +40,69 @@ package struct IPAddress: Hashable, Sendable {
     package init?(_ text: some StringProtocol) {
         guard text.utf8.count <= 45 else { return nil }
         if !text.utf8.contains(UInt8(ascii: ":")) {
-            guard let number = Self.ipv4(text.utf8) else { return nil }
+            guard let number = Self.parseIPv4(text.utf8) else { return nil }
             self.init(ipv4: number)
             return
         }
-        guard let groups = Self.groups(Array(text.utf8)) else { return nil }
+        guard let groups = Self.parseGroups(Array(text.utf8)) else { return nil }
         func half(_ range: Range<Int>) -> UInt64 { range.reduce(0) { $0 << 16 | UInt64(groups[$1]) } }
         self.init(high: half(0..<4), low: half(4..<8))
     }
 
-    /// Whether it is an IPv4 address.
+    /// Whether this is an IPv4 address, or an IPv6 address that maps one.
     package var isIPv4: Bool { self.high == 0 && self.low >> 32 == 0xFFFF }
 
     /// The address under which limits count: an IPv4 address itself, or the /64 network of an IPv6 address.
     ///
-    /// Who has one IPv6 address usually has the whole /64 network, so a limit for each address would limit nobody.
+    /// A user with one IPv6 address usually has its whole /64 network, so a limit for each address would limit nobody.
     package var limitKey: IPAddress { self.isIPv4 ? self : IPAddress(high: self.high, low: 0) }
 
-    private static func ipv4(_ text: some Collection<UInt8>) -> UInt32? {
+    /// Parses `a.b.c.d` to a number in host order.
+    private static func parseIPv4(_ text: some Collection<UInt8>) -> UInt32? {
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 4 else { return nil }
         var number: UInt32 = 0
         for part in parts {
             // Some parsers read a number with a leading zero as octal, so such a text is rejected.
             guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
-            var value: UInt32 = 0
+            var octet: UInt32 = 0
             for digit in part {
                 guard (0x30...0x39).contains(digit) else { return nil }
-                value = value * 10 + UInt32(digit - 0x30)
+                octet = octet * 10 + UInt32(digit - 0x30)
             }
-            guard value < 256 else { return nil }
-            number = number << 8 | value
+            guard octet < 256 else { return nil }
+            number = number << 8 | octet
         }
         return number
     }
 
-    /// The eight groups of an IPv6 address.
-    private static func groups(_ text: [UInt8]) -> [UInt16]? {
+    /// Parses the eight groups of an IPv6 address; `::` stands for as many groups of zero as are missing.
+    private static func parseGroups(_ text: [UInt8]) -> [UInt16]? {
         let colon = UInt8(ascii: ":")
         guard let gap = text.indices.dropLast().first(where: { text[$0] == colon && text[$0 + 1] == colon }) else {
-            guard let all = Self.list(text[...]), all.count == 8 else { return nil }
+            guard let all = Self.parseGroupList(text[...]), all.count == 8 else { return nil }
             return all
         }
-        guard let before = Self.list(text[..<gap]), let after = Self.list(text[(gap + 2)...], isLast: true),
+        guard let before = Self.parseGroupList(text[..<gap]),
+            let after = Self.parseGroupList(text[(gap + 2)...], followsGap: true),
             before.count + after.count <= 7
         else { return nil }
         return before + [UInt16](repeating: 0, count: 8 - before.count - after.count) + after
     }
 
-    /// The groups between single colons; the last may be an IPv4 address, which is two groups.
-    private static func list(_ text: ArraySlice<UInt8>, isLast: Bool = false) -> [UInt16]? {
+    /// Parses groups between single colons; the address may end with an IPv4 address, which is two groups.
+    ///
+    /// - Parameters:
+    ///   - text: the groups and colons.
+    ///   - followsGap: whether the text is the end of an address, behind its `::`.
+    /// - Returns: the groups; nil when the text is malformed.
+    private static func parseGroupList(_ text: ArraySlice<UInt8>, followsGap: Bool = false) -> [UInt16]? {
         if text.isEmpty { return [] }
         var groups: [UInt16] = []
         let parts = text.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         for (index, part) in parts.enumerated() {
             if index == parts.count - 1, part.contains(UInt8(ascii: ".")) {
-                guard isLast || parts.count == 7, let number = Self.ipv4(part) else { return nil }
+                guard followsGap || parts.count == 7, let number = Self.parseIPv4(part) else { return nil }
                 groups.append(UInt16(truncatingIfNeeded: number >> 16))
                 groups.append(UInt16(truncatingIfNeeded: number))
                 continue

@@ -14,7 +14,7 @@ package enum ProxyHeaderError: Error, Hashable, Sendable {
 
 /// Reads the binary header of the PROXY protocol, version 2, with which a proxy begins a TCP connection.
 ///
-/// It is a pure value: bytes in, the client's address out. It holds at most `maxBytes`.
+/// It is a value without IO: bytes in, the client's address out. It buffers at most `maxBytes`.
 ///
 /// The header is 12 bytes of signature, a byte of version and command, a byte of address family and transport, two
 /// bytes with the length of the rest, the addresses of client and proxy, and further fields, which are skipped.
@@ -23,29 +23,31 @@ package struct ProxyHeaderReader: Sendable {
     package static let maxBytes = 2_048
     private static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
     /// Byte 12: version 2 in the upper half, the command in the lower.
-    private static let local: UInt8 = 0x20
-    private static let proxy: UInt8 = 0x21
+    private static let localCommand: UInt8 = 0x20
+    private static let proxyCommand: UInt8 = 0x21
     /// Byte 13: the address family in the upper half, the transport in the lower.
-    private static let unspecified: UInt8 = 0x00
+    private static let unspecifiedFamily: UInt8 = 0x00
     private static let tcp4: UInt8 = 0x11
     private static let tcp6: UInt8 = 0x21
+    /// The bytes before the addresses: the signature, bytes 12 and 13, and two bytes with the length of the rest.
+    private static let fixedBytes = 16
     private var received: [UInt8] = []
 
     /// Creates a reader that has received no byte yet.
     package init() {}
 
-    /// What a whole header says.
+    /// The content of a complete header.
     package struct Header: Equatable, Sendable {
         /// The client's address; nil if the proxy speaks for itself, as in a health check (`LOCAL`), or does not know
         /// the client's address (an unspecified family).
         package var client: IPAddress?
         /// How many bytes of the last piece belong to the header; the bytes after them are the client's.
-        package var used: Int
+        package var usedBytes: Int
 
         /// Creates a header.
-        package init(client: IPAddress?, used: Int) {
+        package init(client: IPAddress?, usedBytes: Int) {
             self.client = client
-            self.used = used
+            self.usedBytes = usedBytes
         }
     }
 
@@ -57,36 +59,38 @@ package struct ProxyHeaderReader: Sendable {
         for index in bytes.indices {
             self.received.append(bytes[index])
             let count = self.received.count
-            if count <= 12 {
+            if count <= Self.signature.count {
                 guard bytes[index] == Self.signature[count - 1] else { throw .signature }
                 continue
             }
-            if count == 13 {
-                guard bytes[index] == Self.local || bytes[index] == Self.proxy else { throw .command }
+            if count == Self.signature.count + 1 {
+                guard bytes[index] == Self.localCommand || bytes[index] == Self.proxyCommand else { throw .command }
                 continue
             }
-            if count < 16 { continue }
+            if count < Self.fixedBytes { continue }
             let length = Int(self.received[14]) << 8 | Int(self.received[15])
-            if count == 16 { try self.check(length) }
-            if count == 16 + length { return Header(client: self.client, used: index + 1) }
+            if count == Self.fixedBytes { try self.checkFamily(length: length) }
+            if count == Self.fixedBytes + length { return Header(client: self.client, usedBytes: index + 1) }
         }
         return nil
     }
 
-    private var isLocal: Bool { self.received[12] == Self.local }
+    /// Whether the proxy speaks for itself.
+    private var isLocal: Bool { self.received[12] == Self.localCommand }
 
     /// Checks family and length as soon as they are known, before the addresses have been received.
-    private func check(_ length: Int) throws(ProxyHeaderError) {
-        guard 16 + length <= Self.maxBytes else { throw .length }
+    private func checkFamily(length: Int) throws(ProxyHeaderError) {
+        guard Self.fixedBytes + length <= Self.maxBytes else { throw .length }
         if self.isLocal { return }
         switch self.received[13] {
-        case Self.unspecified: return
+        case Self.unspecifiedFamily: return
         case Self.tcp4: guard length >= 12 else { throw .length }
         case Self.tcp6: guard length >= 36 else { throw .length }
         default: throw .family
         }
     }
 
+    /// The client's address in the received header.
     private var client: IPAddress? {
         if self.isLocal { return nil }
         switch self.received[13] {

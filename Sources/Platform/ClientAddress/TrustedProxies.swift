@@ -25,7 +25,7 @@ package struct TrustedProxies: Hashable, Sendable {
     /// - Parameters:
     ///   - peer: The address of the TCP connection.
     ///   - forwardedFor: The header's value; several headers are joined by commas.
-    /// - Returns: `peer` when it is not trusted or the header says nothing.
+    /// - Returns: `peer` when it is not trusted, when there is no header, or when its last entry is no address.
     package func client(peer: IPAddress, forwardedFor: String?) -> IPAddress {
         guard let forwardedFor, self.contains(peer) else { return peer }
         var client = peer
@@ -34,7 +34,7 @@ package struct TrustedProxies: Hashable, Sendable {
         for _ in 0..<Self.maxHops {
             let comma = text[..<end].lastIndex(of: UInt8(ascii: ","))
             let start = comma.map { text.index(after: $0) } ?? text.startIndex
-            guard let address = Self.address(text[start..<end]) else { return client }
+            guard let address = Self.parseEntry(text[start..<end]) else { return client }
             client = address
             guard self.contains(address), let comma else { return client }
             end = comma
@@ -43,7 +43,7 @@ package struct TrustedProxies: Hashable, Sendable {
     }
 
     /// Parses one entry: an address with or without a port; an IPv6 address with a port is in brackets.
-    private static func address(_ entry: Substring.UTF8View) -> IPAddress? {
+    private static func parseEntry(_ entry: Substring.UTF8View) -> IPAddress? {
         // The longest entry is an IPv6 address in brackets with its port, and some blanks.
         guard entry.count <= 64 else { return nil }
         let text = String(Substring(entry)).trimmingBlanks

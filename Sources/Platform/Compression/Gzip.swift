@@ -3,7 +3,7 @@ internal import CZlib
 
 /// Compresses whole byte strings to gzip (RFC 1952), for HTTP's `Content-Encoding`.
 package enum Gzip {
-    /// zlib's best level, for what is compressed once and sent often.
+    /// zlib's best level, for content that is compressed once and sent often.
     private static let level: Int32 = 9
 
     /// Compresses `bytes`; the result is the same each time.
@@ -18,8 +18,8 @@ package enum Gzip {
     }
 
     private static func compress(_ bytes: [UInt8], with stream: UnsafeMutablePointer<z_stream>) -> [UInt8] {
-        let begun = unsafe plaza_gzip_init(stream, Self.level)
-        precondition(begun == Z_OK, "zlib cannot create a stream: code \(begun)")
+        let initCode = unsafe plaza_gzip_init(stream, Self.level)
+        precondition(initCode == Z_OK, "zlib cannot create a stream: code \(initCode)")
         defer { unsafe deflateEnd(stream) }
         // The bound holds for a stream without flushes, so one call is enough.
         var output = [UInt8](repeating: 0, count: Int(unsafe deflateBound(stream, UInt(bytes.count))))

@@ -24,13 +24,13 @@ package enum Inflation {
         let outcome = unsafe withUnsafeMutablePointer(to: &stream) { pointer -> Result<[UInt8], InflationError> in
             guard unsafe plaza_inflate_init(pointer) == Z_OK else { return .failure(.corrupt) }
             defer { unsafe inflateEnd(pointer) }
-            return unsafe Self.inflate(bytes, with: pointer, limit)
+            return unsafe Self.inflate(bytes, with: pointer, limit: limit)
         }
         return try outcome.get()
     }
 
     private static func inflate(
-        _ bytes: [UInt8], with stream: UnsafeMutablePointer<z_stream>, _ limit: Int
+        _ bytes: [UInt8], with stream: UnsafeMutablePointer<z_stream>, limit: Int
     ) -> Result<[UInt8], InflationError> {
         var result: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)

@@ -6,11 +6,12 @@ internal import Synchronization
 package final class TurnClock: Sendable {
     private let milliseconds = Atomic<Int64>(MonotonicClock.milliseconds)
 
+    /// Creates a clock; its creation counts as the first turn.
     package init() {}
 
-    /// When the last turn was; before the first turn, when the clock was made.
+    /// When the last turn was; before the first turn, when the clock was created.
     package var lastTurnAt: MonotonicTime { MonotonicTime(milliseconds: self.milliseconds.load(ordering: .relaxed)) }
 
     /// Records a turn; called on the loop's thread.
-    package func turned() { self.milliseconds.store(MonotonicClock.milliseconds, ordering: .relaxed) }
+    package func recordTurn() { self.milliseconds.store(MonotonicClock.milliseconds, ordering: .relaxed) }
 }

@@ -4,8 +4,8 @@ internal import Glibc
 /// Sends to a socket without libuv.
 ///
 /// libuv's `uv_try_write` is slower, for two reasons. It calls `write()`, which takes 13 % more kernel time than
-/// `send()` because of file checks that a socket does not need. It also reads memory of the handle that is usually not
-/// cached. A stream may bypass libuv only while libuv has no queued write for the stream.
+/// `send()` because of file checks that a socket does not need. It also reads memory of the handle, which is usually
+/// not in the processor's cache. A stream may bypass libuv only while libuv has no queued write for the stream.
 enum DirectSend {
     /// The maximum number of pieces in one call.
     static let maxPieces = 64

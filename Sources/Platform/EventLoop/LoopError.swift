@@ -27,6 +27,8 @@ package enum LoopError: Error, Hashable, Sendable {
     case outOfResources
     /// The process lacks the permission, for example to bind a low port.
     case notPermitted
+    /// The TLS handshake or a TLS record failed, for example because the peer's certificate is not trusted.
+    case tls(reason: String)
     /// Any other error, with libuv's code, which is the negated system error number.
     case system(code: Int32)
 

@@ -20,6 +20,8 @@ package final class Mailbox<Message: Sendable>: Sendable {
     /// The maximum number of queued messages.
     package let capacity: Int
     private let state = Locked<State>(State())
+    /// The maximum capacity of an array that is reused, in messages.
+    private static var maxReusedCapacity: Int { 4_096 }
 
     /// Creates an open mailbox for at most `capacity` queued messages.
     package init(capacity: Int) {
@@ -72,7 +74,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
             read(batch)
             // The queue and `batch` exchange their arrays, so that a steady flow allocates nothing. An array that a
             // burst has enlarged is freed.
-            if batch.capacity > 4_096 { batch = [] } else { batch.removeAll(keepingCapacity: true) }
+            if batch.capacity > Self.maxReusedCapacity { batch = [] } else { batch.removeAll(keepingCapacity: true) }
         }
         reader.closeMailbox = { [self] in self.state.withLock { state in state = State(isClosed: true) } }
         let wakeHandle = reader.wakeHandle

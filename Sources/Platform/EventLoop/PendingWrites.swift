@@ -11,8 +11,10 @@ internal import CUV
     private(set) var byteCount = 0
     private let request: UnsafeMutablePointer<uv_write_t>
     private var pieces: [SharedBytes] = []
-    /// The index of the first unsent piece; the sent pieces before that index are removed once there are many of them.
+    /// The index of the first unsent piece; the pieces before it were sent.
     private var head = 0
+    /// The number of sent pieces at which they are removed from `pieces`.
+    private static let maxSentPieces = 64
     /// The number of bytes of the first piece that were sent before it was queued.
     private var firstOffset = 0
     /// The number of pieces in the request in progress.
@@ -65,7 +67,7 @@ internal import CUV
         self.head += self.inFlightCount
         self.inFlightCount = 0
         if self.head == self.pieces.count { return true }
-        if self.head >= 64 {
+        if self.head >= Self.maxSentPieces {
             self.pieces.removeFirst(self.head)
             self.head = 0
         }

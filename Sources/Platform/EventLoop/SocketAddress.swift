@@ -43,12 +43,12 @@ internal import Glibc
         if !isKnown { return nil }
     }
 
-    /// Makes the address that `ask` writes: a libuv function such as `uv_tcp_getsockname`.
-    init(_ ask: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<Int32>) -> Int32) throws(LoopError) {
+    /// Makes the address that `fill` writes; `fill` is a libuv function such as `uv_tcp_getsockname`.
+    init(_ fill: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<Int32>) -> Int32) throws(LoopError) {
         var length = Int32(MemoryLayout<sockaddr_storage>.size)
         let status = unsafe withUnsafeMutableBytes(of: &self.storage) { bytes in
             guard let base = bytes.baseAddress else { return UV_EINVAL.rawValue }
-            return unsafe ask(base.assumingMemoryBound(to: sockaddr.self), &length)
+            return unsafe fill(base.assumingMemoryBound(to: sockaddr.self), &length)
         }
         try LoopError.check(status)
     }
@@ -56,7 +56,7 @@ internal import Glibc
     /// The address family, `AF_INET` or `AF_INET6`.
     var family: Int32 { Int32(self.storage.ss_family) }
 
-    /// The address without its port; nil if it is of another family.
+    /// The address without its port; nil if the family is neither IPv4 nor IPv6.
     var ip: IPAddress? { unsafe self.withPointer { pointer in unsafe IPAddress(socket: pointer) } }
 
     /// The port in host byte order.

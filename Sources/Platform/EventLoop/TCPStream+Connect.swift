@@ -12,13 +12,16 @@ extension TCPStream {
     ///   - host: A numeric address or a host name. A name is looked up on one of libuv's helper threads.
     ///   - port: The port to connect to.
     ///   - source: A numeric address of this machine to connect from; nil for the system's choice.
+    ///   - security: Encrypts the stream; nil sends clear text.
     ///   - delegate: Receives the stream's events.
     /// - Returns: The stream, which accepts writes once it is connected.
     /// - Throws: `LoopError` when the attempt could not begin.
     package static func connect(
-        loop: EventLoop, host: String, port: UInt16, from source: String? = nil, delegate: any TCPStreamDelegate
+        loop: EventLoop, host: String, port: UInt16, from source: String? = nil,
+        security: (any StreamSecurity)? = nil, delegate: any TCPStreamDelegate
     ) throws(LoopError) -> TCPStream {
         let stream = try TCPStream(loop: loop)
+        stream.security = security
         stream.delegate = delegate
         do throws(LoopError) {
             if let source { try stream.bind(to: SocketAddress(numeric: source, port: 0)) }
@@ -63,13 +66,16 @@ extension TCPStream {
         }
     }
 
+    /// Handles the end of the attempt to connect.
     fileprivate func connectFinished(status: Int32) {
         if self.isClosed { return }
         if status < 0 { return self.end(LoopError(status: status)) }
         self.markConnected()
+        if let security = self.security { return self.beginHandshake(security) }
         self.delegate?.streamConnected(self)
     }
 
+    /// Handles the addresses of the host name: connects to one of them.
     fileprivate func resolveFinished(_ addresses: UnsafePointer<addrinfo>?, port: UInt16, status: Int32) {
         if self.isClosed { return }
         if status < 0 { return self.end(LoopError(status: status)) }

@@ -29,7 +29,7 @@ extension TCPStreamDelegate {
 /// stream retains itself and its delegate until it is closed or has ended.
 package final class TCPStream: LoopHandle {
     // The properties that a write uses come first, so that they share a cache line: with thousands of streams, a stream
-    // is usually not cached.
+    // is usually not in the processor's cache.
     /// The socket's descriptor while the stream accepts writes, otherwise -1.
     private var writableDescriptor: Int32 = -1
     private(set) var isConnected = false
@@ -41,6 +41,8 @@ package final class TCPStream: LoopHandle {
     package var pendingLimitBytes: Int = 1_048_576
     /// Receives the stream's events.
     package var delegate: (any TCPStreamDelegate)?
+    /// Encrypts the stream; nil for one in clear text.
+    var security: (any StreamSecurity)?
     /// Why the stream has ended; nil while it is open, and after `close()`.
     private var endReason: LoopError?
 
@@ -60,20 +62,26 @@ package final class TCPStream: LoopHandle {
     /// - Throws: `LoopError.overflow` if no byte was accepted, `.closed`, or the error with which the system ended the
     ///   connection. The delegate also receives that error.
     @discardableResult package func write(_ bytes: SharedBytes) throws(LoopError) -> Bool {
+        if let security = self.security { return try self.write([bytes], encryptedBy: security) }
+        return try self.writeToSocket(bytes)
+    }
+
+    /// Sends bytes as they are, already encrypted or in clear text.
+    func writeToSocket(_ bytes: SharedBytes) throws(LoopError) -> Bool {
         if self.writableDescriptor < 0 { throw .closed }
         if let pending = self.pending {
-            try self.checkLimit(pending.byteCount + bytes.count)
+            try self.checkLimit(pendingBytes: pending.byteCount + bytes.count)
             pending.append(bytes, sentCount: 0)
             return false
         }
         let status = DirectSend.send(self.writableDescriptor, bytes)
         if status == bytes.count { return true }
-        let written = try self.acceptedBytes(status)
-        // If a part was sent, the rest is queued even over the limit, or the peer would receive half a frame.
-        if written == 0 { try self.checkLimit(bytes.count) }
+        let sentBytes = try self.acceptedBytes(status)
+        // If a part was sent, the rest is queued even over the limit; otherwise the peer would receive half a frame.
+        if sentBytes == 0 { try self.checkLimit(pendingBytes: bytes.count) }
         let pending = PendingWrites()
         self.pending = pending
-        pending.append(bytes, sentCount: written)
+        pending.append(bytes, sentCount: sentBytes)
         self.sendPending(pending)
         return false
     }
@@ -84,23 +92,24 @@ package final class TCPStream: LoopHandle {
     /// - Throws: The errors of `write(_:)`; after an overflow no piece was accepted.
     @discardableResult package func write(contentsOf pieces: [SharedBytes]) throws(LoopError) -> Bool {
         if pieces.count == 1 { return try self.write(pieces[0]) }
+        if let security = self.security { return try self.write(pieces, encryptedBy: security) }
         if self.writableDescriptor < 0 { throw .closed }
-        let total = pieces.reduce(0) { $0 + $1.count }
+        let totalBytes = pieces.reduce(0) { $0 + $1.count }
         if let pending = self.pending {
-            try self.checkLimit(pending.byteCount + total)
+            try self.checkLimit(pendingBytes: pending.byteCount + totalBytes)
             for piece in pieces { pending.append(piece, sentCount: 0) }
             return false
         }
-        if total == 0 { return true }
+        if totalBytes == 0 { return true }
         let status = DirectSend.send(self.writableDescriptor, pieces)
-        if status == total { return true }
-        var written = try self.acceptedBytes(status)
-        if written == 0 { try self.checkLimit(total) }
+        if status == totalBytes { return true }
+        var sentBytes = try self.acceptedBytes(status)
+        if sentBytes == 0 { try self.checkLimit(pendingBytes: totalBytes) }
         let pending = PendingWrites()
         self.pending = pending
         for piece in pieces {
-            if written < piece.count { pending.append(piece, sentCount: written) }
-            written = max(0, written - piece.count)
+            if sentBytes < piece.count { pending.append(piece, sentCount: sentBytes) }
+            sentBytes = max(0, sentBytes - piece.count)
         }
         self.sendPending(pending)
         return false
@@ -110,8 +119,12 @@ package final class TCPStream: LoopHandle {
     ///
     /// A piece that was sent in part is kept, so that the peer receives only whole pieces.
     ///
+    /// Of an encrypted stream nothing is dropped, because the peer could not decrypt what follows.
+    ///
     /// - Returns: The number of dropped bytes.
-    @discardableResult package func dropUnsent() -> Int { self.pending?.dropUnsent() ?? 0 }
+    @discardableResult package func dropUnsent() -> Int {
+        self.security == nil ? self.pending?.dropUnsent() ?? 0 : 0
+    }
 
     /// Starts or resumes reading from the peer.
     package func startReading() {
@@ -131,6 +144,7 @@ package final class TCPStream: LoopHandle {
     /// lose bytes in flight. The owner must close the stream when the peer takes too long.
     package func finish() {
         if self.isClosed || self.isFinishing { return }
+        if let security = self.security { self.sendEnd(encryptedBy: security) }
         self.isFinishing = true
         self.writableDescriptor = -1
         if self.pending == nil { self.shutDownWriting() }
@@ -194,18 +208,18 @@ package final class TCPStream: LoopHandle {
     var tcp: UnsafeMutablePointer<uv_tcp_t> { unsafe self.memory.assumingMemoryBound(to: uv_tcp_t.self) }
     var stream: UnsafeMutablePointer<uv_stream_t> { unsafe self.memory.assumingMemoryBound(to: uv_stream_t.self) }
 
-    /// Throws `overflow` when the queue would then hold more than its limit of bytes or pieces.
-    private func checkLimit(_ bytes: Int) throws(LoopError) {
-        if bytes > self.pendingLimitBytes { throw .overflow(limit: self.pendingLimitBytes) }
+    /// Throws `overflow` when `pendingBytes` would exceed the limit, or the queue has no room for a further piece.
+    private func checkLimit(pendingBytes: Int) throws(LoopError) {
+        if pendingBytes > self.pendingLimitBytes { throw .overflow(limit: self.pendingLimitBytes) }
         if let pending = self.pending, pending.isFull { throw .overflow(limit: self.pendingLimitBytes) }
     }
 
-    /// Translates the result of a direct send.
+    /// Translates the result of a direct send; ends the stream if the result is an error.
     ///
     /// libuv's error codes are the negated system error numbers, as are those of `DirectSend`.
     ///
     /// - Returns: The number of accepted bytes.
-    /// - Throws: The error, with which the stream ends.
+    /// - Throws: The error with which the stream has ended.
     private func acceptedBytes(_ status: Int) throws(LoopError) -> Int {
         if status >= 0 { return status }
         if status == Int(UV_EAGAIN.rawValue) { return 0 }
@@ -220,6 +234,7 @@ package final class TCPStream: LoopHandle {
         if status < 0 { self.end(LoopError(status: status)) }
     }
 
+    /// Handles the end of a write request: continues with the next pieces, or reports that the queue is empty.
     fileprivate func sendFinished(status: Int32) {
         guard let pending = self.pending, !self.isClosed else { return }
         if status < 0 { return self.end(LoopError(status: status)) }
@@ -228,9 +243,11 @@ package final class TCPStream: LoopHandle {
         if self.isFinishing { self.shutDownWriting() } else { self.delegate?.streamDrained(self) }
     }
 
+    /// Handles a finished read: `count` bytes in the read buffer, or a negative error code.
     fileprivate func received(_ count: Int) {
         if count < 0 { return self.end(LoopError(status: Int32(count))) }
         if count == 0 { return }
+        if let security = self.security { return self.receive(count, decryptedBy: security) }
         var bytes = unsafe self.loop.readBuffer.extracting(0..<count).mutableSpan
         self.delegate?.stream(self, received: &bytes)
     }
@@ -247,9 +264,10 @@ package final class TCPStream: LoopHandle {
 }
 
 extension uv_buf_t {
-    init(_ bytes: SharedBytes, from: Int) {
-        let base = unsafe UnsafeMutableRawPointer(bytes.baseAddress)?.advanced(by: from)
-        unsafe self.init(base: base?.assumingMemoryBound(to: CChar.self), len: bytes.count - from)
+    /// Refers to the bytes from index `start` on.
+    init(_ bytes: SharedBytes, from start: Int) {
+        let base = unsafe UnsafeMutableRawPointer(bytes.baseAddress)?.advanced(by: start)
+        unsafe self.init(base: base?.assumingMemoryBound(to: CChar.self), len: bytes.count - start)
     }
 }
 

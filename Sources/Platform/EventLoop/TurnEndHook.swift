@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An action that runs once after the events of a poll, or after the timers that fire before a poll, if any of these
-/// scheduled it.
+/// An action that events or timers schedule.
+///
+/// It runs once, after all events of a poll or after all due timers, however often it was scheduled.
 ///
 /// It merges writes: each message schedules the hook, and a single run then writes all messages.
 package final class TurnEndHook {
@@ -25,6 +26,7 @@ package final class TurnEndHook {
         self.loop.schedule(self)
     }
 
+    /// Runs the action; called by the loop.
     func run() {
         self.isScheduled = false
         self.action()

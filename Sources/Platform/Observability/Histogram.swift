@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Counts of whole numbers in log-linear buckets, like an HDR histogram; percentiles are exact within 0.4 %.
+/// Counts whole numbers in log-linear buckets, like an HDR histogram; percentiles are exact within 0.4 %.
 ///
 /// Each number below 256 has its own bucket. Above that, each power of two has 128 buckets. Values over `highestValue`
-/// (2^33 − 1: 2.4 hours in microseconds) count as `highestValue`. It is a value type: each worker fills its own
-/// histogram, and the histograms are merged at the end. The caller chooses the unit.
+/// (2^33 − 1: 2.4 hours in microseconds) count as `highestValue`. The caller chooses the unit.
+///
+/// It is a value type: each worker fills its own histogram, and the histograms are merged at the end.
 package struct Histogram: Sendable, Equatable {
-    /// The largest number that is counted as itself; larger numbers count as this number.
+    /// The largest number that has a bucket; larger numbers count as this number.
     package static let highestValue = (1 << 33) - 1
     /// The number of buckets.
     package static let bucketCount = 256 + (33 - 8) * 128
 
     /// The number of recorded values.
     package private(set) var count = 0
-    /// The sum of all values; exact up to the largest integer, at which it stays.
+    /// The sum of all values; a sum beyond the largest integer stays at that integer.
     package private(set) var sum = 0
     /// The largest value, exact; 0 when there is none.
     package private(set) var maximum = 0
     /// The smallest value, exact; 0 when there is none.
     package var minimum: Int { self.count == 0 ? 0 : self.lowest }
+    /// The smallest value; `Int.max` when there is none.
     private var lowest = Int.max
     /// The counts by bucket; empty until a value is recorded.
     private var buckets: [Int] = []
@@ -111,13 +113,14 @@ package struct Histogram: Sendable, Equatable {
     /// The smallest value that the bucket counts.
     static func lowerBound(ofBucket index: Int) -> Int {
         guard index >= 256 else { return index }
-        let (octave, part) = (index - 256).quotientAndRemainder(dividingBy: 128)
-        return (128 + part) << (octave + 1)
+        let (octave, bucketInOctave) = (index - 256).quotientAndRemainder(dividingBy: 128)
+        return (128 + bucketInOctave) << (octave + 1)
     }
 
     /// The largest value that the bucket counts.
     static func upperBound(ofBucket index: Int) -> Int { Self.lowerBound(ofBucket: index + 1) - 1 }
 
+    /// The sum of `sum` and a number that may have overflown; the largest integer when either overflows.
     private static func saturatingSum(_ sum: Int, _ added: (partialValue: Int, overflow: Bool)) -> Int {
         let (total, isOverflown) = sum.addingReportingOverflow(added.partialValue)
         return isOverflown || added.overflow ? .max : total

@@ -4,12 +4,15 @@ internal import Glibc
 
 /// A log that writes one JSON object per line: time, level, service, message and metadata.
 ///
-/// Messages are constants and values are metadata, so lines can be grouped by message. A message is written at most
-/// `linesPerSecond` times a second, so that a fault cannot fill a disk; the next line of this message contains the
-/// number of suppressed lines. A line has at most 4,096 bytes, so that lines of several processes in one pipe do not
-/// mix; values that do not fit are left out, and `log.truncated` says so. Never log payloads or tokens.
+/// Messages are constants and values are metadata, so lines can be grouped by message. Never log payloads or tokens.
+///
+/// A fault that is logged without a limit could fill a disk. Therefore a message is written at most `linesPerSecond`
+/// times a second, and its next line contains the number of suppressed lines.
+///
+/// Long lines of several processes in one pipe could mix. Therefore a line has at most 4,096 bytes. Values that do not
+/// fit are left out, and `log.truncated` is added.
 package struct Log: Sendable {
-    /// Called with each line, including its line break, on the thread that logs and without a lock held.
+    /// Called with each line, including its line break, on the thread that logs; no lock is held during the call.
     package typealias Sink = @Sendable ([UInt8]) -> Void
 
     private let core: Core
@@ -78,17 +81,16 @@ package struct Log: Sendable {
     ) {
         guard level >= self.core.level else { return }
         let now = self.core.clock()
-        guard let suppressed = self.core.admit(message.description, at: now) else { return }
+        guard let suppressedCount = self.core.admit(message.description, at: now) else { return }
         var line = "{\"time\":\"\(WallClock.text(milliseconds: now))\",\"level\":\"\(level.rawValue)\",\"message\":"
         JSONText.append(message.description, to: &line)
         line += self.boundMetadata
-        if suppressed > 0 { line += ",\"log.suppressed\":\(suppressed)" }
+        if suppressedCount > 0 { line += ",\"log.suppressed\":\(suppressedCount)" }
         var isTruncated = false
         for (key, value) in metadata {
             var entry = ""
             Self.append(key, value, to: &entry)
-            // 32 bytes are left for the end of the line.
-            if line.utf8.count + entry.utf8.count <= Self.maxLineBytes - 32 {
+            if line.utf8.count + entry.utf8.count <= Self.maxLineBytes - Self.lineEndBytes {
                 line += entry
             } else {
                 isTruncated = true
@@ -104,7 +106,10 @@ package struct Log: Sendable {
     /// A log that writes nothing, for tests.
     package static let none = Log(service: "none", sink: { _ in })
 
+    /// The maximum size of a line in bytes: Linux writes that many bytes to a pipe as one piece (`PIPE_BUF`).
     private static let maxLineBytes = 4_096
+    /// The space for the end of a line: `log.truncated`, the brace and the line break.
+    private static let lineEndBytes = 32
 
     private static func append(_ key: LogKey, _ value: LogValue, to text: inout String) {
         text += ","
@@ -119,22 +124,23 @@ package struct Log: Sendable {
     }
 
     private static func write(_ line: [UInt8], to descriptor: Int32) {
-        var rest = line[...]
-        while !rest.isEmpty {
-            let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        var unwritten = line[...]
+        while !unwritten.isEmpty {
+            let written = unsafe unwritten.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0 && errno == EINTR { continue }
             // A log line that cannot be written is dropped, because there is nowhere to report the failure.
             guard written > 0 else { return }
-            rest = rest.dropFirst(written)
+            unwritten = unwritten.dropFirst(written)
         }
     }
 
-    /// The state that all logs derived from one log share.
+    /// The state that a log shares with all logs that `with` derives from it.
     private final class Core: Sendable {
         let level: LogLevel
         let clock: @Sendable () -> Int64
         let sink: Sink
         private let linesPerSecond: Int
+        /// The counts of each message.
         private let windows = Locked<[String: Window]>([:])
 
         init(level: LogLevel, linesPerSecond: Int, clock: @escaping @Sendable () -> Int64, sink: @escaping Sink) {
@@ -155,14 +161,14 @@ package struct Log: Sendable {
             return self.windows.withLock { windows in
                 var window = windows[message] ?? Window(start: now)
                 if now - window.start >= 1_000 || now < window.start {
-                    window = Window(start: now, suppressed: window.suppressed)
+                    window = Window(start: now, suppressedCount: window.suppressedCount)
                 }
-                window.lines += 1
-                let suppressed = window.suppressed
-                let isAdmitted = window.lines <= limit
-                window.suppressed = isAdmitted ? 0 : suppressed + 1
+                window.lineCount += 1
+                let suppressedCount = window.suppressedCount
+                let isAdmitted = window.lineCount <= limit
+                window.suppressedCount = isAdmitted ? 0 : suppressedCount + 1
                 windows[message] = window
-                return isAdmitted ? suppressed : nil
+                return isAdmitted ? suppressedCount : nil
             }
         }
     }
@@ -171,8 +177,10 @@ package struct Log: Sendable {
     private struct Window {
         /// The time of the first line, in milliseconds since 1970.
         var start: Int64
-        var lines = 0
-        var suppressed = 0
+        /// The number of lines since `start`, suppressed lines included.
+        var lineCount = 0
+        /// The number of lines that were suppressed since the last written line.
+        var suppressedCount = 0
     }
 }
 

@@ -20,7 +20,7 @@ package struct LogKey: Sendable, Hashable {
     package static let offset = LogKey("kafka.offset")
     /// A port.
     package static let port = LogKey("net.port")
-    /// A number of things; the message says of which.
+    /// A number of things; the message names the things.
     package static let count = LogKey("count")
     /// A reason.
     package static let reason = LogKey("reason")
@@ -61,7 +61,7 @@ package enum LogValue: Sendable, Equatable, ExpressibleByStringLiteral, Expressi
 package enum LogLevel: String, Sendable, CaseIterable, Comparable {
     /// Details that help to find a fault; not written in production.
     case debug
-    /// Events of a healthy service that interest an operator: starts, stops, hand-overs of partitions.
+    /// Events of a healthy service that interest an operator: starts, stops, takeovers of partitions.
     case info
     /// A fault that the service has handled.
     case warning

@@ -37,7 +37,7 @@ package enum MetricNames {
 
     /// The spans of traces.
     package enum Traces {
-        /// Spans, by what became of them: sent, dropped because too many waited, or failed at the collector.
+        /// Spans, by outcome: sent, dropped because the buffer was full, or failed at the collector.
         package static let spans = "traces_spans_total"
     }
 
@@ -72,19 +72,19 @@ package enum MetricNames {
         /// Events that a backend accepted.
         package static let delivered = "webhooks_delivered_total"
         /// Failed attempts to send an event.
-        package static let failed = "webhooks_failed_tries_total"
+        package static let failedAttempts = "webhooks_failed_tries_total"
         /// Events that will not be sent any more, by reason.
         package static let givenUp = "webhooks_given_up_total"
         /// Events that were read, and are neither delivered nor given up.
         package static let pending = "webhooks_pending"
         /// Apps whose further events stay in the topic until earlier ones are finished, counted in each partition.
-        package static let behind = "webhooks_apps_behind"
+        package static let appsBehind = "webhooks_apps_behind"
         /// Duration of an attempt to send an event.
-        package static let tries = "webhooks_try_seconds"
+        package static let attempt = "webhooks_try_seconds"
         /// Requests to backends before a call, by kind and decision.
-        package static let asked = "webhooks_asked_total"
+        package static let requests = "webhooks_asked_total"
         /// Duration of a request to a backend before a call.
-        package static let asking = "webhooks_asking_seconds"
+        package static let request = "webhooks_asking_seconds"
     }
 
     /// The HTTP server.
@@ -123,7 +123,7 @@ package enum MetricNames {
         package static let published = "barrage_published_total"
         /// Messages that entered a feed, by class.
         package static let admitted = "barrage_admitted_total"
-        /// Messages that were refused, by reason.
+        /// Messages that were rejected, by reason.
         package static let refused = "barrage_refused_total"
         /// Messages dropped by the feed budget, by class and reason.
         package static let dropped = "barrage_dropped_total"

@@ -3,10 +3,14 @@ internal import Concurrency
 
 /// All metrics of a process, by name and labels.
 ///
-/// The same name and labels always return the same instrument. Callers keep the instrument, because a look-up takes a
-/// lock. The number of series is bounded: when a name has `seriesLimit` sets of labels, all further sets share one
-/// instrument whose label values are `other`. Names are constants (`MetricNames`). A malformed name, or a name that is
-/// used for two kinds of metric, is a programming error and traps.
+/// The same name and labels always return the same instrument. Callers should store the instrument, because a look-up
+/// takes a lock.
+///
+/// The number of series is bounded: when a name has `seriesLimit` sets of labels, all further sets share one instrument
+/// whose label values are `other`.
+///
+/// Names are constants (`MetricNames`). A malformed name, or a name that is used for two kinds of metric, is a
+/// programming error and traps.
 package final class MetricsRegistry: Sendable {
     private let state = Locked<State>(State())
     private let seriesLimit: Int
@@ -39,7 +43,7 @@ package final class MetricsRegistry: Sendable {
 
     /// Exports the result of `read` at each scrape; a later call with the same name and labels replaces `read`.
     ///
-    /// `read` is called on the thread that serves the metrics, without a lock held.
+    /// `read` is called on the thread that serves the metrics; the registry holds no lock during the call.
     package func observe(
         _ name: String, help: String, kind: MetricKind = .gauge, labels: [String: String] = [:],
         read: @escaping @Sendable () -> Double

@@ -10,9 +10,9 @@ package enum OTLPSpans {
     /// The body of a request.
     ///
     /// - Parameters:
-    ///   - spans: the spans, all of this process.
-    ///   - service: the program's name.
-    ///   - instance: the process's name in the cluster.
+    ///   - spans: spans of this process.
+    ///   - service: the name of the program, such as `gateway`.
+    ///   - instance: the name of the process in the cluster.
     /// - Returns: JSON.
     package static func body(_ spans: [TraceSpan], service: String, instance: String) -> [UInt8] {
         var json = "{\"resourceSpans\":[{\"resource\":{\"attributes\":["

@@ -42,7 +42,7 @@ package struct TraceContext: Sendable, Hashable, CustomStringConvertible {
     ///
     /// A header of a later version is parsed as version 00, and its additional fields are ignored, as W3C requires.
     package init?(parsing bytes: some Collection<UInt8>) {
-        // 2 + 1 + 32 + 1 + 16 + 1 + 2: version, trace, span, flags.
+        // The 55 bytes are version (2), trace id (32), span id (16) and flags (2), with a dash between two fields.
         let head = Array(bytes.prefix(56))
         guard head.count >= 55 else { return nil }
         let dash = UInt8(ascii: "-")
@@ -73,11 +73,13 @@ package struct TraceContext: Sendable, Hashable, CustomStringConvertible {
     /// The header's value as bytes.
     package var bytes: [UInt8] { Array(self.description.utf8) }
 
+    /// A random id.
     private static func identifier(using generator: inout some RandomNumberGenerator) -> UInt64 {
         // Zero is invalid as a trace id or a span id.
         max(1, generator.next())
     }
 
+    /// The number that lower-case hexadecimal digits stand for; nil for other characters.
     private static func hex(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var value: UInt64 = 0
         for digit in digits {

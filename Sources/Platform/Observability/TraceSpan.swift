@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One hop of a trace, with its beginning and its end.
+/// One operation of a trace, with its start and end time.
 ///
-/// Spans hold no payloads, names of users or tokens: collectors are shared, and keep what they get.
+/// A collector may be shared, and stores what it receives. Therefore spans contain no payloads, user names or tokens.
 package struct TraceSpan: Sendable, Equatable {
-    /// What the hop did, with the numbers of OTLP's `SpanKind`.
+    /// The kind of the operation, with the numbers of OTLP's `SpanKind`.
     package enum Kind: Int, Sendable {
         case `internal` = 1
         case server = 2
@@ -29,18 +29,18 @@ package struct TraceSpan: Sendable, Equatable {
         }
     }
 
-    /// The trace's id and the span's own.
+    /// The ids of the trace and of this span.
     package var context: TraceContext
     /// The span that caused this one; nil if this span begins the trace.
     package var parentID: UInt64?
     package var name: String
     package var kind: Kind
-    /// Nanoseconds since 1970, by the clock of this host or, for records, of the broker.
+    /// The start time in nanoseconds since 1970, by the clock of this host or, for records, of the broker.
     package var start: Int64
-    /// Nanoseconds since 1970; never before `start`, even if the times come from two clocks that differ.
+    /// The end time in nanoseconds since 1970; never before `start`, even if the two times come from different clocks.
     package var end: Int64
     package var attributes: [Attribute]
-    /// Why the hop failed; nil if it did not.
+    /// Why the operation failed; nil if it succeeded.
     package var failure: String?
 
     package init(
@@ -60,12 +60,12 @@ package struct TraceSpan: Sendable, Equatable {
 
 /// The finished spans that wait to be sent; when the buffer is full, new spans are dropped and counted.
 ///
-/// New spans are dropped instead of the oldest ones, because that costs nothing while a collector is slow for long.
+/// Dropping the oldest spans instead would move the whole buffer for each new span while a collector is slow.
 package struct SpanBuffer: Sendable {
     private let capacity: Int
     private var spans: [TraceSpan] = []
     /// How many spans were dropped since the last `takeDropped`.
-    private var dropped = 0
+    private var droppedCount = 0
 
     /// - Parameter capacity: the maximum number of spans that wait.
     package init(capacity: Int) { self.capacity = capacity }
@@ -75,7 +75,7 @@ package struct SpanBuffer: Sendable {
 
     /// Adds a span, or drops it if the buffer is full.
     package mutating func append(_ span: TraceSpan) {
-        if self.spans.count < self.capacity { self.spans.append(span) } else { self.dropped += 1 }
+        if self.spans.count < self.capacity { self.spans.append(span) } else { self.droppedCount += 1 }
     }
 
     /// Removes and returns the oldest spans, at most `max`.
@@ -85,9 +85,9 @@ package struct SpanBuffer: Sendable {
         return taken
     }
 
-    /// The number of spans that were dropped since the last call.
+    /// Returns the number of spans that were dropped since the last call.
     package mutating func takeDropped() -> Int {
-        defer { self.dropped = 0 }
-        return self.dropped
+        defer { self.droppedCount = 0 }
+        return self.droppedCount
     }
 }

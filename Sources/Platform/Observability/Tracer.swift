@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 
-/// Chooses which traces are recorded, and keeps their spans until they are sent.
+/// Chooses which traces are recorded, and stores their spans until they are sent.
 ///
-/// May be used from any thread. While it is off, callers ask `isOn` and do nothing else: no id is drawn, no clock is
-/// read and nothing is allocated.
+/// May be used from any thread. Callers check `isOn` first. While it is false they do nothing else: they generate no
+/// id, read no clock and allocate nothing.
 package final class Tracer: Sendable {
     /// A tracer that records nothing.
     package static let off = Tracer(isOn: false, share: 0, capacity: 0) { 0 }
 
     /// The default maximum number of spans that wait to be sent; enough while a collector is slow for some seconds.
-    package static let capacity = 8192
+    package static let defaultCapacity = 8192
     /// The maximum number of spans in one request; as soon as this many spans wait, they are sent.
-    package static let batch = 512
+    package static let batchSize = 512
 
     /// Whether spans are recorded.
     package let isOn: Bool
@@ -25,11 +25,12 @@ package final class Tracer: Sendable {
     /// Creates a tracer that records spans.
     ///
     /// - Parameters:
-    ///   - share: the share of the calls without a trace for which a trace is begun, 0 to 1.
+    ///   - share: the share of calls for which a trace is begun, 0 to 1; a call that already has a trace does not
+    ///     count.
     ///   - capacity: the maximum number of spans that wait to be sent.
-    ///   - clock: nanoseconds since 1970.
+    ///   - clock: returns nanoseconds since 1970.
     package convenience init(
-        share: Double, capacity: Int = Tracer.capacity,
+        share: Double, capacity: Int = Tracer.defaultCapacity,
         clock: @escaping @Sendable () -> Int64 = { WallClock.nanoseconds() }
     ) {
         self.init(isOn: true, share: share, capacity: capacity, clock: clock)
@@ -61,19 +62,19 @@ package final class Tracer: Sendable {
         return parent.child(using: &random)
     }
 
-    /// The context in a record's header if its spans are to be recorded; nil otherwise.
-    package func sampled(_ header: [UInt8]?) -> TraceContext? {
+    /// Parses the context in a header; nil if its trace is not recorded, or the header is missing or malformed.
+    package func sampledContext(from header: [UInt8]?) -> TraceContext? {
         guard self.isOn, let header, let context = TraceContext(parsing: header), context.isSampled else { return nil }
         return context
     }
 
-    /// Keeps a finished span; never waits.
+    /// Stores a finished span; does not wait for the collector.
     package func record(_ span: TraceSpan) {
         let count = self.buffer.withLock { buffer in
             buffer.append(span)
             return buffer.count
         }
-        if count >= Self.batch { self.batchReady.wakeUp() }
+        if count >= Self.batchSize { self.batchReady.wakeUp() }
     }
 
     /// Waits until a batch is full, for at most `timeout`.
@@ -82,9 +83,9 @@ package final class Tracer: Sendable {
     /// Ends a wait for a batch.
     package func wakeUp() { self.batchReady.wakeUp() }
 
-    /// Removes the oldest spans, at most a batch.
-    package func takeBatch() -> [TraceSpan] { self.buffer.withLock { $0.take(max: Self.batch) } }
+    /// Removes and returns the oldest spans, at most `batchSize`.
+    package func takeBatch() -> [TraceSpan] { self.buffer.withLock { $0.take(max: Self.batchSize) } }
 
-    /// The number of spans that were dropped since the last call.
+    /// Returns the number of spans that were dropped since the last call.
     package func takeDropped() -> Int { self.buffer.withLock { $0.takeDropped() } }
 }

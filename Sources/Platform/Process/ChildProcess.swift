@@ -37,7 +37,7 @@ package enum ChildProcess {
     ///   - arguments: the program's path, or its name to search on the `PATH`; then its arguments.
     ///   - environment: all environment variables of the child.
     ///   - directory: the child's working directory; nil for that of this process.
-    ///   - endsWithThread: whether the kernel kills the child when the calling *thread* ends for any reason.
+    ///   - endsWithThread: whether the kernel kills the child when the calling thread (not only the process) ends.
     ///   - input: the child's standard input.
     ///   - output: the child's standard output.
     ///   - errors: the child's standard error.
@@ -50,11 +50,12 @@ package enum ChildProcess {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        // Descriptors 0, 1 and 2 are the standard streams.
         for (descriptor, stream) in zip(Int32(0)..., [input, output, errors]) {
             unsafe Self.open(stream, as: descriptor, &actions)
         }
         // Some libraries open sockets without close-on-exec. A copy in the child would keep a connection open after
-        // this process has closed it.
+        // this process has closed it. Therefore the child closes all descriptors from 3 on.
         unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 3)
         if let directory { unsafe posix_spawn_file_actions_addchdir_np(&actions, directory) }
 
@@ -98,6 +99,7 @@ package enum ChildProcess {
     package static func reap(_ pid: Int32) -> ProcessEnd {
         var status: Int32 = 0
         while unsafe waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+        // The lowest seven bits are the signal that ended the process, or 0; the next byte is the exit status.
         let signal = status & 0x7f
         return signal == 0 ? .exited((status >> 8) & 0xff) : .signalled(signal)
     }

@@ -52,14 +52,15 @@ package final class RedisClient {
 
     private let settings: Settings
     private let scripts: [RedisScript]
-    private let now: () -> Int64
+    private let nowMilliseconds: () -> Int64
     private var random: any RandomNumberGenerator
     private var connection: Connection?
     private var identity: Identity?
+    /// The hash of each loaded script.
     private var hashes: [RedisScript: String] = [:]
     /// The number of connections that were opened.
-    private var serial = 0
-    private var plan: ReconnectPlan
+    private var connectionCount = 0
+    private var reconnectPlan: ReconnectPlan
 
     /// Makes a client; it connects when it is first needed.
     ///
@@ -75,38 +76,39 @@ package final class RedisClient {
         self.settings = settings
         self.scripts = scripts
         self.random = random
-        self.now = now
+        self.nowMilliseconds = now
         let longestPause = max(.milliseconds(1), settings.longestReconnectPause)
-        self.plan = ReconnectPlan(firstPause: max(.milliseconds(1), longestPause / 16), longestPause: longestPause)
+        self.reconnectPlan = ReconnectPlan(
+            firstPause: max(.milliseconds(1), longestPause / 16), longestPause: longestPause)
     }
 
     /// Connects if there is no connection, and returns the server's identity.
     ///
     /// Call it before a pipeline: it detects a connection that the server has closed, so that nothing is sent on it.
     ///
-    /// - Throws: `unreachable`, also while the next attempt is not due; `accessDenied`; or `loading`.
+    /// - Throws: `unreachable`, also during the pause after a failed attempt; `accessDenied`; or `loading`.
     @discardableResult
     package func connect() throws(RedisError) -> Identity {
         if let identity = self.identity, let connection = self.connection {
             if !connection.isUnusable { return identity }
-            self.drop()
+            self.closeConnection()
         }
-        let now = self.now()
-        guard now >= self.plan.due else {
-            throw .unreachable("the next attempt is due in \(self.plan.due - now) ms")
+        let now = self.nowMilliseconds()
+        guard now >= self.reconnectPlan.nextAttemptMilliseconds else {
+            throw .unreachable("the next attempt is due in \(self.reconnectPlan.nextAttemptMilliseconds - now) ms")
         }
         do {
             let identity = try self.openConnection()
-            self.plan.succeeded()
+            self.reconnectPlan.recordSuccess()
             return identity
         } catch {
-            self.drop()
-            self.plan.failed(at: now, using: &self.random)
+            self.closeConnection()
+            self.reconnectPlan.recordFailure(at: now, using: &self.random)
             throw error
         }
     }
 
-    /// Sends all commands at once and reads one reply for each.
+    /// Sends all commands at once and reads one reply for each command.
     ///
     /// - Throws: an error whose `mayHaveRun` says whether the commands may have been executed.
     package func pipeline(_ commands: [RedisCommand]) throws(RedisError) -> [RedisReply] {
@@ -124,7 +126,7 @@ package final class RedisClient {
 
     /// Runs scripts by their hashes, in one pipeline.
     ///
-    /// - Throws: as `pipeline`; `scriptsMissing` after a SCRIPT FLUSH.
+    /// - Throws: the errors of `pipeline`; `scriptsMissing` after a SCRIPT FLUSH.
     package func run(_ calls: [RedisScriptCall]) throws(RedisError) -> [RedisReply] {
         if self.connection == nil { try self.connect() }
         var commands: [RedisCommand] = []
@@ -140,14 +142,16 @@ package final class RedisClient {
             if case .error(let text) = $0 { text.hasPrefix("NOSCRIPT") } else { false }
         }
         guard !isScriptMissing else {
-            try self.loadScripts()
+            // The other commands of the pipeline have run. An error of the load must not hide that, and is reported by
+            // the next connect.
+            do throws(RedisError) { try self.loadScripts() } catch { self.closeConnection() }
             throw .scriptsMissing
         }
         return replies
     }
 
     /// Closes the connection; the next call connects again.
-    package func drop() {
+    package func closeConnection() {
         self.connection = nil
         self.identity = nil
     }
@@ -168,13 +172,14 @@ package final class RedisClient {
             if text.hasPrefix("LOADING") { throw .loading }
             throw Self.isDenial(text) ? .accessDenied(text) : .unreachable(text)
         }
+        let runIDField = "run_id:"
         let lines = (info.text ?? "").split(whereSeparator: \.isNewline)
-        guard let line = lines.first(where: { $0.hasPrefix("run_id:") }) else {
+        guard let line = lines.first(where: { $0.hasPrefix(runIDField) }) else {
             throw .protocolViolation("the reply to INFO contains no run_id")
         }
         try self.loadScripts()
-        self.serial += 1
-        let identity = Identity(serial: self.serial, runID: String(line.dropFirst(7)))
+        self.connectionCount += 1
+        let identity = Identity(serial: self.connectionCount, runID: String(line.dropFirst(runIDField.count)))
         self.identity = identity
         return identity
     }
@@ -184,6 +189,7 @@ package final class RedisClient {
         ["NOAUTH", "NOPERM", "WRONGPASS"].contains { text.hasPrefix($0) }
     }
 
+    /// Loads all scripts, and stores their hashes.
     private func loadScripts() throws(RedisError) {
         let replies = try self.exchange(self.scripts.map { RedisCommand(["SCRIPT", "LOAD", $0.source]) })
         for (script, reply) in zip(self.scripts, replies) {
@@ -195,14 +201,15 @@ package final class RedisClient {
         }
     }
 
+    /// Sends a pipeline on the open connection; closes the connection after an error.
     private func exchange(_ commands: [RedisCommand]) throws(RedisError) -> [RedisReply] {
         guard let connection = self.connection else { throw .unreachable("there is no connection") }
         do {
             return try connection.exchange(
-                commands, timeout: self.settings.timeout, maximumBytes: self.settings.maxReplyBytes)
+                commands, timeout: self.settings.timeout, maxReplyBytes: self.settings.maxReplyBytes)
         } catch {
             // On a connection that stays open, late replies would be taken for replies to the next pipeline.
-            self.drop()
+            self.closeConnection()
             throw error
         }
     }

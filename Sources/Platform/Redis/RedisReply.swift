@@ -2,6 +2,7 @@
 
 /// One reply of Redis (RESP2).
 package indirect enum RedisReply: Equatable, Sendable {
+    /// The null reply: there is no value.
     case null
     case integer(Int64)
     /// A status, such as `OK`.
@@ -43,7 +44,7 @@ package enum RedisError: Error, Equatable, Sendable {
     /// scripts changed nothing; its other commands may have been executed.
     case scriptsMissing
 
-    /// Whether commands may have been executed although no reply was received.
+    /// Whether commands may have been executed, although the pipeline failed.
     package var mayHaveRun: Bool {
         switch self {
         case .timedOut, .disconnected, .protocolViolation, .scriptsMissing, .replyTooLarge: true
@@ -59,7 +60,8 @@ package struct RedisCommand: Equatable, Sendable {
     /// A command from texts.
     package init(_ arguments: [String]) { self.arguments = arguments.map { Array($0.utf8) } }
 
-    /// The approximate size of the command on the wire, in bytes.
+    /// The approximate size of the command on the wire, in bytes: 16 for the header of the command and of each
+    /// argument.
     var byteCount: Int { self.arguments.reduce(16) { $0 + $1.count + 16 } }
 
     /// Encodes the commands in Redis's protocol.

@@ -11,21 +11,21 @@ package struct AppKeyring: Sendable {
     package var apps: [String] { self.keys.keys.sorted() }
     private let keys: [String: [AppKey]]
     /// For each key id, how many apps have such a key.
-    private let appsWithKey: [String: Int]
+    private let appCountsByKeyID: [String: Int]
 
     /// Makes a keyring from the keys of each app; the first key of an app signs.
     ///
     /// - Throws: `badApp`, `noKeys` or `badKey`.
     package init(_ keys: [String: [AppKey]]) throws(KeyringError) {
-        for (app, list) in keys.sorted(by: { $0.key < $1.key }) {
+        for (app, appKeys) in keys.sorted(by: { $0.key < $1.key }) {
             guard TokenClaims.isIdentifier(app) else { throw .badApp(app) }
-            guard !list.isEmpty else { throw .noKeys(app: app) }
-            guard Set(list.map(\.kid)).count == list.count else {
-                throw .badKey(kid: list[0].kid, reason: "two keys of the app '\(app)' have the same kid")
+            guard !appKeys.isEmpty else { throw .noKeys(app: app) }
+            guard Set(appKeys.map(\.kid)).count == appKeys.count else {
+                throw .badKey(kid: appKeys[0].kid, reason: "two keys of the app '\(app)' have the same kid")
             }
         }
         self.keys = keys
-        self.appsWithKey = keys.values.joined().reduce(into: [:]) { $0[$1.kid, default: 0] += 1 }
+        self.appCountsByKeyID = keys.values.joined().reduce(into: [:]) { $0[$1.kid, default: 0] += 1 }
     }
 
     /// Parses a keys file; unknown parts of the file are ignored.
@@ -40,9 +40,9 @@ package struct AppKeyring: Sendable {
         }
         var keys: [String: [AppKey]] = [:]
         for (app, entry) in file.apps.sorted(by: { $0.key < $1.key }) {
-            var list: [AppKey] = []
-            for key in entry.keys { list.append(try key.appKey()) }
-            keys[app] = list
+            var appKeys: [AppKey] = []
+            for key in entry.keys { appKeys.append(try key.appKey()) }
+            keys[app] = appKeys
         }
         try self.init(keys)
     }
@@ -54,8 +54,9 @@ package struct AppKeyring: Sendable {
     func key(_ kid: String, of app: String) -> AppKey? { self.keys[app]?.first { $0.kid == kid } }
 
     /// Whether any app has a key with the id `kid`.
-    func contains(_ kid: String) -> Bool { self.appsWithKey[kid] != nil }
+    func hasKey(_ kid: String) -> Bool { self.appCountsByKeyID[kid] != nil }
 
+    /// Says in words why the file cannot be decoded.
     private static func describe(_ error: any Error) -> String {
         guard let error = error as? DecodingError else { return "it is not JSON" }
         func path(_ context: DecodingError.Context) -> String {
@@ -87,6 +88,7 @@ private struct KeysFile: Decodable {
         let y: String?
         let d: String?
 
+        /// Makes the key that this entry describes.
         func appKey() throws(KeyringError) -> AppKey {
             switch TokenAlgorithm(rawValue: self.alg) {
             case .hs256:
@@ -99,6 +101,7 @@ private struct KeysFile: Decodable {
             }
         }
 
+        /// Decodes the bytes of the member `name`.
         private func bytes(_ text: String?, _ name: String) throws(KeyringError) -> [UInt8] {
             guard let bytes = text.flatMap({ Base64URL.decode($0.utf8) }) else {
                 throw .badKey(kid: self.kid, reason: "its \"\(name)\" must be base64url without padding")

@@ -4,7 +4,7 @@
 package enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     /// The value of each byte as a digit; 255 for a byte outside the alphabet.
-    private static let values: [UInt8] = {
+    private static let digitValues: [UInt8] = {
         var values = [UInt8](repeating: 255, count: 256)
         for (value, letter) in Self.alphabet.enumerated() { values[Int(letter)] = UInt8(value) }
         return values
@@ -37,7 +37,7 @@ package enum Base64URL {
         bytes.reserveCapacity(text.count * 3 / 4)
         var (bits, bitCount) = (UInt32(0), 0)
         for letter in text {
-            let value = Self.values[Int(letter)]
+            let value = Self.digitValues[Int(letter)]
             guard value < 64 else { return nil }
             bits = bits << 6 | UInt32(value)
             bitCount += 6

@@ -27,17 +27,19 @@ package struct TokenClaims: Sendable, Equatable {
         self.avatar = avatar
     }
 
-    /// The maximum size of a name in bytes, the same as in all of the protocol.
-    package static let nameBytes = 100
-    /// The maximum size of a picture's address in bytes, the same as in all of the protocol.
-    package static let avatarBytes = 200
+    /// The maximum size of a name in bytes, as everywhere in the protocol.
+    package static let maxNameBytes = 100
+    /// The maximum size of a picture's address in bytes, as everywhere in the protocol.
+    package static let maxAvatarBytes = 200
 
     /// Says which claim is invalid and what is allowed; nil when all claims are valid.
     package var validationError: String? {
         for (claim, text) in [("app", self.app), ("sub", self.user)] where !Self.isIdentifier(text) {
             return "\(claim) has \(text.utf8.count) bytes; it is 1 to 32 letters, digits, hyphens or underscores"
         }
-        for (claim, text, limit) in [("name", self.name, Self.nameBytes), ("avatar", self.avatar, Self.avatarBytes)] {
+        for (claim, text, limit) in [
+            ("name", self.name, Self.maxNameBytes), ("avatar", self.avatar, Self.maxAvatarBytes),
+        ] {
             guard let bytes = text?.utf8.count, bytes > limit else { continue }
             return "\(claim) has \(bytes) bytes; at most \(limit) are possible"
         }
@@ -100,6 +102,7 @@ struct ClaimSet: Codable {
 struct TokenHeader: Decodable {
     let alg: String
     let kid: String
+    /// Whether there is a `crit` member: extensions that a verifier must know.
     let hasCritical: Bool
 
     private enum Keys: String, CodingKey { case alg, kid, crit }

@@ -31,7 +31,7 @@ package struct TokenVerifier: Sendable {
         guard let algorithm = TokenAlgorithm(rawValue: header.alg) else { throw .badAlgorithm }
         let claimSet = try Self.decode(payload)
         guard let key = self.keyring.key(header.kid, of: claimSet.app) else {
-            throw self.keyring.contains(header.kid) ? .foreignApp : .unknownKey
+            throw self.keyring.hasKey(header.kid) ? .foreignApp : .unknownKey
         }
         guard key.algorithm == algorithm else { throw .badAlgorithm }
         guard key.handle.verifies(token) else { throw .badSignature }
@@ -44,6 +44,7 @@ package struct TokenVerifier: Sendable {
         return claims
     }
 
+    /// Decodes the payload; the error names the claim that is missing or has another type.
     private static func decode(_ payload: [UInt8]) throws(TokenError) -> ClaimSet {
         do {
             return try JSONDecoder().decode(ClaimSet.self, from: Data(payload))
@@ -57,6 +58,7 @@ package struct TokenVerifier: Sendable {
         }
     }
 
+    /// Checks the claims of a token.
     private static func claims(_ claimSet: ClaimSet) throws(TokenError) -> TokenClaims {
         guard let role = claimSet.role.map({ TokenRole(rawValue: $0) }) ?? .user else {
             throw .badClaims(validationError: "role is user or server")
@@ -85,7 +87,7 @@ package enum TokenSigner {
     /// - Parameters:
     ///   - claims: the claims, within their limits.
     ///   - key: a key that can sign.
-    ///   - issued: the time of signing for `iat`, in seconds since 1970; nil to leave it out.
+    ///   - issued: the time of signing (`iat`) in seconds since 1970; nil to leave `iat` out.
     /// - Returns: a JWT in compact form.
     /// - Throws: `badClaims` or `cannotSign`.
     package static func sign(

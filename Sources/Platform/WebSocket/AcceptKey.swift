@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import COpenSSL
 
-/// The proof that a server understood a handshake (RFC 6455, section 4.2.2): base64 of SHA-1 of the key and a constant.
+/// The values by which a server proves that it understood a handshake (RFC 6455, section 4.2.2).
 enum AcceptKey {
-    /// The value of `Sec-WebSocket-Accept` for a client's key.
+    /// The value of `Sec-WebSocket-Accept` for a client's key: the SHA-1 digest of the key and a constant, as base64.
     static func acceptValue(for key: String) -> String {
-        let input = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
+        let input = Array((key + Self.protocolGUID).utf8)
         var digest = [UInt8](repeating: 0, count: 20)
         unsafe EVP_Digest(input, input.count, &digest, nil, EVP_sha1(), nil)
         return Self.base64(digest)
     }
+
+    /// The constant of RFC 6455, section 1.3.
+    private static let protocolGUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
     /// The key that encodes a nonce of 16 random bytes, which is passed as two 64-bit words.
     static func key(nonce: (UInt64, UInt64)) -> String {

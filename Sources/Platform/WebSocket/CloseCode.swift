@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a WebSocket was closed (RFC 6455, section 7.4), or an application's own code of 3000 to 4999.
+/// The reason for which a WebSocket was closed: a code of RFC 6455, section 7.4, or of an application (3000 to 4999).
 package struct CloseCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The number on the wire.
     package let rawValue: UInt16
@@ -18,11 +18,11 @@ package struct CloseCode: RawRepresentable, Hashable, Sendable, CustomStringConv
     package static let unsupportedData = CloseCode(rawValue: 1003)
     /// The peer's close frame had no code.
     ///
-    /// Never on the wire.
+    /// A close frame must not contain this code.
     package static let noCode = CloseCode(rawValue: 1005)
     /// The connection ended without a close frame.
     ///
-    /// Never on the wire.
+    /// A close frame must not contain this code.
     package static let abnormal = CloseCode(rawValue: 1006)
     /// A text was not UTF-8.
     package static let invalidData = CloseCode(rawValue: 1007)
@@ -31,8 +31,13 @@ package struct CloseCode: RawRepresentable, Hashable, Sendable, CustomStringConv
     /// A message was larger than this side accepts.
     package static let messageTooBig = CloseCode(rawValue: 1009)
 
-    /// Whether a close frame may carry this code: true for codes that are defined for the wire, and the ranges of
-    /// libraries and applications.
+    /// The TLS handshake failed, for example because the server's certificate is not trusted.
+    ///
+    /// A close frame must not contain this code.
+    package static let tlsFailed = CloseCode(rawValue: 1015)
+
+    /// Whether a close frame may carry this code: true for the codes that are defined for close frames, and for the
+    /// ranges of libraries and applications.
     package var isAllowedOnWire: Bool {
         switch self.rawValue {
         case 1000...1003, 1007...1014, 3000...4999: true

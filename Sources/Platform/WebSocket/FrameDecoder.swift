@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decodes the bytes of a peer into messages, however they are split into chunks.
+/// Decodes the bytes of a peer into messages; frames may be split into chunks at any byte.
 ///
 /// A frame that is completely contained in a chunk is unmasked in place and returned as a range, without a copy or an
 /// allocation. A message in several frames or chunks is buffered, up to its limit. Between messages the decoder holds
@@ -14,6 +14,7 @@ package struct FrameDecoder: Sendable {
 
     /// A header of which only a part was received.
     private var header = InlineArray<14, UInt8>(repeating: 0)
+    /// The number of received bytes of that header.
     private var headerCount: UInt8 = 0
     /// The frame whose payload was received only in part; its `payloadCount` is the number of missing bytes.
     private var frame: FrameHeader?
@@ -23,7 +24,9 @@ package struct FrameDecoder: Sendable {
     private var messageKind: Opcode?
     /// Checks the text message that is being buffered.
     private var validator = UTF8Validator()
-    /// The payload of the control frame that is being buffered; it may come between the frames of a message.
+    /// The payload of the control frame that is being buffered.
+    ///
+    /// A control frame may arrive between the frames of a message, so it has its own buffer.
     private var controlPayload: [UInt8] = []
 
     /// Starts before the first frame.
@@ -104,7 +107,7 @@ package struct FrameDecoder: Sendable {
         case .text, .binary: if self.messageKind != nil { throw .messageInterrupted }
         case .continuation: if self.messageKind == nil { throw .continuationWithoutStart }
         }
-        // A subtraction, because a sum with the announced length could overflow.
+        // The check subtracts, because a sum with the announced length could overflow.
         if header.payloadCount > self.maxMessageBytes - self.message.count { throw .messageTooBig }
     }
 
@@ -158,7 +161,9 @@ package struct FrameDecoder: Sendable {
         return frame.payloadCount == 0
     }
 
-    /// Enlarges the buffer by doubling, up to the limit, and only for received bytes, never for announced ones.
+    /// Doubles the capacity of the buffer, up to the limit, if the next `count` received bytes do not fit.
+    ///
+    /// Announced bytes take no memory before they are received.
     private mutating func growMessage(by count: Int) {
         let newCount = self.message.count + count
         if newCount <= self.message.capacity { return }
@@ -207,7 +212,8 @@ package struct FrameDecoder: Sendable {
         return .close(code, reason: text)
     }
 
-    /// Stops decoding and frees all memory, after a close frame or a violation, or when the owner closes the connection.
+    /// Stops decoding and frees all memory, after a close frame or a violation, or when the owner closes the
+    /// connection.
     package mutating func stop() {
         self.hasEnded = true
         self.frame = nil

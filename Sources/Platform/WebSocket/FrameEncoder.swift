@@ -10,9 +10,9 @@ package enum FrameEncoder {
         (payloadCount < 126 ? 2 : payloadCount <= 0xFFFF ? 4 : 10) + (isMasked ? 4 : 0)
     }
 
-    /// Encodes a server's frame whose payload `fill` writes, in any number of parts.
+    /// Encodes a server's frame whose payload `fill` writes.
     ///
-    /// This joins encoded items into one frame with a single copy.
+    /// `fill` may append several encoded items, so that they are joined into one frame with a single copy.
     ///
     /// - Parameters:
     ///   - opcode: The kind of the frame.

@@ -31,8 +31,9 @@ package struct HTTPHead: Equatable, Sendable {
         self.fields.filter { $0.name == name }.map(\.value)
     }
 
-    /// Whether the comma-separated list field `name` contains `token`, which must be in lower case; the field's case is
-    /// ignored.
+    /// Whether the comma-separated list field `name` contains `token`; both must be in lower case.
+    ///
+    /// The case of the field's value is ignored.
     func hasToken(_ token: String, in name: String) -> Bool {
         self.listItems(name).contains { $0.lowercased() == token }
     }
@@ -49,23 +50,24 @@ package struct HTTPHead: Equatable, Sendable {
     /// - Throws: `HTTPHeadError.malformed`, or `.tooLarge` for too many fields.
     init(parsing bytes: [UInt8]) throws(HTTPHeadError) {
         var lines: [ArraySlice<UInt8>] = []
-        var rest = bytes[...]
-        while let end = rest.firstIndex(of: 10) {
-            guard end > rest.startIndex, rest[end - 1] == 13 else { throw .malformed }
-            let line = rest[rest.startIndex..<end - 1]
+        var unparsed = bytes[...]
+        while let lineFeed = unparsed.firstIndex(of: UInt8(ascii: "\n")) {
+            guard lineFeed > unparsed.startIndex, unparsed[lineFeed - 1] == UInt8(ascii: "\r") else { throw .malformed }
+            let line = unparsed[unparsed.startIndex..<lineFeed - 1]
             if line.isEmpty { break }
             // `>` and not `>=`, because `lines` contains the start line besides the fields.
             if lines.count > Self.maxFields { throw .tooLarge }
             lines.append(line)
-            rest = rest[(end + 1)...]
+            unparsed = unparsed[(lineFeed + 1)...]
         }
         guard let first = lines.first, !first.contains(where: { $0 < 0x20 || $0 >= 0x7F }) else { throw .malformed }
         self.startLine = String(decoding: first, as: UTF8.self)
         self.fields = []
-        for line in lines.dropFirst() { self.fields.append(try Self.field(line)) }
+        for line in lines.dropFirst() { self.fields.append(try Self.parseField(line)) }
     }
 
-    private static func field(_ line: ArraySlice<UInt8>) throws(HTTPHeadError) -> Field {
+    /// Parses one field.
+    private static func parseField(_ line: ArraySlice<UInt8>) throws(HTTPHeadError) -> Field {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else { throw .malformed }
         let name = line[..<colon]
         let value = Self.trimmed(line[(colon + 1)...])
@@ -86,6 +88,7 @@ package struct HTTPHead: Equatable, Sendable {
         }
     }
 
+    /// The bytes without the spaces and tabs around them.
     private static func trimmed<Bytes: BidirectionalCollection<UInt8>>(_ bytes: Bytes) -> Bytes.SubSequence {
         let isSpace = { (byte: UInt8) in byte == 32 || byte == 9 }
         guard let first = bytes.firstIndex(where: { !isSpace($0) }),
@@ -97,9 +100,9 @@ package struct HTTPHead: Equatable, Sendable {
 
 /// Why a head could not be parsed.
 package enum HTTPHeadError: Error, Hashable, Sendable {
-    /// Its syntax is not that of HTTP/1.1.
+    /// The syntax of the head is not that of HTTP/1.1.
     case malformed
-    /// It is longer or has more fields than the limits allow.
+    /// The head is longer or has more fields than the limits allow.
     case tooLarge
 }
 
@@ -119,11 +122,13 @@ package struct HTTPHeadReader: Sendable {
     /// - Throws: `HTTPHeadError`. After an error the reader must not be used any more.
     package mutating func consume(
         _ bytes: Span<UInt8>
-    ) throws(HTTPHeadError) -> (head: HTTPHead, used: Int)? {
+    ) throws(HTTPHeadError) -> (head: HTTPHead, usedBytes: Int)? {
         for index in bytes.indices {
             if self.received.count == self.maxBytes { throw .tooLarge }
             self.received.append(bytes[index])
-            guard bytes[index] == 10, self.received.suffix(4).elementsEqual([13, 10, 13, 10]) else { continue }
+            guard bytes[index] == UInt8(ascii: "\n"), self.received.suffix(4).elementsEqual("\r\n\r\n".utf8) else {
+                continue
+            }
             return (try HTTPHead(parsing: self.received), index + 1)
         }
         return nil

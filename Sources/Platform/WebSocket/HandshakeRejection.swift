@@ -25,7 +25,7 @@ package enum HandshakeRejection: Error, Hashable, Sendable {
 
     /// What is wrong with a malformed request.
     package enum Flaw: Hashable, Sendable {
-        /// It is not an HTTP/1.1 head, or has a body.
+        /// The head is not an HTTP/1.1 request, or announces a body.
         case http
         /// The target is not a path of this server.
         case target

@@ -39,7 +39,9 @@ package enum InboundExcess: Hashable, Sendable {
 struct InboundMeter {
     private var frames = TokenBucket()
     private var bytes = TokenBucket()
+    /// The number of frames before the connection was accepted.
     private var countedFrames: UInt16 = 0
+    /// The number of bytes before the connection was accepted.
     private var countedBytes: UInt32 = 0
     private var isAccepted = false
 
@@ -52,10 +54,12 @@ struct InboundMeter {
     ///   - byteCount: The number of received bytes.
     ///   - isFrame: Whether the bytes complete a frame.
     ///   - limits: The limits of the peer.
-    ///   - now: The loop's time in milliseconds.
+    ///   - nowMilliseconds: The loop's time.
     /// - Returns: The limit that was exceeded; nil if none was.
-    mutating func count(_ byteCount: Int, isFrame: Bool, _ limits: InboundLimits, now: UInt64) -> InboundExcess? {
-        let time = Int64(clamping: now) * 1_000
+    mutating func count(_ byteCount: Int, isFrame: Bool, _ limits: InboundLimits, nowMilliseconds: UInt64)
+        -> InboundExcess?
+    {
+        let nowMicroseconds = Int64(clamping: nowMilliseconds) * 1_000
         if !self.isAccepted {
             self.countedBytes = UInt32(clamping: Int(self.countedBytes) + byteCount)
             if isFrame, self.countedFrames < .max { self.countedFrames += 1 }
@@ -63,7 +67,7 @@ struct InboundMeter {
                 Int(self.countedBytes) <= limits.bytesBeforeAccepted
             else { return .beforeAccepted }
         }
-        if isFrame, self.frames.take(of: limits.frames, at: time) != nil { return .frames }
-        return self.bytes.take(byteCount, of: limits.bytes, at: time) == nil ? nil : .bytes
+        if isFrame, self.frames.take(of: limits.frames, at: nowMicroseconds) != nil { return .frames }
+        return self.bytes.take(byteCount, of: limits.bytes, at: nowMicroseconds) == nil ? nil : .bytes
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Checks piece by piece that bytes are UTF-8 (Unicode 15, table 3-7: no surrogates, no overlong forms).
+/// Checks that bytes, which arrive in pieces, are UTF-8 (Unicode 15, table 3-7: no surrogates, no overlong forms).
 package struct UTF8Validator: Equatable, Sendable {
     /// The number of missing bytes of the current character.
     private var missingBytes: UInt8 = 0
@@ -49,6 +49,7 @@ package struct UTF8Validator: Equatable, Sendable {
         return true
     }
 
+    /// The highest bit of each of eight bytes; it is zero in ASCII.
     private static let highBits: UInt64 = 0x8080_8080_8080_8080
 
     /// Records which bytes may follow the first byte of a multi-byte character; false when it cannot be a first byte.

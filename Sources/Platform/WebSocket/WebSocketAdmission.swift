@@ -3,7 +3,7 @@ package import ClientAddress
 
 /// Limits how many WebSockets each client address may open, and how often.
 ///
-/// Several servers may share one, on different threads. Its methods must return quickly.
+/// Several servers on different threads may share one admission. Its methods must return quickly.
 package protocol WebSocketAdmission: AnyObject, Sendable {
     /// Decides about a client that has connected, or whose address became known.
     ///

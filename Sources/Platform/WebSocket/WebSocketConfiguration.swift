@@ -8,7 +8,8 @@ package struct WebSocketConfiguration: Sendable {
     package var maxMessageBytes = 65_536
     /// The maximum size of a handshake's head in bytes; a longer one is answered with 431.
     package var maxHandshakeBytes = 8_192
-    /// The maximum number of bytes that may be pending for a peer; above it the connection is closed with `overflowCode`.
+    /// The maximum number of bytes that may be pending for a peer; above it the connection is closed with
+    /// `overflowCode`.
     package var maxPendingBytes = 1_048_576
     /// The close code for a peer that reads too slowly.
     package var overflowCode = CloseCode.policyViolation
@@ -25,8 +26,8 @@ package struct WebSocketConfiguration: Sendable {
     package var trustedProxies = TrustedProxies()
     /// Whether trusted proxies begin each connection with a PROXY header of version 2.
     ///
-    /// If false, the client's address is taken from the field `X-Forwarded-For` instead. The server never guesses
-    /// from the received bytes which of the two a proxy uses, because a client can send the bytes of either.
+    /// If false, the client's address is taken from the field `X-Forwarded-For` instead. A client can send the bytes of
+    /// either form. Therefore the server does not infer the form from the received bytes.
     package var speaksProxyProtocol = false
     /// How long a handshake may take.
     package var handshakeTimeout = Duration.seconds(10)

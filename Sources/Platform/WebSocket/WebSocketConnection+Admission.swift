@@ -9,14 +9,14 @@ extension WebSocketConnection {
     /// - Returns: The index of the client's first byte in `bytes`; nil while the PROXY header is incomplete, or when
     ///   the connection was ended.
     func readProxyHeader(_ bytes: Span<UInt8>, _ handshake: PendingHandshake) -> Int? {
-        guard handshake.proxyHeader != nil else { return 0 }
+        guard handshake.proxyHeaderReader != nil else { return 0 }
         do throws(ProxyHeaderError) {
-            guard let header = try handshake.proxyHeader?.consume(bytes) else { return nil }
-            handshake.proxyHeader = nil
+            guard let header = try handshake.proxyHeaderReader?.consume(bytes) else { return nil }
+            handshake.proxyHeaderReader = nil
             if let client = header.client, let server = handshake.server, !self.admitClient(client, server) {
                 return nil
             }
-            return header.used
+            return header.usedBytes
         } catch {
             handshake.server?.admission?.proxyHeaderMissing()
             handshake.server?.rejections += 1
@@ -36,7 +36,7 @@ extension WebSocketConnection {
             self.admission = admission
             return true
         }
-        if self.group.rejectedCount >= WebSocketServer.maxRejected {
+        if self.group.rejectedCount >= WebSocketServer.maxRejectedConnections {
             server.rejections += 1
             self.handshake = nil
             self.stream?.abort()
@@ -48,8 +48,8 @@ extension WebSocketConnection {
         return false
     }
 
-    /// Called when the connection has left its group: releases its places in the counts of connections.
-    func leftGroup() {
+    /// Called when the connection was removed from its group: the admission and the group no longer count it.
+    func removedFromGroup() {
         if let admission = self.admission, let clientAddress = self.clientAddress {
             self.admission = nil
             admission.connectionEnded(from: clientAddress)

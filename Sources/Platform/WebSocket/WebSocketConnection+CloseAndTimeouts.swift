@@ -20,12 +20,14 @@ extension WebSocketConnection {
         self.endAfterClose()
     }
 
+    /// The space beyond the limit for a close frame, which has at most 131 bytes.
+    private static let closeFrameReserveBytes = 256
+
     /// Sends a close frame, even when the pending bytes have reached their limit.
     func writeClose(_ code: CloseCode?, reason: String) {
         guard let stream = self.stream else { return }
         let payload = FrameEncoder.closePayload(code, reason: reason)
-        // The largest close frame has 131 bytes.
-        stream.pendingLimitBytes += 256
+        stream.pendingLimitBytes += Self.closeFrameReserveBytes
         // If the write fails, the stream is ending and reports that itself.
         _ = try? stream.write(self.encoded(.close, payload.span))
     }
@@ -54,8 +56,8 @@ extension WebSocketConnection {
 
     /// Ends the connection if the peer is overdue, and sends a ping if the peer is silent.
     ///
-    /// After a pause of this whole process, an answer that came in time may still be unread in the socket. Therefore
-    /// a connection is ended only by the second sweep that finds it overdue. Between two sweeps the socket is read.
+    /// After a pause of this whole process, an answer that arrived in time may still be unread in the socket. Therefore
+    /// a connection is ended only when two sweeps in a row find it overdue. The socket is read between the sweeps.
     func sweep(now: UInt64) {
         let times = self.group.sweepTimes
         let waitedMilliseconds = now - min(now, self.waitingSinceMilliseconds)
@@ -83,6 +85,7 @@ extension WebSocketConnection {
         }
     }
 
+    /// Ends the connection without a close frame; `cause` is reported to the delegate.
     private func abort(_ cause: WebSocketClosure.Cause) {
         // The code and reason of our own close frame are kept.
         if case .own? = self.closure?.cause {
@@ -93,6 +96,7 @@ extension WebSocketConnection {
         self.stream?.abort()
     }
 
+    /// Releases the stream, and removes the connection from its group.
     private func forgetStream() {
         self.stream = nil
         self.group.remove(self)
@@ -119,8 +123,8 @@ extension WebSocketConnection: TCPStreamDelegate {
         }
         var offset = 0
         if self.state == .connecting {
-            guard let used = self.readHandshake(bytes.span) else { return }
-            offset = used
+            guard let frameStart = self.readHandshake(bytes.span) else { return }
+            offset = frameStart
         }
         if offset < bytes.count { self.decode(&bytes, from: offset) }
     }

@@ -10,10 +10,10 @@ extension WebSocketConnection {
     func readHandshake(_ bytes: Span<UInt8>) -> Int? {
         guard let handshake = self.handshake, let start = self.readProxyHeader(bytes, handshake) else { return nil }
         do throws(HTTPHeadError) {
-            guard let (head, used) = try handshake.reader.consume(bytes.extracting(start...)) else { return nil }
+            guard let (head, headBytes) = try handshake.reader.consume(bytes.extracting(start...)) else { return nil }
             let isOpen =
                 handshake.client.map { self.handleResponse(head, $0) } ?? self.handleRequest(head, handshake)
-            return isOpen ? start + used : nil
+            return isOpen ? start + headBytes : nil
         } catch {
             switch self.role {
             case .client: self.failHandshake(.malformed)
@@ -39,7 +39,7 @@ extension WebSocketConnection {
         }
         do throws(HandshakeRejection) {
             let request = try UpgradeRequest(head, policy: configuration.policy)
-            // The group already contains this connection, therefore `>` and not `>=`.
+            // The condition uses `>` and not `>=`, because the group already contains this connection.
             if self.group.count > configuration.maxConnections {
                 throw .unavailable(retryAfter: configuration.retryAfter)
             }
@@ -74,6 +74,7 @@ extension WebSocketConnection {
         }
     }
 
+    /// Ends the handshake: the WebSocket is open.
     private func open(request: UpgradeRequest?, subprotocol: String?) {
         self.handshake = nil
         self.subprotocol = subprotocol
@@ -81,6 +82,7 @@ extension WebSocketConnection {
         self.delegate?.webSocketOpened(self, request)
     }
 
+    /// As a client: ends the connection, because the server did not accept the handshake.
     private func failHandshake(_ failure: HandshakeFailure) {
         self.handshake = nil
         self.closure = WebSocketClosure(code: .abnormal, reason: "", cause: .handshakeFailed(failure))

@@ -7,7 +7,7 @@ package import EventLoop
 /// It retains itself, its delegate and its context until `webSocketClosed`. An idle connection has no buffer.
 package final class WebSocketConnection {
     // The properties that a delivery uses come first, so that they share a cache line: with thousands of viewers, a
-    // connection is usually not cached.
+    // connection is usually not in the processor's cache.
     /// The current state.
     package internal(set) var state = State.connecting
     /// Whether a ping was sent and nothing was received since.
@@ -16,6 +16,7 @@ package final class WebSocketConnection {
     var isOverdue = false
     /// The side of this connection: client or server.
     package let role: Role
+    /// The TCP connection; nil before it is created, and after it has ended.
     var stream: TCPStream?
     /// The group of connections that share limits and timeouts.
     package let group: WebSocketGroup
@@ -33,7 +34,7 @@ package final class WebSocketConnection {
     var closure: WebSocketClosure?
     /// When a byte was last received, in the loop's time.
     package internal(set) var lastReceivedMilliseconds: UInt64
-    /// When this side began to wait for the end of the handshake, a pong or the peer's close, in the loop's time.
+    /// When this side began to wait for the handshake, a pong or the peer's close frame, in the loop's time.
     var waitingSinceMilliseconds: UInt64
     private var decoder: FrameDecoder
     private var meter = InboundMeter()
@@ -71,16 +72,23 @@ package final class WebSocketConnection {
     ///
     /// The delegate receives `webSocketOpened`, or `webSocketClosed` with the error.
     ///
+    /// - Parameters:
+    ///   - group: The group of the connection.
+    ///   - target: The server.
+    ///   - security: The TLS session of a `wss` address; nil sends clear text.
+    ///   - delegate: Receives the connection's events.
+    /// - Returns: The connection, whose WebSocket is not open yet.
     /// - Throws: `LoopError` when the attempt could not begin; the delegate then receives no event.
     package static func connect(
-        group: WebSocketGroup, to target: WebSocketTarget, delegate: any WebSocketDelegate
+        group: WebSocketGroup, to target: WebSocketTarget, security: (any StreamSecurity)? = nil,
+        delegate: any WebSocketDelegate
     ) throws(LoopError) -> WebSocketConnection {
         let client = ClientHandshake(target, nonce: (group.randomBits(), group.randomBits()))
         let handshake = PendingHandshake(client: client, maxBytes: group.configuration.maxHandshakeBytes)
         let connection = WebSocketConnection(group: group, role: .client, handshake: handshake)
         connection.delegate = delegate
         connection.stream = try TCPStream.connect(
-            loop: group.loop, host: target.host, port: target.port, delegate: connection)
+            loop: group.loop, host: target.host, port: target.port, security: security, delegate: connection)
         group.add(connection)
         return connection
     }
@@ -163,10 +171,12 @@ package final class WebSocketConnection {
     func decode(_ bytes: inout MutableSpan<UInt8>, from start: Int) {
         var offset = start
         while self.state == .open || self.state == .closing {
-            let before = offset
-            let next = self.decoder.next(&bytes, &offset)
-            if let excess = self.excess(offset - before, isFrame: next != nil) { return self.exceeded(excess) }
-            guard let event = next else { break }
+            let eventStart = offset
+            let event = self.decoder.next(&bytes, &offset)
+            if let excess = self.countReceived(offset - eventStart, isFrame: event != nil) {
+                return self.handleExcess(excess)
+            }
+            guard let event else { break }
             switch event {
             case .text(.inChunk(let range)): self.receivedText(bytes.span.extracting(range))
             case .text(.buffered(let message)): self.receivedText(message.span)
@@ -182,22 +192,22 @@ package final class WebSocketConnection {
     }
 
     /// Counts received bytes against the limits, and returns the limit that is exceeded, if any.
-    private func excess(_ byteCount: Int, isFrame: Bool) -> InboundExcess? {
+    private func countReceived(_ byteCount: Int, isFrame: Bool) -> InboundExcess? {
         let configuration = self.group.configuration
         guard self.state == .open else { return nil }
-        let held = self.decoder.bufferedCapacityBytes
-        if held != self.unfinishedBytes {
-            self.group.unfinishedBytes += held - self.unfinishedBytes
-            let isLarger = held > self.unfinishedBytes
-            self.unfinishedBytes = held
+        let bufferedBytes = self.decoder.bufferedCapacityBytes
+        if bufferedBytes != self.unfinishedBytes {
+            self.group.unfinishedBytes += bufferedBytes - self.unfinishedBytes
+            let isLarger = bufferedBytes > self.unfinishedBytes
+            self.unfinishedBytes = bufferedBytes
             if isLarger, self.group.unfinishedBytes > configuration.maxUnfinishedBytes { return .unfinishedMessages }
         }
         guard let limits = configuration.inbound else { return nil }
-        return self.meter.count(byteCount, isFrame: isFrame, limits, now: self.group.loop.nowMilliseconds)
+        return self.meter.count(byteCount, isFrame: isFrame, limits, nowMilliseconds: self.group.loop.nowMilliseconds)
     }
 
-    /// Notifies the delegate, which closes the connection; all further received bytes are discarded.
-    private func exceeded(_ excess: InboundExcess) {
+    /// Notifies the delegate, which should close the connection, and discards all further received bytes.
+    private func handleExcess(_ excess: InboundExcess) {
         self.delegate?.webSocket(self, exceeded: excess)
         self.decoder.stop()
         self.group.unfinishedBytes -= self.unfinishedBytes
@@ -218,8 +228,9 @@ package final class WebSocketConnection {
         if self.state == .open { self.send(self.encoded(.pong, payload)) }
     }
 
+    /// Begins to close the connection of a slow reader; returns the outcome of the failed send.
     private func handleSendError(_ error: LoopError) -> SendOutcome {
-        // Any other error has ended the stream, which calls `streamEnded` at the end of this turn.
+        // Any other error ends the stream, which calls `streamEnded` at the end of this turn.
         guard case .overflow = error else { return .notOpen }
         self.closure = WebSocketClosure(
             code: self.group.configuration.overflowCode, reason: "too slow", cause: .slowReader)
@@ -234,9 +245,9 @@ package final class WebSocketConnection {
 /// The state of a connection until its handshake is over.
 final class PendingHandshake {
     var reader: HTTPHeadReader
-    /// Reads the PROXY header of a trusted proxy; nil when none is expected, or it was read.
-    var proxyHeader: ProxyHeaderReader?
-    /// The trusted proxy whose `X-Forwarded-For` names the client.
+    /// Reads the PROXY header of a trusted proxy; nil when no PROXY header is expected, or it was read.
+    var proxyHeaderReader: ProxyHeaderReader?
+    /// The address of the trusted proxy whose `X-Forwarded-For` contains the client's address; nil if there is none.
     var proxy: IPAddress?
     /// The handshake of a client; nil on the server's side.
     let client: ClientHandshake?

@@ -3,8 +3,8 @@ package import EventLoop
 
 /// Receives the events of connections, always on their loop's thread.
 ///
-/// One delegate may serve many connections and keep the data of each in its `context`, or each may have its own
-/// delegate.
+/// A delegate may serve one connection or many. A delegate of many can store the data of each connection in the
+/// connection's `context`.
 package protocol WebSocketDelegate: AnyObject {
     /// The WebSocket is open. `request` is nil on the client's side. The delegate of a server may set
     /// another delegate here, or close the connection.

@@ -67,8 +67,8 @@ package final class WebSocketGroup {
     /// Checks the timeouts of all connections now, for owners that call it from their own timer.
     package func sweep() {
         let now = self.loop.nowMilliseconds
-        // In reverse order, because the last connection takes the index of a connection that ends at once, and in this
-        // order the last connection was already checked.
+        // A connection may end during its check; the last connection then takes its index. In reverse order that last
+        // connection was already checked.
         for index in self.connections.indices.reversed() where index < self.connections.count {
             self.connections[index].sweep(now: now)
         }
@@ -84,7 +84,7 @@ package final class WebSocketGroup {
         guard index >= 0, index < self.connections.count, self.connections[index] === connection else { return }
         connection.groupIndex = -1
         self.unfinishedBytes -= connection.unfinishedBytes
-        connection.leftGroup()
+        connection.removedFromGroup()
         let last = self.connections.removeLast()
         if last !== connection {
             self.connections[index] = last

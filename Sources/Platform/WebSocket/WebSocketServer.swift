@@ -14,7 +14,7 @@ package final class WebSocketServer {
     package var requestFilter: ((UpgradeRequest) -> HandshakeRejection?)?
     /// Limits connections by the client's address; set it before the loop runs.
     package var admission: (any WebSocketAdmission)?
-    /// The number of rejected requests.
+    /// The number of rejected handshakes and connections.
     package internal(set) var rejections = 0
     private var listener: TCPListener?
 
@@ -50,9 +50,9 @@ package final class WebSocketServer {
 
     private func addConnection(_ stream: TCPStream) {
         let configuration = self.group.configuration
-        // Up to `maxRejected` connections beyond the limit are answered with 503. Further connections are closed at
-        // once.
-        if self.group.count >= configuration.maxConnections + Self.maxRejected {
+        // Up to `maxRejectedConnections` connections beyond the limit are answered with 503. Further connections are
+        // closed at once.
+        if self.group.count >= configuration.maxConnections + Self.maxRejectedConnections {
             self.rejections += 1
             return stream.close()
         }
@@ -68,12 +68,13 @@ package final class WebSocketServer {
         if !configuration.trustedProxies.contains(peer) {
             connection.admitClient(peer, self)
         } else if configuration.speaksProxyProtocol {
-            handshake.proxyHeader = ProxyHeaderReader()
+            handshake.proxyHeaderReader = ProxyHeaderReader()
         } else {
             handshake.proxy = peer
         }
     }
 
-    /// How many connections beyond a limit are answered at the same time; further ones are closed without an answer.
-    package static let maxRejected = 64
+    /// The maximum number of connections beyond a limit that get a response at the same time; further connections are
+    /// closed without a response.
+    package static let maxRejectedConnections = 64
 }

@@ -7,4 +7,4 @@ exit(
     ServiceHost.run(
         "audience-presence", summary: "Keeps who is watching: joins, leaves, heartbeats, kicks, counts and lists.",
         settings: { PresenceSettings(&$0) },
-        build: { host, settings in [host.shell(settings.spec(policies: host.settings.policies))] }))
+        build: { host, settings in [host.makeShell(settings.spec(policies: host.settings.policies))] }))

@@ -6,7 +6,7 @@ import PlazaModel
 
 /// Exports the growth of the feeds' ledgers (I10) as metrics: published, admitted, refused and dropped.
 ///
-/// The rows hold the exact sums of each live and survive a crash. These metrics count only the changes that this
+/// The rows contain the exact sums of each live and survive a crash. The metrics count only the changes that this
 /// instance made.
 final class LedgerMeter {
     private let metrics: MetricsRegistry
@@ -22,32 +22,34 @@ final class LedgerMeter {
     func countGrowth(from old: BarrageRow?, to new: BarrageRow?) {
         guard case .feed(let newFeed)? = new else { return }
         // A live that was created again begins with an empty ledger.
-        var before = Ledger()
-        if case .feed(let oldFeed)? = old, oldFeed.value.epoch == newFeed.value.epoch { before = oldFeed.value.ledger }
-        let after = newFeed.value.ledger
-        guard after != before else { return }
-        self.published.add(Int(after.published.saturatingSubtract(before.published)))
-        let admitted = before.admitted
-        for entry in after.admitted {
-            let oldCount = admitted.first { $0.feedClass == entry.feedClass }?.count ?? 0
+        var oldLedger = Ledger()
+        if case .feed(let oldFeed)? = old, oldFeed.value.epoch == newFeed.value.epoch {
+            oldLedger = oldFeed.value.ledger
+        }
+        let newLedger = newFeed.value.ledger
+        guard newLedger != oldLedger else { return }
+        self.published.add(Int(newLedger.published.saturatingSubtract(oldLedger.published)))
+        let oldAdmitted = oldLedger.admitted
+        for entry in newLedger.admitted {
+            let oldCount = oldAdmitted.first { $0.feedClass == entry.feedClass }?.count ?? 0
             self.add(
                 MetricNames.Barrage.admitted, entry.count.saturatingSubtract(oldCount), ["class": entry.feedClass.name])
         }
-        let refused = before.refused
-        for entry in after.refused {
-            let oldCount = refused.first { $0.code == entry.code }?.count ?? 0
+        let oldRefused = oldLedger.refused
+        for entry in newLedger.refused {
+            let oldCount = oldRefused.first { $0.code == entry.code }?.count ?? 0
             self.add(MetricNames.Barrage.refused, entry.count.saturatingSubtract(oldCount), ["reason": entry.code.name])
         }
-        let dropped = before.dropped
-        for entry in after.dropped {
-            let oldCount = dropped.first { $0.feedClass == entry.feedClass && $0.reason == entry.reason }?.count ?? 0
+        let oldDropped = oldLedger.dropped
+        for entry in newLedger.dropped {
+            let oldCount = oldDropped.first { $0.feedClass == entry.feedClass && $0.reason == entry.reason }?.count ?? 0
             let labels = ["class": entry.feedClass.name, "reason": entry.reason.rawValue]
             self.add(MetricNames.Barrage.dropped, entry.count.saturatingSubtract(oldCount), labels)
         }
     }
 
-    private func add(_ name: String, _ count: Int64, _ labels: [String: String]) {
+    private func add(_ metric: String, _ count: Int64, _ labels: [String: String]) {
         guard count > 0 else { return }
-        self.metrics.counter(name, help: "Messages by outcome.", labels: labels).add(Int(count))
+        self.metrics.counter(metric, help: "Messages by outcome.", labels: labels).add(Int(count))
     }
 }

@@ -9,14 +9,14 @@ exit(
         "barrage-fanout", summary: "Writes each live's one ordered feed: barrage, gifts, control, tips, counters.",
         build: { host in
             let machine = BarrageMachine(policies: host.settings.policies)
-            let apps = host.appTable()
+            let apps = host.makeAppTableFollower()
             let spec = MachineSpec(
                 name: AppendedFeed.group, inbox: .barrageInbox, state: .barrageState, appendsTo: .roomFeed, apps: apps
-            ) {
-                let meter = LedgerMeter($0.metrics)
+            ) { context in
+                let meter = LedgerMeter(context.metrics)
                 return MachineProcessor(
-                    machine, $0, observe: { meter.countGrowth(from: $0, to: $1) },
-                    refresh: { $0.updateSettings(apps.snapshot) })
+                    machine, context, observe: { old, new in meter.countGrowth(from: old, to: new) },
+                    refresh: { machine in machine.updateSettings(apps.snapshot) })
             }
-            return [apps, host.shell(spec)]
+            return [apps, host.makeShell(spec)]
         }))

@@ -11,22 +11,22 @@ exit(
     ServiceHost.run(
         "room-directory", summary: "Keeps the list of lives: who owns them, what they are, who may do what.",
         backendRequests: .all,
-        settings: { WebhookSettings(&$0) },
-        build: { host, webhooks in
+        settings: { reader in WebhookSettings(&reader) },
+        build: { host, webhookSettings in
             let machine = DirectoryMachine(policies: host.settings.policies)
-            let apps = host.appTable()
+            let apps = host.makeAppTableFollower()
             let spec = MachineSpec(
                 name: "directory", inbox: .directoryInbox, state: .directoryState, publicTopics: [.rooms, .apps],
                 apps: apps
-            ) {
-                MachineProcessor(machine, $0, refresh: { $0.updateSettings(apps.snapshot) })
+            ) { context in
+                MachineProcessor(machine, context, refresh: { machine in machine.updateSettings(apps.snapshot) })
             }
             let hooks = host.settings.hooks
-            var components: [any ServiceComponent] = [apps, host.shell(spec)]
+            var components: [any ServiceComponent] = [apps, host.makeShell(spec)]
             if !hooks.isEmpty {
                 components.append(
                     WebhookSender(
-                        hooks: hooks, settings: host.shellSettings, caFile: webhooks.caFile, log: host.log,
+                        hooks: hooks, settings: host.shellSettings, caFile: webhookSettings.caFile, log: host.log,
                         metrics: host.metrics))
             }
             return components

@@ -16,12 +16,12 @@ struct GatewayOptions: Sendable {
     let httpPort: Int
     let shards: Int
     let leaseSeconds: Int
-    let ringSeconds: Int
+    let feedCacheSeconds: Int
     let sessionKey: Secret?
     let admission: AdmissionSettings
     let pages: PagesOptions
     let webhooks: WebhookSettings
-    /// Which part of the calls is traced, 0 to 1.
+    /// The share of the calls that is traced, from 0 to 1.
     let traceShare: Double
 
     init(_ reader: inout SettingsReader) {
@@ -35,7 +35,7 @@ struct GatewayOptions: Sendable {
         self.leaseSeconds = reader.int(
             "lease-seconds", default: 90, range: 1...3600,
             help: "How long a silent client counts as present; the same for presence and all gateways.")
-        self.ringSeconds = reader.int(
+        self.feedCacheSeconds = reader.int(
             "ring-seconds", default: 60, range: 1...600,
             help: "How long feed items are kept in memory for clients that come back; older ones are read again.")
         self.sessionKey =
@@ -71,26 +71,26 @@ exit(
                 reader.reject(settings.appsOption, value: nil, remedy: validationError)
             }
         },
-        build: { host, extra in
+        build: { host, options in
             var settings = GatewaySettings(
-                id: GatewayID(host.settings.instance), host: host.settings.host, port: UInt16(extra.port),
-                httpPort: UInt16(extra.httpPort), shards: extra.shards, partitions: host.settings.partitions,
-                lease: .seconds(Int64(extra.leaseSeconds)))
+                id: GatewayID(host.settings.instance), host: host.settings.host, port: UInt16(options.port),
+                httpPort: UInt16(options.httpPort), shards: options.shards, partitions: host.settings.partitions,
+                lease: .seconds(Int64(options.leaseSeconds)))
             settings.policies = host.settings.policies
             settings.drain = Milliseconds(Int64(host.settings.drainMilliseconds))
             settings.tracer = host.tracer
-            settings.ring = .seconds(Int64(extra.ringSeconds))
-            if let key = extra.sessionKey {
+            settings.feedCacheSpan = .seconds(Int64(options.feedCacheSeconds))
+            if let key = options.sessionKey {
                 settings.sessionNamer = .keyed(key)
             } else {
                 host.log.info("sessions are bound to their users without a secret: see --session-key-file")
             }
             let authenticator = try AppKeyAuthenticator(apps: host.settings.apps)
-            extra.admission.apply(to: &settings, apps: authenticator.appCount)
-            settings.origins = extra.pages.origins
-            settings.pages = extra.pages.settings(apps: try AppKeyring(json: host.settings.apps))
-            if extra.pages.lacksPages { host.log.warning("there are no pages beside the program: see --pages") }
-            if let app = extra.pages.demoApp, let pages = settings.pages {
+            options.admission.apply(to: &settings, apps: authenticator.appCount)
+            settings.origins = options.pages.origins
+            settings.pages = options.pages.settings(apps: try AppKeyring(json: host.settings.apps))
+            if options.pages.lacksPages { host.log.warning("there are no pages beside the program: see --pages") }
+            if let app = options.pages.demoApp, let pages = settings.pages {
                 if pages.demoTokens == nil {
                     host.log.warning("no key of the app signs, so pages get no tokens", [.app: .string(app)])
                 } else {
@@ -105,7 +105,7 @@ exit(
             return [
                 GatewayService(
                     settings, authenticator: authenticator, hooks: host.settings.hooks,
-                    webhookCAFile: extra.webhooks.caFile,
+                    webhookCAFile: options.webhooks.caFile,
                     kafka: host.settings.kafka(log: host.log),
                     mode: host.settings.mode, log: host.log, registry: host.metrics)
             ]

@@ -11,11 +11,11 @@ exit(
             let seats = SeatMachine(policies: host.settings.policies)
             let connections = ConnectionMachine(policies: host.settings.policies)
             return [
-                host.shell(
+                host.makeShell(
                     MachineSpec(name: "seat", inbox: .seatInbox, state: .seatState, publicTopics: [.stages]) {
                         MachineProcessor(seats, $0)
                     }),
-                host.shell(
+                host.makeShell(
                     MachineSpec(name: "connection", inbox: .connectionInbox, state: .connectionState) {
                         MachineProcessor(connections, $0)
                     }),

@@ -17,8 +17,9 @@ package protocol Attack: Sendable {
     /// - Parameter limit: the maximum, given by `--connections`.
     /// - Returns: a number up to `limit`.
     func connections(limit: Int) -> Int
-    /// Makes the client that decides what one connection sends; a connection that the gateway closes is replaced by a
-    /// new one with a new client.
+    /// Makes the client that decides what one connection sends.
+    ///
+    /// When the gateway closes a connection, the attack opens another one, with a new client.
     func client(_ setting: AttackClientSetting) -> any AttackClient
 }
 
@@ -34,12 +35,12 @@ package enum AttackChannel: Hashable, Sendable {
 
 /// The parameters of one connection of an attack.
 package struct AttackClientSetting: Sendable {
-    /// The index of the connection among those of the attack; a replacement has the index of the one that it replaces.
+    /// The index of the connection in the attack; a replacement gets the index of the connection that it replaces.
     package var index: Int
-    /// How many connections had this index before.
+    /// How many earlier connections had this index: 0 for the first one, 1 for its replacement.
     package var attempt: Int
-    /// A part of the names of users and lives, different in each attack and run.
-    package var name: String
+    /// The beginning of the names of the client's users and lives, different in each attack and run.
+    package var namePrefix: String
     /// A random number generator, seeded differently for each connection.
     package var random: SeededRandom
     /// The number of partitions of each topic.
@@ -49,7 +50,7 @@ package struct AttackClientSetting: Sendable {
     /// The lives of the honest clients.
     package var honestLives: [LiveID]
     /// Makes a token for a user.
-    package var token: @Sendable (String) -> String
+    package var makeToken: @Sendable (_ user: String) -> String
 }
 
 /// Decides what one connection sends, without IO, so that tests need no gateway.
@@ -62,7 +63,7 @@ package protocol AttackClient {
     mutating func replied(_ outcome: Outcome) -> [AttackBytes]
     /// Called at each interval `Attack.turnInterval`.
     mutating func takeTurn() -> [AttackBytes]
-    /// Called when the attack ends: the calls remove what the client has created.
+    /// Called when the attack ends; the returned calls remove what the client has created.
     mutating func cleanUp() -> [AttackBytes]
 }
 
@@ -85,7 +86,7 @@ package enum AttackBytes: Hashable, Sendable {
     static func raw(_ text: String) -> AttackBytes { .raw(Array(text.utf8)) }
 }
 
-/// Writes the calls of one connection, with rising ids.
+/// Makes the text frames of one connection's calls, with ids that count up from 1.
 struct CallWriter {
     private var id = 0
 

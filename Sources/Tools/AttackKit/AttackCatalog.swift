@@ -9,7 +9,7 @@ package enum AttackCatalog {
         PayloadAttack(.deep, over: .http), PayloadAttack(.deep, over: .webSocket),
     ]
 
-    /// The attacks with these names, in the order of `all` and each once; all of them if there are no names.
+    /// The attacks with these names, each once, in the order of `all`; all attacks if `names` is empty.
     ///
     /// - Throws: `unknown` with the first name that no attack has.
     package static func named(_ names: [String]) throws(AttackError) -> [any Attack] {

@@ -3,8 +3,9 @@ package import LoadKit
 
 /// The results of the honest clients in one run.
 package struct HonestResult: Equatable, Sendable {
-    /// The percentiles of the time from when a message was due until a viewer received it, in milliseconds.
+    /// The median time from when a message was due until a viewer received it, in milliseconds.
     package var p50 = 0.0
+    /// The 99th percentile of the same time, in milliseconds.
     package var p99 = 0.0
     /// Messages sent.
     package var published = 0
@@ -12,7 +13,7 @@ package struct HonestResult: Equatable, Sendable {
     package var admitted = 0
     /// Items that viewers should have received and did not, summed over all viewers.
     package var missing = 0
-    /// Items that were repeated, reordered, or under another number than acknowledged.
+    /// Items that were repeated or reordered, or whose number differs from the one in the reply to the sender.
     package var misplaced = 0
     /// How often a client lost its connection.
     package var reconnects = 0
@@ -36,7 +37,7 @@ package struct HonestResult: Equatable, Sendable {
 
 /// The metrics of a gateway's process at one reading.
 package struct GatewayReading: Equatable, Sendable {
-    /// When the process started, in seconds since 1970; it distinguishes the process from its successor.
+    /// When the process started, in seconds since 1970; a restarted process has a different start time.
     package var startTime: Double
     /// Resident memory in bytes.
     package var residentBytes: Double
@@ -49,9 +50,9 @@ package struct GatewayReading: Equatable, Sendable {
 
 /// The measurements of one gateway during an attack.
 package struct GatewayChange: Equatable, Sendable {
-    /// nil if the gateway did not answer.
+    /// The reading before the attack; nil if the gateway did not answer.
     package var before: GatewayReading?
-    /// nil if the gateway did not answer.
+    /// The last reading; nil if the gateway did not answer.
     package var after: GatewayReading?
     /// The maximum resident memory of all readings, in bytes.
     package var maxBytes: Double
@@ -82,7 +83,7 @@ package struct AttackMeasurement: Equatable, Sendable {
     package var gateways: [String: GatewayChange] = [:]
     /// The requests of an honest HTTP client during the attack.
     package var http = AnswerRate()
-    /// The lives created after the attack, one in each partition of the directory.
+    /// The requests to create a live after the attack, one in each partition of the directory.
     package var partitions = AnswerRate()
 
     package init() {}

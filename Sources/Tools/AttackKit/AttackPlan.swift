@@ -20,7 +20,7 @@ package struct AttackTarget: Sendable {
 
     /// The gateways' WebSocket addresses.
     package let gateways: [PlazaAddress]
-    /// The gateways' HTTP addresses; empty if they are not known, and then no attack over HTTP runs.
+    /// The gateways' HTTP addresses; if they are not known, the list is empty and no attack over HTTP runs.
     package let http: [PlazaAddress]
     /// The processes with metrics; empty if they are not known.
     package let processes: [Process]
@@ -32,15 +32,16 @@ package struct AttackTarget: Sendable {
 
     /// Describes a cluster.
     ///
-    /// `token` makes a token for a user; if its second argument is true, with the role of the app's own server.
+    /// `token` makes a token for a user; if its second argument is true, the token has the role of the app's own
+    /// server.
     ///
     /// - Throws: `notLoopback` with the first host that is not on the loopback interface.
     package init(
         gateways: [PlazaAddress], http: [PlazaAddress], processes: [Process], partitions: Int?, app: AppID,
         token: @escaping @Sendable (String, Bool) -> String
     ) throws(AttackError) {
-        self.gateways = try Self.numeric(gateways)
-        self.http = try Self.numeric(http)
+        self.gateways = try Self.numericAddresses(of: gateways)
+        self.http = try Self.numericAddresses(of: http)
         self.processes = processes
         self.partitions = partitions
         self.app = app
@@ -53,16 +54,16 @@ package struct AttackTarget: Sendable {
     /// A token for the app's own server, which acts under the name `user`.
     func serverToken(_ user: String) -> String { self.token(user, true) }
 
-    private static func numeric(_ addresses: [PlazaAddress]) throws(AttackError) -> [PlazaAddress] {
-        var numeric: [PlazaAddress] = []
+    private static func numericAddresses(of addresses: [PlazaAddress]) throws(AttackError) -> [PlazaAddress] {
+        var numericAddresses: [PlazaAddress] = []
         for address in addresses {
-            guard let host = Loopback.numeric(address.host) else { throw .notLoopback(address.host) }
-            numeric.append(PlazaAddress(host: host, port: address.port))
+            guard let host = Loopback.numericAddress(address.host) else { throw .notLoopback(address.host) }
+            numericAddresses.append(PlazaAddress(host: host, port: address.port))
         }
-        return numeric
+        return numericAddresses
     }
 
-    /// The number of partitions that is assumed when it is not known: the default with an external Kafka.
+    /// The number of partitions to assume when the target does not state it: the default on an external Kafka.
     static let assumedPartitions = 12
 }
 
@@ -72,9 +73,9 @@ package struct AttackPlan: Sendable {
     package var attacks: [any Attack]
     /// How long each attack lasts.
     package var duration = Duration.seconds(5)
-    /// The largest number of connections of an attack.
-    package var connections = 2_000
-    /// The seed of all random number generators; it is also a part of all names.
+    /// The maximum number of connections of an attack.
+    package var maxConnections = 2_000
+    /// The seed of all random number generators, and a part of all names.
     package var seed: UInt64
 
     package init(target: AttackTarget, attacks: [any Attack], seed: UInt64) {
@@ -83,6 +84,6 @@ package struct AttackPlan: Sendable {
         self.seed = seed
     }
 
-    /// The attacks that can run: those over HTTP need an HTTP address.
+    /// The attacks that can run: all of them if HTTP addresses are known, otherwise those that do not use HTTP.
     package var runnable: [any Attack] { self.attacks.filter { $0.channel != .http || !self.target.http.isEmpty } }
 }

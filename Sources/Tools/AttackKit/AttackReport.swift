@@ -44,7 +44,7 @@ package struct AttackReport: Sendable {
         let ratio = self.baseline.p99 > 0 ? Self.decimal(honest.p99 / self.baseline.p99) : "–"
         var lines = [
             Self.row(
-                result.name, "\(measured.tally.opened)", "\(measured.tally.pieces)", Self.decimal(honest.p50),
+                result.name, "\(measured.tally.opened)", "\(measured.tally.writes)", Self.decimal(honest.p50),
                 Self.decimal(honest.p99), ratio, "\(honest.missing)",
                 measured.http.asked == 0 ? "–" : "\(measured.http.answered)/\(measured.http.asked)",
                 Self.memory(measured.gateways), result.verdict.isPassed ? "passed" : "FAILED")
@@ -54,18 +54,19 @@ package struct AttackReport: Sendable {
         return lines + result.verdict.failures.map { "    FAILED: \($0)" }
     }
 
-    /// The resident memory of all gateways before, and the most during the attack.
+    /// The sum of the gateways' resident memory before the attack, and the sum of their maxima during it, in MiB.
     private static func memory(_ gateways: [String: GatewayChange]) -> String {
         if gateways.isEmpty { return "–" }
         let mebibyte = Double(1 << 20)
         let before = gateways.values.reduce(0) { $0 + ($1.before?.residentBytes ?? 0) } / mebibyte
-        let most = gateways.values.reduce(0) { $0 + $1.maxBytes } / mebibyte
-        return "\(Int(before)) → \(Int(most))"
+        let maximum = gateways.values.reduce(0) { $0 + $1.maxBytes } / mebibyte
+        return "\(Int(before)) → \(Int(maximum))"
     }
 
     /// A number with one decimal.
     private static func decimal(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
 
+    /// One line of the table, with each cell padded to the width of its column.
     private static func row(_ cells: String...) -> String {
         let widths = [22, 12, 9, 9, 9, 7, 8, 7, 13, 0]
         return zip(cells, widths).map { cell, width in cell + String(repeating: " ", count: max(0, width - cell.count))

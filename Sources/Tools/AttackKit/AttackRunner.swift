@@ -12,20 +12,20 @@ package enum AttackRunner {
     /// - Parameters:
     ///   - plan: what to run.
     ///   - say: called with a line before each attack.
-    /// - Returns: the results of all attacks; a failed one does not stop those after it.
+    /// - Returns: the results of all attacks; the run continues after a failed attack.
     /// - Throws: `AttackError.baseline` when honest clients fail without an attack, or `LoopError` and `LoadError` when
     ///   the system has no thread or descriptor left.
     package static func run(_ plan: AttackPlan, say: @Sendable (String) -> Void) async throws -> AttackReport {
         say("without an attack")
-        // The first run only warms up connections and caches. A cold baseline would have a high p99, and the limit, which
-        // is twice that p99, would be too lenient.
-        _ = try await Self.load(plan, "warm", seconds: .seconds(1)) { _ in }
-        let baseline = HonestResult(try await Self.load(plan, "base", seconds: plan.duration) { _ in })
+        // The first run only warms up connections and caches. A cold baseline would have a high p99, and the limit,
+        // which is twice that p99, would be too lenient.
+        _ = try await Self.runHonestClients(plan, "warm", duration: .seconds(1)) { _ in }
+        let baseline = HonestResult(try await Self.runHonestClients(plan, "base", duration: plan.duration) { _ in })
         let failures = baseline.failures + (baseline.missing == 0 ? [] : ["\(baseline.missing) items are missing."])
         guard failures.isEmpty else { throw AttackError.baseline(failures) }
-        let names = Set(plan.runnable.map(\.name))
+        let runnableNames = Set(plan.runnable.map(\.name))
         var report = AttackReport(
-            baseline: baseline, skipped: plan.attacks.map(\.name).filter { !names.contains($0) })
+            baseline: baseline, skipped: plan.attacks.map(\.name).filter { !runnableNames.contains($0) })
         for (number, attack) in plan.runnable.enumerated() {
             say("\(attack.name): \(attack.summary)")
             let measured = try await Self.measure(attack, plan, "a\(number)")
@@ -36,6 +36,7 @@ package enum AttackRunner {
         return report
     }
 
+    /// Runs one attack beside the honest clients, then checks the directory's partitions.
     private static func measure(_ attack: any Attack, _ plan: AttackPlan, _ suffix: String) async throws
         -> AttackMeasurement
     {
@@ -43,16 +44,17 @@ package enum AttackRunner {
         await monitor.begin()
         let tally = Locked(AttackTally())
         var measured = AttackMeasurement()
-        let report = try await Self.load(plan, suffix, seconds: plan.duration) { lives in
-            let watch = Task { await monitor.watch() }
-            let result = try await Self.attack(attack, plan, "\(Self.name(plan, suffix))x", lives)
+        let names = Self.namePrefix(plan, suffix)
+        let report = try await Self.runHonestClients(plan, suffix, duration: plan.duration) { lives in
+            let monitoring = Task { await monitor.watch() }
+            let result = try await Self.runSwarm(attack, plan, namePrefix: "\(names)x", honestLives: lives)
             tally.withLock { $0 = result }
-            watch.cancel()
-            await watch.value
+            monitoring.cancel()
+            await monitoring.value
         }
         measured.honest = HonestResult(report)
         measured.tally = tally.withLock { $0 }
-        measured.partitions = try await PartitionCheck(target: plan.target, name: "\(Self.name(plan, suffix))p").run()
+        measured.partitions = try await PartitionCheck(target: plan.target, namePrefix: "\(names)p").run()
         (measured.gateways, measured.http) = await monitor.end()
         return measured
     }
@@ -61,57 +63,61 @@ package enum AttackRunner {
     ///
     /// - Parameters:
     ///   - plan: the plan.
-    ///   - suffix: distinguishes the run from others of the plan.
-    ///   - seconds: how long messages are sent.
-    ///   - disturbance: gets the lives of the honest clients.
+    ///   - suffix: distinguishes the names of this run from those of the plan's other runs.
+    ///   - duration: how long messages are sent.
+    ///   - disturbance: what to do meanwhile; its argument is the lives of the honest clients.
     /// - Returns: what the honest clients saw.
     /// - Throws: the error of `disturbance`, or the reason why the load could not run.
-    private static func load(
-        _ plan: AttackPlan, _ suffix: String, seconds: Duration,
+    private static func runHonestClients(
+        _ plan: AttackPlan, _ suffix: String, duration: Duration,
         disturbance: @escaping @Sendable ([LiveID]) async throws -> Void
     ) async throws -> LoadReport {
         let target = plan.target
-        var load = LoadPlan(addresses: target.gateways, name: Self.name(plan, suffix)) { target.userToken($0) }
+        var load = LoadPlan(addresses: target.gateways, name: Self.namePrefix(plan, suffix)) { target.userToken($0) }
         (load.lives, load.viewers, load.rate) = (Self.lives, Self.viewers, Self.rate)
-        load.duration = seconds
+        load.duration = duration
         let lives = (0..<load.lives).map { load.liveID($0) }
-        let (sending, began) = AsyncStream.makeStream(of: Void.self)
+        // The stream ends when the first message is sent, or when the load ends without one.
+        let (untilSending, sendingBegan) = AsyncStream.makeStream(of: Void.self)
         let run = Task { [load] in
-            defer { began.finish() }
-            return try await LoadRunner.run(load) { if $0.stage == .sending { began.finish() } }
+            defer { sendingBegan.finish() }
+            return try await LoadRunner.run(load) { if $0.stage == .sending { sendingBegan.finish() } }
         }
-        for await _ in sending {}
+        for await _ in untilSending {}
         try await disturbance(lives)
         return try await run.value
     }
 
     /// Runs the attack's connections on an event loop and thread of their own.
-    private static func attack(
-        _ attack: any Attack, _ plan: AttackPlan, _ name: String, _ lives: [LiveID]
+    private static func runSwarm(
+        _ attack: any Attack, _ plan: AttackPlan, namePrefix: String, honestLives: [LiveID]
     ) async throws -> AttackTally {
-        let (results, finished) = AsyncStream.makeStream(of: AttackTally.self)
+        // The stream yields one tally, or none if the swarm cannot start.
+        let (tallies, continuation) = AsyncStream.makeStream(of: AttackTally.self)
         let thread = try EventLoop.start(name: "plaza-attack") { loop in
-            let swarm = AttackSwarm(attack, plan, name: name, honestLives: lives, loop: loop) { tally in
-                finished.yield(tally)
-                finished.finish()
+            let swarm = AttackSwarm(attack, plan, namePrefix: namePrefix, honestLives: honestLives, loop: loop) {
+                tally in
+                continuation.yield(tally)
+                continuation.finish()
             }
             do {
                 try swarm.start()
             } catch {
-                finished.finish()
+                continuation.finish()
             }
         }
         var tally = AttackTally()
-        for await result in results { tally = result }
+        for await result in tallies { tally = result }
         thread.stop()
         thread.join()
         return tally
     }
 
     /// The prefix of all names of a run: the seed and the name of the run.
-    private static func name(_ plan: AttackPlan, _ suffix: String) -> String {
+    private static func namePrefix(_ plan: AttackPlan, _ suffix: String) -> String {
         "at\(String(plan.seed % 0xFFFF_FFFF, radix: 36))-\(suffix)"
     }
 
+    /// The load of the honest clients: lives, viewers of each live, and messages a second in each live.
     private static let (lives, viewers, rate) = (2, 10, 10.0)
 }

@@ -6,13 +6,15 @@ package struct AttackTally: Equatable, Sendable {
     package var opened = 0
     /// The largest number of connections open at once.
     package var maxOpen = 0
-    /// The number of pieces sent: frames, requests or parts of them.
-    package var pieces = 0
+    /// The number of writes to connections, each with a frame, a request or a part of one.
+    package var writes = 0
     /// Bytes sent.
     package var bytes = 0
     /// Calls that succeeded.
     package var accepted = 0
-    /// Answers by their code: `HTTP 429`, `close 4104`, `tooFrequent`; and connections that ended without one.
+    /// How often each answer was received, such as `HTTP 429`, `close 4104`, `tooFrequent`.
+    ///
+    /// Connections that ended without an answer have entries too, such as `cut off`.
     package var answers: [String: Int] = [:]
 
     package init() {}
@@ -20,7 +22,7 @@ package struct AttackTally: Equatable, Sendable {
     /// Counts an answer.
     mutating func count(_ answer: String) { self.answers[answer, default: 0] += 1 }
 
-    /// The answers, the most frequent first.
+    /// The answers with their counts as text, the most frequent first.
     package var answersInWords: String {
         let sorted = self.answers.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         return sorted.map { "\($0.value) × \($0.key)" }.joined(separator: ", ")

@@ -17,7 +17,7 @@ package struct AttackVerdict: Equatable, Sendable {
         var failures: [String] = []
         func require(_ isTrue: Bool, _ failure: @autoclosure () -> String) { if !isTrue { failures.append(failure()) } }
 
-        require(measured.tally.pieces > 0, "The attack sent nothing, so it shows nothing.")
+        require(measured.tally.writes > 0, "The attack sent nothing, so it shows nothing.")
         let limit = Self.p99Limit(baseline)
         require(honest.p99 <= limit, "p99 is \(Int(honest.p99)) ms, more than \(Int(limit)) ms.")
         require(honest.missing == 0, "\(honest.missing) acknowledged items are missing.")
@@ -41,6 +41,7 @@ package struct AttackVerdict: Equatable, Sendable {
         self.failures = failures
     }
 
+    /// The criteria that one gateway failed; `connections` is the maximum number that the attack had open at once.
     private static func failures(_ name: String, _ gateway: GatewayChange, connections: Int) -> [String] {
         guard let before = gateway.before else { return ["\(name) did not answer before the attack."] }
         guard let after = gateway.after else { return ["\(name) does not answer any more."] }
@@ -54,8 +55,8 @@ package struct AttackVerdict: Equatable, Sendable {
 
     /// The largest p99 that passes, in milliseconds: twice the baseline.
     ///
-    /// When everything runs on one machine, scheduling alone changes a p99 by several milliseconds. Therefore a p99 up
-    /// to `noiseMilliseconds` always passes.
+    /// When everything runs on one machine, scheduling alone changes a p99 by several milliseconds. Therefore the limit
+    /// is at least `noiseMilliseconds`.
     static func p99Limit(_ baseline: HonestResult) -> Double { max(2 * baseline.p99, Self.noiseMilliseconds) }
 
     /// The maximum growth of a gateway's resident memory during an attack, in bytes.
@@ -67,6 +68,7 @@ package struct AttackVerdict: Equatable, Sendable {
         Double(Self.baseBytes + connections * Self.bytesPerConnection)
     }
 
+    /// A p99 up to this always passes.
     static let noiseMilliseconds = 50.0
     static let baseBytes = 64 << 20
     static let bytesPerConnection = 24 << 10

@@ -13,7 +13,7 @@ actor GatewayMonitor {
 
     init(_ target: AttackTarget) { self.target = target }
 
-    /// Reads the state before the attack.
+    /// Reads the metrics before the attack.
     func begin() async {
         for (name, reading) in await self.readings() {
             self.changes[name] = GatewayChange(
@@ -25,11 +25,11 @@ actor GatewayMonitor {
     func watch() async {
         while (try? await Task.sleep(for: .milliseconds(500))) != nil {
             await self.update()
-            await self.askHTTP()
+            await self.probeHTTP()
         }
     }
 
-    /// Reads the state after the attack.
+    /// Reads the metrics after the attack.
     ///
     /// - Returns: the changes by gateway, and how many HTTP requests were answered.
     func end() async -> ([String: GatewayChange], AnswerRate) {
@@ -40,8 +40,8 @@ actor GatewayMonitor {
     private func update() async {
         for (name, reading) in await self.readings() {
             self.changes[name]?.after = reading
-            let most = max(self.changes[name]?.maxBytes ?? 0, reading?.residentBytes ?? 0)
-            self.changes[name]?.maxBytes = most
+            let maxBytes = max(self.changes[name]?.maxBytes ?? 0, reading?.residentBytes ?? 0)
+            self.changes[name]?.maxBytes = maxBytes
         }
     }
 
@@ -60,14 +60,14 @@ actor GatewayMonitor {
     }
 
     /// Sends one request without a token to each gateway; any response, such as 401, shows that requests are served.
-    private func askHTTP() async {
+    private func probeHTTP() async {
         let addresses = self.target.http
         let answered = await runOnDedicatedThread("http-probe") {
             addresses.count {
                 HealthProbe.http(host: $0.host, port: Int($0.port), path: "/v1/lives", timeout: .seconds(2)) != nil
             }
         }
-        // A request that was in progress when the attack ended counts too.
+        // The task may have been cancelled meanwhile, because the attack has ended; the requests count nevertheless.
         self.http.asked += addresses.count
         self.http.answered += answered
     }

@@ -3,13 +3,13 @@ internal import ClientAddress
 
 /// Decides which hosts may be attacked (only loopback addresses), and from which source addresses.
 package enum Loopback {
-    /// The host as a numeric address of the loopback interface.
+    /// The numeric form of a host on the loopback interface.
     ///
     /// `localhost` becomes 127.0.0.1 without a lookup, because a name may resolve to another machine.
     ///
     /// - Parameter host: a numeric address, or `localhost`.
     /// - Returns: the numeric address; nil if the host is not on the loopback interface, or is another name.
-    package static func numeric(_ host: String) -> String? {
+    package static func numericAddress(_ host: String) -> String? {
         if host == "localhost" { return "127.0.0.1" }
         guard let address = IPAddress(host) else { return nil }
         return Self.blocks.contains { $0.contains(address) } ? host : nil
@@ -17,16 +17,17 @@ package enum Loopback {
 
     /// The address from which connection number `index` connects to `host`; nil for the system's choice.
     ///
-    /// Gateways limit what one address may open, so an attacker uses many. Only IPv4 has more than one address of the
-    /// loopback interface.
+    /// Gateways limit the connections of one address, so an attack uses many addresses. Only IPv4 has more than one
+    /// loopback address.
     package static func source(of index: Int, to host: String) -> String? {
         guard let address = IPAddress(host), address.isIPv4 else { return nil }
         let group = index / Self.connectionsPerSource
-        // 127.0.0.1 is the address of the honest clients.
+        // The second number is at least 1, because 127.0.0.1 is the address of the honest clients. Each of the three
+        // numbers has 250 values.
         return "127.\(1 + group / 62_500 % 250).\(group / 250 % 250).\(1 + group % 250)"
     }
 
-    /// The number of connections that share a source address: half of the HTTP connections that a gateway allows an
+    /// The number of connections that share a source address: half of the HTTP connections that a gateway allows per
     /// address.
     static let connectionsPerSource = 50
 

@@ -5,8 +5,8 @@ internal import ProtocolClient
 /// Checks that each partition of the directory still works: creates a live in it, then ends the live.
 struct PartitionCheck {
     let target: AttackTarget
-    /// A part of the names of the lives and their owners.
-    let name: String
+    /// The beginning of the names of the lives and their owners.
+    let namePrefix: String
 
     /// Parameters of the two calls.
     private struct Params: Encodable, Sendable {
@@ -22,13 +22,14 @@ struct PartitionCheck {
         let hub = try ClientHub(name: "plaza-partition")
         defer { hub.stop() }
         var options = ClientCore.Options(
-            token: self.target.serverToken("\(self.name)-server"), session: SessionID("\(self.name)-server"))
+            token: self.target.serverToken("\(self.namePrefix)-server"), session: SessionID("\(self.namePrefix)-server")
+        )
         options.callTimeout = .seconds(10)
         let client = hub.client(addresses: self.target.gateways, options: options)
         let lives = self.lives
         return await withTaskGroup(of: Bool.self) { group in
             for (index, live) in lives.enumerated() {
-                let params = Params(live: live, owner: "\(self.name)-\(index)")
+                let params = Params(live: live, owner: "\(self.namePrefix)-\(index)")
                 group.addTask {
                     do {
                         try await client.call("live.create", params)
@@ -52,12 +53,12 @@ struct PartitionCheck {
     private var lives: [String] {
         let count = self.target.partitions ?? AttackTarget.assumedPartitions
         return (0..<count).compactMap {
-            PartitionedName.live("\(self.name)-\($0)", app: self.target.app, partition: $0, of: count)
+            PartitionedName.live("\(self.namePrefix)-\($0)", app: self.target.app, partition: $0, of: count)
         }
     }
 }
 
-/// Finds names of lives that are in a given partition.
+/// Finds a live's name whose key belongs to a given partition.
 enum PartitionedName {
     /// A name that begins with `prefix`.
     ///
@@ -66,7 +67,7 @@ enum PartitionedName {
     ///   - app: the live's app.
     ///   - partition: the partition in which the live must be.
     ///   - count: the number of partitions.
-    /// - Returns: the name; nil if there is none among as many as are tried, which an even hash makes very unlikely.
+    /// - Returns: the name; nil if none of `100 * count` tried names is in the partition, which is very unlikely.
     static func live(_ prefix: String, app: AppID, partition: Int, of count: Int) -> String? {
         (0..<100 * count).lazy.map { "\(prefix)-\($0)" }.first {
             PlazaTopic.partition(of: LiveKey(app, LiveID($0)).text, among: count) == partition

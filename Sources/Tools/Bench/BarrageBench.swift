@@ -11,10 +11,11 @@ enum BarrageBench {
         summary: "inputs per CPU second of the fan-out's machine, by kind, spread out and in one hot room",
         run: { try BarrageBench.measure() })
 
-    /// The target: the minimum number of messages per CPU second, in many lives or in one hot live.
+    /// The target: the minimum number of messages per CPU second, both in many lives and in one busy live.
     private static let minimumRate = 1_000_000.0
     private static let rounds = BenchReport.rounds(7)
 
+    /// Measures all loads, or the one that the command line names.
     private static func measure() throws -> BenchReport {
         var report = BenchReport()
         // `bench barrage NAME` measures only the load with this name.

@@ -4,7 +4,7 @@ import PlazaModel
 
 /// A sequence of inputs of one kind, with their times.
 struct BarrageLoad {
-    /// The number of inputs in one transaction.
+    /// The number of inputs in one batch, after which the rows are committed.
     static let batch = 1_000
     /// The number of inputs in one round.
     static let count = 200_000
@@ -14,8 +14,8 @@ struct BarrageLoad {
     var lives = 500
     /// The number of senders in each live.
     var senders = 10
-    /// Milliseconds between two consecutive inputs, whatever their lives.
-    var gapMilliseconds = 0.05
+    /// Milliseconds between two consecutive inputs of the whole load.
+    var intervalMilliseconds = 0.05
     /// Whether the inputs are messages, to which the target applies.
     var isMessages = false
     /// Makes the command that a caller sends as the input with this number.
@@ -25,12 +25,13 @@ struct BarrageLoad {
         [
             BarrageLoad(name: "spread", isMessages: true, command: Self.text),
             BarrageLoad(
-                name: "hot", lives: 1, senders: 1_000, gapMilliseconds: 0.1, isMessages: true, command: Self.text),
+                name: "hot", lives: 1, senders: 1_000, intervalMilliseconds: 0.1, isMessages: true, command: Self.text),
             BarrageLoad(name: "custom") { .sendCustom(businessID: "shop", data: "{\"item\":\($1)}", caller: $0) },
             BarrageLoad(name: "repeated") { caller, _ in
-                var first = caller
-                first.request.counter = 1
-                return .sendText(text: "message", extensionInfo: nil, caller: first)
+                // Every input of a sender repeats its first request.
+                var firstRequest = caller
+                firstRequest.request.counter = 1
+                return .sendText(text: "message", extensionInfo: nil, caller: firstRequest)
             },
             BarrageLoad(name: "gift") { caller, _ in .sendGift(giftID: "rose", count: 1, receivers: [], caller: caller)
             },
@@ -57,7 +58,7 @@ struct BarrageLoad {
 
     /// The time and offset of an input.
     func moment(_ index: Int) -> Moment {
-        let now = 1_700_000_000_000 + Int64(Double(index) * self.gapMilliseconds)
+        let now = 1_700_000_000_000 + Int64(Double(index) * self.intervalMilliseconds)
         return Moment(now: Timestamp(milliseconds: now), offset: Int64(index))
     }
 

@@ -18,8 +18,8 @@ struct BenchReport {
     /// Whether the results reach the benchmark's target.
     var reachesTarget = true
 
-    /// The number of rounds whose median is reported: `usual`, or one for a profiler (`--once`).
-    static func rounds(_ usual: Int) -> Int { CommandLine.arguments.contains("--once") ? 1 : usual }
+    /// The number of rounds whose median is reported: `defaultCount`, or 1 with the option `--once`, for a profiler.
+    static func rounds(_ defaultCount: Int) -> Int { CommandLine.arguments.contains("--once") ? 1 : defaultCount }
 
     /// One JSON object with all values.
     var json: String {
@@ -34,6 +34,7 @@ struct BenchReport {
             separator: "\n")
     }
 
+    /// The value as text: a whole number, or rounded to three decimals.
     private static func number(_ value: Double) -> String {
         value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : String((value * 1_000).rounded() / 1_000)
     }

@@ -6,9 +6,9 @@ import StageCore
 /// Measures how many commands the connection machine handles in one CPU second, including rows, idempotency windows
 /// and effects.
 ///
-/// A thousand pairs of lives of one app repeat a sequence of steps: they connect, battle, score and disconnect. All pairs
-/// take each step before the next step begins. Each owner calls in its own session. The app's backend sends the scores in a few
-/// sessions of its own.
+/// A thousand pairs of lives of one app repeat a sequence of steps: they connect, battle, score and disconnect. All
+/// pairs complete a step before the next step begins. Each owner calls in its own session. The app's backend sends the
+/// scores in a few sessions of its own.
 enum CoHostBench {
     static let benchmark = Benchmark(
         name: "connections", summary: "co-host and battle commands per CPU second of the connection machine",
@@ -49,8 +49,8 @@ enum CoHostBench {
 private struct CoHostBenchRun {
     /// The kind of a step.
     ///
-    /// The raw values are the keys of the printed report. Three differ from their cases, because the keys must stay
-    /// those of earlier reports.
+    /// The raw values are the keys of the printed report. Three of them differ from their cases, so that reports stay
+    /// comparable with earlier ones.
     enum StepKind: String, CaseIterable {
         case request, accept, seats
         case requestBattle = "ask"
@@ -60,6 +60,7 @@ private struct CoHostBenchRun {
         case exit
     }
 
+    /// The number of pairs of lives.
     static let pairs = 1_000
     /// How often a run repeats all steps.
     ///
@@ -96,8 +97,8 @@ private struct CoHostBenchRun {
                 let start = threadCPUSeconds()
                 for input in inputs { self.handle(input) }
                 // Only a change of seats has no reply to check.
-                if kind != .seats { try self.check(kind) }
-                // Each step is one transaction.
+                if kind != .seats { try self.checkAccepted(kind) }
+                // The commands of all pairs in one step are one batch.
                 self.rows.commit()
                 self.effects.removeAll(keepingCapacity: true)
                 seconds[index] += threadCPUSeconds() - start
@@ -106,6 +107,7 @@ private struct CoHostBenchRun {
         return seconds
     }
 
+    /// Lets the machine handle a command at the next offset; 200 commands are in each millisecond.
     private mutating func handle(_ command: ConnectionCommand) {
         let now = Timestamp(milliseconds: 1_700_000_000_000 + self.offset / 200)
         let moment = Moment(now: now, offset: self.offset)
@@ -113,9 +115,8 @@ private struct CoHostBenchRun {
         self.offset += 1
     }
 
-    /// Checks that the step's last command was accepted, because rejected commands would be fast and would measure
-    /// nothing.
-    private func check(_ kind: StepKind) throws {
+    /// Checks that the step's last command was accepted: rejected commands would be fast, and the measurement useless.
+    private func checkAccepted(_ kind: StepKind) throws {
         guard case .reply(let reply)? = self.effects.last, case .success = reply.outcome else {
             throw BenchFailure(description: "\(kind.rawValue) gave \(String(describing: self.effects.last))")
         }

@@ -85,7 +85,7 @@ private enum DirectoryPattern: String, CaseIterable {
 
 /// The commands of a round, which go to many lives in turn.
 private struct DirectorySchedule {
-    /// The number of inputs in one transaction.
+    /// The number of inputs in one batch, after which the rows are committed.
     static let batch = 1_000
     /// The number of measured commands.
     static let commands = 120_000
@@ -140,7 +140,7 @@ private struct DirectorySchedule {
     var inputs: [DirectoryInput] {
         (0..<Self.commands).map { index in
             let (live, turn) = (index % Self.lives, index / Self.lives)
-            return DirectoryInput(app: "demo", self.command(live, turn, index))
+            return DirectoryInput(app: "demo", self.command(live: live, turn: turn, input: index))
         }
     }
 
@@ -150,12 +150,12 @@ private struct DirectorySchedule {
         return [.life, .update, .metadata, .admin, .kick, .mute, .occupancy][live % 7]
     }
 
-    /// The command of live number `index` in its turn number `turn`, which is input number `input` of all.
-    private func command(_ index: Int, _ turn: Int, _ input: Int) -> DirectoryCommand {
+    /// The command of live number `index` in its turn number `turn`, which is input number `input` of the round.
+    private func command(live index: Int, turn: Int, input: Int) -> DirectoryCommand {
         let (live, isEven, owner) = (self.live(index), turn % 2 == 0, self.caller("owner-\(index)", turn + 10))
         let viewer = UserID("viewer-\(index)-\(turn / 3)")
         switch self.pattern(index) {
-        case .life, .mixed: return self.life(index, turn, input)
+        case .life, .mixed: return self.life(live: index, turn: turn, input: input)
         case .update: return .updateInfo(live: live, changes: LiveChanges(notice: "notice \(turn)"), caller: owner)
         case .metadata: return .setMetadata(live: live, values: ["topic": "topic \(turn)"], caller: owner)
         case .admin:
@@ -177,8 +177,9 @@ private struct DirectorySchedule {
         }
     }
 
-    /// The five commands of a short live in five turns; the next five turns use another live.
-    private func life(_ index: Int, _ turn: Int, _ input: Int) -> DirectoryCommand {
+    /// The command for one of the five turns of a short live, from its creation to its end; each five turns use a new
+    /// live.
+    private func life(live index: Int, turn: Int, input: Int) -> DirectoryCommand {
         let name = "host-\(index)-\(turn / 5)"
         let live = LiveID("short-\(index)-\(turn / 5)")
         let caller = self.caller(name, turn % 5 < 2 ? 1 : 2)

@@ -7,9 +7,9 @@ import WebSocket
 /// Measures the CPU time of deliveries to many viewers of one live on a shard's thread, compared with a plain `send()`
 /// loop.
 ///
-/// Rounds of the shard and of the plain loop alternate, so that other load on the machine affects both. The shard
-/// encodes each message once, as the gateway does. The plain loop sends the same bytes, encoded in advance. Only the
-/// CPU time of this thread is measured; the receivers run in another process.
+/// Rounds of the shard and rounds of the plain loop alternate, so that other load on the machine affects both. The
+/// shard encodes each message once, as the gateway does. The plain loop sends the same bytes, encoded in advance. The
+/// receivers run in another process, and only the CPU time of this thread is measured.
 enum FanoutBench {
     static let benchmark = Benchmark(
         name: "fanout", summary: "deliveries per CPU second of a shard's thread, beside a plain send() loop",
@@ -92,7 +92,7 @@ private final class LiveViewers: WebSocketDelegate {
     private var viewers: [WebSocketConnection] = []
     /// Called when the expected number of viewers is connected.
     var onAllConnected: (() -> Void)?
-    /// The number of deliveries that a socket did not take at once.
+    /// The number of deliveries that a socket did not accept at once.
     private(set) var queuedDeliveries = 0
 
     init(expected: Int) { self.expected = expected }

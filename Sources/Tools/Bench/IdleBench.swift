@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import WebSocket
 
-/// Measures the memory that an idle WebSocket adds to the process.
+/// Measures by how much each idle WebSocket increases the process's memory.
 enum IdleBench {
     static let benchmark = Benchmark(
         name: "idle", summary: "bytes of the process's resident memory per idle WebSocket",

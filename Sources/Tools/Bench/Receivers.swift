@@ -28,9 +28,9 @@ enum Receivers {
         }
     }
 
-    /// The main function of the receiving process, which prints the number of bytes received.
+    /// The main function of the receiving process; prints the number of bytes received when all connections have ended.
     ///
-    /// - Parameter arguments: the three numbers that `start` passes.
+    /// - Parameter arguments: the three numbers that `start` passes: the count and the two ports.
     static func run(_ arguments: [String]) {
         raiseDescriptorLimit()
         let numbers = arguments.compactMap { UInt16($0) }
@@ -51,8 +51,8 @@ private final class Receiver: TCPStreamDelegate {
     private static let maximumPending = 200
 
     private let loop: EventLoop
-    /// The ports of the connections that are still to be made, in reverse order.
-    private var waiting: [(port: UInt16, isWebSocket: Bool)]
+    /// The connections that are not begun yet; the last one is begun next.
+    private var unconnected: [(port: UInt16, isWebSocket: Bool)]
     /// The streams that send a WebSocket handshake as soon as they are connected.
     private var streamsForWebSocket: Set<ObjectIdentifier> = []
     /// The number of connections that are being set up, handshake included.
@@ -63,13 +63,13 @@ private final class Receiver: TCPStreamDelegate {
 
     init(loop: EventLoop, count: Int, plainPort: UInt16, webSocketPort: UInt16) {
         self.loop = loop
-        self.waiting = []
-        if webSocketPort > 0 { self.waiting += Array(repeating: (webSocketPort, true), count: count) }
-        if plainPort > 0 { self.waiting += Array(repeating: (plainPort, false), count: count) }
+        self.unconnected = []
+        if webSocketPort > 0 { self.unconnected += Array(repeating: (webSocketPort, true), count: count) }
+        if plainPort > 0 { self.unconnected += Array(repeating: (plainPort, false), count: count) }
     }
 
     func connectMore() {
-        while self.pending < Self.maximumPending, let (port, isWebSocket) = self.waiting.popLast() {
+        while self.pending < Self.maximumPending, let (port, isWebSocket) = self.unconnected.popLast() {
             guard let stream = try? TCPStream.connect(loop: self.loop, host: "127.0.0.1", port: port, delegate: self)
             else { continue }
             self.pending += 1
@@ -90,7 +90,8 @@ private final class Receiver: TCPStreamDelegate {
 
     func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
         self.byteCount += bytes.count
-        // While connections are being made, the server sends nothing but one handshake response to each.
+        // While connections are being set up, these bytes are a handshake response, because the server sends nothing
+        // else.
         if self.pending > 0, self.established > 0 {
             self.pending -= 1
             self.connectMore()
@@ -99,6 +100,6 @@ private final class Receiver: TCPStreamDelegate {
 
     func streamEnded(_ stream: TCPStream, _ error: LoopError) {
         self.established -= 1
-        if self.established == 0, self.waiting.isEmpty { self.loop.stop() }
+        if self.established == 0, self.unconnected.isEmpty { self.loop.stop() }
     }
 }

@@ -82,7 +82,7 @@ private enum SeatPattern: String, CaseIterable {
 
 /// The calls of a round, which go to many lives in turn.
 private struct SeatSchedule {
-    /// The number of inputs in one transaction.
+    /// The number of inputs in one batch, after which the rows are committed.
     static let batch = 1_000
     /// The number of measured calls.
     static let calls = 120_000
@@ -127,18 +127,19 @@ private struct SeatSchedule {
         return [.takeLeave, .device, .applyAccept, .move, .lock][live % 5]
     }
 
+    /// Whether a guest must apply for a seat in a live, or may take one.
     private func mode(_ live: Int) -> TakeSeatMode { self.pattern(live) == .applyAccept ? .apply : .free }
 
     /// The measured calls.
     var inputs: [SeatInput] {
         (0..<Self.calls).map { index in
             let (live, turn) = (index % Self.lives, index / Self.lives)
-            return SeatInput(self.key(live), self.command(live, turn))
+            return SeatInput(self.key(live), self.command(live: live, turn: turn))
         }
     }
 
     /// The call for live number `live` in its turn number `turn`.
-    private func command(_ live: Int, _ turn: Int) -> SeatCommand {
+    private func command(live: Int, turn: Int) -> SeatCommand {
         let (isEven, owner, seated) = (turn % 2 == 0, "owner-\(live)", "seated-\(live)")
         switch self.pattern(live) {
         case .takeLeave, .mixed:

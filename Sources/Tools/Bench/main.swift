@@ -7,7 +7,7 @@ let benchmarks = [
     FrameBench.benchmark, FanoutBench.benchmark, IdleBench.benchmark,
 ]
 
-/// The main functions of processes that benchmarks start, by the first argument.
+/// The main functions of the child processes of benchmarks, by the first argument.
 let childMains = ["receive": Receivers.run]
 
 let arguments = Array(CommandLine.arguments.dropFirst())

@@ -3,34 +3,41 @@ internal import Foundation
 
 /// The result of one round.
 package struct RoundResult: Hashable, Sendable, Codable {
-    /// The seed, and the part of the kinds' names to which the run was limited: with the number, they give the round.
+    /// The seed of the run; `seed`, `only` and `number` together determine the round.
     package var seed: UInt64
+    /// The text that the kind of each fault had to contain; nil if all kinds were allowed.
     package var only: String?
+    /// The number of the round.
     package var number: Int
-    /// The fault in words, and its class.
+    /// The description of the fault.
     package var fault: String
+    /// The kind of the fault, by which reports are grouped.
     package var kind: String
     /// The longest time in which no viewer of a live received anything while messages were due, in milliseconds.
     package var longestPause: Double
-    /// Messages of the load: acknowledged, lost, received twice or out of order.
+    /// The number of acknowledged messages of the load.
     package var admitted: Int
-    /// Messages that were not acknowledged, by the reason.
+    /// The number of messages that were not acknowledged, by reason.
     package var refused: [String: Int]
+    /// The numbers of items that viewers did not receive, received twice, or received out of order.
     package var missing: Int
     package var repeated: Int
     package var reordered: Int
+    /// The number of tips that a viewer left who had not left.
     package var falseLeaves: Int
+    /// The number of battles that began.
     package var battles: Int
+    /// The number of seat applications and co-host requests.
     package var requests: Int
-    /// By how much the machine woke this process too late, at most, in milliseconds; nil: not measured.
+    /// The longest delay with which the machine woke this process, in milliseconds; nil if it was not measured.
     ///
-    /// Above a second, the machine was short of processor time, and pauses are those of the machine.
+    /// Above a second, the machine was short of processor time, and the pauses say nothing about the cluster.
     package var machineLag: Double?
-    /// Why the round shows nothing: its fault was not injected; nil: it was.
+    /// Why the fault was not injected; nil if it was.
     ///
-    /// Such a round has no findings, and neither its times nor its counts are in the table.
+    /// A round without its fault has no findings, and the table contains neither its times nor its counts.
     package var invalid: String?
-    /// The broken promises, one sentence each; empty if the round held.
+    /// The broken promises, one sentence each; empty if every promise held.
     package var findings: [String]
 
     /// Whether the fault was injected, and every promise was kept.
@@ -63,7 +70,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
 
     package init(rounds: [RoundResult] = []) { self.rounds = rounds }
 
-    /// Reads a report that `json` made.
+    /// Decodes the text that the property `json` returns.
     ///
     /// - Throws: `DecodingError` for any other text.
     package init(json: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(json.utf8)) }
@@ -81,9 +88,9 @@ package struct ChaosReport: Hashable, Sendable, Codable {
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 
-    /// The report as a table, one line for each class of fault, followed by the findings.
+    /// The report as a table with one line for each kind of fault, followed by the findings.
     package var table: String {
-        var lines = ([Self.header] + self.cells).map(Self.line)
+        var lines = ([Self.header] + self.rows).map(Self.line)
         for round in self.rounds where !round.findings.isEmpty {
             let only = round.only.map { " --only '\($0)'" } ?? ""
             lines.append(
@@ -97,23 +104,24 @@ package struct ChaosReport: Hashable, Sendable, Codable {
             guard let reason = round.invalid else { continue }
             lines.append("round \(round.number), \(round.fault): not counted, \(reason)")
         }
-        let rounds = self.validRounds.count
-        let broken = self.rounds.filter { !$0.findings.isEmpty }.count
+        let validCount = self.validRounds.count
+        let brokenCount = self.rounds.filter { !$0.findings.isEmpty }.count
         let seeds = Set(self.rounds.map(\.seed)).sorted().map(String.init).joined(separator: ", ")
-        if rounds == 0 {
+        if validCount == 0 {
             lines.append("FAILED: no fault was injected, with seed \(seeds).")
-        } else if broken == 0 {
-            lines.append("All promises held in \(rounds) rounds with seed \(seeds).")
+        } else if brokenCount == 0 {
+            lines.append("All promises held in \(validCount) rounds with seed \(seeds).")
         } else {
-            lines.append("FAILED: promises were broken in \(broken) of \(rounds) rounds with seed \(seeds).")
+            lines.append("FAILED: promises were broken in \(brokenCount) of \(validCount) rounds with seed \(seeds).")
         }
         return lines.joined(separator: "\n")
     }
 
     /// The table in Markdown, without the findings.
     package var markdown: String {
-        let rule = Self.header.map { _ in "---" }
-        return ([Self.header, rule] + self.cells).map { "| \($0.joined(separator: " | ")) |" }.joined(separator: "\n")
+        let separator = Self.header.map { _ in "---" }
+        return ([Self.header, separator] + self.rows).map { "| \($0.joined(separator: " | ")) |" }.joined(
+            separator: "\n")
     }
 
     private static let header = [
@@ -121,8 +129,8 @@ package struct ChaosReport: Hashable, Sendable, Codable {
         "pause ms p50", "p99", "max", "verdict",
     ]
 
-    /// The cells of the table, one row for each class of fault.
-    private var cells: [[String]] {
+    /// The cells of the table, with one row for each kind of fault.
+    private var rows: [[String]] {
         Dictionary(grouping: self.validRounds, by: \.kind).sorted { $0.key < $1.key }.map { kind, rounds in
             let pauses = rounds.map(\.longestPause).sorted()
             let broken = rounds.filter { !$0.findings.isEmpty }.count
@@ -140,12 +148,14 @@ package struct ChaosReport: Hashable, Sendable, Codable {
         rounds.reduce(0) { $0 + $1[keyPath: value] }
     }
 
+    /// The percentile as text, or a dash if there are no values.
     private static func percentile(_ percent: Int, _ sorted: [Double]) -> String {
         guard let last = sorted.last else { return "–" }
         let index = (sorted.count * percent + 99) / 100 - 1
         return "\(Int(sorted.indices.contains(index) ? sorted[index] : last))"
     }
 
+    /// One line of the table, with each cell padded to the width of its column.
     private static func line(_ cells: [String]) -> String {
         let widths = [38, 6, 9, 5, 9, 13, 8, 9, 13, 6, 6]
         return cells.enumerated().map { index, cell in

@@ -4,17 +4,18 @@ internal import Concurrency
 internal import LoadKit
 internal import ProtocolClient
 
-/// What a chaos run does.
+/// The parameters of a chaos run.
 package struct ChaosPlan: Sendable {
+    /// The seed of the schedule of faults.
     package var seed: UInt64
-    /// The numbers of the rounds to run; the run also ends after `duration`.
+    /// The numbers of the rounds to run; no round begins after `duration`, except the first.
     package var rounds: ClosedRange<Int>
     package var duration: Duration
-    /// A part of the names of the kinds of faults to inject; nil: all.
+    /// Only faults whose kind contains this text are injected; nil for all faults.
     package var only: String?
-    /// The file of libfaketime; nil: no clock is wrong.
+    /// The file of libfaketime; nil if no clock can be set wrong.
     package var clockLibrary: String?
-    /// Makes a token for a user, or for the app's server.
+    /// Makes a token for a user; if `isServer` is true, the token has the role of the app's own server.
     package var token: @Sendable (_ user: String, _ isServer: Bool) -> String
 
     package init(
@@ -33,28 +34,29 @@ package struct ChaosPlan: Sendable {
 
 /// Why a chaos run cannot begin.
 package enum ChaosError: Error, CustomStringConvertible {
-    /// No kind of fault has a name with this part.
+    /// No kind of fault contains this text.
     case noFault(String)
 
     package var description: String {
         switch self {
-        case .noFault(let part): "no kind of fault of this cluster has \"\(part)\" in its name."
+        case .noFault(let text): "no kind of fault of this cluster has \"\(text)\" in its name."
         }
     }
 }
 
-/// Injects the faults of a schedule into a cluster, one a round, while clients use it, and judges what they saw.
+/// Injects the faults of a schedule into a cluster, one fault in each round, while clients use the cluster, and judges
+/// what the clients saw.
 package enum ChaosRunner {
     /// Runs the plan.
     ///
     /// - Parameters:
-    ///   - plan: the seed, the rounds and the limit of time.
+    ///   - plan: the seed, the rounds and the duration.
     ///   - cluster: a running cluster that this process started; it must restart processes that exit.
-    ///   - network: its proxies; nil: no link is interrupted.
+    ///   - network: the cluster's proxies; nil if no link can be interrupted.
     ///   - say: called with a line before and after each round.
-    /// - Returns: the results; a round that breaks a promise does not stop those after it.
+    /// - Returns: the results; the run continues after a round in which a promise was broken.
     /// - Throws: the reason why the cluster was not ready again within a minute after a round; `ChaosError.noFault` if
-    ///   the plan admits no fault.
+    ///   no fault is possible.
     package static func run(
         _ plan: ChaosPlan, on cluster: LocalCluster, network: ChaosNetwork? = nil,
         say: @escaping @Sendable (String) -> Void
@@ -74,7 +76,7 @@ package enum ChaosRunner {
             say("round \(round.number): \(round.fault)")
             let lag = MachineLag()
             defer { lag.stop() }
-            var result = try await Self.play(round, plan, cluster, network)
+            var result = try await Self.runRound(round, plan, cluster, network)
             result.machineLag = Double(lag.stop() / .milliseconds(1))
             let refused = result.refused.map { "\($0.value) × \($0.key)" }.sorted().joined(separator: ", ")
             say(
@@ -87,8 +89,8 @@ package enum ChaosRunner {
         return report
     }
 
-    /// Plays one round: both workloads, and the fault in the middle of them.
-    private static func play(
+    /// Runs one round: the load, the stage workload, and the fault while both run.
+    private static func runRound(
         _ round: ChaosRound, _ plan: ChaosPlan, _ cluster: LocalCluster, _ network: ChaosNetwork?
     ) async throws -> RoundResult {
         let ports = try network?.clientPorts(of: cluster) ?? cluster.gateways.map { UInt16($0.port) }
@@ -97,71 +99,81 @@ package enum ChaosRunner {
         let workload = try StageWorkload(
             StageWorkload.Setting(
                 addresses: addresses, name: name, token: plan.token,
-                allowed: round.fault.allowedStandstill + .seconds(15)))
-        let isOver = Locked(false)
+                stepTimeout: round.fault.allowedStandstill + .seconds(15)))
+        let isLoadOver = Locked(false)
         let injector = FaultInjector(cluster: cluster, network: network, clockLibrary: plan.clockLibrary)
-        async let history = workload.run { isOver.withLock { $0 } }
-        let (load, invalid) = try await Self.load(round, plan, addresses, name) {
+        async let history = workload.run { isLoadOver.withLock { $0 } }
+        let (load, reasonNotInjected) = try await Self.runLoad(round, plan, addresses, name) {
             try? await Task.sleep(for: round.delay)
-            return await injector.inject(round.fault) { await workload.untilLastSecondOfBattle() }
+            return await injector.inject(round.fault) { await workload.waitForLastSecondOfBattle() }
         }
-        isOver.withLock { $0 = true }
-        var result = Self.result(round, plan, load, await history)
-        if let invalid {
-            result.invalid = invalid
+        isLoadOver.withLock { $0 = true }
+        var result = Self.makeResult(round, plan, load, await history)
+        if let reasonNotInjected {
+            result.invalid = reasonNotInjected
             result.findings = []
         }
         return result
     }
 
-    /// Runs messages in four lives until the fault is over and some seconds longer.
+    /// Sends messages in four lives until some seconds after the end of the fault.
     ///
-    /// - Returns: what the load saw, and why the fault was not injected; nil if it was.
-    private static func load(
+    /// - Parameters:
+    ///   - round: the round, whose fault determines how long messages are sent.
+    ///   - plan: makes the tokens.
+    ///   - addresses: the gateways' addresses.
+    ///   - name: the beginning of the names of lives and users.
+    ///   - fault: called when the first message was sent; injects the fault and returns why it could not, or nil.
+    /// - Returns: the results of the load, and why the fault was not injected; nil if it was.
+    /// - Throws: the reason why the load could not run.
+    private static func runLoad(
         _ round: ChaosRound, _ plan: ChaosPlan, _ addresses: [PlazaAddress], _ name: String,
         fault: @escaping @Sendable () async -> String?
-    ) async throws -> (LoadReport, invalid: String?) {
+    ) async throws -> (LoadReport, reasonNotInjected: String?) {
         var load = LoadPlan(addresses: addresses, name: "\(name)l") { plan.token($0, false) }
         (load.lives, load.viewers, load.rate) = (4, 10, 5)
         load.duration = .seconds(12) + round.fault.duration
         load.drainTimeout = .seconds(40)
-        let (sending, began) = AsyncStream.makeStream(of: Void.self)
-        let isSending = Locked(false)
+        // The stream ends when the first message is sent, or when the load ends without one.
+        let (untilSending, sendingBegan) = AsyncStream.makeStream(of: Void.self)
+        let hasSent = Locked(false)
         async let run = LoadRunner.run(load) { progress in
             guard progress.stage == .sending else { return }
-            isSending.withLock { $0 = true }
-            began.finish()
+            hasSent.withLock { $0 = true }
+            sendingBegan.finish()
         }
         let injection = Task { () -> String? in
-            for await _ in sending {}
-            guard isSending.withLock({ $0 }) else { return "the load could not begin" }
+            for await _ in untilSending {}
+            guard hasSent.withLock({ $0 }) else { return "the load could not begin" }
             return await fault()
         }
         let report = try await run
-        began.finish()
-        var invalid = await injection.value
-        if invalid != nil, let failure = report.failures.first { invalid? += ": \(failure)" }
-        return (report, invalid)
+        sendingBegan.finish()
+        var reasonNotInjected = await injection.value
+        if reasonNotInjected != nil, let failure = report.failures.first { reasonNotInjected? += ": \(failure)" }
+        return (report, reasonNotInjected)
     }
 
-    /// The number of failures of the load that a round shows.
-    private static let shownFailures = 3
+    /// The maximum number of failures of the load that are findings one by one.
+    private static let maxShownFailures = 3
 
-    private static func refused(_ load: LoadReport) -> [String: Int] {
+    /// The numbers of messages of the load that were not admitted, by reason.
+    private static func refusedCounts(_ load: LoadReport) -> [String: Int] {
         var refused = load.refused
         if load.dropped > 0 { refused["dropped by the budget"] = load.dropped }
         if load.unanswered > 0 { refused["no answer"] = load.unanswered }
         return refused
     }
 
-    private static func result(
+    /// Judges a round by the results of the load and the clients' histories.
+    private static func makeResult(
         _ round: ChaosRound, _ plan: ChaosPlan, _ load: LoadReport, _ history: RoundHistory
     ) -> RoundResult {
         var findings = HistoryChecker.findings(in: history).map(\.description)
-        // A load that cannot begin gives one failure for each viewer.
-        findings += load.failures.prefix(Self.shownFailures).map { "load: \($0)" }
-        if load.failures.count > Self.shownFailures {
-            findings.append("load: \(load.failures.count - Self.shownFailures) failures more")
+        // A load that cannot begin has one failure for each viewer, so only the first ones are shown.
+        findings += load.failures.prefix(Self.maxShownFailures).map { "load: \($0)" }
+        if load.failures.count > Self.maxShownFailures {
+            findings.append("load: \(load.failures.count - Self.maxShownFailures) failures more")
         }
         if let failure = load.nothingAdmittedFailure { findings.append("load: \(failure)") }
         for (count, promise) in [
@@ -170,15 +182,16 @@ package enum ChaosRunner {
             (load.numberMismatches, "I7: messages came under another number than their reply named"),
             (load.unexpectedLeaveTips, "I5: viewers were said to have left"),
         ] where count > 0 { findings.append("\(promise) (\(count))") }
-        let allowed = Double(round.fault.allowedStandstill.components.seconds) * 1000
-        if load.longestPauseMilliseconds > allowed {
+        let maxPauseMilliseconds = Double(round.fault.allowedStandstill.components.seconds) * 1000
+        if load.longestPauseMilliseconds > maxPauseMilliseconds {
             findings.append(
-                "recovery: a feed paused for \(Int(load.longestPauseMilliseconds)) ms, more than \(Int(allowed))")
+                "recovery: a feed paused for \(Int(load.longestPauseMilliseconds)) ms, more than \(Int(maxPauseMilliseconds))"
+            )
         }
         return RoundResult(
             seed: plan.seed, only: plan.only, number: round.number, fault: round.fault.description,
             kind: round.fault.kind,
-            longestPause: load.longestPauseMilliseconds, admitted: load.admitted, refused: Self.refused(load),
+            longestPause: load.longestPauseMilliseconds, admitted: load.admitted, refused: Self.refusedCounts(load),
             missing: load.missing,
             repeated: load.repeated, reordered: load.reordered, falseLeaves: load.unexpectedLeaveTips,
             battles: history.battles.count, requests: history.requests.count, findings: findings)

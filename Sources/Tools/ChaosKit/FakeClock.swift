@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 
-/// Finds libfaketime, with which a process gets a wrong clock of the day.
+/// Finds libfaketime, a library that gives a process a wrong wall clock.
 package enum FakeClock {
-    /// Looks where Debian's package `libfaketime` installs the library.
+    /// Finds the library in the directories in which Debian's package `libfaketime` installs it.
     ///
-    /// - Parameter root: the directory under which libraries are, with one directory for each architecture.
-    /// - Returns: the file; nil when the package is not installed.
+    /// - Parameter root: the directory of libraries, with a subdirectory for each architecture.
+    /// - Returns: the path of the file; nil when the package is not installed.
     package static func library(under root: String = "/usr/lib") -> String? {
         let directories =
             [root]

@@ -2,24 +2,25 @@
 internal import ClusterKit
 internal import Glibc
 
-/// Carries out faults on a running cluster.
+/// Injects faults into a running cluster.
 struct FaultInjector: Sendable {
     /// The cluster; it must restart processes that exit.
     let cluster: LocalCluster
-    /// Its proxies; without them no link is interrupted.
+    /// The cluster's proxies; nil if no link can be interrupted.
     let network: ChaosNetwork?
-    /// The file of libfaketime; without it no clock is wrong.
+    /// The file of libfaketime; nil if no clock can be set wrong.
     let clockLibrary: String?
 
-    /// Injects one fault; returns when it is over, not when the cluster has recovered.
+    /// Injects one fault; returns when the fault is over, not when the cluster has recovered.
     ///
-    /// A process that is down just now is hit already, so that failures to reach it are ignored.
+    /// A failure to signal or restart a process is ignored: a process that is down is faulty already.
     ///
     /// - Parameters:
     ///   - fault: the fault.
-    ///   - untilBattleEnds: waits until a battle is in its last second, at most some seconds; returns whether one is.
+    ///   - waitForLastSecondOfBattle: waits some seconds for a battle that is in its last second; returns whether there
+    ///     is one.
     /// - Returns: why the fault was not injected; nil if it was.
-    func inject(_ fault: Fault, untilBattleEnds: @Sendable () async -> Bool) async -> String? {
+    func inject(_ fault: Fault, waitForLastSecondOfBattle: @Sendable () async -> Bool) async -> String? {
         let cluster = self.cluster
         switch fault {
         case .kill(let names):
@@ -33,7 +34,7 @@ struct FaultInjector: Sendable {
             }
         case .freeze(let names, let seconds): await self.freeze(names, .seconds(seconds))
         case .freezeAtBattleEnd(let names, let seconds):
-            guard await untilBattleEnds() else { return "no battle came to its last second" }
+            guard await waitForLastSecondOfBattle() else { return "no battle came to its last second" }
             await self.freeze(names, .seconds(seconds))
         case .terminate(let name): try? await cluster.restart(name)
         case .rollingRestart(let kind):
@@ -45,7 +46,7 @@ struct FaultInjector: Sendable {
         case .fillDisk(let name, let seconds):
             try? await cluster.limitFileSize(of: name, to: 0)
             try? await Task.sleep(for: .seconds(seconds))
-            // A broker that ended because of the limit was restarted without it.
+            // If the limit made the broker end, the cluster has restarted it without a limit.
             try? await cluster.limitFileSize(of: name, to: nil)
         case .interrupt(let link, let interruption, let seconds):
             self.network?.interrupt(link, interruption)
@@ -60,6 +61,7 @@ struct FaultInjector: Sendable {
         return nil
     }
 
+    /// Stops processes for a while.
     private func freeze(_ names: [String], _ duration: Duration) async {
         for name in names { try? self.cluster.signal(name, SIGSTOP) }
         try? await Task.sleep(for: duration)

@@ -5,17 +5,20 @@ package import Tokens
 
 /// The file with the apps' signing keys and policies, which services read and `plaza token` signs with.
 package enum AppsFile {
-    /// The app of a local cluster.
+    /// The name of the app that `prepare` creates for a local cluster.
     package static let demoApp = "demo"
+    /// The demo app's feed budget in a new file, in messages a second.
+    private static let defaultFeedBudget = 40
 
     /// Creates the file with a random key if it is missing, and sets the demo app's feed budget if one is given.
     ///
     /// - Throws: `file` when an existing file is invalid.
     package static func prepare(at path: String, feedBudget: Int?) throws(ClusterError) {
         guard let existing = FileManager.default.contents(atPath: path) else {
-            let key = Base64URL.encode(RandomBytes.make(32))
-            return try self.write(
-                ["apps": [Self.demoApp: Self.appObject(key: key, feedBudget: feedBudget ?? 40)]], to: path)
+            let app = Self.appObject(
+                key: Base64URL.encode(RandomBytes.generate(count: 32)), feedBudget: feedBudget ?? Self.defaultFeedBudget
+            )
+            return try self.write(["apps": [Self.demoApp: app]], to: path)
         }
         // Reading the keys validates the whole file.
         try self.keyring(in: .file(path))
@@ -31,6 +34,7 @@ package enum AppsFile {
         try self.write(file, to: path)
     }
 
+    /// The JSON object of an app with one HS256 key.
     private static func appObject(key: String, feedBudget: Int) -> [String: Any] {
         ["keys": [["kid": "k1", "alg": "HS256", "k": key]], "policy": ["feedBudget": feedBudget]]
     }
@@ -41,11 +45,11 @@ package enum AppsFile {
         try RunDirectory.write(data, to: path, mode: 0o600)
     }
 
-    /// The source of the apps' keys.
+    /// Where the apps' keys and policies are read from.
     package enum Source: Hashable, Sendable {
         /// The path of an apps file.
         case file(String)
-        /// The content of such a file; in a container it comes from the environment.
+        /// The content of an apps file; a container gets it in an environment variable.
         case json(String)
 
         /// The source that services of a cluster use: the variable `LIVEPLAZA_APPS_JSON` if it is set, otherwise the
@@ -60,11 +64,10 @@ package enum AppsFile {
             self = json.isEmpty ? .file(path) : .json(json)
         }
 
-        /// The source of the keys of the cluster that runs in `directory`, without use of this process's environment.
+        /// The apps file in `directory`, which the cluster that runs there uses; this process's environment is not
+        /// read.
         ///
-        /// When no cluster runs there, it is the apps file of the directory.
-        ///
-        /// - Throws: `badOption` when the cluster got its apps from the environment of `plaza up`, because they are
+        /// - Throws: `badOption` when that cluster got its apps from the environment of `plaza up`, because they are
         ///   stored in no file.
         package init(clusterIn directory: RunDirectory) throws(ClusterError) {
             guard let state = try? ClusterState.read(runDirectory: directory.path), state.apps.isEmpty else {
@@ -144,7 +147,7 @@ package enum AppsFile {
 
 /// Random bytes from the system's cryptographic generator.
 enum RandomBytes {
-    static func make(_ count: Int) -> [UInt8] {
+    static func generate(count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
     }

@@ -3,7 +3,7 @@ package import Foundation
 
 /// Divides the apps file among the services: each gets only the keys and secrets that it needs.
 package struct AppsFileParts: Sendable {
-    /// The JSON for each service.
+    /// The part of the apps file for each service, as JSON.
     private let parts: [ServiceKind: Data]
     /// The path of each service's file; empty when the apps came from the environment, because secrets from the
     /// environment are not written to a file.
@@ -33,7 +33,7 @@ package struct AppsFileParts: Sendable {
         }
     }
 
-    /// The arguments and the environment with which a service gets its part.
+    /// The command-line arguments and the environment that pass a service its part.
     func launchSettings(
         of kind: ServiceKind, environment: [String: String]
     ) -> (arguments: [String], environment: [String: String]) {
@@ -92,7 +92,7 @@ package struct AppsFileParts: Sendable {
     }
 }
 
-/// Selects the processes that inherit the environment variables with secrets of `plaza up`.
+/// Decides which processes inherit the secrets in the environment variables of `plaza up`.
 enum SecretVariables {
     private static let apps: Set<String> = ["LIVEPLAZA_APPS", "LIVEPLAZA_APPS_JSON"]
     private static let kafka: Set<String> = ["LIVEPLAZA_KAFKA_PASSWORD", "LIVEPLAZA_KAFKA_KEY_PASSWORD"]
@@ -103,17 +103,18 @@ enum SecretVariables {
     ///
     /// - Parameters:
     ///   - environment: the variables of `plaza up`.
-    ///   - service: the service, whose part of the apps is passed separately; nil: Redis or a broker.
+    ///   - service: the service that gets the variables, without the apps, because its part of the apps is passed
+    ///     separately; nil for Redis or a broker.
     /// - Returns: the remaining variables.
     static func filter(_ environment: [String: String], for service: ServiceKind?) -> [String: String] {
-        var withheld = Self.apps
-        if service == nil { withheld.formUnion(Self.kafka) }
-        if service != .audiencePresence { withheld.formUnion(Self.redis) }
-        if service != .gateway { withheld.formUnion(Self.gateway) }
-        return environment.filter { !withheld.contains($0.key) }
+        var removedVariables = Self.apps
+        if service == nil { removedVariables.formUnion(Self.kafka) }
+        if service != .audiencePresence { removedVariables.formUnion(Self.redis) }
+        if service != .gateway { removedVariables.formUnion(Self.gateway) }
+        return environment.filter { !removedVariables.contains($0.key) }
     }
 
-    /// The environment of the demo, which connects only to gateways.
+    /// The environment without the secrets of services, for the demo, which connects only to gateways.
     static func forClients(_ environment: [String: String]) -> [String: String] {
         environment.filter { !Self.kafka.union(Self.redis).union(Self.gateway).contains($0.key) }
     }

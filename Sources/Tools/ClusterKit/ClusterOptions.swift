@@ -16,7 +16,7 @@ package enum ServiceKind: String, Sendable, CaseIterable, Codable {
 package enum BrokerChoice: Sendable, Equatable {
     /// The embedded in-memory broker in a child process; all its data are lost when it ends.
     case embedded
-    /// A stock Apache Kafka started from its directory, with 1 or 3 brokers. Its data stays in the run directory.
+    /// An unmodified Apache Kafka, started from its directory with 1 or 3 brokers; the run directory holds its data.
     case kafkaHome(String, brokers: Int)
     /// A broker that is not part of the cluster, by its addresses `host:port`; commas separate several addresses.
     case external(String)
@@ -34,7 +34,9 @@ package struct ClusterOptions: Sendable {
     package var broker: BrokerChoice = .embedded
     /// How this process connects to an external broker; the services get `kafkaArguments`.
     package var kafkaSecurity = KafkaSecurity()
-    /// The same settings as options of the services' and tools' command lines, with names of files for secrets.
+    /// The settings of `kafkaSecurity` as command-line options for the services and tools.
+    ///
+    /// They name the files of secrets instead of the secrets.
     package var kafkaArguments: [String] = []
     /// The number of instances of each service, 0 to `maximumInstances`; a service without an entry has one instance.
     package var scale: [ServiceKind: Int] = [:]
@@ -60,13 +62,14 @@ package struct ClusterOptions: Sendable {
     package var redisPort = 0
     /// Whether gateways serve the browser pages, if they are beside the programs.
     package var servesPages = false
-    /// Whether gateways give a page a token of the demo app for whatever user name it asks for; for trying out only.
+    /// Whether a gateway gives a page a token of the demo app for any user name; for tests and demos only.
     package var givesDemoTokens = false
     /// The number of shards of each gateway, each of which is an event loop with its thread; nil for the gateway's
     /// default.
     package var shards: Int?
-    /// The presence lease in whole seconds: how long a client without heartbeats counts as present; nil for the
-    /// services' default.
+    /// The presence lease: how long a client without heartbeats counts as present; nil for the services' default.
+    ///
+    /// The services read whole seconds.
     package var lease: Duration?
     /// The services' log level; nil for their default.
     package var logLevel: String?
@@ -77,7 +80,7 @@ package struct ClusterOptions: Sendable {
     package var routes: [String: ProcessRoute] = [:]
     /// Variables added to every process's environment.
     package var environment: [String: String] = [:]
-    /// Whether `plaza demo --loop` runs as one more child.
+    /// Whether `plaza demo --evening` runs as one more child.
     package var runsDemo = false
 
     /// A cluster with one instance of each service and the embedded broker, at the default ports.
@@ -86,10 +89,10 @@ package struct ClusterOptions: Sendable {
     /// The number of instances of `kind` at the start.
     package func instances(of kind: ServiceKind) -> Int { self.scale[kind] ?? 1 }
 
-    /// The replication factor of each topic that the cluster creates: the number of brokers with `kafkaHome`, 1 with the
-    /// embedded broker.
+    /// The replication factor of each topic that the cluster creates: the number of brokers with `kafkaHome`, 1 with
+    /// the embedded broker.
     ///
-    /// It is 1 with an external broker, too, unless its topics exist already.
+    /// On an external Kafka it is 1 too; topics that exist already keep theirs.
     package var replication: Int {
         if case .kafkaHome(_, let brokers) = self.broker { return brokers }
         return 1
@@ -106,14 +109,15 @@ package struct ClusterOptions: Sendable {
         }
         if !(1...1024).contains(self.partitions) { return "--partitions must be 1 to 1024, not \(self.partitions)." }
         let ports = [("--port", self.port), ("--http-port", self.httpPort), ("--ops-port", self.opsPort)]
-        for (index, (name, port)) in ports.enumerated() where port != 0 {
+        for (index, (option, port)) in ports.enumerated() where port != 0 {
             // Each further gateway's ports are 10 higher, so two ports conflict if they differ by 10 times a number
             // below the number of gateways.
-            let other = ports[..<index].first {
-                $0.1 != 0 && ($0.1 - port) % 10 == 0 && abs($0.1 - port) / 10 < max(1, self.instances(of: .gateway))
+            let conflict = ports[..<index].first { _, earlierPort in
+                let distance = abs(earlierPort - port)
+                return earlierPort != 0 && distance % 10 == 0 && distance / 10 < max(1, self.instances(of: .gateway))
             }
-            if let other {
-                return "\(name) \(port) and \(other.0) \(other.1) give two gateways the same port: "
+            if let (earlierOption, earlierPort) = conflict {
+                return "\(option) \(port) and \(earlierOption) \(earlierPort) give two gateways the same port: "
                     + "each further gateway's ports are 10 higher."
             }
         }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 
-/// The plans of all processes of a cluster: program, arguments and ports.
+/// The plans of a cluster's processes: program, arguments and ports.
+///
+/// Redis, the brokers and the demo are planned once; `servicePlan` plans one instance of a service.
 struct ClusterParts: Sendable {
     let redis: ProcessPlan
     let brokers: [ProcessPlan]
@@ -15,7 +17,7 @@ struct ClusterParts: Sendable {
     private let environment: [String: String]
     private let redisPort: Int
 
-    /// Finds the programs, and chooses the ports of the processes that exist once in a cluster.
+    /// Finds the programs, and chooses the ports of Redis and of the brokers.
     ///
     /// - Throws: `missingProgram`, `noFreePort`, or `badOption` when a requested port is in use.
     init(options: ClusterOptions, directory: RunDirectory, apps: AppsFileParts) throws(ClusterError) {
@@ -23,12 +25,12 @@ struct ClusterParts: Sendable {
         self.apps = apps
         self.programs = try ProgramFinder(directory: options.binaryDirectory)
         self.environment = Self.environment(options)
-        let withoutSecrets = SecretVariables.filter(self.environment, for: nil)
+        let environmentWithoutSecrets = SecretVariables.filter(self.environment, for: nil)
         for kind in ServiceKind.allCases where options.instances(of: kind) > 0 {
             _ = try self.programs.path(of: kind.rawValue)
         }
-        self.redisPort = try Self.port(options.redisPort, option: "--redis-port")
-        self.redis = try Self.redis(port: self.redisPort, directory: directory, environment: withoutSecrets)
+        self.redisPort = try Self.choosePort(options.redisPort, option: "--redis-port")
+        self.redis = try Self.redis(port: self.redisPort, directory: directory, environment: environmentWithoutSecrets)
         switch options.broker {
         case .embedded:
             self.kafkaHome = nil
@@ -36,7 +38,7 @@ struct ClusterParts: Sendable {
             self.brokers = [
                 Self.embeddedBroker(
                     plaza: try self.programs.path(of: "plaza"), options: options, directory: directory,
-                    environment: withoutSecrets)
+                    environment: environmentWithoutSecrets)
             ]
         case .kafkaHome(let path, let count):
             let home = try KafkaHome(
@@ -52,7 +54,7 @@ struct ClusterParts: Sendable {
         }
         if options.runsDemo {
             let plaza = try self.programs.path(of: "plaza")
-            let command = [plaza, "demo", "--loop", "--run-dir", directory.path]
+            let command = [plaza, "demo", "--evening", "--run-dir", directory.path]
             self.demo = ProcessPlan(
                 name: "demo", kind: "demo", log: directory.logFile(of: "demo"), probe: .none,
                 environment: SecretVariables.forClients(self.environment), command: { _ in command })
@@ -84,10 +86,10 @@ struct ClusterParts: Sendable {
         if kind == .gateway {
             let offset = 10 * (number - 1)
             let usesFreePorts = options.port == 0
-            let port = try Self.port(usesFreePorts ? 0 : options.port + offset, option: "--port")
-            let httpPort = try Self.port(
+            let port = try Self.choosePort(usesFreePorts ? 0 : options.port + offset, option: "--port")
+            let httpPort = try Self.choosePort(
                 usesFreePorts || options.httpPort == 0 ? 0 : options.httpPort + offset, option: "--http-port")
-            opsPort = try Self.port(
+            opsPort = try Self.choosePort(
                 usesFreePorts || options.opsPort == 0 ? 0 : options.opsPort + offset, option: "--ops-port")
             ports = ["ws": port, "http": httpPort]
             arguments += ["--host", options.host, "--port", "\(port)", "--http-port", "\(httpPort)"]
@@ -98,7 +100,7 @@ struct ClusterParts: Sendable {
             arguments += Self.pagesArguments(options)
             if let shards = options.shards { arguments += ["--shards", "\(shards)"] }
         } else {
-            opsPort = try PortRange.free()
+            opsPort = try PortRange.allocate()
         }
         if kind == .audiencePresence { arguments += ["--redis", "127.0.0.1:\(route?.redisPort ?? self.redisPort)"] }
         if kind == .audiencePresence || kind == .gateway, let lease = options.lease {
@@ -112,13 +114,13 @@ struct ClusterParts: Sendable {
             command: { [arguments] kafka in [program, "--kafka", bootstrap ?? kafka] + arguments })
     }
 
-    /// The arguments about browser pages.
+    /// The gateway's arguments about browser pages.
     private static func pagesArguments(_ options: ClusterOptions) -> [String] {
         guard options.servesPages else { return [] }
         var arguments = ["--pages", "auto"]
         if options.givesDemoTokens { arguments += ["--demo-tokens", AppsFile.demoApp] }
-        // A page whose gateway ends connects to the next one, so it gets the addresses of all. With port 0 the ports of
-        // further gateways are not chosen yet, so the addresses are not known here.
+        // When a gateway ends, its page connects to the next gateway, so each page gets the addresses of all gateways.
+        // With port 0 the ports of further gateways are not chosen yet, so their addresses are not known here.
         let count = options.instances(of: .gateway)
         if options.port != 0, count > 1, options.host == "127.0.0.1" {
             let addresses = (0..<count).map { "ws://127.0.0.1:\(options.port + 10 * $0)" }
@@ -127,11 +129,11 @@ struct ClusterParts: Sendable {
         return arguments
     }
 
-    /// A free port if 0 is requested, otherwise the requested port if it is free.
+    /// Chooses any free port if 0 is requested, otherwise the requested port.
     ///
     /// - Throws: `badOption` when the requested port is invalid or in use, or `noFreePort`.
-    private static func port(_ requested: Int, option: String) throws(ClusterError) -> Int {
-        if requested == 0 { return try PortRange.free() }
+    private static func choosePort(_ requested: Int, option: String) throws(ClusterError) -> Int {
+        if requested == 0 { return try PortRange.allocate() }
         guard (1...65_535).contains(requested) else {
             throw .badOption("\(option) must give ports up to 65535, not \(requested).")
         }

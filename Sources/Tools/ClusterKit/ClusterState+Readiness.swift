@@ -6,28 +6,28 @@ internal import Foundation
 extension ClusterState {
     /// A copy with the current readiness of every process; all processes are probed at once.
     package func checkingReadiness() async -> ClusterState {
-        let answers = await withTaskGroup(of: (Int, Bool, String?).self) { group in
+        let probeResults = await withTaskGroup(of: (Int, Bool, String?).self) { group in
             for (index, process) in self.processes.enumerated() {
                 group.addTask {
                     let isReady = await process.checkReadiness()
                     return (index, isReady, isReady ? nil : await process.problemReport())
                 }
             }
-            var answers: [Int: (isReady: Bool, problem: String?)] = [:]
-            for await (index, isReady, problem) in group { answers[index] = (isReady, problem) }
-            return answers
+            var results: [Int: (isReady: Bool, problem: String?)] = [:]
+            for await (index, isReady, problem) in group { results[index] = (isReady, problem) }
+            return results
         }
         var state = self
         for index in state.processes.indices {
-            state.processes[index].ready = answers[index]?.isReady ?? false
-            state.processes[index].problem = answers[index]?.problem
+            state.processes[index].ready = probeResults[index]?.isReady ?? false
+            state.processes[index].problem = probeResults[index]?.problem
         }
         return state
     }
 }
 
 extension ClusterState.Process {
-    /// The body of the process's `/readyz` response, which names the cause; nil: there is none.
+    /// Reads the body of the process's `/readyz` response, which names the cause; nil if there is none.
     func problemReport() async -> String? {
         guard self.pid != nil, let opsPort else { return nil }
         let answer = await HealthProbe.httpAnswer(host: "127.0.0.1", port: opsPort, path: "/readyz")
@@ -35,7 +35,7 @@ extension ClusterState.Process {
         return text.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Sends the process the probe of its kind, and returns whether it is ready.
+    /// Probes the process by the port that it has, and returns whether it is ready.
     package func checkReadiness() async -> Bool {
         guard self.pid != nil else { return false }
         let probe: Probe =
@@ -55,7 +55,7 @@ extension ClusterState.Process {
 }
 
 extension HealthProbe {
-    /// `http(host:port:path:timeout:bearerToken:)` on a dedicated thread.
+    /// Calls `http(host:port:path:timeout:bearerToken:)` on a dedicated thread, with a timeout of 2 s.
     package static func httpAnswer(
         host: String, port: Int, path: String, bearerToken: String? = nil
     ) async -> Answer? {

@@ -21,11 +21,11 @@ package struct ClusterState: Sendable, Codable, Equatable {
         package var log: String
         /// Whether the process was ready at the last probe.
         package var ready: Bool
-        /// The process's own description of why it was not ready at the last probe; nil: ready, or no description.
+        /// Why the process was not ready at the last probe, in its own words; nil if it was ready or gave no reason.
         package var problem: String?
         /// The number of restarts.
         package var restarts: Int
-        /// How the process ended last, such as `was ended by signal 9`; nil if it never ended.
+        /// How the process's last run ended, such as `was ended by signal 9`; nil if it never ended.
         package var lastExitDescription: String?
 
         /// The names in `state.json`.

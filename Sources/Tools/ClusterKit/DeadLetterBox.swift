@@ -5,15 +5,16 @@ internal import MachineKit
 internal import PlazaModel
 package import PlazaWire
 
-/// Reads the topic `dead.letters` of a cluster and submits its records again.
+/// Reads the topic `dead.letters` of a cluster, and writes a dead letter to its original inbox again.
 ///
 /// All methods block their thread.
 package struct DeadLetterBox {
-    /// A record of the topic.
+    /// A record of the topic `dead.letters`: an input or row that a service could not process.
     package struct Letter {
-        /// `partition:offset` in `dead.letters`.
+        /// The record's `partition:offset` in `dead.letters`.
         package var id: String
         package var record: IncomingRecord
+        /// The topic, partition and offset from which the service had read it, and why it failed.
         package var origin: DeadLetterOrigin
     }
 
@@ -37,29 +38,29 @@ package struct DeadLetterBox {
         try KafkaAdmin(self.settings).waitUntilReachable(timeout: .seconds(10))
         let consumer = try KafkaConsumer(self.settings, fetchWait: .milliseconds(20))
         defer { consumer.close() }
-        let count = try consumer.topicMetadata(topic, timeout: .seconds(10))
+        let partitionCount = try consumer.loadTopicMetadata(topic, timeout: .seconds(10))
         var starts: [TopicPartition: Int64] = [:]
-        var unread: [TopicPartition: Int64] = [:]
-        for number in 0..<count {
+        var unreadPartitions: Set<TopicPartition> = []
+        for number in 0..<partitionCount {
             let partition = TopicPartition(topic, Int32(number))
             starts[partition] = LogicalOffset.beginning
-            let end = try consumer.end(of: partition, timeout: .seconds(10))
-            if end > 0 { unread[partition] = end }
+            if try consumer.endOffset(of: partition, timeout: .seconds(10)) > 0 { unreadPartitions.insert(partition) }
         }
         try consumer.assign(starts)
         var letters: [Letter] = []
         let deadline = MonotonicClock.now + .seconds(30)
-        while !unread.isEmpty, MonotonicClock.now < deadline {
+        while !unreadPartitions.isEmpty, MonotonicClock.now < deadline {
             var records: [IncomingRecord] = []
             let outcome = try consumer.poll(max: 1000, timeout: .milliseconds(500), into: &records)
             for record in records {
                 guard let origin = DeadLetterOrigin({ record.header($0) }) else { continue }
                 letters.append(Letter(id: "\(record.partition):\(record.offset)", record: record, origin: origin))
             }
-            for partition in outcome.ends.keys { unread[partition] = nil }
+            unreadPartitions.subtract(outcome.reachedEnds.keys)
         }
-        guard unread.isEmpty else {
-            throw KafkaError(.timedOut, "The letters of \(unread.count) partitions were not read within 30 s.")
+        guard unreadPartitions.isEmpty else {
+            throw KafkaError(
+                .timedOut, "The letters of \(unreadPartitions.count) partitions were not read within 30 s.")
         }
         return letters.sorted {
             ($0.record.partition, $0.record.offset) < ($1.record.partition, $1.record.offset)

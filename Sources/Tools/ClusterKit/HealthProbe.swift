@@ -16,7 +16,7 @@ package enum HealthProbe {
     /// Sends a GET request; returns nil when the server cannot be reached, exceeds the timeout, or does not respond
     /// with HTTP.
     ///
-    /// The header `Authorization` has `bearerToken`, if there is one.
+    /// The request carries `bearerToken` in its header `Authorization`.
     package static func http(
         host: String, port: Int, path: String, timeout: Duration = .seconds(1), bearerToken: String? = nil
     ) -> Answer? {
@@ -75,8 +75,9 @@ package enum HealthProbe {
 
     /// Waits until an external broker answers a client with these security settings.
     ///
-    /// - Throws: `noKafka` when none answers in time; `kafkaRefuses` when one refuses the user or the certificate.
-    package static func kafka(
+    /// - Throws: `noKafka` when no broker answers in time; `kafkaRefuses` when a broker refuses the user or the
+    ///   certificate.
+    package static func waitForKafka(
         bootstrap: String, security: KafkaSecurity, timeout: Duration = .seconds(10)
     ) throws(ClusterError) {
         if security.transport == .plaintext {
@@ -100,6 +101,7 @@ package enum HealthProbe {
         return (String(address[..<colon]), port)
     }
 
+    /// Sends a probe to a process on this machine, and returns whether the process is ready.
     static func isReady(_ probe: Probe) -> Bool {
         switch probe {
         case .none: true
@@ -114,8 +116,9 @@ package enum HealthProbe {
     /// Sends `request` and reads until `isComplete` returns true, the peer closes the connection, a read exceeds the
     /// timeout, or 64 KB were received.
     ///
-    /// The timeout applies to each system call and not to the sum of them. Returns nil when connecting or sending
-    /// fails.
+    /// The timeout limits each system call, not the whole exchange.
+    ///
+    /// - Returns: the bytes read; nil when connecting or sending fails.
     private static func exchange(
         host: String, port: Int, _ request: [UInt8], _ timeout: Duration, until isComplete: ([UInt8]) -> Bool
     ) -> [UInt8]? {
@@ -137,6 +140,9 @@ package enum HealthProbe {
         return answer
     }
 
+    /// Opens a TCP connection to the first of the host's addresses that accepts one; nil if none does.
+    ///
+    /// The timeout limits each later send and receive too.
     private static func connect(host: String, port: Int, _ timeout: Duration) -> Int32? {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -144,15 +150,15 @@ package enum HealthProbe {
         guard unsafe getaddrinfo(host, String(port), &hints, &list) == 0 else { return nil }
         defer { unsafe freeaddrinfo(list) }
         let (seconds, attoseconds) = timeout.components
-        var limit = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
+        var callTimeout = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
         let size = socklen_t(MemoryLayout<timeval>.size)
         var entry = unsafe list
         while let address = unsafe entry?.pointee {
             let kind = unsafe address.ai_socktype | Int32(SOCK_CLOEXEC.rawValue)
             let descriptor = unsafe socket(address.ai_family, kind, 0)
             if descriptor >= 0 {
-                unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
-                unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
+                unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &callTimeout, size)
+                unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &callTimeout, size)
                 if unsafe Glibc.connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 { return descriptor }
                 close(descriptor)
             }

@@ -35,8 +35,8 @@ struct KafkaHome: Sendable {
         var clientPorts: [Int] = []
         var controllerPorts: [Int] = []
         for _ in 0..<brokers {
-            clientPorts.append(try PortRange.free())
-            controllerPorts.append(try PortRange.free())
+            clientPorts.append(try PortRange.allocate())
+            controllerPorts.append(try PortRange.allocate())
         }
         self.clientPorts = clientPorts
         self.controllerPorts = controllerPorts
@@ -47,12 +47,12 @@ struct KafkaHome: Sendable {
 
     /// Writes each broker's configuration, and formats the storage of new brokers; existing data are kept.
     ///
-    /// - Throws: `badOption` when the directory has the data of another number of brokers, `file`, or `ended` when
-    ///   Kafka's format tool fails.
+    /// - Throws: `badOption` when the directory has the data of a different number of brokers, `file` when a file
+    ///   cannot be written, or `ended` when Kafka's format tool fails.
     func prepare() throws(ClusterError) {
         let root = self.directory.kafkaDirectory
         try RunDirectory(root).create()
-        // The file contains the cluster's id and the number of its brokers, separated by a space.
+        // The file `cluster-id` contains the cluster's id and the number of its brokers, separated by a space.
         let idFile = root + "/cluster-id"
         let existing = FileManager.default.contents(atPath: idFile).map { String(decoding: $0, as: UTF8.self) }
         let idAndCount = existing?.split(separator: " ") ?? []
@@ -62,12 +62,13 @@ struct KafkaHome: Sendable {
                     + "remove that directory, or use another --run-dir.")
         }
         // The id begins with "L", because a leading dash would be parsed as an option.
-        let id = idAndCount.first.map(String.init) ?? "L" + Base64URL.encode(RandomBytes.make(16)).dropFirst()
+        let id =
+            idAndCount.first.map(String.init) ?? "L" + Base64URL.encode(RandomBytes.generate(count: 16)).dropFirst()
         if existing == nil { try RunDirectory.write(Data("\(id) \(self.brokers)".utf8), to: idFile, mode: 0o600) }
         for node in 1...self.brokers {
             try RunDirectory.write(
                 Data(self.properties(of: node).utf8), to: self.configurationFile(of: node), mode: 0o600)
-            // Storage that has this file is formatted already.
+            // Kafka's format tool writes `meta.properties`, so storage that has the file is formatted already.
             guard !FileManager.default.fileExists(atPath: self.dataDirectory(of: node) + "/meta.properties") else {
                 continue
             }
@@ -93,8 +94,8 @@ struct KafkaHome: Sendable {
             name: "broker-\(node)", kind: "broker",
             ports: ["kafka": port, "controller": self.controllerPorts[node - 1]],
             log: self.directory.logFile(of: "broker-\(node)"), probe: .kafka(port: port),
-            // A garbage collection of the broker delays all services. A small young heap shortens it from 27 to 10 ms
-            // (decision 0006).
+            // A garbage collection in the broker delays all services. With a small young generation (-Xmn) it takes
+            // 10 ms instead of 27 ms (decision 0006).
             environment: self.environment(heap: "-Xms256M -Xmx512M -Xmn16M"), command: { _ in command })
     }
 
@@ -118,22 +119,25 @@ struct KafkaHome: Sendable {
             ], uniquingKeysWith: { $1 })
     }
 
-    /// The broker's settings.
+    /// The content of a broker's `server.properties`.
     ///
-    /// The second block shortens takeovers. The third block makes the start fast and saves CPU time: when the whole
-    /// cluster runs on one machine, a second request thread brings no gain.
+    /// The first block has the broker's role and addresses. The second block shortens takeovers. The third block makes
+    /// the start fast and saves CPU time: when the whole cluster runs on one machine, a second request thread does not
+    /// help.
     func properties(of node: Int) -> String {
         let voters = self.controllerPorts.enumerated().map { "\($0.offset + 1)@127.0.0.1:\($0.element)" }
-        let routes = self.routes.enumerated().map { (name: "ROUTE\($0.offset + 1)", way: $0.element.brokers[node - 1]) }
-        let listening = routes.map { ",\($0.name)://127.0.0.1:\($0.way.listener)" }.joined()
-        let advertised = routes.map { ",\($0.name)://127.0.0.1:\($0.way.advertised)" }.joined()
+        let routes = self.routes.enumerated().map {
+            (name: "ROUTE\($0.offset + 1)", broker: $0.element.brokers[node - 1])
+        }
+        let routeListeners = routes.map { ",\($0.name)://127.0.0.1:\($0.broker.listener)" }.joined()
+        let advertisedRoutes = routes.map { ",\($0.name)://127.0.0.1:\($0.broker.advertised)" }.joined()
         let protocols = routes.map { ",\($0.name):PLAINTEXT" }.joined()
         return """
             process.roles=broker,controller
             node.id=\(node)
             controller.quorum.voters=\(voters.joined(separator: ","))
-            listeners=PLAINTEXT://127.0.0.1:\(self.clientPorts[node - 1]),CONTROLLER://127.0.0.1:\(self.controllerPorts[node - 1])\(listening)
-            advertised.listeners=PLAINTEXT://127.0.0.1:\(self.clientPorts[node - 1])\(advertised)
+            listeners=PLAINTEXT://127.0.0.1:\(self.clientPorts[node - 1]),CONTROLLER://127.0.0.1:\(self.controllerPorts[node - 1])\(routeListeners)
+            advertised.listeners=PLAINTEXT://127.0.0.1:\(self.clientPorts[node - 1])\(advertisedRoutes)
             controller.listener.names=CONTROLLER
             inter.broker.listener.name=PLAINTEXT
             listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT\(protocols)

@@ -4,7 +4,7 @@ internal import Concurrency
 
 /// Faults of the infrastructure that need no rights beyond those of the cluster's own user.
 extension LocalCluster {
-    /// Deletes all data of Redis (FLUSHALL) and waits some seconds for its answer.
+    /// Deletes all data of Redis (FLUSHALL) and waits at most 5 s for its answer.
     ///
     /// - Returns: whether Redis confirmed it.
     @discardableResult
@@ -13,10 +13,9 @@ extension LocalCluster {
         return await runOnDedicatedThread("cluster-flush") { HealthProbe.flushRedis(port: port) }
     }
 
-    /// Limits the size of the files that a process writes, which to the process is the same as a full disk: each write
-    /// that would grow a file beyond the limit fails.
+    /// Simulates a full disk: each write of the process that would grow a file beyond a limit fails.
     ///
-    /// Files that are mapped into memory can still change.
+    /// Writes through memory-mapped files still succeed.
     ///
     /// - Parameters:
     ///   - name: the process.
@@ -26,20 +25,20 @@ extension LocalCluster {
         let process = try self.process(named: name)
         guard let pid = process.pid else { throw .notAlive(name) }
         let program = try ProgramFinder.onPath("prlimit", package: "util-linux")
-        // The hard limit stays as it is: only a privileged process may raise it again.
+        // Only the soft limit is set, because only a privileged process may raise a hard limit again.
         let command = [program, "--pid", "\(pid)", "--fsize=\(bytes.map(String.init) ?? "unlimited"):"]
         await runOnDedicatedThread("cluster-prlimit") {
-            // A failure is ignored: the process has ended meanwhile, and a restarted one needs no limit.
+            // A failure means that the process has ended meanwhile. It is ignored, because a new process has no limit.
             _ = ChildProcess.run(command, environment: ["PATH": "/usr/bin:/bin"], output: .nothing)
         }
     }
 
-    /// Restarts a process with a wrong wall clock, by libfaketime; its monotonic clock stays right.
+    /// Restarts a process with a wrong wall clock, by means of libfaketime; its monotonic clock stays right.
     ///
     /// - Parameters:
     ///   - name: the process.
-    ///   - seconds: how far its clock is ahead; negative if it is behind, 0 to correct it.
-    ///   - library: the file of libfaketime, which is loaded before all others.
+    ///   - seconds: how far the wall clock is ahead; negative to set it behind, 0 for the right time.
+    ///   - library: the file of libfaketime, which `LD_PRELOAD` names.
     /// - Throws: `unknownProcess`.
     package func restart(_ name: String, clockAhead seconds: Int, library: String) async throws(ClusterError) {
         self.table.update { table in

@@ -68,18 +68,17 @@ package final class LocalCluster: Sendable {
     package func stop() async {
         await runOnDedicatedThread("cluster-stop") {
             self.table.update { $0.isStopping = true }
-            self.end { $0.plan.service != nil || $0.plan.kind == "demo" }
-            self.end { _ in true }
+            self.endMembers { $0.plan.service != nil || $0.plan.kind == "demo" }
+            self.endMembers { _ in true }
             self.table.update { $0.hasEnded = true }
-            // Without the lock, the directory may belong to another cluster, and this cluster has written nothing into
-            // it.
+            // A cluster without the lock has written nothing into the directory, which may belong to another cluster.
             guard self.lock.withLock({ $0 != nil }) else { return }
             try? FileManager.default.removeItem(atPath: self.directory.stateFile)
         }
         self.lock.withLock { $0 = nil }
     }
 
-    /// Kills all processes at once, for the second Ctrl-C; a `stop()` that waits for them then returns.
+    /// Kills all processes at once, for the second Ctrl-C; a `stop()` that is still waiting for them then returns.
     package func killAll() {
         self.table.update { table in
             table.isStopping = true
@@ -109,9 +108,9 @@ package final class LocalCluster: Sendable {
 
     /// Waits for a change of the processes.
     ///
-    /// - Parameter version: the version of the last change seen; 0 at first.
+    /// - Parameter version: the version that the previous call returned; 0 in the first call.
     /// - Returns: the current state and its version; nil when the cluster has stopped.
-    package func change(after version: Int) async -> (version: Int, state: ClusterState)? {
+    package func waitForChange(after version: Int) async -> (version: Int, state: ClusterState)? {
         let table: ProcessTable? = await runOnDedicatedThread("cluster-change") {
             // The outer optional is nil while the wait continues, the inner one when the cluster has stopped.
             let changed: ProcessTable?? = self.table.wait { table in
@@ -173,9 +172,9 @@ package final class LocalCluster: Sendable {
                 guard let member = table[name] else { return true }
                 return member.starts > old.starts && member.pid != nil ? true : nil
             }
-            if self.table.wait(timeout: Self.grace, for: hasRestarted) == nil {
+            if self.table.wait(timeout: Self.terminationTimeout, for: hasRestarted) == nil {
                 self.table.update { if $0[name]?.pid == old.pid { $0[name]?.send(SIGKILL) } }
-                _ = self.table.wait(timeout: Self.grace, for: hasRestarted)
+                _ = self.table.wait(timeout: Self.terminationTimeout, for: hasRestarted)
             }
             return .success(())
         }.get()
@@ -198,15 +197,18 @@ package final class LocalCluster: Sendable {
     package func remove(_ name: String) async throws(ClusterError) {
         guard self.table.current[name] != nil else { throw .unknownProcess(name) }
         await runOnDedicatedThread("cluster-remove") {
-            self.end { $0.plan.name == name }
+            self.endMembers { $0.plan.name == name }
             self.table.update { $0[name] = nil }
         }
     }
 
     // MARK: Private
 
-    /// The time after SIGTERM at which a process that has not ended is killed.
-    private static let grace = Duration.seconds(5)
+    /// How long a process may take to end after SIGTERM, before it is killed.
+    private static let terminationTimeout = Duration.seconds(5)
+
+    /// How often in a row a process may end without having been ready, before the cluster counts it as failed.
+    private static let maxEndsWithoutReady = 5
 
     private func startInfrastructureThenServices() throws(ClusterError) {
         if let validationError = self.options.validationError { throw .badOption(validationError) }
@@ -235,7 +237,7 @@ package final class LocalCluster: Sendable {
         if let home = parts.kafkaHome { try home.prepare() }
         for plan in parts.brokers { self.supervise(plan, desiredState: .running) }
         if case .external(let address) = self.options.broker {
-            try HealthProbe.kafka(bootstrap: address, security: self.options.kafkaSecurity)
+            try HealthProbe.waitForKafka(bootstrap: address, security: self.options.kafkaSecurity)
         }
         if let addresses = parts.knownKafkaAddresses { self.table.update { $0.kafka = addresses } }
         try self.awaitReady(within: .seconds(60)).get()
@@ -250,12 +252,14 @@ package final class LocalCluster: Sendable {
         }
     }
 
+    /// Marks all services as not ready, so that they are probed again.
     private static func resetReadiness(in table: inout ProcessTable) {
         for member in table.members {
             if case .http = member.plan.probe { table[member.plan.name]?.isReady = false }
         }
     }
 
+    /// Adds a process to the table and starts its supervisor, unless the cluster is stopping.
     private func supervise(_ plan: ProcessPlan, desiredState: DesiredState) {
         let isAdded = self.table.update { table -> Bool in
             guard !table.isStopping else { return false }
@@ -270,7 +274,9 @@ package final class LocalCluster: Sendable {
             .start()
     }
 
-    /// Waits for readiness; fails when a process has ended five times without having been ready.
+    /// Waits until every process that should run is ready.
+    ///
+    /// Fails at once when a process has ended `maxEndsWithoutReady` times without having been ready.
     private func awaitReady(within limit: Duration) -> Result<Void, ClusterError> {
         let outcome = self.table.wait(timeout: limit) { table -> Result<Void, ClusterError>? in
             if table.isStopping { return .failure(.notRunning(runDirectory: self.directory.path)) }
@@ -279,10 +285,12 @@ package final class LocalCluster: Sendable {
                 $0.desiredState == .running
                     || ($0.desiredState == .stopped && !$0.isStopRequested && $0.endsWithoutReady > 0)
             }
-            let lost = expected.first { $0.pid == nil && ($0.desiredState == .stopped || $0.endsWithoutReady >= 5) }
-            if let lost, let end = lost.lastEnd {
+            let failed = expected.first {
+                $0.pid == nil && ($0.desiredState == .stopped || $0.endsWithoutReady >= Self.maxEndsWithoutReady)
+            }
+            if let failed, let end = failed.lastEnd {
                 return .failure(
-                    .ended(process: lost.plan.name, how: end.description, log: lost.plan.log, lastLines: ""))
+                    .ended(process: failed.plan.name, how: end.description, log: failed.plan.log, lastLines: ""))
             }
             return expected.allSatisfy { $0.pid != nil && $0.isReady } ? .success(()) : nil
         }
@@ -293,18 +301,18 @@ package final class LocalCluster: Sendable {
             return .failure(.ended(process: name, how: how, log: log, lastLines: lines))
         case .failure(let error): return .failure(error)
         case nil:
-            let late = self.table.current.members.filter {
+            let notReady = self.table.current.members.filter {
                 $0.desiredState == .running && !($0.pid != nil && $0.isReady)
             }
-            let logs = late.map { "  \($0.plan.log):\n" + RunDirectory.lastLines(of: $0.plan.log, count: 4) }
-            return .failure(.notReady(late.map(\.plan.name), lastLines: logs.joined(separator: "\n")))
+            let logs = notReady.map { "  \($0.plan.log):\n" + RunDirectory.lastLines(of: $0.plan.log, count: 4) }
+            return .failure(.notReady(notReady.map(\.plan.name), lastLines: logs.joined(separator: "\n")))
         }
     }
 
-    /// Ends the members that match, all at once: SIGTERM, then SIGKILL after `grace`.
+    /// Ends the members that match, all at once: SIGTERM, then SIGKILL after `terminationTimeout`.
     ///
     /// Returns when all of them are reaped.
-    private func end(_ matches: @escaping @Sendable (ClusterMember) -> Bool) {
+    private func endMembers(where matches: @escaping @Sendable (ClusterMember) -> Bool) {
         self.table.update { table in
             for member in table.members where matches(member) {
                 table[member.plan.name]?.desiredState = .removed
@@ -315,10 +323,10 @@ package final class LocalCluster: Sendable {
         let allEnded = { @Sendable (table: inout ProcessTable) -> Bool? in
             table.members.allSatisfy { !matches($0) || $0.hasEnded } ? true : nil
         }
-        if self.table.wait(timeout: Self.grace, for: allEnded) != nil { return }
+        if self.table.wait(timeout: Self.terminationTimeout, for: allEnded) != nil { return }
         self.table.update { table in
             for member in table.members where matches(member) { member.send(SIGKILL) }
         }
-        _ = self.table.wait(timeout: Self.grace, for: allEnded)
+        _ = self.table.wait(timeout: Self.terminationTimeout, for: allEnded)
     }
 }

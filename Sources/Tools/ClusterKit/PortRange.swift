@@ -4,9 +4,9 @@ internal import Glibc
 
 /// Allocates ports for child processes.
 ///
-/// The range is below the kernel's range for outgoing connections, so that no outgoing connection can occupy a port
-/// while its process is being restarted. This process allocates each port only once per pass through the range; a
-/// test bind detects ports that other processes use.
+/// An outgoing connection could occupy the port of a process that is being restarted. Therefore the range is below the
+/// kernel's range for outgoing connections. This process allocates each port once before it allocates any port again,
+/// and a test bind detects the ports that other processes use.
 package enum PortRange {
     /// The range of the allocated ports.
     package static let bounds = 20_000..<32_000
@@ -14,7 +14,7 @@ package enum PortRange {
     private static let next = Locked(Int.random(in: PortRange.bounds))
 
     /// Allocates a free port on the loopback interface.
-    package static func free() throws(ClusterError) -> Int {
+    package static func allocate() throws(ClusterError) -> Int {
         for _ in self.bounds {
             let candidate = self.next.withLock { next in
                 next = next + 1 < self.bounds.upperBound ? next + 1 : self.bounds.lowerBound

@@ -9,7 +9,7 @@ package struct ProcessRoute: Sendable, Equatable {
     package struct Broker: Sendable, Equatable {
         /// The port on which the broker listens.
         package var listener: Int
-        /// The port that the broker names to the process: the proxy's.
+        /// The proxy's port, which the broker names to the process as its own address.
         package var advertised: Int
 
         package init(listener: Int, advertised: Int) {

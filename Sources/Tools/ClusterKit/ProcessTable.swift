@@ -24,7 +24,7 @@ struct ProcessPlan: Sendable {
     var name: String
     /// The service's program name, or `redis`, `broker`, `demo`.
     var kind: String
-    /// nil for Redis, brokers and the demo.
+    /// The service that the process runs; nil for Redis, brokers and the demo.
     var service: ServiceKind?
     var opsPort: Int?
     var ports: [String: Int] = [:]
@@ -51,7 +51,8 @@ enum DesiredState: Sendable, Equatable {
 struct ClusterMember: Sendable {
     var plan: ProcessPlan
     var desiredState = DesiredState.waiting
-    /// Set from the start of the process until it is reaped, so that a signal reaches no other process.
+    /// The process id from the start of the process until it is reaped; nil at other times, when the kernel may give
+    /// the same id to an unrelated process.
     var pid: Int32?
     var isReady = false
     /// Whether its supervising thread has ended.
@@ -89,9 +90,9 @@ struct ProcessTable: Sendable {
     var kafka = ""
     /// The number of changes so far; `state.json` and the output of `plaza up` are updated when it grows.
     var version = 0
-    /// The number of instances that each service has had so far, from which the next instance gets its number.
+    /// How many instances of each service have been added so far; the next instance's number is one higher.
     var instances: [ServiceKind: Int] = [:]
-    /// Whether every process of the options is in the table.
+    /// Whether every process that the cluster's options ask for is in the table.
     var listsAllProcesses = false
     var isStopping = false
     var hasEnded = false

@@ -8,7 +8,8 @@ internal import Foundation
 /// sleeps until the table changes. A ready process is not probed again until it ends or its readiness is reset.
 struct ReadinessMonitor: Sendable {
     let table: ConditionVariable<ProcessTable>
-    let write: @Sendable (ProcessTable) -> Void
+    /// Writes `state.json`.
+    let writeState: @Sendable (ProcessTable) -> Void
 
     /// Starts the thread, which ends with the cluster.
     func start() {
@@ -21,7 +22,7 @@ struct ReadinessMonitor: Sendable {
             let current = self.table.current
             if current.hasEnded { return }
             if current.version != writtenVersion {
-                self.write(current)
+                self.writeState(current)
                 writtenVersion = current.version
             }
             let starting = current.members.filter { $0.pid != nil && !$0.isReady }
@@ -57,9 +58,9 @@ struct ReadinessMonitor: Sendable {
     ///
     /// A restarted embedded broker has a new port.
     private static func recordBrokerAddress(_ address: String, in table: inout ProcessTable) {
-        let isNew = !table.kafka.isEmpty && table.kafka != address
+        let hasChanged = !table.kafka.isEmpty && table.kafka != address
         table.kafka = address
-        guard isNew else { return }
+        guard hasChanged else { return }
         for member in table.members where member.plan.service != nil && member.pid != nil {
             table[member.plan.name]?.skipsBackOff = true
             table[member.plan.name]?.isStopRequested = true

@@ -40,13 +40,13 @@ package struct RunDirectory: Sendable {
     /// The kernel releases the lock when that process ends, even if it is killed.
     package var isLocked: Bool {
         guard let lock = FileLock(path: self.lockFile, create: false) else { return false }
-        // A lock that is acquired here is released at once, with `lock`.
+        // If the lock is acquired here, it is released again at once, when `lock` goes out of scope.
         return !lock.tryAcquire()
     }
 
     /// Locks the directory for this process until the returned lock is released.
     ///
-    /// - Throws: `alreadyRunning` when another process holds the lock, `file` when its file cannot be opened.
+    /// - Throws: `alreadyRunning` when another process holds the lock, `file` when the lock file cannot be opened.
     func lock() throws(ClusterError) -> FileLock {
         guard let lock = FileLock(path: self.lockFile, create: true) else {
             throw .file(path: self.lockFile, reason: "cannot be opened")
@@ -59,7 +59,7 @@ package struct RunDirectory: Sendable {
         return lock
     }
 
-    /// Writes a file atomically; the file has the permissions `mode` from its first byte on.
+    /// Writes a file atomically; no other process can open it before it has the permissions `mode`.
     static func write(_ data: Data, to path: String, mode: Int) throws(ClusterError) {
         let temporary = path + ".new"
         guard SystemFile.write(data, to: temporary, mode: mode), SystemFile.rename(temporary, to: path) else {

@@ -49,7 +49,7 @@ struct Supervisor: Sendable {
 
     /// Runs the process once, from its start until it is reaped.
     private func runProcess(_ plan: ProcessPlan, kafka: String) {
-        // The address of an earlier run would make the process count as ready.
+        // The probe looks for the address file, so the file of an earlier run would make the process count as ready.
         if case .announcement(let file) = plan.probe { try? FileManager.default.removeItem(atPath: file) }
         let pid: Int32
         do {
@@ -64,7 +64,7 @@ struct Supervisor: Sendable {
             table[self.name]?.starts += 1
             table[self.name]?.skipsBackOff = false
             table[self.name]?.isStopRequested = false
-            // A stop may have been requested before the process had a pid to which SIGTERM could be sent.
+            // A stop may have been requested before the process had a pid, so SIGTERM is sent now.
             if let member = table[self.name], member.desiredState != .running { member.terminate() }
         }
         ChildProcess.awaitEnd(of: pid)
@@ -84,7 +84,7 @@ struct Supervisor: Sendable {
     }
 }
 
-/// The pauses before a process that exits repeatedly is restarted: 0.1 s, doubled each time up to 5 s.
+/// The pauses before the restarts of a process that exits again and again: 0.1 s, doubled each time up to 5 s.
 ///
 /// After a run of at least 10 s, the pauses begin at 0.1 s again.
 package struct BackOff: Sendable {

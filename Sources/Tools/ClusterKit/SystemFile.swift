@@ -22,7 +22,8 @@ final class FileLock: Sendable {
 
 /// File operations that Foundation does not offer in this form.
 enum SystemFile {
-    /// Replaces a file by a new one, which has the permissions `mode` from its first byte on; false on failure.
+    /// Deletes the file if it exists, and writes a new one that is created with the permissions `mode`; false on
+    /// failure.
     static func write(_ data: Data, to path: String, mode: Int) -> Bool {
         unsafe unlink(path)
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(mode))

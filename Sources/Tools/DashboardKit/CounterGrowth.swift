@@ -3,62 +3,65 @@ internal import Observability
 
 /// How much the counters of a cluster have grown since the dashboard began, across restarts of its processes.
 ///
-/// A restarted process counts from 0 again. It is recognised by its start time. What its predecessor counted after the
-/// last round in which it was read is lost.
+/// A restarted process counts from 0 again, and its start time reveals the restart. What it counted between its last
+/// reading and the restart is lost.
 package struct CounterGrowth: Sendable {
-    private struct Last: Sendable {
+    /// The counters of a process in the last round in which it was read.
+    private struct PreviousReading: Sendable {
         var startTime: Double
         var values: [MetricsTable.Sample: Double]
     }
 
-    private var last: [String: Last] = [:]
+    /// The previous reading of each process, by its name.
+    private var previousReadings: [String: PreviousReading] = [:]
     /// The growth of each counter since the first round, summed over the processes.
-    package private(set) var totals: [MetricsTable.Sample: Double] = [:]
-    /// The growth of each counter in the last round.
-    package private(set) var latest: [MetricsTable.Sample: Double] = [:]
+    package private(set) var totalGrowth: [MetricsTable.Sample: Double] = [:]
+    /// The growth of each counter in the last round, summed over the processes.
+    package private(set) var lastRoundGrowth: [MetricsTable.Sample: Double] = [:]
 
     /// Creates a value before the first round.
     package init() {}
 
-    /// Adds a round of readings; processes without metrics are left as they were.
+    /// Adds a round of readings; a process without metrics is ignored in this round.
     package mutating func add(_ readings: [ProcessReading]) {
-        self.latest = [:]
+        self.lastRoundGrowth = [:]
         for reading in readings {
             guard let metrics = reading.metrics else { continue }
             let startTime = metrics.sum(MetricNames.Process.startTime)
             let counters = metrics.values.filter { Self.isCounter($0.key.name) }
-            if let before = self.last[reading.name] {
-                let isRestarted = before.startTime != startTime
+            if let previous = self.previousReadings[reading.name] {
+                let isRestarted = previous.startTime != startTime
                 for (sample, value) in counters {
-                    let base = isRestarted ? 0 : before.values[sample] ?? 0
-                    // A counter never decreases in one process, but a number at the end of a page that was cut off may
-                    // be too low.
-                    self.latest[sample, default: 0] += max(0, value - base)
+                    let previousValue = isRestarted ? 0 : previous.values[sample] ?? 0
+                    // A counter never decreases in one process. But a metrics page that was cut off may end in the
+                    // middle of a number, which is then too low.
+                    self.lastRoundGrowth[sample, default: 0] += max(0, value - previousValue)
                 }
             }
-            self.last[reading.name] = Last(startTime: startTime, values: counters)
+            self.previousReadings[reading.name] = PreviousReading(startTime: startTime, values: counters)
         }
-        self.totals.merge(self.latest) { $0 + $1 }
+        self.totalGrowth.merge(self.lastRoundGrowth) { $0 + $1 }
     }
 
     /// The growth of a metric in the last round, over all labels.
-    package func latest(_ name: String) -> Double {
-        self.latest.reduce(0) { $1.key.name == name ? $0 + $1.value : $0 }
+    package func lastRoundGrowth(of name: String) -> Double {
+        self.lastRoundGrowth.reduce(0) { $1.key.name == name ? $0 + $1.value : $0 }
     }
 
     /// The growth of a metric since the first round, over all labels.
-    package func total(_ name: String) -> Double {
-        self.totals.reduce(0) { $1.key.name == name ? $0 + $1.value : $0 }
+    package func totalGrowth(of name: String) -> Double {
+        self.totalGrowth.reduce(0) { $1.key.name == name ? $0 + $1.value : $0 }
     }
 
     /// The growth of a metric since the first round, by the values of these labels, joined by a blank.
-    package func totals(_ name: String, by labels: [String]) -> [String: Double] {
+    package func totalGrowth(of name: String, by labels: [String]) -> [String: Double] {
         var sums: [String: Double] = [:]
-        for (sample, value) in self.totals where sample.name == name && value > 0 {
+        for (sample, value) in self.totalGrowth where sample.name == name && value > 0 {
             sums[labels.compactMap { sample.labels[$0] }.joined(separator: " "), default: 0] += value
         }
         return sums
     }
 
+    /// Whether a metric is a counter or a bucket of a histogram, by its name.
     private static func isCounter(_ name: String) -> Bool { name.hasSuffix("_total") || name.hasSuffix("_bucket") }
 }

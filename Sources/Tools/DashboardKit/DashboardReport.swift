@@ -34,7 +34,7 @@ package struct DashboardReport: Sendable, Equatable, Encodable {
         }
     }
 
-    /// The counts of messages and of deliveries; in each of the two ledgers, a gap is what is in no other column.
+    /// The ledger of messages (`published` to `dropped`) and the ledger of deliveries (`due` to `owed`).
     package struct Ledger: Sendable, Equatable, Encodable {
         package var published: Double
         package var admitted: Double
@@ -45,9 +45,9 @@ package struct DashboardReport: Sendable, Equatable, Encodable {
         package var shed: Double
         package var disconnected: Double
         package var owed: Double
-        /// Messages that were published and are in no other column; 0 unless something is lost.
+        /// Published messages that were neither admitted, refused nor dropped; 0 unless a message is lost.
         package var feedGap: Double
-        /// Items that were due and are in no other column; 0 unless something is lost.
+        /// Due items that are counted in no other column of deliveries; 0 unless an item is lost.
         package var deliveryGap: Double
 
         init(
@@ -70,7 +70,7 @@ package struct DashboardReport: Sendable, Equatable, Encodable {
 
     /// Milliseconds since the dashboard began.
     package var now: Int
-    /// The number of the next sample, with which the page's next request begins.
+    /// The number of the next sample; the page's next request asks for samples from this number on.
     package var next: Int
     /// The samples that the page lacked, oldest first.
     package var samples: [DashboardSample]
@@ -86,10 +86,10 @@ package struct DashboardReport: Sendable, Equatable, Encodable {
     package var replays: Double
     /// Resumes whose client had to load a snapshot instead, since the dashboard began, by reason.
     package var replaysRefused: [String: Double]
-    /// Dead letters of the processes that run.
+    /// The number of dead letters that the running processes have written.
     package var deadLetters: Double
     /// Records that wait to be read, by reader.
     package var lag: [String: Double]
-    /// The last ends of processes, newest last.
+    /// The last ends of processes with their recoveries, newest last.
     package var recoveries: [RecoveryClock.Entry]
 }

@@ -3,7 +3,7 @@ internal import Observability
 
 /// The figures of a cluster in one round, as the charts show them.
 package struct DashboardSample: Sendable, Equatable, Encodable {
-    /// When, in milliseconds since the dashboard began.
+    /// The time of the round, in milliseconds since the dashboard began.
     package var at: Int
     /// Connections that are logged in.
     package var connections = 0.0
@@ -31,18 +31,18 @@ package struct DashboardSample: Sendable, Equatable, Encodable {
     ///   - growth: the counters after this round.
     ///   - latency: the durations of calls after this round.
     ///   - time: in milliseconds since the dashboard began.
-    ///   - seconds: the time since the round before.
+    ///   - seconds: the time since the previous round; 0 for the first round, whose rates are 0.
     package init(
         _ readings: [ProcessReading], growth: CounterGrowth, latency: LatencyWindow, at time: Int, after seconds: Double
     ) {
         let pages = readings.compactMap(\.metrics)
-        let rate = { (name: String) in seconds > 0 ? growth.latest(name) / seconds : 0 }
+        let rate = { (name: String) in seconds > 0 ? growth.lastRoundGrowth(of: name) / seconds : 0 }
         self.at = time
         self.connections = pages.reduce(0) { $0 + $1.sum(MetricNames.Gateway.connections) }
         self.deliveries = rate(MetricNames.Gateway.delivered)
         self.messages = rate(MetricNames.Barrage.admitted)
-        self.p50 = latency.milliseconds(0.5)
-        self.p99 = latency.milliseconds(0.99)
+        self.p50 = latency.milliseconds(atQuantile: 0.5)
+        self.p99 = latency.milliseconds(atQuantile: 0.99)
         self.drops = rate(MetricNames.Barrage.dropped) + rate(MetricNames.Gateway.shed)
         self.lag = pages.reduce(0) { $0 + $1.sum(MetricNames.Kafka.consumerLag) }
         self.replays = rate("gateway_replays_total")

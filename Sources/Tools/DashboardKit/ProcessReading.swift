@@ -7,17 +7,17 @@ package struct ProcessReading: Sendable {
     package var name: String
     /// The service's program name, or `redis`, `broker`.
     package var kind: String
-    /// The process id; nil while it is down.
+    /// The process id; nil while the process is down.
     package var pid: Int32?
-    /// Whether its probe answered that it is ready.
+    /// Whether the process was ready when it was probed.
     package var isReady: Bool
-    /// Its own description of why it is not ready; nil if it is, or gives none.
+    /// Why the process is not ready, in its own words; nil if it is ready or gives no reason.
     package var problem: String?
-    /// How often the supervisor has restarted it.
+    /// How often the supervisor has restarted the process.
     package var restarts: Int
-    /// A description of its last end; nil if it never ended.
+    /// How the process's last run ended; nil if it never ended.
     package var lastEnd: String?
-    /// Its metrics; nil if it has none or did not answer.
+    /// The process's metrics; nil if it has none, did not answer, or was not asked for them.
     package var metrics: MetricsTable?
 
     /// Makes a reading.
@@ -62,14 +62,14 @@ package struct MetricsTable: Sendable, Equatable {
         self.values = values
     }
 
-    /// The parts of `name{label="value",…}`.
+    /// Parses a sample's name with its labels, `name{label="value",…}`.
     ///
     /// The values of this system's labels hold neither quotation marks nor backslashes, so none are decoded.
     static func sample(_ text: String) -> Sample {
         guard let brace = text.firstIndex(of: "{") else { return Sample(name: text, labels: [:]) }
         var labels: [String: String] = [:]
         let parts = text[text.index(after: brace)...].split(separator: "\"", omittingEmptySubsequences: false)
-        // Names and values alternate: `a=`, `x`, `,b=`, `y`, `}`.
+        // The quotation marks split `a="x",b="y"}` into names and values in turn: `a=`, `x`, `,b=`, `y`, `}`.
         for index in stride(from: 0, to: parts.count - 1, by: 2) {
             let name = parts[index].drop { $0 == "," || $0 == " " }.prefix { $0 != "=" }
             labels[String(name)] = String(parts[index + 1])

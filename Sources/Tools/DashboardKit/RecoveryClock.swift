@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long processes take from their end until their successors are ready.
+/// Measures how long each process takes from its end until it is ready again.
 package struct RecoveryClock: Sendable {
     /// One end of a process.
     package struct Entry: Sendable, Equatable, Encodable {
-        /// The process.
+        /// The name of the process.
         package var name: String
         /// Whether the dashboard killed it; false if it ended for another reason.
         package var isKill: Bool
         /// When it ended or its end was noticed, in milliseconds since the dashboard began.
         package var endedAt: Int
-        /// When its successor was ready; nil until then.
+        /// When the process was ready again; nil until then.
         package var readyAt: Int?
 
         /// Makes an entry.
@@ -22,49 +22,51 @@ package struct RecoveryClock: Sendable {
         }
     }
 
-    /// How many entries are kept.
+    /// The maximum number of stored entries.
     private static let capacity = 20
 
     /// The last entries, newest last.
     package private(set) var entries: [Entry] = []
+    /// The last known pid of each process, by its name.
     private var pids: [String: Int32] = [:]
-    /// The processes that have ended and whose successor is not ready yet, with the pid that ended.
-    private var away: [String: Int32?] = [:]
+    /// The pid that ended, for each process that has ended and has not been ready again since then.
+    private var endedPIDs: [String: Int32] = [:]
 
     /// Creates a clock without entries.
     package init() {}
 
-    /// Whether a process has ended and its successor is not ready yet.
-    package var isRunning: Bool { !self.away.isEmpty }
+    /// Whether a process has ended and has not been ready again since then.
+    package var isRunning: Bool { !self.endedPIDs.isEmpty }
 
     /// Begins to measure because the dashboard has killed a process.
-    package mutating func killed(_ name: String, pid: Int32, at time: Int) {
-        guard self.away[name] == nil else { return }
-        self.begin(name, pid: pid, isKill: true, at: time)
+    package mutating func processKilled(_ name: String, pid: Int32, at time: Int) {
+        guard self.endedPIDs[name] == nil else { return }
+        self.beginEntry(name, pid: pid, isKill: true, at: time)
     }
 
     /// Compares the processes with those of the last call, to find those that have ended or have become ready.
     package mutating func observe(_ readings: [ProcessReading], at time: Int) {
         for reading in readings {
-            let before = self.pids[reading.name]
-            if let before, before != reading.pid, self.away[reading.name] == nil {
-                self.begin(reading.name, pid: before, isKill: false, at: time)
+            let previousPID = self.pids[reading.name]
+            if let previousPID, previousPID != reading.pid, self.endedPIDs[reading.name] == nil {
+                self.beginEntry(reading.name, pid: previousPID, isKill: false, at: time)
             }
             if let pid = reading.pid { self.pids[reading.name] = pid }
-            // The state may still name the process that was killed, with its last readiness; a successor has another
-            // pid.
-            guard let ended = self.away[reading.name], reading.isReady, reading.pid != nil, reading.pid != ended else {
-                continue
-            }
-            self.away[reading.name] = nil
+            // Just after a kill, the state may still have the killed process's pid and readiness. Only a new pid
+            // counts.
+            guard let endedPID = self.endedPIDs[reading.name], reading.isReady, reading.pid != nil,
+                reading.pid != endedPID
+            else { continue }
+            self.endedPIDs[reading.name] = nil
             if let index = self.entries.lastIndex(where: { $0.name == reading.name }) {
                 self.entries[index].readyAt = time
             }
         }
     }
 
-    private mutating func begin(_ name: String, pid: Int32, isKill: Bool, at time: Int) {
-        self.away[name] = .some(pid)
+    /// Adds an entry for a process that has ended.
+    private mutating func beginEntry(_ name: String, pid: Int32, isKill: Bool, at time: Int) {
+        self.endedPIDs[name] = pid
         self.entries.append(Entry(name: name, isKill: isKill, endedAt: time, readyAt: nil))
         if self.entries.count > Self.capacity { self.entries.removeFirst() }
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The last samples, oldest first, each with a number; older ones are dropped.
+/// A ring buffer of the last samples, which are numbered from 0.
 package struct SampleRing<Sample: Sendable>: Sendable {
-    /// How many samples are kept.
+    /// The maximum number of stored samples.
     package let capacity: Int
-    /// How many samples were ever added, which is also the number of the next one.
+    /// The number of samples added so far, including dropped ones; it is the number of the next sample.
     package private(set) var count = 0
     private var samples: [Sample] = []
 
-    /// - Parameter capacity: how many samples are kept, at least 1.
+    /// - Parameter capacity: the maximum number of stored samples, at least 1.
     package init(capacity: Int) {
         precondition(capacity > 0)
         self.capacity = capacity
@@ -24,11 +24,12 @@ package struct SampleRing<Sample: Sendable>: Sendable {
         self.count += 1
     }
 
-    /// The kept samples from a number on, oldest first.
+    /// The stored samples whose number is at least `number`, oldest first.
     ///
-    /// - Parameter number: 0 gives all; a number of an earlier dashboard, which is too large here, gives all as well.
+    /// - Parameter number: the first number to return. A number beyond the next sample's comes from an earlier run of
+    ///   the dashboard; then all stored samples are returned.
     /// - Returns: at most `capacity` samples.
-    package func from(_ number: Int) -> [Sample] {
+    package func samples(from number: Int) -> [Sample] {
         let oldest = max(0, self.count - self.capacity)
         let start = number > self.count ? oldest : max(oldest, number)
         return (start..<self.count).map { self.samples[$0 % self.capacity] }

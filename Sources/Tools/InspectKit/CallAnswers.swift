@@ -3,59 +3,60 @@ package import MachineKit
 package import PlazaModel
 internal import PlazaWire
 
-/// Finds what became of calls, from the answers, the dead letters and the feed.
+/// Finds the answer to each call: in the topic `replies`, among the dead letters, or in the feed.
 package struct CallAnswers {
     /// How long the broker keeps answers.
     static let retention: Milliseconds = {
         if case .time(let milliseconds) = PlazaTopic.replies.retention { return Milliseconds(milliseconds) }
         return Milliseconds(0)
     }()
-    /// A call that has had no answer for longer than this will not get one.
-    private static let pendingTime: Milliseconds = .seconds(15)
+    /// How long a call may wait for its answer; an older call without an answer will not get one.
+    private static let maxPendingTime: Milliseconds = .seconds(15)
 
-    private struct Place: Hashable {
+    /// Where a call is in its inbox.
+    private struct RecordLocation: Hashable {
         var topic: String
         var partition: Int32
         var offset: Int64
     }
-    /// An answer's request within its app.
-    struct Request: Hashable {
+    /// Identifies a request: its id is unique only within its app.
+    struct RequestKey: Hashable {
         var app: AppID
         var id: RequestID
     }
 
-    private var replies: [Request: CallAnswer] = [:]
-    private var deadLetters: [Place: String] = [:]
+    private var replies: [RequestKey: CallAnswer] = [:]
+    /// The reason of each dead letter, by the location of the call.
+    private var deadLetters: [RecordLocation: String] = [:]
     private var messages = FeedMessages()
 
     package init() {}
 
-    /// Adds what a record says about calls: an answer, a dead letter or a feed item.
-    ///
-    /// Other records are ignored.
+    /// Adds an answer, a dead letter or a feed item; other records are ignored.
     package mutating func add(_ entry: TopicEntry) {
         switch entry.topic {
         case .replies:
             guard let reply = entry.decode(Reply.self) else { return }
-            self.replies[Request(app: reply.app, id: reply.request)] = CallAnswer(reply, at: entry.time)
+            self.replies[RequestKey(app: reply.app, id: reply.request)] = CallAnswer(reply, at: entry.time)
         case .deadLetters:
             guard let origin = DeadLetterOrigin({ entry.headers[$0] }) else { return }
-            let place = Place(topic: origin.topic, partition: origin.partition, offset: origin.offset)
-            self.deadLetters[place] = origin.reason
+            let location = RecordLocation(topic: origin.topic, partition: origin.partition, offset: origin.offset)
+            self.deadLetters[location] = origin.reason
         case .roomFeed: self.messages.add(entry)
         default: break
         }
     }
 
-    /// The stored answer of a request; nil if none was read.
+    /// The stored answer to a request; nil if none was read.
     package func reply(to request: RequestID, app: AppID) -> CallAnswer? {
-        self.replies[Request(app: app, id: request)]
+        self.replies[RequestKey(app: app, id: request)]
     }
 
-    /// Assigns the feed items that answers name to their calls, so that no other call is matched with them.
+    /// Reserves the feed items that answers name for their calls, so that no other call is matched with them by
+    /// content.
     ///
-    /// Call it once, when all records were added and before the first `answer`.
-    package mutating func matchAnswered(_ calls: [CallRecord]) {
+    /// Call this method once, after all records were added and before the first call of `answer`.
+    package mutating func reserveAnsweredItems(of calls: [CallRecord]) {
         for call in calls {
             if let position = self.reply(to: call.request, app: call.app)?.position {
                 self.messages.remove(position, of: call)
@@ -63,31 +64,31 @@ package struct CallAnswers {
         }
     }
 
-    /// What became of a call.
+    /// Finds the answer to a call.
     ///
-    /// A message whose answer is not stored any more is looked for in the feed by its sender and content. Each item
-    /// stands for one call, so this must be called once for each call, oldest first.
+    /// If the answer to a message is not stored any more, the feed is searched for the message by sender and content.
+    /// Each feed item is matched with one call only, so call this method once for each call, oldest first.
     ///
     /// - Parameters:
     ///   - call: the call, or the last of its steps.
-    ///   - readAt: when the topics were read. The answer of a newer call may not be written yet, that of an old call
-    ///     may not be stored any more.
-    ///   - feedStart: the time from which the feed was read; nil if it was not.
+    ///   - readAt: when the topics were read. The answer to a recent call may not be written yet. The answer to an old
+    ///     call may not be stored any more.
+    ///   - feedStart: the time from which on the feed was read; nil if it was not read.
     /// - Returns: the answer, or `unknown` with a sentence about why none was found.
     package mutating func answer(to call: CallRecord, readAt: Timestamp, feedStart: Timestamp?) -> CallAnswer {
         if let reply = self.reply(to: call.request, app: call.app) { return reply }
-        let place = Place(topic: call.topic.rawValue, partition: call.partition, offset: call.offset)
-        if let reason = self.deadLetters[place] { return CallAnswer(.setAside, why: reason) }
-        if let decided = call.decided { return decided }
-        if call.isMessage, let position = self.messages.take(call) {
+        let location = RecordLocation(topic: call.topic.rawValue, partition: call.partition, offset: call.offset)
+        if let reason = self.deadLetters[location] { return CallAnswer(.setAside, why: reason) }
+        if let decision = call.earlierDecision { return decision }
+        if call.isMessage, let position = self.messages.takeFirst(matching: call) {
             return CallAnswer(.applied, why: "found in the feed by its content", position: position)
         }
-        if readAt < call.time + Self.pendingTime { return CallAnswer(.unknown, why: "not answered yet") }
+        if readAt < call.time + Self.maxPendingTime { return CallAnswer(.unknown, why: "not answered yet") }
         guard readAt < call.time + Self.retention else {
-            let isInFeed = call.isMessage && feedStart.map { $0 <= call.time } ?? false
+            let wouldBeInFeed = call.isMessage && feedStart.map { $0 <= call.time } ?? false
             return CallAnswer(
                 .unknown,
-                why: isInFeed
+                why: wouldBeInFeed
                     ? "not in the feed: it was rejected or dropped; the answer is not stored any more"
                     : "answers are stored for 10 minutes")
         }
@@ -95,54 +96,59 @@ package struct CallAnswers {
     }
 }
 
-/// The messages and gifts of feeds that no call has been matched with.
+/// The messages and gifts of feeds that are not matched with a call yet.
 struct FeedMessages {
+    /// What a feed item and its call have in common.
     private struct Message: Hashable {
         var live: String
         var sender: String
         var content: JSONValue
     }
 
+    /// The positions of the feed items with each content, oldest first.
     private var positions: [Message: [FeedPosition]] = [:]
 
+    /// Adds a record of the feed; items that are no messages or gifts are ignored.
     mutating func add(_ entry: TopicEntry) {
         guard let headers = FeedHeaders({ entry.headers[$0] }), let item = entry.decode(JSONValue.self),
             let (kind, content) = item["content"]?.members.first, let sender = content["sender"]?["userID"]?.text
         else { return }
-        var compared: [String: JSONValue] = [:]
+        let comparedFields: [String: JSONValue]
         switch kind {
-        case "text": compared = ["text": content["text"] ?? .null]
-        case "custom": compared = ["id": content["businessID"] ?? .null, "data": content["data"] ?? .null]
-        case "gift": compared = ["gift": content["gift"]?["giftID"] ?? .null, "count": content["count"] ?? .null]
+        case "text": comparedFields = ["text": content["text"] ?? .null]
+        case "custom": comparedFields = ["id": content["businessID"] ?? .null, "data": content["data"] ?? .null]
+        case "gift": comparedFields = ["gift": content["gift"]?["giftID"] ?? .null, "count": content["count"] ?? .null]
         default: return
         }
-        let message = Message(live: entry.key, sender: sender, content: .object(compared))
+        let message = Message(live: entry.key, sender: sender, content: .object(comparedFields))
         self.positions[message, default: []].append(headers.position)
     }
 
-    /// The position of the first item with the content of `call`, which no other call gets again.
-    mutating func take(_ call: CallRecord) -> FeedPosition? {
+    /// Removes the first item with the content of `call`, and returns its position; nil if there is none.
+    mutating func takeFirst(matching call: CallRecord) -> FeedPosition? {
         let message = self.message(of: call)
         guard let message, self.positions[message]?.isEmpty == false else { return nil }
         return self.positions[message]?.removeFirst()
     }
 
-    /// Removes the item that an answer names.
+    /// Removes the item at the position that the answer to `call` names.
     mutating func remove(_ position: FeedPosition, of call: CallRecord) {
         guard let message = self.message(of: call) else { return }
         self.positions[message]?.removeAll { $0 == position }
     }
 
+    /// The content of the feed item that `call` leads to; nil if the call is not a message or gift.
     private func message(of call: CallRecord) -> Message? {
         guard let live = call.live else { return nil }
-        let compared: [String: JSONValue]
+        let comparedFields: [String: JSONValue]
         switch call.kind {
-        case "sendText": compared = ["text": call.fields["text"] ?? .null]
+        case "sendText": comparedFields = ["text": call.fields["text"] ?? .null]
         case "sendCustom":
-            compared = ["id": call.fields["businessID"] ?? .null, "data": call.fields["data"] ?? .null]
-        case "sendGift": compared = ["gift": call.fields["giftID"] ?? .null, "count": call.fields["count"] ?? .null]
+            comparedFields = ["id": call.fields["businessID"] ?? .null, "data": call.fields["data"] ?? .null]
+        case "sendGift":
+            comparedFields = ["gift": call.fields["giftID"] ?? .null, "count": call.fields["count"] ?? .null]
         default: return nil
         }
-        return Message(live: LiveKey(call.app, live).text, sender: call.user.text, content: .object(compared))
+        return Message(live: LiveKey(call.app, live).text, sender: call.user.text, content: .object(comparedFields))
     }
 }

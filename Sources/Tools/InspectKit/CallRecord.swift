@@ -13,20 +13,21 @@ package struct CallRecord: Equatable, Sendable {
     /// When the broker appended the call.
     package var time: Timestamp
     package var app: AppID
-    /// The live that the call is about; nil for a call about none.
+    /// The live that the call is about; nil if it is about no live.
     package var live: LiveID?
     /// The command's name on the wire.
     package var kind: String
     package var user: UserID
     package var isFromServer: Bool
     package var request: RequestID
-    /// Whether a gateway marked the call as sent for the first time long ago; such a call is never applied.
+    /// Whether a gateway marked the call as a late retry, which is never applied.
     package var isLateRetry: Bool
     /// The command's other fields as `name=value`, for people.
     package var details: String
-    /// What a gateway or the app's backend decided before the call was written; nil: the machine decides.
-    package var decided: CallAnswer?
-    /// The members of the command, to compare messages with the feed.
+    /// The rejection of a message by a gateway or the app's backend, before the record was written; nil if the machine
+    /// decides.
+    package var earlierDecision: CallAnswer?
+    /// The members of the command's JSON, with which a message is compared with the feed.
     var fields: [String: JSONValue]
 
     /// Reads a call; nil for a record without a caller, such as a tick or a report between machines.
@@ -52,17 +53,17 @@ package struct CallRecord: Equatable, Sendable {
         self.isLateRetry = caller["late"] == .bool(true)
         self.fields = command.members
         self.details = Self.details(of: command)
-        self.decided = Self.decision(kind, command)
+        self.earlierDecision = Self.earlierDecision(kind, command)
     }
 
-    /// The place of the call: `topic partition:offset`.
-    package var place: String { "\(self.topic.rawValue) \(self.partition):\(self.offset)" }
+    /// Where the record is: `topic partition:offset`.
+    package var location: String { "\(self.topic.rawValue) \(self.partition):\(self.offset)" }
 
     /// Whether the call publishes a message or a gift as a feed item of its own.
     var isMessage: Bool { self.topic == .barrageInbox && ["sendText", "sendCustom", "sendGift"].contains(self.kind) }
 
-    /// The rejection of a message that a gateway or the app's backend rejected before the fan-out read it.
-    private static func decision(_ kind: String, _ command: JSONValue) -> CallAnswer? {
+    /// The rejection of a message by a gateway or the app's backend; nil for any other command.
+    private static func earlierDecision(_ kind: String, _ command: JSONValue) -> CallAnswer? {
         if kind == "refused", let why = command["why"]?.integer.flatMap({ Rejection(rawValue: $0) }) {
             return CallAnswer(ReplyError(why.code, "the gateway found: \(why)"))
         }
@@ -71,6 +72,7 @@ package struct CallRecord: Equatable, Sendable {
             ReplyError(ReplyCode(Int(clamping: code)), "the app's backend: \(error["message"]?.text ?? "no answer")"))
     }
 
+    /// The command's fields as `name=value`, without those that are shown elsewhere.
     private static func details(of command: JSONValue) -> String {
         let shown = command.members.filter { !["caller", "live", "ending"].contains($0.key) }
         return shown.sorted { $0.key < $1.key }.map { name, value in
@@ -79,13 +81,15 @@ package struct CallRecord: Equatable, Sendable {
     }
 }
 
-/// What became of a call.
+/// The answer to a call.
 package struct CallAnswer: Equatable, Sendable {
+    /// How the call ended.
     package enum Verdict: String, Equatable, Sendable {
-        /// The call was applied, or answered with what it asked for.
+        /// The call was applied, or a query was answered.
         case applied
-        /// The feed's budget was used up.
+        /// The message was not admitted, because the feed's budget was used up.
         case dropped
+        /// The call failed, with a reply code.
         case rejected
         /// The machine could not process the call and set it aside (`plaza dead-letters`).
         case setAside
@@ -94,11 +98,11 @@ package struct CallAnswer: Equatable, Sendable {
     }
 
     package var verdict: Verdict
-    /// The reply code's name and number; nil for a call that was not rejected.
+    /// The reply code; nil for a call that was neither dropped nor rejected.
     package var code: ReplyCode?
     /// The reason of a rejection, or a description of the result.
     package var why: String
-    /// The position of the message in the feed.
+    /// The position of the message in the feed; nil if the call has no feed item.
     package var position: FeedPosition?
     /// When the answer was written; nil if no answer was read.
     package var time: Timestamp?

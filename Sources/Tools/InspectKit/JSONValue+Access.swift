@@ -2,7 +2,7 @@
 internal import PlazaWire
 
 extension JSONValue {
-    /// A member of an object; nil if there is none, and for a value that is no object.
+    /// A member of an object; nil if the object has no such member, or if the value is not an object.
     subscript(_ name: String) -> JSONValue? { self.members[name] }
 
     /// The text; nil for a value of another type.
@@ -18,7 +18,7 @@ extension JSONValue {
     }
 }
 
-/// Makes texts of users safe for a terminal.
+/// Makes text that users have written safe for a terminal.
 enum SafeText {
     /// `text` with each control or formatting character as `\u{…}`, cut to `count` characters.
     ///
@@ -31,7 +31,7 @@ enum SafeText {
             length += 1
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
-                // Emoji contain the joiner and cannot do any harm with it.
+                // Emoji contain the zero-width joiner, which is harmless.
                 if scalar.value == 0x200D {
                     safe.unicodeScalars.append(scalar)
                 } else {

@@ -7,34 +7,35 @@ package import PlazaWire
 package struct LiveLine: Equatable, Sendable {
     /// When the broker appended the record.
     package var time: Timestamp
-    /// The record: `topic partition:offset`.
-    package var place: String
-    /// The position in the feed; nil for a call that is not in the feed.
+    /// Where the record is: `topic partition:offset`.
+    package var location: String
+    /// The position of the feed item; nil for a call.
     package var position: FeedPosition?
-    /// The class; nil for a call about anything but messages.
+    /// The class of the item, or of the item that the call asked for; nil for a call that asks for none.
     package var feedClass: FeedClass?
     /// The kind of the item or the call.
     package var kind: String
-    /// Who wrote it, or whom it is about; nil for an item about the live.
+    /// The user who wrote the item or sent the call, or whom the item is about; nil for an item about the live.
     package var user: UserID?
     /// The content, for people.
     package var content: String
-    /// What became of it; for a feed item `applied`, with the call's answer if there was one.
+    /// The answer to the call; `applied` for a feed item.
     package var answer: CallAnswer
-    /// The call's request; nil for an item that no call was found for.
+    /// The id of the call's request; nil for a feed item without a known call.
     package var request: RequestID?
-    /// The call's record; nil for an item that no call was found for.
-    package var callPlace: String?
-    /// From the call's record to the feed item or the answer; nil if either was not read.
+    /// Where the call's record is; nil for a feed item without a known call.
+    package var callLocation: String?
+    /// The time from the call's record to the feed item or the answer; nil if either was not read.
     package var delay: Milliseconds?
+    /// The live at this time.
     package var scene: Scene
 
     package init(
-        time: Timestamp, place: String, position: FeedPosition? = nil, feedClass: FeedClass? = nil, kind: String,
+        time: Timestamp, location: String, position: FeedPosition? = nil, feedClass: FeedClass? = nil, kind: String,
         user: UserID? = nil, content: String, answer: CallAnswer, scene: Scene
     ) {
         self.time = time
-        self.place = place
+        self.location = location
         self.position = position
         self.feedClass = feedClass
         self.kind = kind
@@ -44,9 +45,9 @@ package struct LiveLine: Equatable, Sendable {
         self.scene = scene
     }
 
-    /// Two lines for people: the message and what became of it, and the scene.
+    /// Two lines for people: the item or call; its answer and the scene.
     ///
-    /// - Parameter names: how many of the users who were present are named.
+    /// - Parameter names: how many of the present users are named.
     /// - Returns: the lines, without characters that a terminal would execute.
     package func text(names: Int) -> String {
         let position = self.position.map { "\($0.epoch).\($0.number)" } ?? "-"
@@ -56,7 +57,7 @@ package struct LiveLine: Equatable, Sendable {
         ].joined(separator: "  ")
         let verdict = self.position != nil ? "admitted" : self.answer.text
         let delay = self.delay.map { " after \($0.count) ms" } ?? ""
-        return "\(head)  \(self.content)\n              \(verdict)\(delay) [\(self.callPlace ?? self.place)]; "
+        return "\(head)  \(self.content)\n              \(verdict)\(delay) [\(self.callLocation ?? self.location)]; "
             + self.scene.text(names: names)
     }
 
@@ -64,7 +65,7 @@ package struct LiveLine: Equatable, Sendable {
     package var json: JSONValue {
         var json: [String: JSONValue] = [
             "type": .text(self.position == nil ? "call" : "item"), "at": .integer(self.time.milliseconds),
-            "record": .text(self.place), "kind": .text(self.kind), "content": .text(self.content),
+            "record": .text(self.location), "kind": .text(self.kind), "content": .text(self.content),
             "verdict": .text(self.position == nil ? self.answer.verdict.rawValue : "admitted"),
             "scene": self.scene.json,
         ]
@@ -81,7 +82,7 @@ package struct LiveLine: Equatable, Sendable {
         if let request {
             json["request"] = .object(["session": .text(request.session.text), "counter": .integer(request.counter)])
         }
-        if let callPlace { json["call"] = .text(callPlace) }
+        if let callLocation { json["call"] = .text(callLocation) }
         if let delay { json["delayMilliseconds"] = .integer(delay.count) }
         return .object(json)
     }
@@ -112,11 +113,11 @@ extension SafeText {
 
 /// The first line of a live's replay.
 package enum LiveHeading {
-    /// Describes the live to people.
+    /// Describes the live in one line for people.
     ///
     /// - Parameters:
-    ///   - live: the live that was asked for.
-    ///   - record: its last record; nil if there is none.
+    ///   - live: the live's id.
+    ///   - record: the live's last record; nil if there is none.
     /// - Returns: one line.
     package static func text(_ live: LiveID, _ record: LiveRecord?) -> String {
         guard let record else { return "\(live.text): no such live now (5 minutes after its end its record goes)" }

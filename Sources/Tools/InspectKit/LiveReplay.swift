@@ -36,8 +36,8 @@ package struct LiveReplay {
     ///   - live: the live.
     ///   - window: the times of the lines to return; its end is when the topics were read.
     ///   - lease: how long a client without heartbeats stays in a live.
-    ///   - entries: records in any order, also those of other lives, which are ignored. Those of presence's inbox must
-    ///     begin one lease before the window, and those of `rooms` and `stages` as early as possible.
+    ///   - entries: records in any order; those of other lives are ignored. The records of presence's inbox must begin
+    ///     one lease before the window, and those of `rooms` and `stages` as early as possible.
     /// - Returns: the feed items, and the calls that were rejected, dropped or not answered, oldest first.
     package static func run(
         _ live: LiveKey, window: ClosedRange<Timestamp>, lease: Milliseconds, entries: [TopicEntry]
@@ -46,52 +46,57 @@ package struct LiveReplay {
         let sorted = entries.sorted(by: TopicEntry.isBefore)
         for entry in sorted where entry.topic != .roomFeed || entry.key == live.text { replay.answers.add(entry) }
         let calls = sorted.compactMap { CallRecord($0) }.filter { $0.app == live.app && $0.live == live.live }
-        replay.answers.matchAnswered(calls)
+        replay.answers.reserveAnsweredItems(of: calls)
         let outcomes = replay.outcomes(of: calls)
-        let callAt = Dictionary(outcomes.map { ($0.call.place, $0) }) { first, _ in first }
-        let published = Dictionary(
+        let outcomeByLocation = Dictionary(outcomes.map { ($0.call.location, $0) }) { first, _ in first }
+        let callByPosition = Dictionary(
             outcomes.compactMap { outcome in outcome.answer.position.map { ($0, outcome.call) } }
         ) { first, _ in first }
-        for entry in sorted { replay.apply(entry, callAt: callAt, published: published) }
+        for entry in sorted {
+            replay.apply(entry, outcomeByLocation: outcomeByLocation, callByPosition: callByPosition)
+        }
         return Result(record: replay.record, lines: replay.lines)
     }
 
+    /// A call with its answer.
     private struct CallOutcome {
         var call: CallRecord
         var answer: CallAnswer
-        /// Whether this is the request's last step, which the line of the call is about.
+        /// Whether this is the last step of the request; only the last step has a line.
         var isLastStep: Bool
     }
 
-    /// What became of each call, oldest first.
+    /// Finds the answer to each call, oldest first.
     private mutating func outcomes(of calls: [CallRecord]) -> [CallOutcome] {
-        var lastStep: [RequestID: String] = [:]
-        for call in calls { lastStep[call.request] = call.place }
+        var lastStepLocation: [RequestID: String] = [:]
+        for call in calls { lastStepLocation[call.request] = call.location }
         return calls.map { call in
             CallOutcome(
                 call: call,
                 answer: self.answers.answer(
                     to: call, readAt: self.window.upperBound, feedStart: self.window.lowerBound),
-                isLastStep: lastStep[call.request] == call.place)
+                isLastStep: lastStepLocation[call.request] == call.location)
         }
     }
 
+    /// Updates the scene from a record, and adds a line if the record needs one.
     private mutating func apply(
-        _ entry: TopicEntry, callAt: [String: CallOutcome], published: [FeedPosition: CallRecord]
+        _ entry: TopicEntry, outcomeByLocation: [String: CallOutcome], callByPosition: [FeedPosition: CallRecord]
     ) {
         self.presence.advance(to: entry.time)
         switch entry.topic {
         case .rooms where entry.key == self.live.text:
             if let record = entry.decode(LiveRecord.self) { self.record = record }
         case .stages where entry.key == self.live.text:
-            if let stage = entry.decode(StageRecord.self) { self.update(stage) }
+            if let stage = entry.decode(StageRecord.self) { self.updateStage(stage) }
         case .audienceCounts where entry.key == self.live.text:
             guard let count = entry.decode(CountRecord.self) else { return }
             self.scene.shownCount = count.count
             self.scene.isCountStale = count.stale
-        case .roomFeed where entry.key == self.live.text: self.addItem(entry, published: published)
+        case .roomFeed where entry.key == self.live.text:
+            self.addItem(entry, callByPosition: callByPosition)
         case .audienceInbox, .directoryInbox, .barrageInbox, .seatInbox, .connectionInbox:
-            let outcome = callAt[entry.place]
+            let outcome = outcomeByLocation[entry.location]
             if entry.topic == .audienceInbox, entry.key == self.live.text,
                 let input = entry.decode(AudienceInput.self)
             {
@@ -103,44 +108,48 @@ package struct LiveReplay {
         }
     }
 
-    private mutating func update(_ stage: StageRecord) {
+    /// Updates the scene's stage, unless the scene has a newer revision.
+    private mutating func updateStage(_ stage: StageRecord) {
         if let old = self.scene.stage, (stage.epoch, stage.revision) < (old.epoch, old.revision) { return }
         self.scene.stage = stage
     }
 
-    private mutating func addItem(_ entry: TopicEntry, published: [FeedPosition: CallRecord]) {
+    /// Adds a line for a feed item in the window, and updates the scene's stage from it.
+    private mutating func addItem(_ entry: TopicEntry, callByPosition: [FeedPosition: CallRecord]) {
         guard let headers = FeedHeaders({ entry.headers[$0] }), let item = entry.decode(JSONValue.self),
             let (kind, content) = item["content"]?.members.first
         else { return }
         if kind == "stage", let record = content["record"],
             let stage = try? Wire.decode(StageRecord.self, from: Wire.encode(record))
         {
-            self.update(stage)
+            self.updateStage(stage)
         }
         guard self.window.contains(entry.time) else { return }
         var line = LiveLine(
-            time: entry.time, place: entry.place, position: headers.position, feedClass: headers.feedClass, kind: kind,
+            time: entry.time, location: entry.location, position: headers.position, feedClass: headers.feedClass,
+            kind: kind,
             user: ItemText.user(of: content), content: ItemText.text(kind, content),
             answer: CallAnswer(.applied, why: ""), scene: self.currentScene)
-        if let call = published[headers.position] {
+        if let call = callByPosition[headers.position] {
             line.request = call.request
-            line.callPlace = call.place
+            line.callLocation = call.location
             line.delay = entry.time - call.time
         }
         self.lines.append(line)
     }
 
-    /// Adds a line for a call that was not applied, and so has no feed item.
+    /// Adds a line for a call in the window that was not applied and therefore has no feed item.
     private mutating func addCall(_ outcome: CallOutcome) {
         let call = outcome.call
         guard outcome.isLastStep, outcome.answer.verdict != .applied, self.window.contains(call.time) else { return }
-        // The broker keeps answers for ten minutes only. Of calls without an answer, only messages are worth a line.
+        // The broker keeps answers for only ten minutes, so an older replay has many calls without an answer. Only the
+        // messages among them get a line.
         guard outcome.answer.verdict != .unknown || call.isMessage else { return }
         var line = LiveLine(
-            time: call.time, place: call.place, feedClass: call.feedClass, kind: call.kind, user: call.user,
+            time: call.time, location: call.location, feedClass: call.feedClass, kind: call.kind, user: call.user,
             content: call.details, answer: outcome.answer, scene: self.currentScene)
         line.request = call.request
-        line.callPlace = call.place
+        line.callLocation = call.location
         line.delay = outcome.answer.time.map { $0 - call.time }
         self.lines.append(line)
     }
@@ -154,7 +163,7 @@ package struct LiveReplay {
 }
 
 extension CallRecord {
-    /// The class of the feed item that the call asked for; nil for a call about anything else.
+    /// The class of the feed item that the call asked for; nil for a call that asks for none.
     var feedClass: FeedClass? {
         switch self.kind {
         case "sendText", "sendCustom", "refused": .barrage
@@ -168,13 +177,13 @@ extension CallRecord {
 
 /// The content of feed items, for people.
 enum ItemText {
-    /// Who wrote an item, or whom it is about; nil for an item about the live.
+    /// The user who wrote an item, or whom the item is about; nil for an item about the live.
     static func user(of content: JSONValue) -> UserID? {
         let user = content["sender"] ?? content["user"]
         return (user?["userID"]?.text ?? user?.text).map { UserID($0) }
     }
 
-    /// The content in one line without sender and stage, which are shown beside it.
+    /// The content in one line, without the sender and the stage, which the line shows separately.
     static func text(_ kind: String, _ content: JSONValue) -> String {
         if kind == "text", let text = content["text"]?.text { return "\"\(SafeText.line(text, max: 200))\"" }
         if kind == "stage", let events = content["events"] {

@@ -2,26 +2,28 @@
 package import MachineKit
 package import PlazaModel
 
-/// Who is in a live, from the records in presence's inbox.
+/// Finds who was in a live, from the records in presence's inbox.
 ///
 /// Presence itself keeps its leases in Redis, which stores no history. The inbox has the records from which the leases
-/// are made: joins, heartbeats of gateways and kicks. A replay that begins one lease before its window therefore knows
-/// all members.
+/// are made: joins, leaves, heartbeats and kicks. Each member has a record within any period of one lease. So a replay
+/// that begins one lease before its window knows all members in the window.
 package struct PresenceTracker: Sendable {
     private struct Member {
         var ticket: Ticket
         var leaseEnd: Timestamp
     }
 
-    /// How often expired leases are removed; a member may be shown up to this long after its lease has expired.
+    /// The interval at which expired leases are removed: a member may be shown for this long after its lease has
+    /// expired.
     private static let sweepInterval: Milliseconds = .seconds(1)
 
     private let lease: Milliseconds
+    /// The sessions of each user who is in the live.
     private var members: [UserID: [SessionID: Member]] = [:]
-    /// Tickets below these are invalid, because the user was kicked at that offset.
+    /// The lowest valid ticket of each user who was kicked: the offset of the kick.
     private var floors: [UserID: Ticket] = [:]
-    /// The highest ticket with which a session left; a late heartbeat with this ticket or a lower one is ignored.
-    private var left: [SessionID: Ticket] = [:]
+    /// The highest ticket with which each session left; a later heartbeat with this ticket or a lower one is ignored.
+    private var leftTickets: [SessionID: Ticket] = [:]
     private var lastSweep: Timestamp?
 
     /// - Parameter lease: how long a client without heartbeats stays in a live (`--lease-seconds` of the services).
@@ -47,11 +49,11 @@ package struct PresenceTracker: Sendable {
             guard !isRejected, let ticket = caller.ticket else { return }
             self.remove(caller.request.session, of: caller.userID, ticket)
         case .signOff(let session, let user, let ticket): self.remove(session, of: user, ticket)
-        case .heartbeats(let beats):
-            for beat in beats {
+        case .heartbeats(let heartbeats):
+            for heartbeat in heartbeats {
                 self.renew(
-                    beat.session, of: beat.user, beat.ticket,
-                    until: entry.time + self.lease - Milliseconds(beat.silentFor))
+                    heartbeat.session, of: heartbeat.user, heartbeat.ticket,
+                    until: entry.time + self.lease - Milliseconds(heartbeat.silentFor))
             }
         case .assert(let members):
             for member in members {
@@ -68,7 +70,7 @@ package struct PresenceTracker: Sendable {
         }
     }
 
-    /// Removes the members whose leases have ended.
+    /// Removes the members whose leases have expired, if the last removal was at least `sweepInterval` ago.
     package mutating func advance(to now: Timestamp) {
         if let lastSweep, now < lastSweep + Self.sweepInterval { return }
         self.lastSweep = now
@@ -78,20 +80,23 @@ package struct PresenceTracker: Sendable {
         }
     }
 
+    /// Adds a session or extends its lease, unless the user was kicked or the session left with this ticket or a later
+    /// one.
     private mutating func renew(_ session: SessionID, of user: UserID, _ ticket: Ticket, until end: Timestamp) {
         if let floor = self.floors[user], ticket < floor { return }
-        if let left = self.left[session], ticket <= left { return }
+        if let leftTicket = self.leftTickets[session], ticket <= leftTicket { return }
         if let member = self.members[user]?[session], ticket < member.ticket { return }
         self.members[user, default: [:]][session] = Member(ticket: ticket, leaseEnd: end)
     }
 
     private mutating func remove(_ session: SessionID, of user: UserID, _ ticket: Ticket) {
-        self.left[session] = max(ticket, self.left[session] ?? ticket)
+        self.leftTickets[session] = max(ticket, self.leftTickets[session] ?? ticket)
         guard let member = self.members[user]?[session], member.ticket <= ticket else { return }
         self.members[user]?[session] = nil
         if self.members[user]?.isEmpty == true { self.members[user] = nil }
     }
 
+    /// Removes all sessions of a user who was kicked at `offset`.
     private mutating func removeAll(of user: UserID, at offset: Int64) {
         self.floors[user] = Ticket(offset)
         self.members[user] = nil

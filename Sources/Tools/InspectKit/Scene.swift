@@ -2,7 +2,7 @@
 package import PlazaModel
 package import PlazaWire
 
-/// What a live looked like at a moment: who was present, its stage and its battle.
+/// A live at one time: who was present, its stage and its battle.
 package struct Scene: Equatable, Sendable {
     /// The maximum number of users whose ids a scene holds; `presentCount` counts all.
     package static let maxUsers = 100
@@ -11,9 +11,11 @@ package struct Scene: Equatable, Sendable {
     package var presentCount = 0
     /// The ids of these users, at most `maxUsers`.
     package var present: [UserID] = []
-    /// The count of viewers that clients were shown: without the owner, and up to a second old; nil if none was read.
+    /// The published count of viewers, which clients show; nil if none was read.
+    ///
+    /// It does not include the owner, and may be a second old.
     package var shownCount: Int?
-    /// Whether the shown number was known to be out of date.
+    /// Whether the published count was marked as stale.
     package var isCountStale = false
     /// The stage; nil if none was read.
     package var stage: StageRecord?
@@ -25,7 +27,7 @@ package struct Scene: Equatable, Sendable {
         (self.stage?.seats ?? []).compactMap { seat in seat.occupant.map { (seat.index, $0.user.userID) } }
     }
 
-    /// The lives on the same stage.
+    /// The lives that share the stage through a connection, this live included.
     package var connectedLives: [LiveID] { self.stage?.connection?.members.map(\.live) ?? [] }
 
     /// The scene in one line for people.

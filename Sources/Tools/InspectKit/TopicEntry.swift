@@ -29,7 +29,7 @@ package struct TopicEntry: Equatable, Sendable {
         self.headers = headers
     }
 
-    /// The entry of a record that was read from Kafka; nil for a record of a topic that is none of LivePlaza's.
+    /// The entry of a record that was read from Kafka; nil if its topic does not belong to LivePlaza.
     package init?(_ record: IncomingRecord) {
         guard let topic = PlazaTopic(rawValue: record.topic) else { return nil }
         self.init(
@@ -40,20 +40,20 @@ package struct TopicEntry: Equatable, Sendable {
     }
 
     /// Where the record is: `topic partition:offset`.
-    package var place: String { "\(self.topic.rawValue) \(self.partition):\(self.offset)" }
+    package var location: String { "\(self.topic.rawValue) \(self.partition):\(self.offset)" }
 
-    /// Decodes the value; nil for a tombstone, and for a record of a version that this program does not know.
+    /// Decodes the value; nil for a tombstone, or if a version that this program does not know wrote the record.
     func decode<Value: Decodable>(_ type: Value.Type) -> Value? {
         self.value.flatMap { try? Wire.decode(type, from: $0) }
     }
 
     /// Whether this entry comes before another in a replay.
     ///
-    /// Entries are in the order of the broker's times. At the same time, a state comes before the feed item that
-    /// announces it. Within a partition, entries are in the order of their offsets.
+    /// Entries are sorted by the broker's time. Of entries with the same time, those of the feed come last, so that a
+    /// state comes before the feed item that announces it. Entries of one partition are sorted by offset.
     static func isBefore(_ a: TopicEntry, _ b: TopicEntry) -> Bool {
-        let (rankA, rankB) = (a.topic == .roomFeed ? 1 : 0, b.topic == .roomFeed ? 1 : 0)
-        return (a.time.milliseconds, rankA, a.topic.rawValue, a.partition, a.offset)
-            < (b.time.milliseconds, rankB, b.topic.rawValue, b.partition, b.offset)
+        let (feedRankA, feedRankB) = (a.topic == .roomFeed ? 1 : 0, b.topic == .roomFeed ? 1 : 0)
+        return (a.time.milliseconds, feedRankA, a.topic.rawValue, a.partition, a.offset)
+            < (b.time.milliseconds, feedRankB, b.topic.rawValue, b.partition, b.offset)
     }
 }

@@ -5,28 +5,28 @@ package import MachineKit
 package import PlazaModel
 package import ServiceShell
 
-/// Which records of a topic are read.
+/// Describes which records of a topic to read.
 package struct TopicScan: Sendable {
     package var topic: PlazaTopic
     /// The partitions to read; nil for all.
     package var partitions: [Int32]?
     /// The earliest time of a record; nil to begin with the topic's oldest record.
     package var from: Timestamp?
-    /// Whether a record is returned; all others are dropped at once.
-    package var keeps: @Sendable (IncomingRecord) -> Bool
+    /// Whether a record is returned; a record that is not returned takes no memory.
+    package var isIncluded: @Sendable (IncomingRecord) -> Bool
 
     package init(
         _ topic: PlazaTopic, partitions: [Int32]? = nil, from: Timestamp?,
-        keeps: @escaping @Sendable (IncomingRecord) -> Bool
+        isIncluded: @escaping @Sendable (IncomingRecord) -> Bool
     ) {
         self.topic = topic
         self.partitions = partitions
         self.from = from
-        self.keeps = keeps
+        self.isIncluded = isIncluded
     }
 }
 
-/// Reads windows of topics without a consumer group, up to the ends that the partitions have when the scan begins.
+/// Reads parts of topics without a consumer group, up to the ends that the partitions have when the scan begins.
 ///
 /// All methods block their thread.
 package final class TopicScanner {
@@ -37,16 +37,16 @@ package final class TopicScanner {
     private let consumer: KafkaConsumer
 
     /// How long a scan waits for the next record.
-    private static let timeout: Milliseconds = .seconds(15)
-    /// How many records before its end a partition is read on a broker that cannot look up times: the in-memory one.
-    private static let recordsWithoutTimes: Int64 = 100_000
+    private static let recordTimeout: Milliseconds = .seconds(15)
+    /// How many records at the end of a partition are read from the in-memory broker, which cannot look up times.
+    private static let embeddedTailRecords: Int64 = 100_000
 
     /// Connects to the brokers.
     ///
     /// - Parameters:
     ///   - brokers: `host:port`, separated by commas.
     ///   - security: how connections to them are secured.
-    ///   - mode: the broker's mode; feeds on the in-memory broker have no claims.
+    ///   - mode: the broker's mode; feeds on the in-memory broker have no epoch claims.
     ///   - maxRecords: the maximum number of records that one scan reads.
     /// - Throws: `timedOut` or `brokerDown` when no broker responds within 10 s; `authenticationFailed` or `tlsFailed`
     ///   when one refuses the connection.
@@ -63,26 +63,26 @@ package final class TopicScanner {
 
     /// The number of partitions of each topic.
     package func partitions() throws(KafkaError) -> Int {
-        try self.consumer.topicMetadata(PlazaTopic.barrageInbox.rawValue, timeout: .seconds(10))
+        try self.consumer.loadTopicMetadata(PlazaTopic.barrageInbox.rawValue, timeout: .seconds(10))
     }
 
     /// Reads the records of a scan.
     ///
     /// - Parameters:
     ///   - scan: the topic, the partitions and the records to read.
-    ///   - entries: the records that are kept are appended to it.
-    /// - Returns: nil, or a sentence for people when the scan ended before the topic's end.
+    ///   - entries: the records for which `isIncluded` is true are appended to it.
+    /// - Returns: a sentence for people when the scan stopped before the topic's end, otherwise nil.
     /// - Throws: the broker's errors, and `unknownTopic`.
     package func read(_ scan: TopicScan, into entries: inout [TopicEntry]) throws(KafkaError) -> String? {
         let topic = scan.topic.rawValue
-        let count = try self.consumer.topicMetadata(topic, timeout: .seconds(10))
-        let numbers = scan.partitions ?? (0..<Int32(count)).map(\.self)
+        let count = try self.consumer.loadTopicMetadata(topic, timeout: .seconds(10))
+        let partitionNumbers = scan.partitions ?? (0..<Int32(count)).map(\.self)
         var starts: [TopicPartition: Int64] = [:]
         var ends: [TopicPartition: Int64] = [:]
         var filters: [TopicPartition: BatchFilter] = [:]
-        for number in numbers {
+        for number in partitionNumbers {
             let partition = TopicPartition(topic, number)
-            let end = try self.consumer.end(of: partition, timeout: .seconds(10))
+            let end = try self.consumer.endOffset(of: partition, timeout: .seconds(10))
             let start = try self.start(of: partition, from: scan.from, end: end)
             guard start < end else { continue }
             ends[partition] = end
@@ -99,41 +99,43 @@ package final class TopicScanner {
         return try self.poll(scan, ends: ends, filters: filters, into: &entries)
     }
 
+    /// Polls until the partitions' ends are reached, too many records were read, or no record arrives in time.
     private func poll(
         _ scan: TopicScan, ends: [TopicPartition: Int64], filters: [TopicPartition: BatchFilter],
         into entries: inout [TopicEntry]
     ) throws(KafkaError) -> String? {
-        var (unread, filters) = (ends, filters)
-        var count = 0
+        var (unreadEnds, filters) = (ends, filters)
+        var readCount = 0
         var lastTime = scan.from ?? .distantPast
-        var deadline = MonotonicClock.now + Self.timeout
-        while !unread.isEmpty {
+        var deadline = MonotonicClock.now + Self.recordTimeout
+        while !unreadEnds.isEmpty {
             guard MonotonicClock.now < deadline else {
                 return
-                    "\(scan.topic.rawValue) did not reach its end within \(Self.timeout.count / 1000) s without a record; "
+                    "\(scan.topic.rawValue) did not reach its end within \(Self.recordTimeout.count / 1000) s without a record; "
                     + "later records are missing."
             }
             var records: [IncomingRecord] = []
             let outcome = try self.consumer.poll(max: 1000, timeout: .milliseconds(500), into: &records)
-            if !records.isEmpty { deadline = MonotonicClock.now + Self.timeout }
+            if !records.isEmpty { deadline = MonotonicClock.now + Self.recordTimeout }
             for record in records {
-                count += 1
+                readCount += 1
                 lastTime = max(lastTime, Timestamp(milliseconds: record.timestamp))
-                var valid: [IncomingRecord] = []
+                // A batch filter returns the records of a batch with the last one of them.
+                var acceptedRecords: [IncomingRecord] = []
                 if filters[record.topicPartition] != nil {
-                    filters[record.topicPartition]?.accept(record, into: &valid)
+                    filters[record.topicPartition]?.accept(record, into: &acceptedRecords)
                 } else {
-                    valid = [record]
+                    acceptedRecords = [record]
                 }
-                for record in valid where Self.isInTime(record, scan) && scan.keeps(record) {
+                for record in acceptedRecords where Self.isInTime(record, scan) && scan.isIncluded(record) {
                     if let entry = TopicEntry(record) { entries.append(entry) }
                 }
-                if let end = unread[record.topicPartition], record.offset >= end - 1 {
-                    unread[record.topicPartition] = nil
+                if let end = unreadEnds[record.topicPartition], record.offset >= end - 1 {
+                    unreadEnds[record.topicPartition] = nil
                 }
             }
-            for partition in outcome.ends.keys { unread[partition] = nil }
-            if count >= self.maxRecords, !unread.isEmpty {
+            for partition in outcome.reachedEnds.keys { unreadEnds[partition] = nil }
+            if readCount >= self.maxRecords, !unreadEnds.isEmpty {
                 return
                     "\(scan.topic.rawValue) was read up to \(ClockText.time(lastTime)) only, because it has more than "
                     + "\(self.maxRecords) records; later ones are missing. Give a shorter --last or a greater "
@@ -150,22 +152,22 @@ package final class TopicScanner {
 
     /// The offset of the first record at or after a time; `end` or more if there is none.
     private func start(of partition: TopicPartition, from time: Timestamp?, end: Int64) throws(KafkaError) -> Int64 {
-        let beginning = try self.consumer.beginning(of: partition, timeout: .seconds(10))
+        let beginning = try self.consumer.beginningOffset(of: partition, timeout: .seconds(10))
         guard let time else { return beginning }
         let offsets = try self.consumer.offsets(
             forTimes: [partition: max(0, time.milliseconds)], timeout: .seconds(10))
         if let offset = offsets[partition], offset >= 0 { return offset }
-        // Kafka finds no offset if the partition has no record at or after the time, so there is nothing to read before
-        // `end`. The in-memory broker cannot look up times at all, so its last records are read; those before the time
-        // are dropped later.
-        return self.mode == .full ? end : max(beginning, end - Self.recordsWithoutTimes)
+        // Kafka finds no offset if the partition has no record at or after the time; then there is nothing to read. The
+        // in-memory broker cannot look up times at all. So its last records are read, and `isInTime` drops those before
+        // the time.
+        return self.mode == .full ? end : max(beginning, end - Self.embeddedTailRecords)
     }
 
-    /// The filter that recognises batches of former owners, and the offset of the first record that it must get.
+    /// The filter that drops batches of former owners, and the offset from which on it must get all records.
     private func filter(of partition: Int32, from start: Int64) throws(KafkaError) -> (BatchFilter, Int64) {
-        let checkpoints = try AppendedFeed.checkpointClient(self.settings, mode: self.mode)
+        let checkpoints = try AppendedFeed.makeCheckpointClient(self.settings, mode: self.mode)
         defer { checkpoints?.close() }
-        let (filter, first) = try AppendedFeed.batchFilter(of: partition, from: start, checkpoints: checkpoints)
+        let (filter, first) = try AppendedFeed.batchFilter(of: partition, from: start, checkpointClient: checkpoints)
         return (filter, first)
     }
 }

@@ -3,17 +3,17 @@ package import MachineKit
 package import PlazaModel
 package import PlazaWire
 
-/// One call of a user, and what became of it.
+/// One call of a user, with its steps and its answer.
 package struct UserCall: Equatable, Sendable {
-    /// The call as the gateway wrote it, and the steps to which machines forwarded it; oldest first.
+    /// The record that the gateway wrote, and the records with which machines forwarded the call; oldest first.
     package var steps: [CallRecord]
-    /// How often a gateway wrote the call: more than once if the client sent it again.
+    /// How often gateways wrote the call: more than once if the client repeated it.
     package var sentCount: Int
     package var answer: CallAnswer
 
     /// The first record of the call.
     package var first: CallRecord { self.steps[0] }
-    /// From the first record to the answer; nil if no answer was read.
+    /// The time from the first record to the answer; nil if no answer was read.
     package var delay: Milliseconds? { self.answer.time.map { $0 - self.first.time } }
 
     /// Two lines for people.
@@ -28,8 +28,8 @@ package struct UserCall: Equatable, Sendable {
         if self.steps.contains(where: \.isLateRetry) { head += "  (late retry)" }
         let delay = self.delay.map { " after \($0.count) ms" } ?? ""
         let position = self.answer.position.map { " at \($0.epoch).\($0.number)" } ?? ""
-        let way = self.steps.map(\.place).joined(separator: ", ")
-        return "\(head)\n              \(self.answer.text)\(position)\(delay) [\(way)]"
+        let locations = self.steps.map(\.location).joined(separator: ", ")
+        return "\(head)\n              \(self.answer.text)\(position)\(delay) [\(locations)]"
     }
 
     /// The call for tools.
@@ -42,7 +42,7 @@ package struct UserCall: Equatable, Sendable {
             "request": .object([
                 "session": .text(call.request.session.text), "counter": .integer(call.request.counter),
             ]),
-            "records": .array(self.steps.map { .text($0.place) }), "verdict": .text(self.answer.verdict.rawValue),
+            "records": .array(self.steps.map { .text($0.location) }), "verdict": .text(self.answer.verdict.rawValue),
             "why": .text(self.answer.why),
         ]
         if let live = call.live { json["live"] = .text(live.text) }
@@ -93,9 +93,9 @@ package struct UserNotice: Equatable, Sendable {
     }
 }
 
-/// Finds what became of a user's calls: records in, lines out.
+/// Finds the answers to a user's calls: records in, lines out.
 package enum UserReplay {
-    /// An entry of the result, in the order of time.
+    /// A call or a notice; the result of a replay is a list of them, sorted by time.
     package enum Line: Equatable, Sendable {
         case call(UserCall)
         case notice(UserNotice)
@@ -122,13 +122,13 @@ package enum UserReplay {
         }
     }
 
-    /// The user's calls and notices.
+    /// Replays the records.
     ///
     /// - Parameters:
     ///   - user: the user.
-    ///   - live: shows only calls and notices about this live; nil: all.
+    ///   - live: the live whose calls and notices are returned; nil for all lives.
     ///   - window: the times of the lines to return; its end is when the topics were read.
-    ///   - entries: records in any order, also those of other users, which are ignored.
+    ///   - entries: records in any order; those of other users are ignored.
     /// - Returns: the calls and notices, oldest first.
     package static func run(
         _ user: UserKey, live: LiveID?, window: ClosedRange<Timestamp>, entries: [TopicEntry]
@@ -136,29 +136,29 @@ package enum UserReplay {
         let sorted = entries.sorted(by: TopicEntry.isBefore)
         var answers = CallAnswers()
         for entry in sorted { answers.add(entry) }
-        var order: [RequestID] = []
+        var requests: [RequestID] = []
         var steps: [RequestID: [CallRecord]] = [:]
         for call in sorted.compactMap({ CallRecord($0) }) where call.app == user.app && call.user == user.user {
-            if steps[call.request] == nil { order.append(call.request) }
+            if steps[call.request] == nil { requests.append(call.request) }
             steps[call.request, default: []].append(call)
         }
-        answers.matchAnswered(steps.values.joined().map(\.self))
+        answers.reserveAnsweredItems(of: steps.values.joined().map(\.self))
         var lines: [Line] = []
-        for request in order {
+        for request in requests {
             guard let steps = steps[request], let first = steps.first, let last = steps.last else { continue }
             guard window.contains(first.time), live == nil || steps.contains(where: { $0.live == live }) else {
                 continue
             }
-            let sent = steps.filter { $0.topic == first.topic && $0.kind == first.kind }.count
+            let sentCount = steps.filter { $0.topic == first.topic && $0.kind == first.kind }.count
             let answer = answers.answer(to: last, readAt: window.upperBound, feedStart: window.lowerBound)
-            lines.append(.call(UserCall(steps: steps, sentCount: sent, answer: answer)))
+            lines.append(.call(UserCall(steps: steps, sentCount: sentCount, answer: answer)))
         }
         for entry in sorted where entry.topic == .userNotices && entry.key == user.text {
             guard let notice = UserNotice(entry), window.contains(notice.time), live == nil || notice.live == live
             else { continue }
             lines.append(.notice(notice))
         }
-        // The sort is stable, so calls of the same time keep the order of their records.
+        // The offset makes the sort stable: calls with the same time stay in the order of their records.
         return lines.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
             .map(\.element)
     }

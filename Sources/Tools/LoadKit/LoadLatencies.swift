@@ -3,12 +3,13 @@ internal import Observability
 
 /// The latencies of a run, in microseconds since the due time of each message.
 struct LoadLatencies {
-    /// The latencies until the receipt by each viewer, in the seconds that have ended.
+    /// The latencies until each viewer received a message, without those of the current second.
     private(set) var deliveries = Histogram()
-    /// The latencies until the sender's reply.
+    /// The latencies until the sender received the reply.
     private(set) var acknowledgements = Histogram()
     /// The p99 of the deliveries of each ended second, in milliseconds.
     private(set) var p99BySecond: [Double] = []
+    /// The latencies until each viewer received a message, in the current second.
     private var currentSecond = Histogram()
 
     mutating func recordDelivery(_ microseconds: Int64) { self.currentSecond.record(Int(microseconds)) }

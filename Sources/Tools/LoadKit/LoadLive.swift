@@ -7,7 +7,7 @@ final class LoadLive {
     let id: LiveID
     let owner: PlazaConnection
     var viewers: [LoadViewer] = []
-    /// The owner logs in again after each lost connection, but it creates its live only once.
+    /// Whether the owner has sent `live.create`, which it does only at its first login, not at those after a reconnect.
     var hasSentRequest = false
     /// When message number 0 is due, in microseconds of the monotonic clock.
     var startMicroseconds: Int64 = 0
@@ -23,7 +23,9 @@ final class LoadLive {
     var openCalls: [CallKey: (sequence: Int, due: Int64)] = [:]
     /// The feed number of each message according to its reply, by sequence number.
     private var acknowledgedNumbers: [Int: Int64] = [:]
-    /// The feed number under which one viewer, the checker, received each message, by sequence number.
+    /// The feed number of each message as the live's checker received it, by sequence number.
+    ///
+    /// The checker is the first viewer, which compares the messages that it receives with the replies.
     private var checkerNumbers: [Int: Int64] = [:]
     /// How often the checker received a message again as another item of the feed.
     ///
@@ -64,13 +66,13 @@ final class LoadLive {
     ///   - now: the time in microseconds of the monotonic clock.
     ///   - isSending: whether messages are being sent; pauses count only while they are.
     func recordDelivery(at now: Int64, isSending: Bool) {
-        if isSending, let last = self.lastDelivery {
-            self.longestPauseMicroseconds = max(self.longestPauseMicroseconds, now - last)
+        if isSending, let previous = self.lastDelivery {
+            self.longestPauseMicroseconds = max(self.longestPauseMicroseconds, now - previous)
         }
         self.lastDelivery = isSending ? now : nil
     }
 
-    /// The number of messages that the checker received under another feed number than their reply named.
+    /// The number of messages whose feed number differs between the checker's copy and the reply to the sender.
     var numberMismatches: Int {
         self.acknowledgedNumbers.reduce(0) { count, message in
             guard let received = self.checkerNumbers[message.key] else { return count }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The text of a load message: `#LP<sequence>:<due microseconds>#` and padding, so that a receiver can find the
-/// message's number and due time without parsing the frame's JSON.
+/// The text of a load message: `#LP<sequence>:<due microseconds>#` and padding.
+///
+/// A receiver finds the message's number and due time in the frame's bytes, without parsing its JSON.
 enum LoadMessage {
     /// Makes the text of a message.
     ///
@@ -19,7 +20,8 @@ enum LoadMessage {
     /// microseconds.
     static func find(in text: Span<UInt8>, _ onMessage: (_ sequence: Int, _ due: Int64) -> Void) {
         var index = 0
-        // A head that begins later cannot be complete: the shortest, `#LP0:0#`, has 7 bytes, and more JSON follows it.
+        // A head that begins at `end` or later is not complete: the shortest head, `#LP0:0#`, has 7 bytes, and the JSON
+        // that follows it has at least one.
         let end = text.count - 8
         while index < end {
             // The bytes of `#LP`.
@@ -39,18 +41,20 @@ enum LoadMessage {
     /// Whether a frame contains a leave tip; no load message contains these bytes.
     static func containsLeaveTip(_ text: Span<UInt8>) -> Bool {
         var index = 0
-        while index + Self.leave.count <= text.count {
-            var length = 0
-            while length < Self.leave.count, text[index + length] == Self.leave[length] { length += 1 }
-            if length == Self.leave.count { return true }
+        while index + Self.leaveTip.count <= text.count {
+            var matchedBytes = 0
+            while matchedBytes < Self.leaveTip.count, text[index + matchedBytes] == Self.leaveTip[matchedBytes] {
+                matchedBytes += 1
+            }
+            if matchedBytes == Self.leaveTip.count { return true }
             index += 1
         }
         return false
     }
 
-    private static let leave = Array("\"audienceLeft\"".utf8)
+    private static let leaveTip = Array("\"audienceLeft\"".utf8)
 
-    /// Parses a decimal number at `index` and moves the index behind its terminator; nil without number or terminator.
+    /// Parses a decimal number at `index` and moves the index behind its terminator; nil if either is missing.
     ///
     /// At most 18 digits are accepted, so that the number fits into 64 bits.
     private static func number(_ text: Span<UInt8>, _ index: inout Int, until terminator: UInt8) -> Int64? {

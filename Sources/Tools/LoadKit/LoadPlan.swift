@@ -22,7 +22,7 @@ package struct LoadPlan: Sendable {
     package var loginTimeout = Duration.seconds(15)
     /// How long the run waits after the last message for items that are not delivered yet.
     package var drainTimeout = Duration.seconds(20)
-    /// Distinguishes runs: it is part of the names of lives and users.
+    /// The beginning of the names of lives and users, different in each run.
     package var name: String
     /// Makes a token for a user.
     package var token: @Sendable (String) -> String
@@ -71,6 +71,7 @@ package struct LoadProgress: Hashable, Sendable {
         /// The owners end their lives.
         case ending
     }
+    /// The stage that the run is in.
     package var stage: Stage
     /// The time since the stage began.
     package var elapsed: Duration

@@ -46,13 +46,13 @@ package struct LoadReport: Encodable, Sendable {
     package var max: Double
     /// The p99 of the latency in each second, in milliseconds.
     ///
-    /// It distinguishes a slow minute from a slow moment.
+    /// The values show whether a high p99 of the whole run comes from one slow second or from all of them.
     package var p99BySecond: [Double]
     /// The time from when a message was due until its sender received the reply.
     package var acknowledgement: Latency
     /// The number of feed items that the viewers should have received, including tips and control messages.
     ///
-    /// This number and the next four are sums over all viewers.
+    /// `expected`, `delivered`, `missing`, `repeated` and `reordered` are sums over all viewers.
     package var expected: Int
     package var delivered: Int
     package var missing: Int
@@ -66,16 +66,16 @@ package struct LoadReport: Encodable, Sendable {
     /// The number of messages for which the feed budget had no room.
     package var dropped: Int
     package var unanswered: Int
-    /// The number of messages that were received under another feed number than their reply named.
+    /// The number of messages that a viewer received with a different feed number than the sender's reply named.
     package var numberMismatches: Int
     package var reconnects: Int
-    /// The number of tips about a viewer who left, although no viewer leaves during a run.
+    /// The number of tips that a viewer left; no viewer leaves during a run, so each is wrong.
     package var unexpectedLeaveTips: Int
     /// The longest time in which no viewer of a live received anything while messages were due.
     package var longestPauseMilliseconds: Double
-    /// What went wrong besides lost messages, one sentence each: a login, a join, or a lost live.
+    /// The faults other than lost messages, one sentence each: a failed login, a failed join, or a lost live.
     package var failures: [String]
-    /// The sums of the servers' own counters over the run; only the sums of which no count is missing.
+    /// The sums of the servers' own counters over the run, without those in `ledgerAtLeast`.
     package var ledger: [String: Double]?
     /// The sums that are only lower bounds, because some counts may be missing.
     package var ledgerAtLeast: [String: Double]?
@@ -101,7 +101,8 @@ package struct LoadReport: Encodable, Sendable {
         return "None of the \(self.published) messages sent was admitted: \(outcomes.joined(separator: ", "))."
     }
 
-    /// Whether messages were admitted, none of them was lost, repeated or reordered, and everything could be set up.
+    /// Whether messages were admitted, none was lost, repeated or reordered, all are counted, and there are no
+    /// failures.
     package var isClean: Bool {
         self.missing == 0 && self.repeated == 0 && self.reordered == 0 && self.numberMismatches == 0
             && self.failures.isEmpty && self.nothingAdmittedFailure == nil

@@ -20,9 +20,10 @@ extension LoadRun: PlazaConnectionDelegate {
                 connection.call("live.join", params: Array("{\"live\":\"\(live.text)\"}".utf8), live: live)
             }
         case .resumed(let live, replayed: false):
-            // `replayed: false` means that the gateway cannot send the items that the viewer missed.
+            // The gateway cannot send the items that the viewer missed.
             self.failures.append("a viewer of \(live) could not resume where it was")
-        case .lost(let live, let error): self.failures.append("lost \(live): \(error.code.name) \(error.message)")
+        case .resumeFailed(let live, let error):
+            self.failures.append("lost \(live): \(error.code.name) \(error.message)")
         case .ended(let code):
             if self.stage != .ending { self.failures.append("a client was disconnected for good with code \(code)") }
         default: break
@@ -40,9 +41,9 @@ extension LoadRun: PlazaConnectionDelegate {
 
     private func handleOwnerReply(_ live: LoadLive, _ outcome: Outcome) {
         if self.stage == .ending {
-            // Only a member may end a live, so each owner first joins and then, here, ends its live.
+            // Only a member may end a live, so each owner has joined its live first.
             if case .success(.joined) = outcome { return self.call("live.end", live) }
-            // A live whose end failed counts as ended too, because nothing more can be done about it.
+            // A live that could not be ended counts too, because the run does not try again.
             return self.endedLives += 1
         }
         switch outcome {
@@ -54,7 +55,7 @@ extension LoadRun: PlazaConnectionDelegate {
 
     private func handleViewerReply(_ viewer: LoadViewer, _ id: Int64, _ outcome: Outcome, _ now: Int64) {
         guard let message = viewer.live.openCalls.removeValue(forKey: .init(viewer: viewer.index, id: id)) else {
-            // A call that sent no message is the viewer's join.
+            // The only call of a viewer that sends no message is its join.
             guard !viewer.hasEntered else { return }
             self.enteringViewers -= 1
             if case .success(.joined) = outcome {
@@ -75,12 +76,12 @@ extension LoadRun: PlazaConnectionDelegate {
         }
     }
 
-    func connection(_ connection: PlazaConnection, feed scan: FeedScan, knownItems: Int, text: Span<UInt8>) {
-        // Messages that were sent before the viewer joined are not counted.
+    func connection(_ connection: PlazaConnection, feed scan: FeedScan, knownItemCount: Int, text: Span<UInt8>) {
+        // The history of a live holds messages from before the viewer's join, which are not counted.
         guard let viewer = self.viewerOfConnection[ObjectIdentifier(connection)], !scan.isHistory else { return }
         let now = MonotonicClock.microseconds
         let isSending = self.stage == .sending
-        self.deliveredItems += scan.count - knownItems
+        self.deliveredItems += scan.count - knownItemCount
         viewer.live.recordDelivery(at: now, isSending: isSending)
         // Only the first viewer of each live, its checker, compares what it receives with what was sent.
         let isChecker = viewer.index == 0
@@ -89,14 +90,14 @@ extension LoadRun: PlazaConnectionDelegate {
             self.latencies.recordDelivery(now - due)
             if isChecker { sequences.append(sequence) }
         }
-        // No viewer leaves during a run, so a tip that says so is a fault.
+        // No viewer leaves during a run, so a leave tip is a fault.
         if isChecker, LoadMessage.containsLeaveTip(text) { self.unexpectedLeaveTips += 1 }
-        // A frame names the feed number of its first item only. The number of a message follows from its place in the
-        // frame if every item of the frame is one of our messages. In other frames, which also contain tips, the number
-        // of each message is not checked; the client's `FeedTracker` still finds lost and repeated items.
-        if isChecker, knownItems == 0, sequences.count == scan.count {
+        // A frame names the feed number of its first item only. If every item of the frame is a load message, the
+        // number of each follows from its index. In frames that also contain tips, the numbers of messages are not
+        // checked; the client's `FeedTracker` still finds lost and repeated items.
+        if isChecker, knownItemCount == 0, sequences.count == scan.count {
             for (offset, sequence) in sequences.enumerated() {
-                viewer.live.recordCheckerReceipt(sequence, at: scan.first + Int64(offset))
+                viewer.live.recordCheckerReceipt(sequence, at: scan.firstNumber + Int64(offset))
             }
         }
     }

@@ -18,13 +18,13 @@ extension LoadRun {
             missing += viewer.missing
             repeated += tracker.repeated
             reordered += tracker.reordered
-            reconnects += viewer.connection.reconnects
+            reconnects += viewer.connection.reconnectCount
         }
         var refused: [String: Int] = [:]
         for live in self.lives { refused.merge(live.refused) { $0 + $1 } }
         let latency = LoadReport.Latency(self.latencies.deliveries)
-        // The trackers count items that were received again under the same number, `appliedTwice` counts messages that
-        // were received again under another number. Both are repeats.
+        // The trackers count items that were received twice with the same number. `appliedTwice` counts messages that
+        // were received twice with different numbers. Both are repeats.
         let appliedTwice = self.lives.reduce(0) { $0 + $1.appliedTwice }
         var report = LoadReport(
             lives: self.plan.lives, viewers: self.plan.viewers, rate: self.plan.rate, size: self.plan.size,

@@ -18,7 +18,7 @@ final class LoadRun {
     var lives: [LoadLive] = []
     var viewerOfConnection: [ObjectIdentifier: LoadViewer] = [:]
     var liveOfOwner: [ObjectIdentifier: LoadLive] = [:]
-    /// The viewers that have not begun to log in; the last element is the next one to do so.
+    /// The viewers that have not begun to log in; the last element begins next.
     private var waitingViewers: [LoadViewer] = []
     /// The number of viewers that are logging in or joining.
     var enteringViewers = 0
@@ -57,31 +57,37 @@ final class LoadRun {
     /// Starts the owners' connections and the timer that advances the run.
     func start() throws(LoopError) {
         for index in 0..<self.plan.lives {
-            let owner = self.makeConnection("o\(index)", address: index)
+            let owner = self.makeConnection("o\(index)", addressIndex: index)
             let live = LoadLive(self.plan.liveID(index), owner)
             self.lives.append(live)
             self.liveOfOwner[ObjectIdentifier(owner)] = live
-            for viewer in 0..<self.plan.viewers {
-                let connection = self.makeConnection("v\(index)-\(viewer)", address: index + viewer)
-                let member = LoadViewer(connection, live, index: viewer)
-                live.viewers.append(member)
-                self.viewerOfConnection[ObjectIdentifier(connection)] = member
+            for viewerIndex in 0..<self.plan.viewers {
+                let connection = self.makeConnection("v\(index)-\(viewerIndex)", addressIndex: index + viewerIndex)
+                let viewer = LoadViewer(connection, live, index: viewerIndex)
+                live.viewers.append(viewer)
+                self.viewerOfConnection[ObjectIdentifier(connection)] = viewer
             }
             self.waitingViewers += live.viewers
             owner.start()
         }
         self.waitingViewers.reverse()
-        // The timer keeps the run alive until `finish` closes it.
+        // The timer's closure retains the run until `finish` closes the timer.
         let timer = try LoopTimer(loop: self.loop) { [self] _ in self.advance() }
         timer.start(after: .milliseconds(1), repeating: .milliseconds(1))
         self.timer = timer
     }
 
-    private func makeConnection(_ suffix: String, address: Int) -> PlazaConnection {
+    /// Makes a client's connection.
+    ///
+    /// - Parameters:
+    ///   - suffix: the end of the user's name.
+    ///   - addressIndex: the first gateway address to try, modulo the number of addresses.
+    /// - Returns: a connection that is not started yet.
+    private func makeConnection(_ suffix: String, addressIndex: Int) -> PlazaConnection {
         let user = "\(self.plan.name)-\(suffix)"
         self.seed += 1
         let connection = PlazaConnection(
-            group: self.group, addresses: self.plan.addresses, first: address,
+            group: self.group, addresses: self.plan.addresses, startingAt: addressIndex,
             options: ClientCore.Options(token: self.plan.token(user), session: SessionID(user)), seed: self.seed)
         connection.delegate = self
         return connection
@@ -95,6 +101,7 @@ final class LoadRun {
         self.reportProgress(self.stageBegan)
     }
 
+    /// Begins the next stage when the current one is complete or took too long; called every millisecond.
     private func advance() {
         let now = MonotonicClock.microseconds
         if now - self.lastProgressReport >= 1_000_000 { self.reportProgress(now) }
@@ -132,7 +139,7 @@ final class LoadRun {
         }
     }
 
-    /// Ends the run without sending messages, because a stage took too long.
+    /// Ends the run before messages are sent, because a stage took too long.
     private func abandon(_ stageName: String) {
         self.failures.append(
             "\(stageName) took too long: \(self.openedLives) rooms are open, \(self.enteredViewers) viewers have joined"
@@ -154,9 +161,9 @@ final class LoadRun {
     }
 
     private func sendDueMessages(_ now: Int64) {
-        let total = Int(self.plan.rate * self.plan.seconds)
+        let messagesPerLive = Int(self.plan.rate * self.plan.seconds)
         for live in self.lives {
-            while live.nextSequence < total {
+            while live.nextSequence < messagesPerLive {
                 let due = live.startMicroseconds + Int64(Double(live.nextSequence) * 1_000_000 / self.plan.rate)
                 guard due <= now else { break }
                 self.send(live.nextSequence, due: due, in: live)
@@ -176,11 +183,12 @@ final class LoadRun {
 
     private func endLives() {
         self.beginStage(.ending)
-        // Only a member may end a live. The owners join only now, because every member counts as a viewer.
+        // Only a member may end a live, so the owners join their lives. They join as late as this, because every member
+        // counts as a viewer.
         for live in self.lives { self.call("live.join", live) }
     }
 
-    /// Sends a call of the live's owner whose only parameter is the live.
+    /// Sends a call whose only parameter is the live, as the live's owner.
     func call(_ method: String, _ live: LoadLive) {
         live.owner.call(method, params: Array("{\"live\":\"\(live.id.text)\"}".utf8), live: live.id)
     }

@@ -4,20 +4,20 @@ internal import EventLoop
 
 /// Runs load plans, each on an event loop and thread of its own.
 package enum LoadRunner {
-    /// Runs `plan` to its end.
+    /// Runs a plan until its lives have ended.
     ///
     /// - Parameters:
-    ///   - plan: what the run does.
+    ///   - plan: the addresses, the load and the duration.
     ///   - progress: called each second and at the beginning of each stage, on the run's thread.
     /// - Returns: the results.
-    /// - Throws: `LoopError` when the system has no thread or descriptor left.
+    /// - Throws: `LoadError.noLoop` when the system has no thread or descriptor left.
     package static func run(
         _ plan: LoadPlan, progress: @escaping @Sendable (LoadProgress) -> Void = { _ in }
     ) async throws -> LoadReport {
         let thread = Locked<LoopThread?>(nil)
         let report = await withCheckedContinuation { (continuation: CheckedContinuation<LoadReport?, Never>) in
             let pending = Locked<CheckedContinuation<LoadReport?, Never>?>(continuation)
-            // The continuation is taken out of `pending`, so that it is resumed only once.
+            // `finish` may be called twice. It removes the continuation, so that it resumes it only once.
             let finish: @Sendable (LoadReport?) -> Void = { report in
                 pending.withLock { pending in
                     defer { pending = nil }

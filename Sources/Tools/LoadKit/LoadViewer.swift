@@ -7,8 +7,9 @@ final class LoadViewer {
     let connection: PlazaConnection
     unowned let live: LoadLive
     let index: Int
-    /// The viewer sends its join call only once; the connection repeats an unanswered call by itself.
+    /// Whether the viewer has sent `live.join`, which it does only once: the connection repeats an unanswered call.
     var hasSentRequest = false
+    /// Whether the viewer has joined its live.
     var hasEntered = false
     /// How many items the viewer had received when sending began; the report does not count them.
     var receivedBeforeSending = 0
@@ -23,8 +24,8 @@ final class LoadViewer {
 
     /// How many items of the run this viewer should have received and did not receive.
     ///
-    /// They are the holes between the items received, and all items after the last one up to the last acknowledged
-    /// message.
+    /// The number counts the gaps between received items, and the items after the last received one up to the last
+    /// acknowledged message.
     var missing: Int {
         let last = self.connection.tracker.position?.number ?? 0
         return self.connection.tracker.missing

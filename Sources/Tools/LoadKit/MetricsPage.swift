@@ -5,7 +5,7 @@ package struct MetricsPage: Sendable {
     /// The values; each key is a sample's name with its labels, as the page writes them.
     package let values: [String: Double]
 
-    /// Reads a page; lines that are no samples are skipped.
+    /// Parses a page; comments and malformed lines are skipped.
     package init(_ text: String) {
         var values: [String: Double] = [:]
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {

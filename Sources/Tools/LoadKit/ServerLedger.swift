@@ -3,8 +3,8 @@ internal import Observability
 
 /// The servers' own counts of messages during a run (invariant I10), read from each process at intervals.
 ///
-/// A restarted process counts from 0 again; the restart is detected by its start time. Its counts between the last
-/// reading and the restart are lost. From then on its sums are lower bounds, and a note says so.
+/// A restarted process counts from 0 again, and its start time reveals the restart. What it counted between the last
+/// reading and the restart is lost. From then on the sums are lower bounds, and a note says so.
 package struct ServerLedger: Sendable {
     /// The programs that keep the ledger.
     package enum Program: String, CaseIterable, Sendable {
@@ -23,6 +23,7 @@ package struct ServerLedger: Sendable {
             return sample.prefix { $0 != "{" }.hasSuffix("_total") || self.isGauge(sample)
         }
 
+        /// Whether a sample of the ledger is a gauge, not a counter.
         fileprivate func isGauge(_ sample: some StringProtocol) -> Bool {
             self.gauges.contains(String(sample.prefix { $0 != "{" }))
         }
@@ -40,7 +41,7 @@ package struct ServerLedger: Sendable {
 
     /// The metrics of a process at one reading.
     private struct Reading {
-        /// When the process started, in seconds since 1970; it distinguishes the process from its predecessor.
+        /// When the process started, in seconds since 1970; a restarted process has a different start time.
         var startTime: Double
         var values: [String: Double]
     }
@@ -48,13 +49,15 @@ package struct ServerLedger: Sendable {
     /// The counts of one process.
     private struct Account {
         let program: Program
+        /// The last reading; nil if the process has never answered.
         var last: Reading?
+        /// Whether the process did not answer in the last round.
         var isUnreachable = false
         /// Whether the process did not answer in the first round, so that its earlier counts are unknown.
         var wasUnknownAtFirst = false
         var wasRestarted = false
-        /// How much each metric grew since the first reading.
-        var counted: [String: Double] = [:]
+        /// How much each metric has grown since the first reading.
+        var growth: [String: Double] = [:]
     }
 
     private var accounts: [String: Account] = [:]
@@ -62,7 +65,7 @@ package struct ServerLedger: Sendable {
 
     package init() {}
 
-    /// Adds one round of readings; the first round is the start of the totals.
+    /// Adds one round of readings; the totals count what has grown since the first round.
     ///
     /// - Parameter answers: the answer of each process; nil if it did not answer.
     package mutating func addRound(_ answers: [(name: String, program: Program, metrics: String?)]) {
@@ -87,7 +90,7 @@ package struct ServerLedger: Sendable {
             || reading.values.contains { !account.program.isGauge($0.key) && $0.value < last.values[$0.key] ?? 0 }
         if isRestarted { account.wasRestarted = true }
         for (name, value) in reading.values {
-            account.counted[name, default: 0] += value - (isRestarted ? 0 : last.values[name] ?? 0)
+            account.growth[name, default: 0] += value - (isRestarted ? 0 : last.values[name] ?? 0)
         }
     }
 
@@ -111,7 +114,7 @@ package struct ServerLedger: Sendable {
             let gaps = accounts.compactMap { Self.gap($0.key, $0.value) }
             totals.notes += gaps
             var sums: [String: Double] = [:]
-            for (_, account) in accounts { sums.merge(account.counted) { $0 + $1 } }
+            for (_, account) in accounts { sums.merge(account.growth) { $0 + $1 } }
             for (name, sum) in sums where sum != 0 {
                 if gaps.isEmpty {
                     totals.exact[name] = sum
@@ -123,7 +126,7 @@ package struct ServerLedger: Sendable {
         return totals
     }
 
-    /// What is missing from the counts of a process; nil if nothing is.
+    /// A sentence about the counts of a process that are missing; nil if none are.
     private static func gap(_ name: String, _ account: Account) -> String? {
         let names = "\(account.program.prefix)…"
         if account.last == nil { return "\(name) never answered: what it counted is not in the sums of \(names)." }

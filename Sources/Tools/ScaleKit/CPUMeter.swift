@@ -2,7 +2,7 @@
 package import ClusterKit
 internal import Foundation
 
-/// The processor time that the processes of a service have used, from `/proc`.
+/// A reading of the processor time that the processes of a service have used, from `/proc`.
 package struct CPUMeter: Sendable {
     /// The seconds of processor time by process id.
     private let seconds: [Int32: Double]
@@ -18,7 +18,7 @@ package struct CPUMeter: Sendable {
         self.seconds = seconds
     }
 
-    /// The seconds used since an earlier reading by the processes that ran at both.
+    /// The processor seconds used since an earlier reading, by the processes that ran at both readings.
     package func seconds(since earlier: CPUMeter) -> Double {
         self.seconds.reduce(0) { sum, entry in
             guard let before = earlier.seconds[entry.key] else { return sum }
@@ -26,7 +26,7 @@ package struct CPUMeter: Sendable {
         }
     }
 
-    /// The time in user and system mode that a `stat` file states, in seconds; 0 for a text of another form.
+    /// The sum of user and system time in the text of a `/proc/PID/stat` file, in seconds; 0 if the text is malformed.
     ///
     /// The program's name may contain blanks and parentheses, so the fields are counted from the last parenthesis.
     package static func seconds(inStat text: String) -> Double {
@@ -36,6 +36,6 @@ package struct CPUMeter: Sendable {
         return (user + system) / Self.ticksPerSecond
     }
 
-    /// Linux counts processor time in hundredths of a second for all programs.
+    /// Linux states processor time in hundredths of a second (USER_HZ) on all machines.
     private static let ticksPerSecond = 100.0
 }

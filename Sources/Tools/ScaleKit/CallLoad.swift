@@ -4,8 +4,9 @@ internal import Concurrency
 internal import PlazaModel
 package import ProtocolClient
 
-/// Calls of one kind at a steady rate, by the owners of many lives, so that all partitions of a service have work.
+/// Calls of one kind at a steady rate, sent by the owners of many lives, so that all partitions of a service have work.
 package final class CallLoad: Sendable {
+    /// The parameters of all kinds of calls; a field that is nil is not encoded.
     private struct Params: Encodable, Sendable {
         var live: LiveID
         var seatIndex: Int?
@@ -20,13 +21,13 @@ package final class CallLoad: Sendable {
     private let hub: ClientHub
     private let owners: [(live: LiveID, client: PlazaClient)]
     private let acknowledged = Locked(0)
-    private let failures = Locked<[String: Int]>([:])
+    private let refused = Locked<[String: Int]>([:])
 
-    /// Creates the lives, and lets their owners join.
+    /// Logs the owners in, and lets each create and join its live.
     ///
     /// - Parameters:
-    ///   - kind: the service that does the work.
-    ///   - lives: how many lives.
+    ///   - kind: the service whose work the calls are.
+    ///   - lives: the number of lives.
     ///   - addresses: the gateways.
     ///   - name: the beginning of the lives' names.
     ///   - token: makes a token for a user.
@@ -49,7 +50,7 @@ package final class CallLoad: Sendable {
         self.owners = owners
     }
 
-    /// What one unit of work is.
+    /// The name of a service's units of work, for the report.
     package static func unit(of kind: ServiceKind) -> String {
         switch kind {
         case .roomDirectory: "metadata changes"
@@ -60,20 +61,20 @@ package final class CallLoad: Sendable {
         }
     }
 
-    /// The calls acknowledged so far.
-    package var done: Int { self.acknowledged.withLock { $0 } }
+    /// The number of calls acknowledged so far.
+    package var acknowledgedCount: Int { self.acknowledged.withLock { $0 } }
 
-    /// The refusals so far, by their code.
-    package var refused: [String: Int] { self.failures.withLock { $0 } }
+    /// The number of calls refused so far, by reply code.
+    package var refusedCounts: [String: Int] { self.refused.withLock { $0 } }
 
-    /// Calls until the task is cancelled.
+    /// Sends calls until the task is cancelled.
     ///
     /// - Parameter interval: the time between two calls of one owner.
     package func run(every interval: Duration) async {
         await withTaskGroup(of: Void.self) { group in
             for (index, owner) in self.owners.enumerated() {
                 group.addTask {
-                    // The owners begin one after the other, so that calls do not come in bursts.
+                    // Staggered starts spread the owners' calls evenly over the interval.
                     try? await Task.sleep(for: interval * index / max(1, self.owners.count))
                     await self.callRepeatedly(owner.live, owner.client, every: interval)
                 }
@@ -86,22 +87,24 @@ package final class CallLoad: Sendable {
 
     private func callRepeatedly(_ live: LiveID, _ client: PlazaClient, every interval: Duration) async {
         var round = 0
-        var next = ContinuousClock.now
+        var nextCallAt = ContinuousClock.now
         while !Task.isCancelled {
             round += 1
-            let (method, params) = self.call(round, live)
+            let (method, params) = self.makeCall(round, live)
             do {
                 try await client.call(method, params)
                 self.acknowledged.withLock { $0 += 1 }
             } catch {
-                self.failures.withLock { $0[error.code.name, default: 0] += 1 }
+                self.refused.withLock { $0[error.code.name, default: 0] += 1 }
             }
-            next = max(next + interval, .now - interval)
-            try? await Task.sleep(until: next)
+            // After a delay, at most one call is made up for.
+            nextCallAt = max(nextCallAt + interval, .now - interval)
+            try? await Task.sleep(until: nextCallAt)
         }
     }
 
-    private func call(_ round: Int, _ live: LiveID) -> (String, Params) {
+    /// The method and the parameters of an owner's call number `round`.
+    private func makeCall(_ round: Int, _ live: LiveID) -> (String, Params) {
         switch self.kind {
         case .roomDirectory: ("metadata.set", Params(live: live, metadata: ["round": "\(round)"]))
         case .audiencePresence: ("audience.list", Params(live: live, count: 10))

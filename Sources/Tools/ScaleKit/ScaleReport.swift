@@ -4,14 +4,14 @@ internal import Foundation
 /// What was measured with one number of instances of a service.
 package struct ScaleStep: Sendable, Encodable {
     package var instances: Int
-    /// The units of work in the measured time, such as acknowledged calls.
+    /// The number of units of work, which are acknowledged calls, in the measured time.
     package var work: Int
     package var seconds: Double
-    /// Processor time of all instances, minus what the same instances use in the same time without load.
+    /// The processor time of all instances, minus the time that they would have used without load.
     package var cpuSeconds: Double
     /// The longest pause of a feed while instances were added, in milliseconds; 0 for the first step.
     package var pauseMilliseconds: Double
-    /// What was lost, repeated or reordered during the step, and any other fault; empty if there was none.
+    /// The faults during the step, one sentence each, such as lost, repeated or reordered messages.
     package var findings: [String]
 
     package init(
@@ -42,17 +42,21 @@ package struct ServiceScale: Sendable, Encodable {
         self.steps = steps
     }
 
-    /// The processor time per unit of a step, relative to one instance; nil if one of the two did no work.
-    package func ratio(_ step: ScaleStep) -> Double? {
-        guard let one = self.steps.first?.cpuPerUnit, one > 0, let now = step.cpuPerUnit else { return nil }
-        return now / one
+    /// The processor time per unit in a step, relative to the first step, which has one instance.
+    ///
+    /// - Returns: nil if either step did no work.
+    package func costRatio(of step: ScaleStep) -> Double? {
+        guard let reference = self.steps.first?.cpuPerUnit, reference > 0, let cost = step.cpuPerUnit else {
+            return nil
+        }
+        return cost / reference
     }
 
-    /// The faults of all steps and the limits that they exceed, one sentence each.
+    /// The faults of all steps, including exceeded limits, one sentence each.
     package var findings: [String] {
         self.steps.flatMap { step in
             var findings = step.findings
-            if let ratio = self.ratio(step), ratio > ScaleReport.maxCostRatio {
+            if let ratio = self.costRatio(of: step), ratio > ScaleReport.maxCostRatio {
                 findings.append(
                     "a unit of work costs \(Int((ratio * 100).rounded())) % of its cost with one instance, more than "
                         + "\(Int((ScaleReport.maxCostRatio * 100).rounded())) %")
@@ -74,9 +78,9 @@ package struct ScaleReport: Sendable, Encodable {
 
     package init(services: [ServiceScale] = []) { self.services = services }
 
-    /// The limit of the processor time per unit of work, relative to one instance.
+    /// The maximum processor time per unit of work, relative to the time with one instance.
     static let maxCostRatio = 1.15
-    /// The limit of a feed's pause while an instance is added, in milliseconds.
+    /// The maximum pause of a feed while instances are added, in milliseconds.
     static let maxPauseMilliseconds = 500.0
 
     package var findings: [String] { self.services.flatMap(\.findings) }
@@ -101,7 +105,7 @@ package struct ScaleReport: Sendable, Encodable {
             for step in service.steps {
                 let rate = step.seconds > 0 ? Double(step.work) / step.seconds : 0
                 let cost = step.cpuPerUnit.map { "\(Int($0.rounded()))" } ?? "–"
-                let ratio = service.ratio(step).map { String(format: "%.2f", $0) } ?? "–"
+                let ratio = service.costRatio(of: step).map { String(format: "%.2f", $0) } ?? "–"
                 lines.append(
                     "| \(service.service) (\(service.unit)) | \(step.instances) | \(Int(rate.rounded())) | \(cost) | "
                         + "\(ratio) | \(Int(step.pauseMilliseconds)) |")

@@ -3,22 +3,22 @@ package import ClusterKit
 internal import LoadKit
 internal import ProtocolClient
 
-/// What a scale test does.
+/// The parameters of a scale test.
 package struct ScalePlan: Sendable {
     /// The services to scale, one after the other.
     package var services: [ServiceKind]
-    /// The numbers of instances, rising; the first is the reference.
+    /// The numbers of instances, ascending; costs are compared with the first, which must be 1.
     package var instances = [1, 2, 4]
     /// How long each step is measured.
-    package var measured = Duration.seconds(15)
-    /// The number of lives with calls, for each instance.
+    package var measuringTime = Duration.seconds(15)
+    /// The number of lives with calls, per instance of the service.
     ///
     /// The load grows with the instances. Otherwise each instance would get fewer calls in a batch, and the fixed cost
     /// of a batch would make each call more expensive.
     package var lives = 24
     /// The time between two calls of one live.
     package var interval = Duration.milliseconds(150)
-    /// A part of all names, unique in the cluster.
+    /// The beginning of the names of lives and users, unique in the cluster.
     package var name: String
     /// Makes a token for a user.
     package var token: @Sendable (String) -> String
@@ -50,35 +50,36 @@ package enum ScaleRunner {
         return report
     }
 
+    /// Runs one service with each number of instances, then removes the added instances.
     private static func scale(
         _ kind: ServiceKind, _ plan: ScalePlan, _ cluster: LocalCluster, _ say: (String) -> Void
     ) async throws -> ServiceScale {
         var result = ServiceScale(service: kind.rawValue, unit: CallLoad.unit(of: kind))
-        var added: [String] = []
+        var addedInstances: [String] = []
         for count in plan.instances {
             say("\(kind.rawValue) with \(count)")
-            let missing = count - 1 - added.count
-            var names: [String] = []
+            let missingCount = count - 1 - addedInstances.count
+            var newInstances: [String] = []
             // Messages are sent while instances are added, so that a pause, a loss or a repetition is noticed.
-            let change = try await Self.load(plan, "\(kind.shortName)\(count)", cluster) {
-                // One after the other: a consumer that has just joined its group joins it again only after a second,
-                // so a second new member within that time would make the first rebalance last that long.
-                for _ in 0..<max(0, missing) {
-                    names.append(try cluster.add(kind))
+            let load = try await Self.runLoad(plan, "\(kind.shortName)\(count)", cluster) {
+                // A consumer that has just joined its group takes a second until it joins again. If another new member
+                // joined within that second, the rebalance would last as long. So instances are added one by one.
+                for _ in 0..<max(0, missingCount) {
+                    newInstances.append(try cluster.add(kind))
                     try await cluster.waitUntilReady(within: .seconds(60))
                 }
-                if missing <= 0 { try await cluster.waitUntilReady(within: .seconds(60)) }
+                if missingCount <= 0 { try await cluster.waitUntilReady(within: .seconds(60)) }
             }
-            added += names
+            addedInstances += newInstances
             var step = try await Self.measure(kind, count, plan, cluster)
-            step.pauseMilliseconds = missing > 0 ? change.longestPauseMilliseconds : 0
-            step.findings += Self.findings(in: change)
+            step.pauseMilliseconds = missingCount > 0 ? load.longestPauseMilliseconds : 0
+            step.findings += Self.findings(in: load)
             result.steps.append(step)
         }
-        let change = try await Self.load(plan, "\(kind.shortName)0", cluster) {
-            for name in added { try await cluster.remove(name) }
+        let load = try await Self.runLoad(plan, "\(kind.shortName)0", cluster) {
+            for name in addedInstances { try await cluster.remove(name) }
         }
-        if let last = result.steps.indices.last { result.steps[last].findings += Self.findings(in: change) }
+        if let last = result.steps.indices.last { result.steps[last].findings += Self.findings(in: load) }
         try await cluster.waitUntilReady(within: .seconds(60))
         return result
     }
@@ -92,44 +93,48 @@ package enum ScaleRunner {
             kind, lives: plan.lives * count, addresses: addresses, name: "\(plan.name)-\(kind.shortName)\(count)c",
             token: plan.token)
         defer { calls.stop() }
-        let idleFor = Duration.seconds(5)
-        let idleBegin = CPUMeter(kind, in: cluster)
-        try await Task.sleep(for: idleFor)
-        let idle = CPUMeter(kind, in: cluster).seconds(since: idleBegin) / (idleFor / .seconds(1))
-        let task = Task { await calls.run(every: plan.interval) }
+        let idleTime = Duration.seconds(5)
+        let cpuBeforeIdle = CPUMeter(kind, in: cluster)
+        try await Task.sleep(for: idleTime)
+        // Processor seconds per second without load.
+        let idleShare = CPUMeter(kind, in: cluster).seconds(since: cpuBeforeIdle) / (idleTime / .seconds(1))
+        let calling = Task { await calls.run(every: plan.interval) }
+        // All owners send calls before the measurement begins.
         try await Task.sleep(for: .seconds(2))
-        let (begin, doneBefore, began) = (CPUMeter(kind, in: cluster), calls.done, ContinuousClock.now)
-        try await Task.sleep(for: plan.measured)
-        let (end, done, seconds) = (
-            CPUMeter(kind, in: cluster), calls.done - doneBefore, (ContinuousClock.now - began) / .seconds(1)
+        let (cpuBefore, acknowledgedBefore, began) = (
+            CPUMeter(kind, in: cluster), calls.acknowledgedCount, ContinuousClock.now
         )
-        task.cancel()
-        await task.value
-        let refused = calls.refused.map { "\($0.value) calls were refused (\($0.key))" }.sorted()
+        try await Task.sleep(for: plan.measuringTime)
+        let cpuSeconds = CPUMeter(kind, in: cluster).seconds(since: cpuBefore)
+        let work = calls.acknowledgedCount - acknowledgedBefore
+        let seconds = (ContinuousClock.now - began) / .seconds(1)
+        calling.cancel()
+        await calling.value
+        let refusals = calls.refusedCounts.map { "\($0.value) calls were refused (\($0.key))" }.sorted()
         return ScaleStep(
-            instances: count, work: done, seconds: seconds,
-            cpuSeconds: max(0, end.seconds(since: begin) - idle * seconds), pauseMilliseconds: 0, findings: refused)
+            instances: count, work: work, seconds: seconds, cpuSeconds: max(0, cpuSeconds - idleShare * seconds),
+            pauseMilliseconds: 0, findings: refusals)
     }
 
     /// Sends messages in some lives, and performs `change` two seconds after the first message.
     ///
-    /// `name` is a part of the names of users, which have at most 32 bytes.
-    private static func load(
-        _ plan: ScalePlan, _ name: String, _ cluster: LocalCluster, change: () async throws -> Void
+    /// `suffix` is a part of the names of users, which have at most 32 bytes, so it must be short.
+    private static func runLoad(
+        _ plan: ScalePlan, _ suffix: String, _ cluster: LocalCluster, change: () async throws -> Void
     ) async throws -> LoadReport {
-        var load = LoadPlan(addresses: Self.addresses(cluster), name: "\(plan.name)-\(name)", token: plan.token)
-        // At 20 messages a second the time between two messages is a tenth of the longest pause that is allowed.
+        var load = LoadPlan(addresses: Self.addresses(cluster), name: "\(plan.name)-\(suffix)", token: plan.token)
+        // At 20 messages a second, the time between two messages is 50 ms: a tenth of the maximum pause.
         (load.lives, load.viewers, load.rate) = (8, 8, 20)
         load.duration = .seconds(12)
-        let (sending, began) = AsyncStream.makeStream(of: Void.self)
+        // The stream ends two seconds after the first message, or when the load ends without one.
+        let (untilSending, sendingBegan) = AsyncStream.makeStream(of: Void.self)
         let run = Task { [load] in
-            // If the load cannot begin, this ends the wait for its first message.
-            defer { began.finish() }
+            defer { sendingBegan.finish() }
             return try await LoadRunner.run(load) { progress in
-                if progress.stage == .sending, progress.elapsed >= .seconds(2) { began.finish() }
+                if progress.stage == .sending, progress.elapsed >= .seconds(2) { sendingBegan.finish() }
             }
         }
-        for await _ in sending {}
+        for await _ in untilSending {}
         do {
             try await change()
         } catch {
@@ -143,6 +148,7 @@ package enum ScaleRunner {
         cluster.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.port)) }
     }
 
+    /// The faults in the results of a load, one sentence each.
     private static func findings(in load: LoadReport) -> [String] {
         var findings = load.failures
         if let failure = load.nothingAdmittedFailure { findings.append(failure) }
@@ -157,6 +163,6 @@ package enum ScaleRunner {
 }
 
 extension ServiceKind {
-    /// A letter, for names that must be short.
+    /// The first letter of the service's name, for names that must be short.
     fileprivate var shortName: String { String(self.rawValue.prefix(1)) }
 }

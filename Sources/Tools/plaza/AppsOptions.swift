@@ -23,7 +23,7 @@ struct AppsOptions: Sendable {
         }
     }
 
-    /// The source of the keys: the one that an option names, otherwise that of the cluster in `directory`.
+    /// The source of the keys: the one that an option names, otherwise the source of the cluster in `directory`.
     ///
     /// - Throws: an error when the keys of that cluster are not available to this process.
     func source(default directory: RunDirectory) throws -> AppsFile.Source {

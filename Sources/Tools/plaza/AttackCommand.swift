@@ -46,11 +46,11 @@ enum AttackCommand: Subcommand {
                 "attack", value: name,
                 remedy: hint.map { "did you mean \($0)?" } ?? "give names from the list of attacks in --help")
         }
-        // Without room for honest clients and probes, the attack would harm only its own process.
-        if let limit = OpenFiles.raise(), connections > limit - Self.otherDescriptors {
+        // If the attack used all descriptors of this process, its own honest clients and probes would fail.
+        if let limit = OpenFiles.raise(), connections > limit - Self.reservedDescriptors {
             reader.reject(
                 "connections", value: "\(connections)",
-                remedy: "give at most \(max(1, limit - Self.otherDescriptors)), or raise the limit of open files "
+                remedy: "give at most \(max(1, limit - Self.reservedDescriptors)), or raise the limit of open files "
                     + "(ulimit -n), also that of the gateways")
         }
         reader.section("Cluster")
@@ -59,19 +59,19 @@ enum AttackCommand: Subcommand {
             help: "the gateways' HTTP addresses, if --gateway gives their WebSocket addresses")
         let access = try ClusterAccess.read(&reader)
         let target = try AttackTarget(
-            gateways: access.gateways, http: access.http + http.map { try ClusterAccess.address($0) },
+            gateways: access.gateways, http: access.http + http.map { try ClusterAccess.parseAddress($0) },
             processes: access.opsPorts.map { .init(name: $0.name, kind: $0.kind, opsPort: $0.port) },
             partitions: access.partitions, app: AppID(access.app)
         ) { access.token($0, isServer: $1) }
         var plan = AttackPlan(target: target, attacks: try AttackCatalog.named(names), seed: UInt64(seed))
         plan.duration = .seconds(seconds)
-        plan.connections = connections
-        Subcommands.complain("seed \(seed)")
-        let report = try await AttackRunner.run(plan) { Subcommands.complain($0) }
-        Subcommands.say(report.table)
+        plan.maxConnections = connections
+        Subcommands.printDiagnostic("seed \(seed)")
+        let report = try await AttackRunner.run(plan) { Subcommands.printDiagnostic($0) }
+        Subcommands.printLine(report.table)
         return report.isPassed ? 0 : 1
     }
 
-    /// Descriptors for honest clients, loops and probes.
-    private static let otherDescriptors = 500
+    /// The number of descriptors left for honest clients, loops and probes.
+    private static let reservedDescriptors = 500
 }

@@ -35,10 +35,10 @@ enum ChaosCommand: Subcommand {
         let only = reader.optionalString(
             "only", placeholder: "TEXT", help: "inject only the faults whose kind has this in its name, such as redis")
         let instances = reader.int("instances", default: 2, range: 1...4, help: "instances of each service")
-        let report = reader.optionalString(
+        let reportFile = reader.optionalString(
             "report", placeholder: "FILE",
             help: "also write the report as JSON; rounds that the file has already are kept and shown")
-        let markdown = reader.optionalString(
+        let markdownFile = reader.optionalString(
             "markdown", placeholder: "FILE", help: "also write the table of the report in Markdown")
         let faketime = reader.optionalString(
             "faketime", placeholder: "FILE", help: "libfaketime.so.1; without it the one of the system, if installed")
@@ -58,41 +58,46 @@ enum ChaosCommand: Subcommand {
         (options.port, options.httpPort, options.opsPort) = (0, 0, 0)
         options.feedBudget = 60
 
-        var whole = ChaosReport()
-        if let report, FileManager.default.fileExists(atPath: report) {
-            whole = try ChaosReport(json: String(contentsOfFile: report, encoding: .utf8))
+        // The rounds of an existing report file are part of the report that is printed and written.
+        var combinedReport = ChaosReport()
+        if let reportFile, FileManager.default.fileExists(atPath: reportFile) {
+            combinedReport = try ChaosReport(json: String(contentsOfFile: reportFile, encoding: .utf8))
         }
         let clockLibrary = faketime ?? FakeClock.library()
         if clockLibrary == nil {
-            Subcommands.complain("no clock will be wrong: libfaketime is not installed (Debian package libfaketime)")
+            Subcommands.printDiagnostic(
+                "no clock will be wrong: libfaketime is not installed (Debian package libfaketime)")
         }
         let network = try ChaosNetwork(for: &options)
         defer { network.stop() }
         let plan = ChaosPlan(
             seed: UInt64(seed), rounds: round == 0 ? 1...100_000 : round...round, duration: .seconds(60 * minutes),
             only: only, clockLibrary: clockLibrary
-        ) { _, _ in "" }
+        ) { _, _ in
+            // `runPlan` replaces this function as soon as the cluster has signing keys.
+            ""
+        }
         let cluster = LocalCluster(options)
-        Subcommands.complain("seed \(seed): starting the cluster in \(options.runDirectory)")
+        Subcommands.printDiagnostic("seed \(seed): starting the cluster in \(options.runDirectory)")
         try await cluster.start()
         let result: Result<ChaosReport, any Error>
         do {
             try await cluster.waitUntilReady(within: .seconds(120))
-            result = .success(try await Self.inject(plan, cluster, network))
+            result = .success(try await Self.runPlan(plan, cluster, network))
         } catch {
             result = .failure(error)
         }
         await cluster.stop()
-        let outcome = try result.get()
-        whole.rounds += outcome.rounds
-        Subcommands.say(whole.table)
-        if let report { try Data(whole.json.utf8).write(to: URL(filePath: report)) }
-        if let markdown { try Data((whole.markdown + "\n").utf8).write(to: URL(filePath: markdown)) }
-        return outcome.isPassed ? 0 : 1
+        let report = try result.get()
+        combinedReport.rounds += report.rounds
+        Subcommands.printLine(combinedReport.table)
+        if let reportFile { try Data(combinedReport.json.utf8).write(to: URL(filePath: reportFile)) }
+        if let markdownFile { try Data((combinedReport.markdown + "\n").utf8).write(to: URL(filePath: markdownFile)) }
+        return report.isPassed ? 0 : 1
     }
 
     /// Runs the plan with tokens of the demo app.
-    private static func inject(
+    private static func runPlan(
         _ plan: ChaosPlan, _ cluster: LocalCluster, _ network: ChaosNetwork
     ) async throws -> ChaosReport {
         let key = try AppsFile.signingKey(of: AppsFile.demoApp, in: .file(cluster.directory.appsFile))
@@ -101,9 +106,10 @@ enum ChaosCommand: Subcommand {
             let claims = TokenClaims(
                 app: AppsFile.demoApp, user: user, expires: Int64(Date().timeIntervalSince1970) + 86_400,
                 role: isServer ? .server : .user)
-            // The key can sign; a gateway would reject the empty token.
+            // Signing cannot fail, because the key can sign. If it failed nevertheless, a gateway would reject the
+            // empty token.
             return (try? TokenSigner.sign(claims, with: key)) ?? ""
         }
-        return try await ChaosRunner.run(plan, on: cluster, network: network) { Subcommands.complain($0) }
+        return try await ChaosRunner.run(plan, on: cluster, network: network) { Subcommands.printDiagnostic($0) }
     }
 }

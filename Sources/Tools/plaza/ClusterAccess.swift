@@ -5,7 +5,9 @@ import ProtocolClient
 import Settings
 import Tokens
 
-/// How a subcommand reaches a cluster: the one that runs in a directory, or the gateways and keys given as options.
+/// The addresses and the signing key with which a subcommand uses a cluster.
+///
+/// They belong to the cluster that runs in a directory, or are given as options.
 struct ClusterAccess: Sendable {
     /// The directory in which the cluster runs.
     let runDirectory: String
@@ -15,9 +17,8 @@ struct ClusterAccess: Sendable {
     let http: [PlazaAddress]
     /// The number of partitions of each topic; nil when the gateways are given as options.
     let partitions: Int?
-    /// The ops ports of the processes; empty when the gateways are given as options.
-    ///
-    /// `kind` is the service's program name.
+    /// The ops port of each process, with its name and its service's program name; empty when the gateways are given
+    /// as options.
     let opsPorts: [(name: String, kind: String, port: Int)]
     private let key: AppKey
     /// The app to act for.
@@ -48,17 +49,17 @@ struct ClusterAccess: Sendable {
                 process.opsPort.map { (process.name, process.kind, $0) }
             }
         }
-        gateways += try givenGateways.map { try Self.address($0) }
+        gateways += try givenGateways.map { try Self.parseAddress($0) }
         let key = try AppsFile.signingKey(of: apps.app, in: apps.source(default: RunDirectory(directory)))
         return ClusterAccess(
             runDirectory: directory, gateways: gateways, http: http, partitions: partitions, opsPorts: opsPorts,
             key: key, app: apps.app)
     }
 
-    /// The address that an option gives.
+    /// Parses the address that an option gives.
     ///
     /// - Throws: `AccessError` when the text is not of the form `HOST:PORT`.
-    static func address(_ text: String) throws(AccessError) -> PlazaAddress {
+    static func parseAddress(_ text: String) throws(AccessError) -> PlazaAddress {
         guard let address = HealthProbe.split(address: text), let port = UInt16(exactly: address.port) else {
             throw AccessError("\(text) is not of the form HOST:PORT")
         }
@@ -70,8 +71,8 @@ struct ClusterAccess: Sendable {
         let claims = TokenClaims(
             app: self.app, user: user, expires: Int64(Date().timeIntervalSince1970) + 86_400,
             role: isServer ? .server : .user)
-        // Signing cannot fail, because `signingKey` returned a key that can sign. A gateway would reject the empty
-        // token.
+        // Signing cannot fail, because `signingKey` returned a key that can sign. If it failed nevertheless, a gateway
+        // would reject the empty token.
         return (try? TokenSigner.sign(claims, with: self.key)) ?? ""
     }
 }

@@ -6,22 +6,21 @@ import Foundation
 struct ClusterStatusPrinter: Sendable {
     let cluster: LocalCluster
 
-    func say(_ text: String) { Subcommands.say(text) }
-
     /// Prints changes until the cluster has stopped.
     func printChanges() async {
         var version = 0
-        var shown: [String: String] = [:]
+        // The last line printed about each process.
+        var printedLines: [String: String] = [:]
         var wasReady = false
-        self.say("plaza: starting in \(self.cluster.directory.path)")
-        while let change = await self.cluster.change(after: version) {
+        Subcommands.printLine("plaza: starting in \(self.cluster.directory.path)")
+        while let change = await self.cluster.waitForChange(after: version) {
             version = change.version
             for process in change.state.processes {
                 let line = Self.line(process)
-                // A change of the table may leave the line of a process as it was; such a line is not repeated.
-                guard let line, shown[process.name] != line else { continue }
-                shown[process.name] = line
-                self.say(line)
+                // A line that is the same as before is not printed again.
+                guard let line, printedLines[process.name] != line else { continue }
+                printedLines[process.name] = line
+                Subcommands.printLine(line)
             }
             if !wasReady, change.state.isReady {
                 wasReady = true
@@ -58,9 +57,10 @@ struct ClusterStatusPrinter: Sendable {
             "Logs are in \(self.cluster.directory.path). Ctrl-C ends everything.",
             "",
         ]
-        self.say(lines.joined(separator: "\n"))
+        Subcommands.printLine(lines.joined(separator: "\n"))
     }
 
+    /// What kind of broker runs, and whether its data survive its end.
     private static func durability(_ state: ClusterState) -> String {
         switch state.broker {
         case "embedded": "embedded: in memory, all data are lost when it ends; see --kafka-home"

@@ -9,34 +9,38 @@ import ProtocolClient
 /// The cluster that the dashboard shows: reads its processes at intervals, and kills one on request.
 final class DashboardCluster: Sendable {
     private let access: ClusterAccess
-    private let begun = ContinuousClock.now
+    private let startedAt = ContinuousClock.now
     private let model = Locked(DashboardModel())
 
     init(_ access: ClusterAccess) { self.access = access }
 
     /// Milliseconds since the dashboard began.
-    private var now: Int {
-        let parts = (ContinuousClock.now - self.begun).components
-        return Int(parts.seconds) * 1000 + Int(parts.attoseconds / 1_000_000_000_000_000)
+    private var elapsedMilliseconds: Int {
+        let elapsed = (ContinuousClock.now - self.startedAt).components
+        return Int(elapsed.seconds) * 1000 + Int(elapsed.attoseconds / 1_000_000_000_000_000)
     }
 
-    /// Reads all processes each second; while one recovers, their states ten times a second.
+    /// Reads states and metrics of all processes each second; while a process recovers, also the states ten times a
+    /// second.
     func pollUntilCancelled() async {
-        var nextRound = self.now
+        var nextRoundAt = self.elapsedMilliseconds
         while !Task.isCancelled {
-            let isRound = self.now >= nextRound
-            let readings = await self.readings(withMetrics: isRound)
-            let time = self.now
-            self.model.withLock { isRound ? $0.add(readings, at: time) : $0.observe(readings, at: time) }
-            if isRound { nextRound = max(nextRound + 1000, time) }
-            let pause = self.model.withLock { $0.isRecovering } ? 100 : max(50, nextRound - self.now)
+            let isRoundDue = self.elapsedMilliseconds >= nextRoundAt
+            let readings = await self.readings(withMetrics: isRoundDue)
+            let time = self.elapsedMilliseconds
+            self.model.withLock { model in
+                isRoundDue ? model.addRound(readings, at: time) : model.updateStates(readings, at: time)
+            }
+            if isRoundDue { nextRoundAt = max(nextRoundAt + 1000, time) }
+            let untilNextRound = max(50, nextRoundAt - self.elapsedMilliseconds)
+            let pause = self.model.withLock { $0.isRecovering } ? 100 : untilNextRound
             try? await Task.sleep(for: .milliseconds(pause))
         }
     }
 
-    /// The report from a sample on, as JSON.
+    /// The report as JSON, with the samples whose number is at least `number`.
     func report(from number: Int) -> [UInt8] {
-        let report = self.model.withLock { $0.report(from: number, at: self.now) }
+        let report = self.model.withLock { $0.report(from: number, at: self.elapsedMilliseconds) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return (try? encoder.encode(report)).map { [UInt8]($0) } ?? []
@@ -46,22 +50,23 @@ final class DashboardCluster: Sendable {
     ///
     /// - Returns: false if the cluster has no such process, or it is down.
     func kill(_ name: String) -> Bool {
-        // The pid is read again, because the one that the page showed may belong to another program by now.
+        // The pid that the page showed may belong to another program by now. So the pid is read again, and the process
+        // must be a child of the cluster's supervisor.
         guard let state = try? ClusterState.read(runDirectory: self.access.runDirectory),
             let pid = state.processes.first(where: { $0.name == name })?.pid,
             Self.parent(of: pid) == state.supervisor
         else { return false }
-        let time = self.now
+        let time = self.elapsedMilliseconds
         guard Foundation.kill(pid, SIGKILL) == 0 else { return false }
-        self.model.withLock { $0.killed(name, pid: pid, at: time) }
-        Subcommands.say("\(name) (pid \(pid)) was killed by the page")
+        self.model.withLock { $0.processKilled(name, pid: pid, at: time) }
+        Subcommands.printLine("\(name) (pid \(pid)) was killed by the page")
         return true
     }
 
-    /// A gateway's answer to a read of its HTTP API, in the name of the app's server.
+    /// Reads a path of the gateways' HTTP API, with a token of the app's server.
     ///
-    /// - Returns: nil when no gateway answers.
-    func read(_ path: String) async -> HealthProbe.Answer? {
+    /// - Returns: the answer of the first gateway that answers; nil when none does.
+    func readFromGateway(_ path: String) async -> HealthProbe.Answer? {
         let token = self.access.token("dashboard", isServer: true)
         for gateway in self.access.http {
             let answer = await HealthProbe.httpAnswer(
@@ -72,7 +77,7 @@ final class DashboardCluster: Sendable {
     }
 
     private func readings(withMetrics: Bool) async -> [ProcessReading] {
-        // Between the end of a process and its next start the state keeps the process, without a pid.
+        // Between the end of a process and its next start, the state lists the process without a pid.
         guard let state = try? await ClusterState.read(runDirectory: self.access.runDirectory).checkingReadiness()
         else { return [] }
         return await runOnDedicatedThread("dashboard") {
@@ -86,11 +91,12 @@ final class DashboardCluster: Sendable {
         }
     }
 
-    /// The parent of a process; nil if there is none.
+    /// The pid of a process's parent; nil if there is no such process.
     private static func parent(of pid: Int32) -> Int32? {
         guard let data = FileManager.default.contents(atPath: "/proc/\(pid)/stat") else { return nil }
         let text = String(decoding: data, as: UTF8.self)
-        // The program's name, in parentheses, may hold blanks; the state and the parent follow it.
+        // The program's name, in parentheses, may contain blanks and parentheses. The state and the parent's pid follow
+        // it.
         guard let end = text.lastIndex(of: ")") else { return nil }
         let fields = text[text.index(after: end)...].split(separator: " ")
         return fields.count > 1 ? Int32(fields[1]) : nil

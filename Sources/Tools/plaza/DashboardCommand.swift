@@ -24,14 +24,14 @@ enum DashboardCommand: Subcommand {
     static func run(_ reader: inout SettingsReader) async throws -> Int32 {
         let port = reader.int(
             "port", default: 8090, range: 0...65_535, help: "the port on 127.0.0.1; 0: any free one")
-        let given = reader.optionalString(
+        let pagesOption = reader.optionalString(
             "pages", placeholder: "DIR", help: "the folder of the pages; default: as a gateway finds it")
         let mayKill = !reader.flag("no-kill", help: "without the buttons that kill processes")
         let access = try ClusterAccess.read(&reader)
         guard !access.opsPorts.isEmpty else {
             throw AccessError("the dashboard shows the cluster of a `plaza up`: give --run-dir, not --gateway")
         }
-        guard let folder = given ?? PagesFolder.find(program: PagesFolder.program) else {
+        guard let folder = pagesOption ?? PagesFolder.find(program: PagesFolder.program) else {
             throw AccessError("the pages are not beside the program: name their folder, clients/web, by --pages")
         }
         let site: StaticSite
@@ -44,7 +44,7 @@ enum DashboardCommand: Subcommand {
         let cluster = DashboardCluster(access)
         let server = try DashboardServer(cluster, site: site, port: UInt16(port), mayKill: mayKill)
         let polling = Task { await cluster.pollUntilCancelled() }
-        Subcommands.say("The dashboard is at http://127.0.0.1:\(server.port)/. Ctrl-C ends it.")
+        Subcommands.printLine("The dashboard is at http://127.0.0.1:\(server.port)/. Ctrl-C ends it.")
         _ = await signals.nextReason()
         polling.cancel()
         server.stop()

@@ -5,7 +5,7 @@ import DashboardKit
 import GatewayCore
 import HTTPServer
 
-/// The dashboard's HTTP server on loopback: serves the files of the page, its data, and its requests to kill a process.
+/// The dashboard's HTTP server on loopback: serves the page's files and data, and kills a process on its request.
 final class DashboardServer: Sendable {
     private let server: WebServer
 
@@ -32,12 +32,12 @@ final class DashboardServer: Sendable {
             responder.complete(Self.json(cluster.report(from: max(0, number))))
         }
         router.add(.get, "/ops/lives") { _, responder in
-            Self.pass(cluster, "/v1/lives?count=30", to: responder)
+            Self.forward(cluster, "/v1/lives?count=30", to: responder)
         }
-        for part in ["count", "statistics", "stage"] {
-            router.add(.get, "/ops/lives/{live}/\(part)") { request, responder in
-                // The path is passed on as it was received: percent-encoded.
-                Self.pass(cluster, "/v1\(request.path.dropFirst("/ops".count))", to: responder)
+        for resource in ["count", "statistics", "stage"] {
+            router.add(.get, "/ops/lives/{live}/\(resource)") { request, responder in
+                // The path is forwarded percent-encoded, as it was received.
+                Self.forward(cluster, "/v1\(request.path.dropFirst("/ops".count))", to: responder)
             }
         }
         router.add(.post, "/ops/processes/{name}/kill") { request, responder in
@@ -45,28 +45,30 @@ final class DashboardServer: Sendable {
             responder.complete(isKilled ? HTTPResponse(status: 204) : Self.failure(409))
         }
         let handler = router.handler()
-        // With port 0 the port is known only when the server listens; until then nothing is answered.
-        let gate = Locked<RequestGuard?>(nil)
+        // With port 0 the port is known only when the server listens. Until then every request is rejected.
+        let requestGuard = Locked<RequestGuard?>(nil)
         var limits = HTTPLimits()
         limits.bodyBytes = 1024
         self.server = try WebServer(host: "127.0.0.1", port: port, limits: limits) { request, responder in
-            let changes = request.method != .get && request.method != .head
-            guard let gate = gate.withLock({ $0 }), gate.allows(request.headers, changes: changes) else {
+            let isChange = request.method != .get && request.method != .head
+            let current = requestGuard.withLock { $0 }
+            guard let current, current.allows(request.headers, isChange: isChange) else {
                 responder.complete(Self.failure(403))
                 return
             }
             handler(request, responder)
         }
-        let guardOfPort = RequestGuard(port: self.server.port)
-        gate.withLock { $0 = guardOfPort }
+        let guardForPort = RequestGuard(port: self.server.port)
+        requestGuard.withLock { $0 = guardForPort }
     }
 
-    /// The port at which it listens.
+    /// The port on which the server listens.
     var port: UInt16 { self.server.port }
 
     /// Stops the server.
     func stop() { self.server.stop() }
 
+    /// The security headers of every response.
     private static let headers = [
         HTTPHeader(
             "Content-Security-Policy", StaticSite.securityPolicy(webSockets: [], imageOrigins: [])),
@@ -76,8 +78,9 @@ final class DashboardServer: Sendable {
     ]
 
     private static func answer(_ request: HTTPRequest, _ file: StaticSite.File) -> HTTPResponse {
-        let answer = StaticSite.answer(
-            file, ifNoneMatch: request.headers["if-none-match"], acceptEncoding: request.headers["accept-encoding"])
+        let answer = StaticSite.response(
+            for: file, ifNoneMatch: request.headers["if-none-match"],
+            acceptEncoding: request.headers["accept-encoding"])
         let headers = answer.headers.map { HTTPHeader($0.name, $0.value) }
         return HTTPResponse(status: answer.status, headers: headers + Self.headers, body: answer.body)
     }
@@ -89,10 +92,10 @@ final class DashboardServer: Sendable {
 
     private static func failure(_ status: Int) -> HTTPResponse { Self.json(Array("{}".utf8), status: status) }
 
-    /// Answers with what a gateway answers.
-    private static func pass(_ cluster: DashboardCluster, _ path: String, to responder: HTTPResponder) {
+    /// Reads `path` from a gateway and sends its answer; status 502 when no gateway answers.
+    private static func forward(_ cluster: DashboardCluster, _ path: String, to responder: HTTPResponder) {
         Task {
-            guard let answer = await cluster.read(path) else {
+            guard let answer = await cluster.readFromGateway(path) else {
                 responder.complete(Self.failure(502))
                 return
             }

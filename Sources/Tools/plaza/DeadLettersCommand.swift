@@ -25,14 +25,15 @@ enum DeadLettersCommand: Subcommand {
             "kafka", placeholder: "HOST:PORT,…",
             help: "the brokers, instead of those of the cluster that runs in the directory")
         let security = KafkaSecurity(&reader)
-        let action = reader.positional("ACTION", isRequired: false, help: "list (default), show or resubmit") ?? "list"
+        let actionName =
+            reader.positional("ACTION", isRequired: false, help: "list (default), show or resubmit") ?? "list"
         let id = reader.positional("ID", isRequired: false, help: "which letter, as list prints it: PARTITION:OFFSET")
-        guard let chosen = Action(rawValue: action) else {
-            reader.reject("ACTION", value: action, remedy: "give list, show or resubmit")
+        guard let action = Action(rawValue: actionName) else {
+            reader.reject("ACTION", value: actionName, remedy: "give list, show or resubmit")
             try reader.finish()
             return 64
         }
-        if chosen != .list, id == nil {
+        if action != .list, id == nil {
             reader.reject("ID", value: nil, remedy: "give the letter's id, as `plaza dead-letters list` prints it")
         }
         try reader.finish()
@@ -41,16 +42,21 @@ enum DeadLettersCommand: Subcommand {
             box = DeadLetterBox(brokers: kafka, security: security)
         } else {
             let state = try ClusterState.read(runDirectory: directory)
-            let isGiven = security != KafkaSecurity()
+            let hasSecurityOptions = security != KafkaSecurity()
             box = DeadLetterBox(
-                brokers: state.kafka, security: isGiven ? security : try Self.security(of: state, like: reader))
+                brokers: state.kafka,
+                security: hasSecurityOptions ? security : try Self.security(of: state, like: reader))
         }
-        return try await runOnDedicatedThread { try Self.run(chosen, id, box) }
+        return try await runOnDedicatedThread { try Self.run(action, id, box) }
     }
 
     /// How the services of a cluster that runs here connect to Kafka.
     ///
-    /// - Throws: `SettingsError` when a file of a secret is gone, or a secret of the environment is not set here.
+    /// - Parameters:
+    ///   - state: the cluster, whose options name the files of secrets.
+    ///   - reader: has the program's name and the environment, from which other secrets are read.
+    /// - Returns: the security settings.
+    /// - Throws: `SettingsError` when a file with a secret is missing, or the environment does not set a secret.
     static func security(of state: ClusterState, like reader: SettingsReader) throws -> KafkaSecurity {
         var stored = SettingsReader(
             program: reader.program, summary: "", arguments: state.kafkaOptions ?? [], environment: reader.environment)
@@ -59,11 +65,12 @@ enum DeadLettersCommand: Subcommand {
         return security
     }
 
+    /// Performs the action and prints its result.
     private static func run(_ action: Action, _ id: String?, _ box: DeadLetterBox) throws -> Int32 {
         let letters = try box.letters()
         if action == .list {
-            for letter in letters { Subcommands.say(Self.printable(Self.line(letter))) }
-            Subcommands.say(letters.isEmpty ? "no dead letters" : "\(letters.count) dead letters")
+            for letter in letters { Subcommands.printLine(Self.printable(Self.line(letter))) }
+            Subcommands.printLine(letters.isEmpty ? "no dead letters" : "\(letters.count) dead letters")
             return 0
         }
         guard let letter = letters.first(where: { $0.id == id }) else {
@@ -71,19 +78,20 @@ enum DeadLettersCommand: Subcommand {
         }
         if action == .resubmit {
             try box.resubmit(letter)
-            Subcommands.say("\(letter.id) was written to \(letter.origin.topic) again")
+            Subcommands.printLine("\(letter.id) was written to \(letter.origin.topic) again")
         } else {
-            Subcommands.say(Self.printable(Self.line(letter)))
+            Subcommands.printLine(Self.printable(Self.line(letter)))
             for header in letter.record.headers {
-                Subcommands.say(Self.printable("  \(header.name): \(String(decoding: header.value, as: UTF8.self))"))
+                Subcommands.printLine(
+                    Self.printable("  \(header.name): \(String(decoding: header.value, as: UTF8.self))"))
             }
             let value = letter.record.value.map { String(decoding: $0, as: UTF8.self) }
-            Subcommands.say(Self.printable(value ?? "(no value)"))
+            Subcommands.printLine(Self.printable(value ?? "(no value)"))
         }
         return 0
     }
 
-    /// The text with control characters written as `\u{…}`: what others wrote must not command the terminal.
+    /// The text with control characters written as `\u{…}`: a terminal would execute those in a record.
     private static func printable(_ text: String) -> String {
         var printable = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -96,6 +104,7 @@ enum DeadLettersCommand: Subcommand {
         return String(printable)
     }
 
+    /// One line about a letter.
     private static func line(_ letter: DeadLetterBox.Letter) -> String {
         let time = Date(timeIntervalSince1970: Double(letter.record.timestamp) / 1000).ISO8601Format()
         let key = letter.record.key.map { String(decoding: $0, as: UTF8.self) } ?? "-"

@@ -51,7 +51,7 @@ enum InspectCommand: Subcommand {
             "max-records", default: 1_000_000, range: 1000...1_000_000_000, help: "the most records read of a topic")
         let isJSON = reader.flag("json", help: "one JSON object a line, for tools")
         let security = KafkaSecurity(&reader)
-        Self.check(live: live, user: user, &reader)
+        Self.validate(live: live, user: user, &reader)
         try reader.finish()
 
         var brokers = kafka ?? ""
@@ -67,17 +67,18 @@ enum InspectCommand: Subcommand {
         }
         let query = Inspector.Query(
             app: AppID(app), live: live.map { LiveID($0) }, user: user.map { UserID($0) },
-            last: Milliseconds(Int64(last)), lease: .seconds(Int64(lease)))
-        let (address, connection, brokerMode) = (brokers, chosenSecurity, mode)
-        return try await runOnDedicatedThread {
+            lookBack: Milliseconds(Int64(last)), lease: .seconds(Int64(lease)))
+        // The closure captures its variables by value, because it runs on another thread.
+        return try await runOnDedicatedThread { [brokers, chosenSecurity, mode] in
             let scanner = try TopicScanner(
-                brokers: address, security: connection, mode: brokerMode, maxRecords: maxRecords)
+                brokers: brokers, security: chosenSecurity, mode: mode, maxRecords: maxRecords)
             defer { scanner.close() }
             return try Self.inspect(query, scanner, names: names, isJSON: isJSON)
         }
     }
 
-    private static func check(live: String?, user: String?, _ reader: inout SettingsReader) {
+    /// Rejects missing and invalid ids.
+    private static func validate(live: String?, user: String?, _ reader: inout SettingsReader) {
         if live == nil, user == nil {
             reader.reject("live", value: nil, remedy: "give --live ID, --user ID, or both; --help has examples")
         }
@@ -89,38 +90,39 @@ enum InspectCommand: Subcommand {
         }
     }
 
+    /// Replays the user's calls or the live, and prints the lines and a summary.
     private static func inspect(
         _ query: Inspector.Query, _ scanner: TopicScanner, names: Int, isJSON: Bool
     ) throws -> Int32 {
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         var inspector = try Inspector(scanner, query, now: now)
-        var count = 0
+        var lineCount = 0
         if let user = query.user {
             for line in try inspector.replay(user) {
-                Subcommands.say(isJSON ? Self.text(line.json) : line.text)
-                count += 1
+                Subcommands.printLine(isJSON ? Self.text(line.json) : line.text)
+                lineCount += 1
             }
         } else if let live = query.live {
             let result = try inspector.replay(live)
-            if !isJSON { Subcommands.say(LiveHeading.text(live, result.record)) }
+            if !isJSON { Subcommands.printLine(LiveHeading.text(live, result.record)) }
             for line in result.lines {
-                Subcommands.say(isJSON ? Self.text(line.json) : line.text(names: names))
-                count += 1
+                Subcommands.printLine(isJSON ? Self.text(line.json) : line.text(names: names))
+                lineCount += 1
             }
         }
         if isJSON {
             let summary: JSONValue = .object([
-                "type": "summary", "lines": .integer(Int64(count)),
-                "from": .integer((now - query.last).milliseconds), "to": .integer(now.milliseconds),
+                "type": "summary", "lines": .integer(Int64(lineCount)),
+                "from": .integer((now - query.lookBack).milliseconds), "to": .integer(now.milliseconds),
                 "gaps": .array(inspector.gaps.map { .text($0) }),
             ])
-            Subcommands.say(Self.text(summary))
+            Subcommands.printLine(Self.text(summary))
         } else {
-            for gap in inspector.gaps { Subcommands.say("Note: \(gap)") }
-            Subcommands.say(
-                count == 0
-                    ? "nothing between \(ClockText.time(now - query.last)) and \(ClockText.time(now)) UTC"
-                    : "\(count) entries, times in UTC")
+            for gap in inspector.gaps { Subcommands.printLine("Note: \(gap)") }
+            Subcommands.printLine(
+                lineCount == 0
+                    ? "nothing between \(ClockText.time(now - query.lookBack)) and \(ClockText.time(now)) UTC"
+                    : "\(lineCount) entries, times in UTC")
         }
         return 0
     }

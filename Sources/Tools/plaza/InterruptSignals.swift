@@ -8,12 +8,12 @@ import Synchronization
 /// It is a global atomic, because a signal handler may use only atomics and async-signal-safe calls such as `write`.
 private let handlerDescriptor = Atomic<Int32>(-1)
 
-/// The requests to stop `plaza up`: SIGINT (Ctrl-C), SIGTERM, SIGHUP (the terminal was closed), or a failed start.
+/// The requests to stop a subcommand: SIGINT (Ctrl-C), SIGTERM, SIGHUP (the terminal was closed), or a failed start.
 ///
 /// `sigwait` does not work here, because Swift's main queue owns the main thread and unblocks all signals there.
-/// Therefore a handler writes a byte into a pipe and a thread reads it.
+/// Therefore a signal handler writes a byte into a pipe, and a thread reads the byte.
 final class InterruptSignals: Sendable {
-    /// Why the subcommand is to stop.
+    /// Why the subcommand must stop.
     enum Reason: Sendable {
         /// A signal was received.
         case signal
@@ -56,7 +56,7 @@ final class InterruptSignals: Sendable {
 
 /// The signal handler, which writes a byte into the pipe.
 ///
-/// It may interrupt any thread between two instructions, so it restores `errno`.
+/// The handler may interrupt any thread between two instructions, so it restores `errno`.
 private func forwardSignal(_ number: Int32) {
     let savedErrno = errno
     var byte = UInt8(truncatingIfNeeded: number)

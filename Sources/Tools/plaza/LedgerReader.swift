@@ -14,9 +14,7 @@ actor LedgerReader {
         }
     }
 
-    /// Reads the counters of all processes once.
-    ///
-    /// The totals count from the first reading.
+    /// Reads the counters of all processes once; the first reading is the start of the totals.
     func read() async {
         let sources = self.sources
         guard !sources.isEmpty else { return }
@@ -35,7 +33,7 @@ actor LedgerReader {
         while (try? await Task.sleep(for: .seconds(1))) != nil { await self.read() }
     }
 
-    /// Reads the counters for the last time, after a pause in which the gateways update their metrics.
+    /// Waits until the gateways have updated their metrics, then reads the counters for the last time.
     func readAtEnd() async {
         try? await Task.sleep(for: .milliseconds(500))
         await self.read()

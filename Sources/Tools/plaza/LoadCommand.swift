@@ -44,14 +44,14 @@ enum LoadCommand: Subcommand {
         OpenFiles.raise()
         let ledger = LedgerReader(access)
         await ledger.read()
-        let regularReading = Task { await ledger.readEachSecond() }
+        let periodicReading = Task { await ledger.readEachSecond() }
         var report = try await LoadRunner.run(plan) { progress in
-            Subcommands.complain(
+            Subcommands.printDiagnostic(
                 "\(progress.stage.rawValue) \(progress.elapsed.components.seconds) s: \(progress.entered) viewers in, "
                     + "\(progress.sent) sent, \(progress.acknowledged) acknowledged, \(progress.delivered) delivered")
         }
-        regularReading.cancel()
-        await regularReading.value
+        periodicReading.cancel()
+        await periodicReading.value
         await ledger.readAtEnd()
         let totals = await ledger.totals
         report.ledger = totals.exact
@@ -60,13 +60,14 @@ enum LoadCommand: Subcommand {
         if isJSON {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            Subcommands.say(String(decoding: try encoder.encode(report), as: UTF8.self))
+            Subcommands.printLine(String(decoding: try encoder.encode(report), as: UTF8.self))
         } else {
-            Subcommands.say(Self.table(report))
+            Subcommands.printLine(Self.table(report))
         }
         return report.isClean ? 0 : 1
     }
 
+    /// The report as lines for people.
     private static func table(_ report: LoadReport) -> String {
         func line(_ name: String, _ value: String) -> String {
             name.padding(toLength: 16, withPad: " ", startingAt: 0) + value

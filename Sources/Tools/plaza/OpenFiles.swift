@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The limit on open descriptors, of which each client needs one.
+/// The process's limit on open descriptors; each client needs one.
 enum OpenFiles {
     /// Raises the limit as far as the system allows.
     ///
-    /// - Returns: the limit; nil if the system does not say.
+    /// - Returns: the limit that is now in force; nil if it cannot be read.
     @discardableResult
     static func raise() -> Int? {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
-        let before = Int(clamping: limit.rlim_cur)
+        let oldLimit = Int(clamping: limit.rlim_cur)
         limit.rlim_cur = limit.rlim_max
         let isRaised = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
-        return isRaised ? Int(clamping: limit.rlim_cur) : before
+        return isRaised ? Int(clamping: limit.rlim_cur) : oldLimit
     }
 }

@@ -7,20 +7,21 @@ import ProtocolClient
 enum SDKLoadCommand {
     /// Runs the load and prints its report.
     ///
-    /// - Returns: The exit status: 1 if a message was missing, repeated or out of order, or an instance was not released.
+    /// - Returns: the exit status: 0 if the report is clean, otherwise 1.
     static func run(_ plan: SDKLoadPlan, isJSON: Bool) async throws -> Int32 {
         OpenFiles.raise()
-        let report = try await SDKLoadRun(plan).run { Subcommands.complain($0) }
+        let report = try await SDKLoadRun(plan).run { Subcommands.printDiagnostic($0) }
         if isJSON {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            Subcommands.say(String(decoding: try encoder.encode(report), as: UTF8.self))
+            Subcommands.printLine(String(decoding: try encoder.encode(report), as: UTF8.self))
         } else {
-            Subcommands.say(Self.table(report))
+            Subcommands.printLine(Self.table(report))
         }
         return report.isClean ? 0 : 1
     }
 
+    /// The report as lines for people.
     private static func table(_ report: SDKLoadReport) -> String {
         func line(_ name: String, _ value: String) -> String {
             name.padding(toLength: 16, withPad: " ", startingAt: 0) + value

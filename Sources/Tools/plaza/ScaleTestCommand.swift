@@ -23,7 +23,7 @@ enum ScaleTestCommand: Subcommand {
     static func run(_ reader: inout SettingsReader) async throws -> Int32 {
         let names = reader.list("service", placeholder: "NAME,…", help: "the services to scale; default: all")
         let seconds = reader.int("seconds", default: 15, range: 5...300, help: "how long each step is measured")
-        let report = reader.optionalString("report", placeholder: "FILE", help: "also write the report as JSON")
+        let reportFile = reader.optionalString("report", placeholder: "FILE", help: "also write the report as JSON")
         for name in names where ServiceKind(rawValue: name) == nil {
             let hint = Suggestion.nearest(to: name, among: ServiceKind.allCases.map(\.rawValue))
             reader.reject("service", value: name, remedy: hint.map { "did you mean \($0)?" } ?? "see plaza up --help")
@@ -43,7 +43,7 @@ enum ScaleTestCommand: Subcommand {
         (options.feedBudget, options.partitions) = (200, partitions)
 
         let cluster = LocalCluster(options)
-        Subcommands.complain("starting the cluster in \(options.runDirectory)")
+        Subcommands.printDiagnostic("starting the cluster in \(options.runDirectory)")
         try await cluster.start()
         let kinds = names.isEmpty ? ServiceKind.allCases : names.compactMap { ServiceKind(rawValue: $0) }
         let result: Result<ScaleReport, any Error>
@@ -54,12 +54,13 @@ enum ScaleTestCommand: Subcommand {
             result = .failure(error)
         }
         await cluster.stop()
-        let outcome = try result.get()
-        Subcommands.say(outcome.table)
-        if let report { try Data(outcome.json.utf8).write(to: URL(filePath: report)) }
-        return outcome.isPassed ? 0 : 1
+        let report = try result.get()
+        Subcommands.printLine(report.table)
+        if let reportFile { try Data(report.json.utf8).write(to: URL(filePath: reportFile)) }
+        return report.isPassed ? 0 : 1
     }
 
+    /// Runs the scale test with tokens of the demo app.
     private static func scale(
         _ kinds: [ServiceKind], _ seconds: Int, _ cluster: LocalCluster
     ) async throws -> ScaleReport {
@@ -68,10 +69,11 @@ enum ScaleTestCommand: Subcommand {
         var plan = ScalePlan(services: kinds, name: name) { user in
             let claims = TokenClaims(
                 app: AppsFile.demoApp, user: user, expires: Int64(Date().timeIntervalSince1970) + 86_400)
-            // The key can sign; a gateway would reject the empty token.
+            // Signing cannot fail, because the key can sign. If it failed nevertheless, a gateway would reject the
+            // empty token.
             return (try? TokenSigner.sign(claims, with: key)) ?? ""
         }
-        plan.measured = .seconds(seconds)
-        return try await ScaleRunner.run(plan, on: cluster) { Subcommands.complain($0) }
+        plan.measuringTime = .seconds(seconds)
+        return try await ScaleRunner.run(plan, on: cluster) { Subcommands.printDiagnostic($0) }
     }
 }

@@ -26,7 +26,7 @@ enum StatusCommand: Subcommand {
         while true {
             let (isReady, report) = await Self.check(directory: directory, url: url, isJSON: isJSON)
             if isReady || ContinuousClock.now >= deadline {
-                Subcommands.say(report)
+                Subcommands.printLine(report)
                 return isReady ? 0 : 1
             }
             // A process sends no event when it becomes ready, so its readiness is polled.
@@ -36,7 +36,7 @@ enum StatusCommand: Subcommand {
 
     /// Checks once whether every process is ready, or whether `url` answers 200.
     ///
-    /// The report is the text to print.
+    /// - Returns: whether it is so, and the text to print.
     private static func check(
         directory: String, url: String?, isJSON: Bool
     ) async -> (isReady: Bool, report: String) {
@@ -57,6 +57,7 @@ enum StatusCommand: Subcommand {
         }
     }
 
+    /// The state as lines for people.
     private static func table(_ state: ClusterState) -> String {
         var lines = state.processes.map { process in
             let phase = process.pid == nil ? "down     " : process.ready ? "ready    " : "not ready"
@@ -65,9 +66,10 @@ enum StatusCommand: Subcommand {
             let problem = process.problem.map { "  \($0)" } ?? ""
             return "\(process.paddedName) \(phase) \(pidOrReason)  \(process.portList)\(restarts)\(problem)"
         }
-        let notReady = state.processes.count { $0.pid == nil || !$0.ready }
+        let notReadyCount = state.processes.count { $0.pid == nil || !$0.ready }
         if !state.listsAllProcesses { lines.append("the cluster is starting: more processes follow") }
-        lines.append(notReady == 0 ? "all \(state.processes.count) processes are ready" : "\(notReady) not ready")
+        lines.append(
+            notReadyCount == 0 ? "all \(state.processes.count) processes are ready" : "\(notReadyCount) not ready")
         lines += state.gateways.map { "\($0.name): WebSocket \($0.webSocket), HTTP \($0.http)" }
         return lines.joined(separator: "\n")
     }

@@ -9,7 +9,7 @@ protocol Subcommand: SendableMetatype {
     static var name: String { get }
     /// One line for the list of subcommands.
     static var summary: String { get }
-    /// What `--help` says of it.
+    /// The text that `--help` prints before the options.
     static var help: String { get }
     /// Reads the options and runs the subcommand.
     ///
@@ -18,7 +18,7 @@ protocol Subcommand: SendableMetatype {
     static func run(_ reader: inout SettingsReader) async throws -> Int32
 }
 
-/// The subcommands, and the choice of the one to run.
+/// All subcommands of `plaza`; runs the one that the command line names.
 enum Subcommands {
     /// The visible subcommands, in the order in which a newcomer needs them.
     static let all: [any Subcommand.Type] = [
@@ -44,7 +44,7 @@ enum Subcommands {
         guard let command = (self.all + self.hidden).first(where: { $0.name == name }) else {
             let suggestion = Suggestion.nearest(to: name, among: self.all.map { $0.name })
             let hint = suggestion.map { "Did you mean `plaza \($0)`?" } ?? "See `plaza --help`."
-            Self.complain("plaza: there is no subcommand \(name). \(hint)")
+            Self.printDiagnostic("plaza: there is no subcommand \(name). \(hint)")
             return 64
         }
         do {
@@ -54,29 +54,29 @@ enum Subcommands {
             let status = try await command.run(&reader)
             return status == 0 && self.outputFailed.load(ordering: .relaxed) ? 74 : status
         } catch let error as SettingsError {
-            if error.exitStatus == 0 { print(error, terminator: "") } else { Self.complain("\(error)") }
+            if error.exitStatus == 0 { print(error, terminator: "") } else { Self.printDiagnostic("\(error)") }
             return error.exitStatus
         } catch {
-            Self.complain("plaza \(name): \(error)")
+            Self.printDiagnostic("plaza \(name): \(error)")
             return 1
         }
     }
 
-    /// Writes a line to standard error; a failure to write it is ignored.
-    static func complain(_ text: String) {
+    /// Writes a line about progress or an error to standard error; a failure to write it is ignored.
+    static func printDiagnostic(_ text: String) {
         try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
     }
 
-    /// Writes a line to standard output without buffering, also into a pipe.
+    /// Writes a line to standard output at once; there is no buffer, not even for a pipe.
     ///
     /// A full disk or a closed pipe does not stop the subcommand: the failure is reported once, and `run` returns
     /// status 74 at the end.
-    static func say(_ text: String) {
+    static func printLine(_ text: String) {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
         } catch {
             if !self.outputFailed.exchange(true, ordering: .relaxed) {
-                self.complain("plaza: standard output cannot be written: \(error.localizedDescription)")
+                self.printDiagnostic("plaza: standard output cannot be written: \(error.localizedDescription)")
             }
         }
     }
@@ -101,7 +101,7 @@ enum Subcommands {
 }
 
 extension SettingsReader {
-    /// The option that all subcommands for a running cluster share.
+    /// Declares and reads `--run-dir`, which all subcommands for a running cluster have.
     mutating func runDirectory() -> String {
         self.string(
             "run-dir", default: ".cluster", placeholder: "DIR",

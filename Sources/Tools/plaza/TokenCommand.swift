@@ -23,7 +23,7 @@ enum TokenCommand: Subcommand {
         let directory = RunDirectory(reader.runDirectory())
         let apps = AppsOptions(&reader)
         let user = reader.string("user", placeholder: "ID", help: "the user's id: letters, digits, '-' and '_'")
-        let shownName = reader.optionalString("name", help: "the user's name as others see it")
+        let displayName = reader.optionalString("name", help: "the user's name as others see it")
         let role = reader.choice(
             "role", default: Role.user,
             help: "user: acts for itself. server: the app's own server, which may make every call")
@@ -35,8 +35,8 @@ enum TokenCommand: Subcommand {
         try reader.finish()
         let expires = Int64(Date().timeIntervalSince1970) + Int64(seconds)
         let claims = TokenClaims(
-            app: apps.app, user: user, expires: expires, role: role == .server ? .server : .user, name: shownName)
-        Subcommands.say(try AppsFile.token(claims, signedBy: apps.source(default: directory)))
+            app: apps.app, user: user, expires: expires, role: role == .server ? .server : .user, name: displayName)
+        Subcommands.printLine(try AppsFile.token(claims, signedBy: apps.source(default: directory)))
         return 0
     }
 }

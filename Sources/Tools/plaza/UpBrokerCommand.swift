@@ -18,7 +18,7 @@ enum BrokerCommand: Subcommand {
         let signals = InterruptSignals()
         let broker = try BrokerProcess(
             addressFile: file, topics: PlazaTopic.allCases.map(\.rawValue), partitions: partitions)
-        Subcommands.say("the embedded broker listens on \(broker.address)")
+        Subcommands.printLine("the embedded broker listens on \(broker.address)")
         _ = await signals.nextReason()
         return withExtendedLifetime(broker) { 0 }
     }

@@ -20,20 +20,20 @@ enum UpCommand: Subcommand {
         let startTask = Task { () -> Int32 in
             do {
                 try await cluster.start()
-                // The cluster has just started, so no process was ready before that would have to be probed again.
+                // No process was ready before the start, so none must be probed again.
                 try await cluster.waitUntilReady(within: .seconds(120), resetReadiness: false)
                 return 0
             } catch {
-                // A requested stop makes the start fail; that is no error.
+                // If a stop was requested, it made the start fail. That is not an error.
                 if signals.isStopRequested { return 0 }
-                Subcommands.complain("plaza up: \(error)")
+                Subcommands.printDiagnostic("plaza up: \(error)")
                 signals.requestStop(.failure)
                 return 1
             }
         }
         let printTask = Task { await printer.printChanges() }
         let reason = await signals.nextReason()
-        if reason == .signal { printer.say("plaza: ending all processes (a second signal kills them) …") }
+        if reason == .signal { Subcommands.printLine("plaza: ending all processes (a second signal kills them) …") }
         let secondSignalTask = Task {
             if await signals.nextReason() == .signal { cluster.killAll() }
         }
@@ -41,7 +41,7 @@ enum UpCommand: Subcommand {
         secondSignalTask.cancel()
         let status = await startTask.value
         await printTask.value
-        if reason == .signal { printer.say("plaza: all processes have ended.") }
+        if reason == .signal { Subcommands.printLine("plaza: all processes have ended.") }
         return status
     }
 
@@ -50,7 +50,7 @@ enum UpCommand: Subcommand {
         var options = ClusterOptions(runDirectory: reader.runDirectory())
         options.broker = Self.broker(&reader)
         options.kafkaSecurity = KafkaSecurity(&reader)
-        // `RunDirectory` makes any path absolute, whatever it is the path of.
+        // `RunDirectory` is used only to make the path of any file absolute.
         options.kafkaArguments = KafkaSecurity.arguments(from: reader, absolute: { RunDirectory($0).path })
         if options.kafkaSecurity.transport != .plaintext, !Self.isExternal(options.broker) {
             reader.reject(
@@ -86,9 +86,9 @@ enum UpCommand: Subcommand {
             reader.reject("log-level", value: level, remedy: "give one of debug, info, warning, error")
         }
         options.runsDemo = reader.flag(
-            "demo", help: "also run `plaza demo --loop`, whose clients join, chat and battle")
-        // The gateways have settings of the same names and inherit this process's environment, so these two flags use
-        // variables of their own.
+            "demo", help: "also run `plaza demo --evening`, whose lives, seats, chat and battles the pages show")
+        // The gateways have settings with the same names and inherit this process's environment, so these two flags
+        // have environment variables of their own.
         options.servesPages = reader.flag(
             "pages", default: true, env: "LIVEPLAZA_UP_PAGES",
             help: "serve the browser pages by the gateways' HTTP ports, if the pages are installed")
@@ -126,6 +126,7 @@ enum UpCommand: Subcommand {
         }
     }
 
+    /// Declares and reads the options about the broker.
     private static func broker(_ reader: inout SettingsReader) -> BrokerChoice {
         reader.section("Kafka (default: an in-memory broker, whose data are lost when it ends)")
         let home = reader.optionalString(
@@ -152,6 +153,7 @@ enum UpCommand: Subcommand {
         return external.map { .external($0) } ?? .embedded
     }
 
+    /// Declares and reads `--scale`.
     private static func scale(_ reader: inout SettingsReader) -> [ServiceKind: Int] {
         let names = ServiceKind.allCases.map(\.rawValue)
         let entries = reader.list(
@@ -161,9 +163,10 @@ enum UpCommand: Subcommand {
         var scale: [ServiceKind: Int] = [:]
         for entry in entries {
             let parts = entry.split(separator: "=", maxSplits: 1).map(String.init)
-            guard let word = parts.first, let kind = ServiceKind(rawValue: word) else {
-                let near = parts.first.flatMap { Suggestion.nearest(to: $0, among: names) }
-                let remedy = near.map { "did you mean \($0)?" } ?? "the services are \(names.joined(separator: ", "))"
+            guard let name = parts.first, let kind = ServiceKind(rawValue: name) else {
+                let suggestion = parts.first.flatMap { Suggestion.nearest(to: $0, among: names) }
+                let remedy =
+                    suggestion.map { "did you mean \($0)?" } ?? "the services are \(names.joined(separator: ", "))"
                 reader.reject("scale", value: entry, remedy: remedy)
                 continue
             }

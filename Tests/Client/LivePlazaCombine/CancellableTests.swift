@@ -31,7 +31,7 @@ import Testing
         #expect(values == [1, -1, -2])
     }
 
-    @Test func `cancelling releases what the closures hold, while the subject lives`() {
+    @Test func `cancelling releases the objects of the closures, even if the subject still exists`() {
         final class Screen { let isShown = true }
         let subject = PassthroughSubject<Int, Never>()
         weak var released: Screen?
@@ -55,7 +55,7 @@ import Testing
         #expect(released == nil)
     }
 
-    @Test func `the completion releases what the closures hold, while the cancellable lives`() {
+    @Test func `the completion releases the objects of the closures, even if the cancellable still exists`() {
         final class Screen {}
         let subject = PassthroughSubject<Int, Never>()
         weak var released: Screen?
@@ -72,7 +72,7 @@ import Testing
         cancellable.cancel()
     }
 
-    @Test func `cancelling in the action of another cancellable is safe`() {
+    @Test func `two cancellables may cancel each other`() {
         var second: AnyCancellable?
         var count = 0
         let first = AnyCancellable {

@@ -80,15 +80,15 @@ import Testing
     }
 
     @Test func `an earlier value is released while no lock is held`() {
-        final class Last {
-            let atEnd: () -> Void
-            init(_ atEnd: @escaping () -> Void) { self.atEnd = atEnd }
-            deinit { self.atEnd() }
+        final class DeinitObserver {
+            let onDeinit: () -> Void
+            init(_ onDeinit: @escaping () -> Void) { self.onDeinit = onDeinit }
+            deinit { self.onDeinit() }
         }
-        let subject = CurrentValueSubject<Last?, Never>(nil)
-        var seen = 0
-        subject.value = Last { seen = subject.value == nil ? 1 : 2 }
+        let subject = CurrentValueSubject<DeinitObserver?, Never>(nil)
+        var wasNilAtDeinit: Bool?
+        subject.value = DeinitObserver { wasNilAtDeinit = subject.value == nil }
         subject.value = nil
-        #expect(seen == 1)
+        #expect(wasNilAtDeinit == true)
     }
 }

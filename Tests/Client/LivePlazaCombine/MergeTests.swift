@@ -3,7 +3,7 @@ import LivePlazaCombine
 import Testing
 
 @Suite struct MergeTests {
-    @Test func `values of all sources come in the order in which they are sent`() {
+    @Test func `values of all sources arrive in the order in which they are sent`() {
         let (a, b) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Int, Never>())
         var values: [Int] = []
         let cancellable = a.merge(with: b).sink { values.append($0) }
@@ -50,7 +50,7 @@ import Testing
         subject.send(completion: .failure(TestError()))
         source.emit(1)
         source.complete(.failure(TestError(number: 2)))
-        #expect(source.cancels == 1)
+        #expect(source.cancelCount == 1)
         #expect(subscriber.values == [])
         #expect(subscriber.completions == [.failure(TestError())])
     }
@@ -94,7 +94,7 @@ import Testing
         #expect(b.requests == [.max(1), .unlimited])
     }
 
-    @Test func `a value sent from within the sink arrives within the send`() {
+    @Test func `a value that is sent from within the sink arrives before the send returns`() {
         let (a, b) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Int, Never>())
         var log: [Int] = []
         let cancellable = a.merge(with: b).sink { value in

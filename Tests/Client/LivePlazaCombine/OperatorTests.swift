@@ -34,14 +34,14 @@ import Testing
         _ = cancellable
     }
 
-    @Test func `a value left out is replaced by one more of demand`() {
+    @Test func `for each value that is left out, one more is requested`() {
         let source = UnrulyPublisher<Int, Never>()
         let subscriber = ManualSubscriber<Int, Never>(asking: .max(1))
         subscriber.onValue = { $0 == 4 ? .max(3) : .none }
         source.filter { $0.isMultiple(of: 2) }.subscribe(subscriber)
         for value in 1...4 { source.emit(value) }
         #expect(source.requests == [.max(1)])
-        #expect(source.returned == [.max(1), .none, .max(1), .max(3)])
+        #expect(source.returnedDemands == [.max(1), .none, .max(1), .max(3)])
     }
 
     @Test func `demand reaches the source unchanged, and cancelling too`() {
@@ -54,7 +54,7 @@ import Testing
         #expect(source.requests == [.max(3), .unlimited])
         subscriber.cancel()
         subscriber.cancel()
-        #expect(source.cancels == 1)
+        #expect(source.cancelCount == 1)
         source.emit(1)
         source.complete(.finished)
         #expect(subscriber.values == [])
@@ -78,7 +78,7 @@ import Testing
         let subscriber = ManualSubscriber<Int, Never>()
         source.map { $0 }.subscribe(subscriber)
         source.subscribeAgain()
-        #expect(source.cancels == 1)
+        #expect(source.cancelCount == 1)
         #expect(subscriber.subscriptions.count == 1)
     }
 
@@ -105,7 +105,7 @@ import Testing
         _ = (first, second)
     }
 
-    @Test func `a sequence is delivered as it is asked for, and completes right after the last element`() {
+    @Test func `a sequence is delivered on demand, and completes right after the last element`() {
         let subscriber = ManualSubscriber<Int, Never>(asking: .max(1))
         [1, 2, 3].publisher.subscribe(subscriber)
         #expect(subscriber.values == [1])
@@ -115,7 +115,7 @@ import Testing
         #expect(subscriber.completions == [.finished])
     }
 
-    @Test func `a demand raised within the delivery of a sequence does not nest`() {
+    @Test func `a request during the delivery of a sequence does not nest deliveries`() {
         let subscriber = ManualSubscriber<Int, Never>(asking: .none)
         var depth = 0
         var deepest = 0

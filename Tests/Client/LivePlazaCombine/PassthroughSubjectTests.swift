@@ -3,7 +3,7 @@ import LivePlazaCombine
 import Testing
 
 @Suite struct PassthroughSubjectTests {
-    @Test func `a subscriber gets what is sent while it is subscribed`() {
+    @Test func `a subscriber gets the values that are sent while it is subscribed`() {
         let subject = PassthroughSubject<Int, Never>()
         var values: [Int] = []
         subject.send(1)
@@ -43,7 +43,7 @@ import Testing
         #expect(subscriber.values.isEmpty)
     }
 
-    @Test func `the completion comes once, without demand, and nothing after it`() {
+    @Test func `the completion arrives once, without demand, and nothing follows it`() {
         let subject = PassthroughSubject<Int, TestError>()
         let subscriber = ManualSubscriber<Int, TestError>()
         subject.subscribe(subscriber)
@@ -55,7 +55,7 @@ import Testing
         #expect(subscriber.values == [])
     }
 
-    @Test func `a subscriber that comes after the completion gets it at once`() {
+    @Test func `a subscriber that is attached after the completion gets it at once`() {
         let subject = PassthroughSubject<Int, TestError>()
         subject.send(completion: .failure(TestError(number: 7)))
         let subscriber = ManualSubscriber<Int, TestError>(asking: .unlimited)
@@ -76,7 +76,7 @@ import Testing
         }
         let second = subject.sink { log.append("second \($0)") }
         subject.send(1)
-        // The second subscriber has the events in the order in which they were sent, as all of them have.
+        // Each subscriber gets the values in the order in which they were sent.
         #expect(log == ["first 1", "first 2", "second 1", "second 2", "sent"])
         _ = (first, second)
     }
@@ -97,7 +97,7 @@ import Testing
         #expect(values == [1])
     }
 
-    @Test func `a subscriber cancelled by an earlier one does not get the value on its way`() {
+    @Test func `a subscriber that an earlier subscriber cancels does not get the value that is being delivered`() {
         let subject = PassthroughSubject<Int, Never>()
         var values: [Int] = []
         var second: AnyCancellable?
@@ -137,10 +137,10 @@ import Testing
         #expect(subscriber.completions == [.finished])
     }
 
-    @Test func `a subject passes on what another publisher delivers, once it has demand`() {
+    @Test func `a subject passes on the values of another publisher when it has demand`() {
         let source = UnrulyPublisher<Int, Never>()
         let subject = PassthroughSubject<Int, Never>()
-        let link = source.subscribe(subject)
+        let subscription = source.subscribe(subject)
         #expect(source.requests == [])
         let subscriber = ManualSubscriber<Int, Never>(asking: .max(1))
         subject.subscribe(subscriber)
@@ -148,8 +148,8 @@ import Testing
         source.emit(1)
         source.emit(2)
         #expect(subscriber.values == [1])
-        link.cancel()
-        #expect(source.cancels == 1)
+        subscription.cancel()
+        #expect(source.cancelCount == 1)
     }
 
     @Test func `a released subject releases its subscribers' objects`() {

@@ -10,7 +10,7 @@ import Testing
 
     private final class Plain { @Published var count = 1 }
 
-    @Test func `a subscriber gets the present value, and each new one before the property has it`() {
+    @Test func `a subscriber gets the present value, and each new value before the property has it`() {
         let model = Model()
         var seen: [[Int]] = []
         let cancellable = model.$count.sink { seen.append([$0, model.count]) }
@@ -21,7 +21,7 @@ import Testing
         _ = cancellable
     }
 
-    @Test func `the object tells before any of its properties changes`() {
+    @Test func `the object announces a change before any of its properties changes`() {
         let model = Model()
         var seen: [Int] = []
         let cancellable = model.objectWillChange.sink { seen.append(model.count) }
@@ -33,7 +33,7 @@ import Testing
         _ = cancellable
     }
 
-    @Test func `the properties of a class that is no observable object publish too`() {
+    @Test func `properties of a class that is not an observable object publish too`() {
         let plain = Plain()
         var values: [Int] = []
         let cancellable = plain.$count.map { $0 * 10 }.sink { values.append($0) }

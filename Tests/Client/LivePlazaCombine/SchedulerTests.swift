@@ -4,14 +4,16 @@ import Foundation
 import LivePlazaCombine
 import Testing
 
-/// The schedulers of the system, in real time: what is tested is where and in which order actions run, not when.
+/// The schedulers of the system, in real time.
+///
+/// The tests check on which queue or thread and in which order actions run, but not at what time.
 @Suite(.timeLimit(.minutes(1))) struct SchedulerTests {
-    /// Waits for the completion of a publisher, and gives its values.
+    /// Waits for the completion of a publisher, and returns its values.
     private func values<P: Publisher>(of publisher: P) async -> [P.Output] where P.Output: Sendable {
         let values = Recorded<P.Output>()
-        let kept = Recorded<AnyCancellable>()
+        let cancellables = Recorded<AnyCancellable>()
         await withCheckedContinuation { continuation in
-            kept.append(
+            cancellables.append(
                 publisher.sink(receiveCompletion: { _ in continuation.resume() }, receiveValue: { values.append($0) }))
         }
         return values.all
@@ -21,9 +23,9 @@ import Testing
         let queue = DispatchQueue(label: "test")
         let key = DispatchSpecificKey<Int>()
         queue.setSpecific(key: key, value: 7)
-        let places = await self.values(
+        let valuesAndKeys = await self.values(
             of: (0..<100).publisher.receive(on: queue).map { [$0, DispatchQueue.getSpecific(key: key) ?? 0] })
-        #expect(places == (0..<100).map { [$0, 7] })
+        #expect(valuesAndKeys == (0..<100).map { [$0, 7] })
     }
 
     @Test func `a concurrent queue delivers in order, one at a time`() async {
@@ -50,9 +52,9 @@ import Testing
         let queue = DispatchQueue(label: "test")
         let subject = PassthroughSubject<Int, Never>()
         let values = Recorded<Int>()
-        let kept = Recorded<AnyCancellable>()
+        let cancellables = Recorded<AnyCancellable>()
         await withCheckedContinuation { continuation in
-            kept.append(
+            cancellables.append(
                 subject.debounce(for: .milliseconds(5), scheduler: queue).sink {
                     values.append($0)
                     continuation.resume()
@@ -68,13 +70,13 @@ import Testing
     @Test func `a repeated action stops when it is cancelled`() async {
         let queue = DispatchQueue(label: "test")
         let count = Recorded<Int>()
-        let kept = Recorded<any Cancellable>()
+        let cancellables = Recorded<any Cancellable>()
         await withCheckedContinuation { continuation in
-            kept.append(
+            cancellables.append(
                 queue.schedule(after: queue.now, interval: .milliseconds(1)) {
                     count.append(1)
                     if count.all.count == 3 {
-                        kept.all.first?.cancel()
+                        cancellables.all.first?.cancel()
                         continuation.resume()
                     }
                 })
@@ -88,10 +90,10 @@ import Testing
         let ready = Recorded<RunLoop>()
         await withCheckedContinuation { continuation in
             let thread = Thread {
-                let own = Thread.current
+                let loopThread = Thread.current
                 var isDone = false
                 let cancellable = subject.receive(on: RunLoop.current).sink { value in
-                    values.append("\(value) \(Thread.current === own)")
+                    values.append("\(value) \(Thread.current === loopThread)")
                     isDone = value == 3
                 }
                 // A loop without a source does not wait. This timer never fires.

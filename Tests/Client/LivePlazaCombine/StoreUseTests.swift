@@ -4,9 +4,9 @@ import Foundation
 import LivePlazaCombine
 import Testing
 
-/// Code as apps write it for the stores: a `StatePublisher` per store, event publishers, and screens that bind them.
+/// Code that apps write for the stores: a `StatePublisher` for each store, event publishers, and screens that subscribe.
 @Suite(.timeLimit(.minutes(1))) struct StoreUseTests {
-    // A store's side, by the public names of the stores.
+    // Copies of the kit's store types, under their public names.
     private final class StatePublisher<State>: ObservableObject {
         @Published var value: State
         init(initialState: State) { self.value = initialState }
@@ -48,7 +48,7 @@ import Testing
         let liveListEventPublisher = PassthroughSubject<LiveListEvent, Never>()
     }
 
-    // An app's side.
+    // The code of an app.
     private final class Screen: @unchecked Sendable {
         var titles: [String] = []
         var ended: [String] = []
@@ -78,7 +78,7 @@ import Testing
         func unbind() { self.cancellableSet.removeAll() }
     }
 
-    @Test func `a screen gets the selected field only when it changes, and events as they come`() {
+    @Test func `a screen gets the selected field only when it changes, and each event`() {
         let (store, screen, scheduler) = (LiveListStore(), Screen(), VirtualTimeScheduler())
         screen.bind(store, on: scheduler)
         store.state.value.currentLive.liveID = "live-1"
@@ -100,16 +100,16 @@ import Testing
         DispatchQueue.main.setSpecific(key: key, value: true)
         let (store, screen) = (LiveListStore(), Screen())
         screen.bind(store, on: DispatchQueue.main)
-        let kept = Recorded<AnyCancellable>()
+        let cancellables = Recorded<AnyCancellable>()
         await withCheckedContinuation { continuation in
-            kept.append(
+            cancellables.append(
                 store.liveListEventPublisher.receive(on: DispatchQueue.main).sink { _ in
                     #expect(DispatchQueue.getSpecific(key: key) == true)
                     continuation.resume()
                 })
-            let send = Recorded<LiveListStore>()
-            send.append(store)
-            DispatchQueue.global().async { send.all.first?.liveListEventPublisher.send(.onLiveEnded(liveID: "x")) }
+            let stores = Recorded<LiveListStore>()
+            stores.append(store)
+            DispatchQueue.global().async { stores.all.first?.liveListEventPublisher.send(.onLiveEnded(liveID: "x")) }
         }
         #expect(screen.ended == ["x"])
     }

@@ -4,15 +4,15 @@ import Foundation
 import LivePlazaCombine
 import Testing
 
-/// Values sent, subscribed and cancelled by several threads at once.
+/// Several threads send values, subscribe and cancel at once.
 ///
-/// The thread sanitizer finds what these miss.
+/// Run these tests with the thread sanitizer too: it finds races that the tests miss.
 @Suite struct ThreadTests {
     private static let threads = 4
     private static let rounds = 2_000
 
-    /// Fails the test where two threads are within `enter` at once.
-    private final class Alone: @unchecked Sendable {
+    /// Counts how often two threads are within `enter` at once.
+    private final class OverlapDetector: @unchecked Sendable {
         private let lock = NSLock()
         private(set) var overlaps = 0
         private(set) var values: [Int] = []
@@ -29,21 +29,21 @@ import Testing
 
     @Test func `values of several threads all arrive, one at a time, and each thread's in its order`() {
         let subject = PassthroughSubject<Int, Never>()
-        let alone = Alone()
-        let cancellable = subject.sink { alone.enter($0) }
+        let detector = OverlapDetector()
+        let cancellable = subject.sink { detector.enter($0) }
         DispatchQueue.concurrentPerform(iterations: Self.threads) { thread in
             for round in 0..<Self.rounds { subject.send(thread * Self.rounds + round) }
         }
-        #expect(alone.overlaps == 0)
-        #expect(alone.values.count == Self.threads * Self.rounds)
+        #expect(detector.overlaps == 0)
+        #expect(detector.values.count == Self.threads * Self.rounds)
         for thread in 0..<Self.threads {
-            let own = alone.values.filter { $0 / Self.rounds == thread }
-            #expect(own == own.sorted())
+            let valuesOfThread = detector.values.filter { $0 / Self.rounds == thread }
+            #expect(valuesOfThread == valuesOfThread.sorted())
         }
         _ = cancellable
     }
 
-    @Test func `the last value delivered is the subject's value, whichever thread was last`() {
+    @Test func `the value that is delivered last is the subject's value, whichever thread sent it`() {
         let subject = CurrentValueSubject<Int, Never>(-1)
         let (first, second) = (Recorded<Int>(), Recorded<Int>())
         let cancellables = [subject.sink { first.append($0) }, subject.sink { second.append($0) }]
@@ -72,7 +72,7 @@ import Testing
 
     @Test func `merge and combineLatest call their subscriber by one thread at a time`() {
         let subjects = (0..<Self.threads).map { _ in PassthroughSubject<Int, Never>() }
-        let (merged, combined) = (Alone(), Alone())
+        let (merged, combined) = (OverlapDetector(), OverlapDetector())
         let cancellables = [
             Publishers.MergeMany(subjects).sink { merged.enter($0) },
             subjects[0].combineLatest(subjects[1]).sink { combined.enter($0 + $1) },
@@ -91,23 +91,23 @@ import Testing
 
     @Test func `no value is delivered on a thread that cancelled before`() {
         let subject = PassthroughSubject<Int, Never>()
-        let stop = Recorded<Int>()
+        let stopSignals = Recorded<Int>()
         DispatchQueue.concurrentPerform(iterations: 2) { thread in
             if thread == 0 {
-                while stop.all.isEmpty { subject.send(1) }
+                while stopSignals.all.isEmpty { subject.send(1) }
                 return
             }
             for _ in 0..<500 {
                 let subscriber = Recorded<Int>()
                 let cancellable = subject.sink { subscriber.append($0) }
                 cancellable.cancel()
-                // One delivery may have been on its way; after the next send of this thread there is none.
+                // One delivery may have been in progress on the other thread; after this send it has ended.
                 subject.send(2)
                 let count = subscriber.all.count
                 subject.send(3)
                 #expect(subscriber.all.count <= count + 1)
             }
-            stop.append(1)
+            stopSignals.append(1)
         }
     }
 
@@ -117,7 +117,7 @@ import Testing
         let values = Recorded<Int>()
         let subscribed = subject.sink { value in
             if value == 1 {
-                // The other thread's send returns while this delivery goes on: else this waits for ever.
+                // The other thread's send must return while this delivery is in progress, or this waits for ever.
                 let group = DispatchGroup()
                 DispatchQueue.global().async(group: group) { subject.send(2) }
                 group.wait()

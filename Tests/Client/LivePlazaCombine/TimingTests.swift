@@ -7,7 +7,7 @@ import Testing
     private let scheduler = VirtualTimeScheduler()
     private let subscriber = ManualSubscriber<Int, TestError>(asking: .unlimited)
 
-    @Test func `debounce delivers a value once no other has come for the time`() {
+    @Test func `debounce delivers a value when no further value has arrived for the time`() {
         self.subject.debounce(for: .milliseconds(100), scheduler: self.scheduler).subscribe(self.subscriber)
         self.subject.send(1)
         self.scheduler.advance(milliseconds: 60)
@@ -28,14 +28,14 @@ import Testing
         for value in 1...1_000 {
             self.subject.send(value)
             self.scheduler.advance(milliseconds: 1)
-            #expect(self.scheduler.waiting == 1)
+            #expect(self.scheduler.waitingCount == 1)
         }
         self.scheduler.advance(milliseconds: 1_000)
         #expect(self.subscriber.values == [1_000])
-        #expect(self.scheduler.waiting == 0)
+        #expect(self.scheduler.waitingCount == 0)
     }
 
-    @Test func `debounce drops the waiting value at the completion, which comes on the scheduler`() {
+    @Test func `debounce drops the waiting value at the completion, and delivers the completion on the scheduler`() {
         self.subject.debounce(for: .seconds(1), scheduler: self.scheduler).subscribe(self.subscriber)
         self.subject.send(1)
         self.subject.send(completion: .finished)
@@ -97,7 +97,7 @@ import Testing
         #expect(self.subscriber.completions == [.failure(TestError())])
     }
 
-    @Test func `throttle completes at once where no value waits`() {
+    @Test func `throttle completes at once if no value waits`() {
         self.subject.throttle(for: .seconds(1), scheduler: self.scheduler, latest: false).subscribe(self.subscriber)
         self.subject.send(completion: .finished)
         self.subject.send(completion: .finished)
@@ -125,19 +125,19 @@ import Testing
         for value in 1...3 { self.subject.send(value) }
         self.subject.send(completion: .finished)
         #expect(self.subscriber.values == [])
-        #expect(self.scheduler.waiting == 4)
+        #expect(self.scheduler.waitingCount == 4)
         self.scheduler.run()
         #expect(self.subscriber.values == [1, 2, 3])
         #expect(self.subscriber.completions == [.finished])
     }
 
-    @Test func `receive asks for more where the subscriber gives more demand back`() {
+    @Test func `receive passes on the demand that the subscriber returns`() {
         let source = UnrulyPublisher<Int, TestError>()
         let manual = ManualSubscriber<Int, TestError>(asking: .max(1))
         manual.onValue = { _ in .max(2) }
         source.receive(on: self.scheduler).subscribe(manual)
         source.emit(1)
-        #expect(source.returned == [.none])
+        #expect(source.returnedDemands == [.none])
         self.scheduler.run()
         #expect(source.requests == [.max(1), .max(2)])
     }

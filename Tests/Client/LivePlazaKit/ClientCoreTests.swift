@@ -5,12 +5,14 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// A client's core, which is told what happens and whose actions are kept as texts.
+/// Passes events to a client's core, and records its actions.
 struct CoreHarness {
     var core: ClientCore
     var sent: [String] = []
     var events: [ClientEvent] = []
-    var ended: [Int: Result<CallResult, ErrorInfo>] = [:]
+    /// The outcomes of calls by their handles.
+    var outcomes: [Int: Result<CallResult, ErrorInfo>] = [:]
+    /// For each attempt to connect, whether it was to the next address.
     var connects: [Bool] = []
 
     init(hasTokenProvider: Bool = false) {
@@ -24,21 +26,21 @@ struct CoreHarness {
             case .connect(let toNextAddress): self.connects.append(toNextAddress)
             case .send(let bytes): self.sent.append(String(decoding: bytes, as: UTF8.self))
             case .disconnect, .fetchToken: break
-            case .callEnded(let handle, let result): self.ended[handle] = result
+            case .callEnded(let handle, let result): self.outcomes[handle] = result
             case .event(let event): self.events.append(event)
             }
         }
     }
 
     mutating func receive(_ text: String, at now: Double = 0) throws {
-        self.perform(self.core.received(try IncomingFrame(Array(text.utf8)), at: now))
+        self.perform(self.core.frameReceived(try IncomingFrame(Array(text.utf8)), at: now))
     }
 
-    /// A core that is logged in.
+    /// Makes a core that is logged in.
     static func loggedIn() throws -> CoreHarness {
         var harness = CoreHarness()
-        harness.perform(harness.core.start(TokenValue(text: "t", left: 1e9), at: 0))
-        harness.perform(harness.core.opened(at: 0))
+        harness.perform(harness.core.start(TokenValue(text: "t", remainingTime: 1e9), at: 0))
+        harness.perform(harness.core.connectionOpened(at: 0))
         try harness.receive(
             #"{"reply":{"id":1,"result":{"loggedIn":{"gateway":"g","notices":"3-10","session":"s","#
                 + #""user":{"avatarURL":"","userID":"carol","userName":"C"}}}}}"#)
@@ -46,7 +48,7 @@ struct CoreHarness {
         return harness
     }
 
-    /// A core that is in the live `concert`, of epoch 77, after item 11.
+    /// Makes a core that is in the live `concert`, in epoch 77, after item 11.
     static func joined() throws -> CoreHarness {
         var harness = try CoreHarness.loggedIn()
         _ = harness.call("live.join", live: "concert")
@@ -67,9 +69,9 @@ struct CoreHarness {
 struct ClientCoreTests {
     @Test func `a login names token and session`() throws {
         var harness = CoreHarness()
-        harness.perform(harness.core.start(TokenValue(text: "t", left: 1e9), at: 0))
+        harness.perform(harness.core.start(TokenValue(text: "t", remainingTime: 1e9), at: 0))
         #expect(harness.connects == [false])
-        harness.perform(harness.core.opened(at: 0))
+        harness.perform(harness.core.connectionOpened(at: 0))
         #expect(harness.sent == [#"{"id":1,"method":"login","params":{"session":"s","token":"t"}}"#])
     }
 
@@ -77,16 +79,16 @@ struct ClientCoreTests {
         var harness = try CoreHarness.loggedIn()
         let handle = harness.call("like.send")
         #expect(harness.sent == [#"{"id":2,"method":"like.send","params":{}}"#])
-        harness.perform(harness.core.closed(code: 1006, at: 1000))
+        harness.perform(harness.core.connectionClosed(code: 1006, at: 1000))
         harness.perform(harness.core.tick(at: 1100))
         #expect(harness.connects == [false, true])
-        harness.perform(harness.core.opened(at: 1200))
+        harness.perform(harness.core.connectionOpened(at: 1200))
         try harness.receive(
             #"{"reply":{"id":3,"result":{"loggedIn":{"gateway":"g","notices":"","session":"s","#
                 + #""user":{"avatarURL":"","userID":"carol","userName":"C"}}}}}"#, at: 1250)
         #expect(harness.sent.last == #"{"age":1250,"id":2,"method":"like.send","params":{}}"#)
         try harness.receive(#"{"reply":{"id":2,"result":{"done":{}}}}"#, at: 1300)
-        #expect(try harness.ended[handle]?.get() == .done)
+        #expect(try harness.outcomes[handle]?.get() == .done)
     }
 
     @Test func `calls behind a join wait for its reply`() throws {
@@ -100,15 +102,15 @@ struct ClientCoreTests {
 
     @Test func `a reconnect resumes the live at the token of the join`() throws {
         var harness = try CoreHarness.joined()
-        harness.perform(harness.core.closed(code: 1006, at: 0))
+        harness.perform(harness.core.connectionClosed(code: 1006, at: 0))
         harness.perform(harness.core.tick(at: 100))
-        harness.perform(harness.core.opened(at: 100))
+        harness.perform(harness.core.connectionOpened(at: 100))
         #expect(harness.sent.last?.contains(#""resume":{"live":"concert""#) == true)
         #expect(harness.sent.last?.contains(#""ticket":421,"token":"77.11.500""#) == true)
         #expect(harness.sent.last?.contains(#""notices":"3-10""#) == true)
     }
 
-    @Test func `an item that cannot be read is left out alone`() throws {
+    @Test func `only the item that cannot be read is left out of a frame`() throws {
         var harness = try CoreHarness.joined()
         try harness.receive(
             #"{"feed":{"live":"concert","epoch":77,"token":"77.14","items":[{"n":12,"content":{"text":{"sender":5}}},"#
@@ -129,7 +131,7 @@ struct ClientCoreTests {
         #"{"feed":{"live":"a","epoch":77,"token":"77.9","items":[{"n":7,"content":{}},{"n":9,"content":{}}]}}"#,
         #"{"reply":{"result":{}}}"#,
     ])
-    func `what is not of the protocol is refused`(text: String) {
+    func `a frame that violates the protocol is refused`(text: String) {
         #expect { try IncomingFrame(Array(text.utf8)) } throws: { ($0 as? ErrorInfo)?.code == ReplyCode.badFrame.code }
     }
 
@@ -140,7 +142,7 @@ struct ClientCoreTests {
         }
     }
 
-    @Test func `a silent connection is pinged and then taken as lost`() throws {
+    @Test func `a silent connection is pinged, and then counts as lost`() throws {
         var harness = try CoreHarness.loggedIn()
         #expect(harness.core.dueAt == 20_000)
         harness.perform(harness.core.tick(at: 20_000))
@@ -157,24 +159,24 @@ struct ClientCoreTests {
 struct TokenKeeperTests {
     @Test func `the end of a token is read`() {
         // {"exp":1700000100}
-        #expect(TokenValue.end(of: "h.eyJleHAiOjE3MDAwMDAxMDB9.s") == 1_700_000_100_000)
-        #expect(TokenValue.end(of: "t.o.ken") == nil)
-        #expect(TokenValue.end(of: "") == nil)
+        #expect(TokenValue.expiry(of: "h.eyJleHAiOjE3MDAwMDAxMDB9.s") == 1_700_000_100_000)
+        #expect(TokenValue.expiry(of: "t.o.ken") == nil)
+        #expect(TokenValue.expiry(of: "") == nil)
     }
 
-    @Test func `a token is renewed a minute before its end or at four fifths`() {
-        #expect(TokenKeeper.renewalDelay(left: 3_600_000, random: 0) == 3_540_000)
-        #expect(TokenKeeper.renewalDelay(left: 3_600_000, random: 0.5) == 3_510_000)
-        #expect(TokenKeeper.renewalDelay(left: 100_000, random: 0) == 80_000)
-        #expect(TokenKeeper.renewalDelay(left: -5, random: 0.5) == 0)
+    @Test func `a token is renewed a minute before its end, or after four fifths of its validity`() {
+        #expect(TokenKeeper.renewalDelay(remainingTime: 3_600_000, random: 0) == 3_540_000)
+        #expect(TokenKeeper.renewalDelay(remainingTime: 3_600_000, random: 0.5) == 3_510_000)
+        #expect(TokenKeeper.renewalDelay(remainingTime: 100_000, random: 0) == 80_000)
+        #expect(TokenKeeper.renewalDelay(remainingTime: -5, random: 0.5) == 0)
     }
 
     @Test func `a second refusal is final`() {
         var keeper = TokenKeeper(hasProvider: true) { 0 }
-        keeper.use(TokenValue(text: "a", left: 1000), at: 0)
+        keeper.use(TokenValue(text: "a", remainingTime: 1000), at: 0)
         let first = keeper.recordRefusal()
         #expect(first && keeper.text == nil)
-        keeper.use(TokenValue(text: "b", left: 1000), at: 0)
+        keeper.use(TokenValue(text: "b", remainingTime: 1000), at: 0)
         let second = keeper.recordRefusal()
         #expect(!second)
         keeper.recordAcceptance()

@@ -9,7 +9,7 @@ import Testing
 @Suite struct ObservationTests {
     private let publisher = StatePublisher(initialState: BarrageState())
 
-    @Test func `a model tells the readers of a field when that field changes, and of no other`() {
+    @Test func `a model notifies the readers of a field only when that field changes`() {
         let model = self.publisher.model()
         let changes = Locked(0)
         withObservationTracking {
@@ -25,7 +25,7 @@ import Testing
         #expect(model.messageList.count == 1)
     }
 
-    @Test func `a model of which nobody reads a field is told of nothing, and ends with its last holder`() {
+    @Test func `a model is released with its last reference, and its subscription ends`() {
         weak var weakModel: StoreModel<BarrageState>?
         do {
             let model = self.publisher.model()
@@ -37,7 +37,7 @@ import Testing
         self.publisher.value.messageList = []
     }
 
-    @Test func `a slow reader of a state gets the newest only`() async {
+    @Test func `a slow reader of a state gets only the newest state`() async {
         var states = self.publisher.values.makeAsyncIterator()
         self.publisher.value.allowSendMessage = false
         self.publisher.value.messageList = [Barrage()]
@@ -47,7 +47,7 @@ import Testing
         #expect(await states.next()?.messageList.isEmpty == true)
     }
 
-    @Test func `events wait for a slow reader up to a limit, and the oldest give way`() async {
+    @Test func `events wait for a slow reader up to a limit; beyond it the oldest are dropped`() async {
         let subject = PassthroughSubject<Int, Never>()
         let events = subject.events(bufferingNewest: 3)
         for number in 1...5 { subject.send(number) }
@@ -72,6 +72,6 @@ import Testing
             reader.cancel()
             await reader.value
         }
-        #expect(weakToken == nil, "the subscription holds what it was made of")
+        #expect(weakToken == nil, "the subscription retains its publisher")
     }
 }

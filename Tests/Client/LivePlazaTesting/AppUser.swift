@@ -9,7 +9,7 @@ final class AppUser: @unchecked Sendable {
     let id: String
     let plaza: LivePlaza
     private let cluster: SimulatedCluster
-    private let received = Mutex<[String]>([])
+    private let receivedEvents = Mutex<[String]>([])
     /// Changed only by `init`.
     private var subscriptions: Set<AnyCancellable> = []
 
@@ -17,14 +17,14 @@ final class AppUser: @unchecked Sendable {
         self.id = id
         self.cluster = cluster
         self.plaza = plaza ?? cluster.client(id)
-        self.keep(self.plaza.loginStore.loginEventPublisher)
-        self.keep(self.plaza.liveListStore.liveListEventPublisher)
-        self.keep(self.plaza.audienceStore(liveID: live).liveAudienceEventPublisher)
-        self.keep(self.plaza.coGuestStore(liveID: live).hostEventPublisher)
-        self.keep(self.plaza.coGuestStore(liveID: live).guestEventPublisher)
-        self.keep(self.plaza.coHostStore(liveID: live).coHostEventPublisher)
-        self.keep(self.plaza.battleStore(liveID: live).battleEventPublisher)
-        self.keep(self.plaza.giftStore(liveID: live).giftEventPublisher)
+        self.recordEvents(of: self.plaza.loginStore.loginEventPublisher)
+        self.recordEvents(of: self.plaza.liveListStore.liveListEventPublisher)
+        self.recordEvents(of: self.plaza.audienceStore(liveID: live).liveAudienceEventPublisher)
+        self.recordEvents(of: self.plaza.coGuestStore(liveID: live).hostEventPublisher)
+        self.recordEvents(of: self.plaza.coGuestStore(liveID: live).guestEventPublisher)
+        self.recordEvents(of: self.plaza.coHostStore(liveID: live).coHostEventPublisher)
+        self.recordEvents(of: self.plaza.battleStore(liveID: live).battleEventPublisher)
+        self.recordEvents(of: self.plaza.giftStore(liveID: live).giftEventPublisher)
     }
 
     /// Logs in.
@@ -44,22 +44,22 @@ final class AppUser: @unchecked Sendable {
     /// Enters a live.
     func join(_ live: String) async throws { _ = try await self.plaza.liveListStore.joinLive(liveID: live) }
 
-    /// The texts that it shows in a live.
+    /// The messages of a live that the user's store contains.
     func texts(_ live: String) -> [String] {
         self.plaza.barrageStore(liveID: live).state.value.messageList.map(\.textContent)
     }
 
-    /// Whether an event was received whose description begins so.
-    func hasReceived(_ name: String) -> Bool { self.received.withLock { $0.contains { $0.hasPrefix(name) } } }
+    /// Whether the user has received an event whose description begins with `name`.
+    func hasReceived(_ name: String) -> Bool { self.receivedEvents.withLock { $0.contains { $0.hasPrefix(name) } } }
 
-    private func keep<Event>(_ publisher: PassthroughSubject<Event, Never>) {
-        publisher.sink { [weak self] event in self?.received.withLock { $0.append("\(event)") } }
+    private func recordEvents<Event>(of publisher: PassthroughSubject<Event, Never>) {
+        publisher.sink { [weak self] event in self?.receivedEvents.withLock { $0.append("\(event)") } }
             .store(in: &self.subscriptions)
     }
 }
 
-/// What the stores of one live show.
-struct Shown: Equatable {
+/// The state of one live's stores at a client.
+struct StoreSnapshot: Equatable {
     var live: LiveInfo
     var audience: Set<String>
     var messages: [String]
@@ -69,10 +69,10 @@ struct Shown: Equatable {
     var likes: LikeState
 
     /// The parts that differ from those of another client, with both values.
-    func differences(from other: Shown) -> [String] {
-        var found: [String] = []
-        func compare<Value: Equatable>(_ name: String, _ part: (Shown) -> Value) {
-            if part(self) != part(other) { found.append("\(name): \(part(self)) instead of \(part(other))") }
+    func differences(from other: StoreSnapshot) -> [String] {
+        var differences: [String] = []
+        func compare<Value: Equatable>(_ name: String, _ value: (StoreSnapshot) -> Value) {
+            if value(self) != value(other) { differences.append("\(name): \(value(self)) instead of \(value(other))") }
         }
         compare("live") { $0.live }
         compare("audience") { $0.audience }
@@ -81,7 +81,7 @@ struct Shown: Equatable {
         compare("connected") { $0.connected }
         compare("coHosts") { $0.coHosts }
         compare("likes") { $0.likes }
-        return found
+        return differences
     }
 
     init(_ plaza: LivePlaza, _ live: String) {

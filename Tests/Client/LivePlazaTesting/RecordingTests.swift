@@ -14,13 +14,13 @@ struct RecordingTests {
         try await viewer.login()
         cluster.advance(by: .seconds(1))
         try await viewer.join("eve")
-        var moments: [(at: Duration, shown: Shown)] = []
+        var moments: [(at: Duration, snapshot: StoreSnapshot)] = []
         for step in 0..<8 {
             try host.say("step \(step)", in: "eve")
             if step == 3 { cluster.cutConnection(of: "viewer") }
             if step == 4 { try await viewer.plaza.barrageStore(liveID: "eve").sendTextMessage(text: "mine") }
             cluster.advance(by: .seconds(10))
-            moments.append((cluster.elapsed, Shown(viewer.plaza, "eve")))
+            moments.append((cluster.elapsed, StoreSnapshot(viewer.plaza, "eve")))
             cluster.advance(by: .seconds(1))
         }
         let lines = recorder.recording.lines
@@ -31,9 +31,9 @@ struct RecordingTests {
         let replay = SessionReplay(recording)
         for moment in moments {
             replay.advance(to: moment.at)
-            #expect(Shown(replay.plaza, "eve").differences(from: moment.shown) == [])
+            #expect(StoreSnapshot(replay.plaza, "eve").differences(from: moment.snapshot) == [])
         }
-        #expect(moments.last?.shown.messages.count == 9)
+        #expect(moments.last?.snapshot.messages.count == 9)
     }
 
     @Test func `lines that are no recording are refused`() {

@@ -102,9 +102,10 @@ struct SimulatedClusterTests {
     }
 }
 
-/// Faults of the simulated cluster, and what clients make of them.
+/// Faults of the simulated cluster, and how clients recover from them.
 struct SimulatedFaultTests {
-    private static func evening() async throws -> (cluster: SimulatedCluster, host: ScriptedUser, viewer: AppUser) {
+    /// A cluster with a live `eve`, its host and a viewer.
+    private static func makeLive() async throws -> (cluster: SimulatedCluster, host: ScriptedUser, viewer: AppUser) {
         let cluster = SimulatedCluster(seed: 5)
         let host = try cluster.user("host")
         try host.createLive("eve")
@@ -115,7 +116,7 @@ struct SimulatedFaultTests {
     }
 
     @Test func `I7 a client that was away for 70 s has every message once and in order`() async throws {
-        let (cluster, host, viewer) = try await Self.evening()
+        let (cluster, host, viewer) = try await Self.makeLive()
         try host.say("before", in: "eve")
         cluster.setReachable(false, "viewer")
         for second in 0..<70 {
@@ -132,7 +133,7 @@ struct SimulatedFaultTests {
     }
 
     @Test func `a client that stays away longer than its lease leaves the live`() async throws {
-        let (cluster, host, viewer) = try await Self.evening()
+        let (cluster, host, viewer) = try await Self.makeLive()
         cluster.setReachable(false, "viewer")
         cluster.advance(by: .seconds(85))
         #expect(try host.call("audience.list", json: #"{"live":"eve"}"#).contains("viewer"))
@@ -142,7 +143,7 @@ struct SimulatedFaultTests {
     }
 
     @Test func `I5 lost leases make nobody leave`() async throws {
-        let (cluster, host, viewer) = try await Self.evening()
+        let (cluster, host, viewer) = try await Self.makeLive()
         cluster.loseLeases()
         cluster.advance(by: .seconds(20))
         #expect(try host.call("audience.list", json: #"{"live":"eve"}"#).contains("viewer"))
@@ -150,7 +151,7 @@ struct SimulatedFaultTests {
     }
 
     @Test func `a half-open connection is noticed and replaced`() async throws {
-        let (cluster, host, viewer) = try await Self.evening()
+        let (cluster, host, viewer) = try await Self.makeLive()
         cluster.setStalled(true, "viewer")
         try host.say("unheard", in: "eve")
         cluster.advance(by: .seconds(60))
@@ -161,7 +162,7 @@ struct SimulatedFaultTests {
     }
 
     @Test func `a call waits for a stopped service, and is done once`() async throws {
-        let (cluster, host, viewer) = try await Self.evening()
+        let (cluster, host, viewer) = try await Self.makeLive()
         cluster.stop(.barrage)
         async let sent: Void = viewer.plaza.barrageStore(liveID: "eve").sendTextMessage(text: "late")
         try await Task.sleep(for: .milliseconds(50))

@@ -4,10 +4,12 @@ import LivePlazaTesting
 import Synchronization
 import Testing
 
-/// The connection is cut before each frame of a session in turn; the stores end as those of a witness that was never
-/// cut off, and as those of a newcomer.
+/// Each test cuts a user's connection before another frame of the same session.
+///
+/// At the end, the user's stores must equal those of a witness whose connection was never cut, and those of a newcomer.
 struct SimulatedCutTests {
-    /// The frames of the session, counted in both directions; the session below has fewer.
+    /// The numbers of frames before the cut, in both directions together; the session has fewer frames than the largest
+    /// number.
     private static let frames = 0..<60
 
     @Test(arguments: Self.frames)
@@ -40,17 +42,17 @@ struct SimulatedCutTests {
         #expect(failures.all.isEmpty)
         let newcomer = try Self.enter("newcomer", cluster)
         Self.passTime(cluster)
-        var (cut, uncut) = (Shown(user, "eve"), Shown(witness, "eve"))
-        // A message that is sent again may come after one of the host.
+        var (cut, uncut) = (StoreSnapshot(user, "eve"), StoreSnapshot(witness, "eve"))
+        // A message that the user sends again may come after the host's message.
         #expect(cut.messages.count == 3 && Set(cut.messages) == ["one", "from the host", "two"])
         #expect(cut.differences(from: uncut) == [])
-        // A newcomer has no earlier messages.
-        var fresh = Shown(newcomer, "eve")
-        (cut.messages, uncut.messages, fresh.messages) = ([], [], [])
-        #expect(cut.differences(from: fresh) == [])
+        // A newcomer has no earlier messages, so they are not compared.
+        var newcomerSnapshot = StoreSnapshot(newcomer, "eve")
+        (cut.messages, uncut.messages, newcomerSnapshot.messages) = ([], [], [])
+        #expect(cut.differences(from: newcomerSnapshot) == [])
     }
 
-    /// Longer than a reconnect takes, with its pauses.
+    /// Advances the time by more than a reconnect takes, with its pauses.
     private static func passTime(_ cluster: SimulatedCluster) { cluster.advance(by: .seconds(12)) }
 
     private static func enter(_ name: String, _ cluster: SimulatedCluster) throws -> LivePlaza {
@@ -72,17 +74,18 @@ struct SimulatedCutTests {
 
 /// The calls that have failed, or were not answered.
 final class Failures: Sendable {
-    private let open = Mutex<Set<String>>([])
+    private let unanswered = Mutex<Set<String>>([])
     private let failed = Mutex<[String]>([])
 
-    /// The completion of a call.
+    /// The completion of a call, which records its failure.
     func record(_ name: String) -> CompletionClosure {
-        self.open.withLock { _ = $0.insert(name) }
+        self.unanswered.withLock { _ = $0.insert(name) }
         return { result in
-            self.open.withLock { _ = $0.remove(name) }
+            self.unanswered.withLock { _ = $0.remove(name) }
             if case .failure(let error) = result { self.failed.withLock { $0.append("\(name): \(error)") } }
         }
     }
 
-    var all: [String] { self.failed.withLock { $0 } + self.open.withLock { $0.map { "\($0): no answer" } } }
+    /// The failed and unanswered calls, with their errors.
+    var all: [String] { self.failed.withLock { $0 } + self.unanswered.withLock { $0.map { "\($0): no answer" } } }
 }

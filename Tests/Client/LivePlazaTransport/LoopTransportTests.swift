@@ -15,13 +15,16 @@ import WebSocket
     func `an address has host, port and path`(text: String, host: String, port: Int, path: String) throws {
         let address = try GatewayAddress(text)
         #expect(address.host == host && address.port == UInt16(port) && address.path == path)
+        let secure = try GatewayAddress("wss" + text.dropFirst(2))
+        #expect(secure.isSecure && !address.isSecure)
+        #expect(secure.host == host && secure.port == UInt16(port == 80 ? 443 : port) && secure.path == path)
     }
 
     @Test(arguments: [
-        "wss://gateway/v1", "http://gateway", "gateway", "ws://", "ws://gateway:x/", "ws://gateway:0/", "ws://[::1/",
+        "wss:gateway/v1", "http://gateway", "gateway", "ws://", "ws://gateway:x/", "ws://gateway:0/", "ws://[::1/",
         "ws://gateway:70000/", "ws://[::1]9/",
     ])
-    func `what is no address, or needs TLS, is refused at once`(text: String) throws {
+    func `what is no address is refused at once`(text: String) throws {
         let transport = try LoopTransport()
         #expect { try transport.connect(to: text) { _ in } } throws: { ($0 as? ErrorInfo)?.code == -1001 }
     }
@@ -48,52 +51,4 @@ import WebSocket
         _ = try transport.connect(to: "ws://127.0.0.1:\(port)/v1") { log.add($0) }
         #expect(log.wait(for: 1) == [.closed(code: 1006)])
     }
-}
-
-/// The events of a connection, for which a test waits.
-private final class EventLog: Sendable {
-    private let events = ConditionVariable<[TransportEvent]>([])
-
-    func add(_ event: TransportEvent) { self.events.update { $0.append(event) } }
-
-    /// The first events, when there are so many.
-    func wait(for count: Int) -> [TransportEvent] {
-        self.events.wait(timeout: .seconds(20)) { $0.count >= count ? $0 : nil } ?? []
-    }
-}
-
-/// A server on its own thread that sends back what it receives, and closes when it is told to.
-private final class EchoServer: Sendable {
-    let port: UInt16
-    private let thread: LoopThread
-
-    init() throws {
-        (self.thread, self.port) = try EventLoop.start(name: "echo") { (loop) throws(LoopError) -> UInt16 in
-            var configuration = WebSocketConfiguration()
-            configuration.policy = HandshakePolicy(subprotocols: ["liveplaza.v1"], requiresSubprotocol: true)
-            let group = WebSocketGroup(loop: loop, configuration: configuration)
-            return try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: Echo()).port
-        }
-    }
-
-    func stop() {
-        self.thread.stop()
-        self.thread.join()
-    }
-}
-
-private final class Echo: WebSocketDelegate {
-    func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?) {}
-
-    func webSocket(_ connection: WebSocketConnection, receivedText text: Span<UInt8>) {
-        let string = String(decoding: text.indices.map { text[$0] }, as: UTF8.self)
-        let words = string.split(separator: " ")
-        if words.first == "close", let code = words.last.flatMap({ UInt16($0) }) {
-            connection.close(CloseCode(rawValue: code))
-        } else {
-            connection.sendText(text)
-        }
-    }
-
-    func webSocketClosed(_ connection: WebSocketConnection, _ closure: WebSocketClosure) {}
 }

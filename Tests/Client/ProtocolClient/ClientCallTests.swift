@@ -7,12 +7,12 @@ import Testing
 /// The numbers, retries and limits of calls.
 @Suite struct ClientCallTests {
     @Test func `calls have ascending numbers, and replies refer to them`() {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         let first = harness.call("live.list", #"{"count":3}"#)
         let second = harness.call("live.get", #"{"live":"x"}"#)
         #expect(second > first)
         #expect(
-            harness.take() == [
+            harness.takeActions() == [
                 .send(Array("{\"id\":\(first),\"method\":\"live.list\",\"params\":{\"count\":3}}".utf8)),
                 .send(Array("{\"id\":\(second),\"method\":\"live.get\",\"params\":{\"live\":\"x\"}}".utf8)),
             ])
@@ -20,37 +20,39 @@ import Testing
         harness.reply(second, .failure(error: error))
         harness.reply(first, .success(result: .done))
         #expect(
-            harness.take() == [.callEnded(second, .failure(error: error)), .callEnded(first, .success(result: .done))])
+            harness.takeActions() == [
+                .callEnded(second, .failure(error: error)), .callEnded(first, .success(result: .done)),
+            ])
         harness.reply(first, .success(result: .done))
-        #expect(harness.take().isEmpty)
+        #expect(harness.takeActions().isEmpty)
     }
 
     @Test func `I15 open calls are sent again after a reconnect, in order, with their numbers`() {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         let ids = (0..<5).map { _ in harness.call("barrage.sendText") }
-        let sent = harness.sent()
+        let sent = harness.takeSentCalls()
         #expect(sent.map(\.id) == ids)
         harness.reply(ids[1], .success(result: .done))
         let firstSent = harness.now
         harness.now += 700
-        harness.lose()
-        let meanwhile = harness.call("barrage.sendText")
-        #expect(harness.sent().isEmpty)
+        harness.loseConnection()
+        let callWhileDisconnected = harness.call("barrage.sendText")
+        #expect(harness.takeSentCalls().isEmpty)
         harness.logIn()
-        let again = harness.sent()
-        // What is sent again says how old it is; what was never sent is new.
+        let again = harness.takeSentCalls()
+        // A call that is sent again states its age; a call that was never sent has no age.
         let age = harness.now - firstSent
         #expect(age >= 700)
         #expect(again.map(\.age) == [age, age, age, age, nil])
-        #expect(again.map(\.id) == [ids[0], ids[2], ids[3], ids[4], meanwhile])
+        #expect(again.map(\.id) == [ids[0], ids[2], ids[3], ids[4], callWhileDisconnected])
         #expect(again.allSatisfy { $0.method == "barrage.sendText" })
         // Each call is sent once on each connection, however much time passes.
         harness.core.tick(at: harness.now + 5000, into: &harness.actions)
-        #expect(harness.sent().isEmpty)
+        #expect(harness.takeSentCalls().isEmpty)
     }
 
     @Test func `I15 no number is used twice in a session`() {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         var used: Set<Int64> = []
         for round in 0..<20 {
             for _ in 0..<3 {
@@ -58,7 +60,7 @@ import Testing
                 #expect(used.insert(id).inserted)
                 harness.reply(id, .success(result: .done))
             }
-            harness.lose(code: round % 2 == 0 ? 1006 : 4000)
+            harness.loseConnection(code: round % 2 == 0 ? 1006 : 4000)
             guard let login = try? harness.connect() else {
                 Issue.record("no login")
                 return
@@ -71,79 +73,79 @@ import Testing
     }
 
     @Test func `I16 at most sixteen calls are open, and further calls are queued until a reply is received`() {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         let ids = (0..<40).map { _ in harness.call("barrage.sendText") }
-        #expect(harness.sent().map(\.id) == Array(ids[..<16]))
+        #expect(harness.takeSentCalls().map(\.id) == Array(ids[..<16]))
         harness.reply(ids[3], .success(result: .done))
-        #expect(harness.sent().map(\.id) == [ids[16]])
-        harness.lose()
+        #expect(harness.takeSentCalls().map(\.id) == [ids[16]])
+        harness.loseConnection()
         harness.logIn()
-        #expect(harness.sent().map(\.id) == Array(ids[..<17].filter { $0 != ids[3] }))
+        #expect(harness.takeSentCalls().map(\.id) == Array(ids[..<17].filter { $0 != ids[3] }))
         for id in ids { harness.reply(id, .success(result: .done)) }
-        let late = harness.take()
-        #expect(late.count { if case .callEnded = $0 { true } else { false } } == 39)
-        #expect(late.count { if case .send = $0 { true } else { false } } == 23)
+        let actions = harness.takeActions()
+        #expect(actions.count { if case .callEnded = $0 { true } else { false } } == 39)
+        #expect(actions.count { if case .send = $0 { true } else { false } } == 23)
     }
 
     @Test func `I16 calls beyond the limit of queued calls fail at once`() {
-        var harness = ClientHarness.open(ClientHarness.options { $0.maxUnfinishedCalls = 20 })
+        var harness = ClientHarness.loggedIn(ClientHarness.options { $0.maxUnfinishedCalls = 20 })
         for _ in 0..<20 { _ = harness.call() }
-        _ = harness.take()
+        _ = harness.takeActions()
         let id = harness.call()
         #expect(
-            harness.take() == [
+            harness.takeActions() == [
                 .callEnded(
                     id, .failure(error: ReplyError(.overloaded, "20 calls wait already", retryAfter: 1000)))
             ])
     }
 
     @Test func `a call without a reply times out, also while there is no connection`() {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         let first = harness.call()
         harness.now += 5000
         let second = harness.call()
-        harness.lose()
-        _ = harness.take()
+        harness.loseConnection()
+        _ = harness.takeActions()
         harness.core.tick(at: 15_999, into: &harness.actions)
-        #expect(harness.take().isEmpty)
+        #expect(harness.takeActions().isEmpty)
         let error = Outcome.failure(error: ReplyError(.timedOut, "no answer in time", retryAfter: 1000))
         harness.core.tick(at: 16_000, into: &harness.actions)
-        #expect(harness.take() == [.callEnded(first, error)])
+        #expect(harness.takeActions() == [.callEnded(first, error)])
         harness.core.tick(at: 21_000, into: &harness.actions)
-        #expect(harness.take() == [.callEnded(second, error)])
+        #expect(harness.takeActions() == [.callEnded(second, error)])
     }
 
     @Test func `after a call has timed out, a queued call is sent`() {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         for _ in 0..<17 { _ = harness.call() }
         harness.now += 1
-        #expect(harness.sent().count == 16)
+        #expect(harness.takeSentCalls().count == 16)
         let late = harness.call()
         harness.core.tick(at: 16_000, into: &harness.actions)
         let next = harness.call()
-        #expect(harness.sent().map(\.id).suffix(2) == [late, next])
+        #expect(harness.takeSentCalls().map(\.id).suffix(2) == [late, next])
     }
 
     @Test func `text that is not a frame of the protocol changes nothing`() {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         let id = harness.call()
-        _ = harness.take()
+        _ = harness.takeActions()
         for text in ["", "{", "7", "{}", #"{"reply":{}}"#, #"{"later":{"a":1}}"#, #"{"reply":{"id":"x"}}"#] {
             harness.core.received(Array(text.utf8), at: harness.now, into: &harness.actions)
         }
-        #expect(harness.take().isEmpty)
+        #expect(harness.takeActions().isEmpty)
         harness.reply(id, .success(result: .done))
-        #expect(harness.take().count == 1)
+        #expect(harness.takeActions().count == 1)
     }
 
     @Test func `counts and notices are reported`() {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         let count = LiveCount(live: "concert", count: 1, totalViewers: 2, stale: false, at: .init(milliseconds: 3))
         harness.receive(.counts(count))
         let notice = Notice(
             to: UserKey("", "alice"), live: "concert", at: .init(milliseconds: 4),
             content: .battleNotStarted(battle: "b"))
         harness.receive(.notice(id: "3-18", notice))
-        #expect(harness.take() == [.event(.counts(count)), .event(.notice(notice))])
+        #expect(harness.takeActions() == [.event(.counts(count)), .event(.notice(notice))])
     }
 }

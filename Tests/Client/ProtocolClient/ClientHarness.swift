@@ -5,12 +5,13 @@ import PlazaWire
 import ProtocolClient
 import Testing
 
-/// A client core with its recorded actions, and the server's side of the conversation.
+/// A client core, its recorded actions, and the server's side of the protocol.
 struct ClientHarness {
     var core: ClientCore
     var actions: [ClientCore.Action] = []
     var now: Int64 = 1000
 
+    /// A call that the client has sent.
     struct Call: Decodable, Equatable {
         var id: Int64
         var method: String
@@ -32,24 +33,24 @@ struct ClientHarness {
         self.core = ClientCore(options, seed: seed)
     }
 
-    /// A client that is connected and logged in.
-    static func open(_ options: ClientCore.Options = ClientHarness.options(), seed: UInt64 = 1) -> ClientHarness {
+    /// A harness whose client is connected and logged in.
+    static func loggedIn(_ options: ClientCore.Options = ClientHarness.options(), seed: UInt64 = 1) -> ClientHarness {
         var harness = ClientHarness(options, seed: seed)
         harness.core.start(into: &harness.actions)
         harness.logIn()
-        _ = harness.take()
+        _ = harness.takeActions()
         return harness
     }
 
     /// The actions since the last call of this method.
-    mutating func take() -> [ClientCore.Action] {
+    mutating func takeActions() -> [ClientCore.Action] {
         defer { self.actions = [] }
         return self.actions
     }
 
-    /// The calls sent since the last time; other actions are discarded.
-    mutating func sent() -> [Call] {
-        self.take().compactMap { action in
+    /// The calls that the client has sent since the last call of `takeActions` or of this method.
+    mutating func takeSentCalls() -> [Call] {
+        self.takeActions().compactMap { action in
             guard case .send(let bytes) = action else { return nil }
             return try? Wire.decode(Call.self, from: bytes)
         }
@@ -57,12 +58,12 @@ struct ClientHarness {
 
     /// Connects and returns the login that the client sends.
     mutating func connect() throws -> (call: Call, params: LoginParams) {
-        _ = self.take()
+        _ = self.takeActions()
         self.core.connected(at: self.now, into: &self.actions)
         guard case .send(let bytes)? = self.actions.first, let call = try? Wire.decode(Call.self, from: bytes),
             let login = try? Wire.decode(Login.self, from: bytes)
         else { throw NoLogin() }
-        _ = self.take()
+        _ = self.takeActions()
         return (call, login.params)
     }
 
@@ -92,17 +93,19 @@ struct ClientHarness {
     mutating func join(_ live: LiveID = "concert", ticket: Int64 = 5, epoch: Int64 = 77) {
         let id = self.call("live.join", #"{"live":"concert"}"#, live: live)
         self.reply(id, .success(result: .joined(ticket: Ticket(ticket), epoch: epoch, confirmed: true)))
-        _ = self.take()
+        _ = self.takeActions()
     }
 
-    /// Receives items of the feed.
-    mutating func feed(_ numbers: ClosedRange<Int64>, epoch: Int64 = 77, offset: Int64? = nil) -> FeedTracker.Verdict? {
+    /// Receives a feed frame with these items.
+    mutating func receiveFeed(_ numbers: ClosedRange<Int64>, epoch: Int64 = 77, offset: Int64? = nil) -> FeedTracker
+        .Verdict?
+    {
         guard let scan = FeedSamples.scan(FeedSamples.frame(numbers, epoch: epoch, offset: offset)) else { return nil }
         return self.core.feedReceived(scan)
     }
 
-    /// Loses the connection and advances time until the client reconnects.
-    mutating func lose(code: UInt16 = 1006) {
+    /// Breaks the connection, and advances the time until the client reconnects.
+    mutating func loseConnection(code: UInt16 = 1006) {
         self.core.disconnected(code: code, at: self.now, into: &self.actions)
         if case .waiting(let until) = self.core.state { self.now = until }
         self.core.tick(at: self.now, into: &self.actions)

@@ -11,7 +11,7 @@ import Testing
         #expect(harness.core.state == .idle)
         harness.core.start(into: &harness.actions)
         harness.core.start(into: &harness.actions)
-        #expect(harness.take() == [.connect(toNextAddress: false)])
+        #expect(harness.takeActions() == [.connect(toNextAddress: false)])
         let login = try harness.connect()
         #expect(login.call.method == "login")
         #expect(login.params == LoginParams(token: "t", session: "phone", name: "Alice", avatarURL: "a"))
@@ -21,7 +21,7 @@ import Testing
             login.call.id,
             .success(result: .loggedIn(session: "phone", user: user, gateway: "g", notices: "3-17")))
         #expect(harness.core.state == .open)
-        #expect(harness.take() == [.event(.loggedIn(user))])
+        #expect(harness.takeActions() == [.event(.loggedIn(user))])
     }
 
     @Test func `nothing is sent before the reply to the login`() throws {
@@ -30,13 +30,13 @@ import Testing
         let early = harness.call("live.list")
         let login = try harness.connect()
         let other = harness.call("live.list")
-        #expect(harness.sent().isEmpty)
+        #expect(harness.takeSentCalls().isEmpty)
         harness.reply(login.call.id + 99, .success(result: .done))
         #expect(harness.core.state == .loggingIn)
         harness.reply(
             login.call.id,
             .success(result: .loggedIn(session: "phone", user: UserInfo(userID: "a"), gateway: "g", notices: "")))
-        #expect(harness.sent().map(\.id) == [early, other])
+        #expect(harness.takeSentCalls().map(\.id) == [early, other])
     }
 
     @Test(
@@ -55,26 +55,28 @@ import Testing
         harness.reply(login.call.id, .failure(error: error))
         #expect(harness.core.state == .ended)
         #expect(
-            harness.take() == [.disconnect, .event(.ended(code: end.code)), .callEnded(call, .failure(error: error))])
+            harness.takeActions() == [
+                .disconnect, .event(.ended(code: end.code)), .callEnded(call, .failure(error: error)),
+            ])
         // Later events of the socket change nothing.
         harness.core.disconnected(code: 1000, at: harness.now, into: &harness.actions)
         harness.core.tick(at: harness.now + 60_000, into: &harness.actions)
-        #expect(harness.take().isEmpty)
+        #expect(harness.takeActions().isEmpty)
     }
 
     @Test(arguments: [4100, 4101, 4102, 4103, 4104, 4105, 4106, 4150, 4199] as [UInt16])
     func `a code from 4100 to 4199 ends the client for good`(code: UInt16) {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         let call = harness.call()
-        _ = harness.take()
+        _ = harness.takeActions()
         harness.core.disconnected(code: code, at: harness.now, into: &harness.actions)
         #expect(harness.core.state == .ended)
         let error = ReplyError(.failed, "the connection ended with code \(code)")
-        #expect(harness.take() == [.event(.ended(code: code)), .callEnded(call, .failure(error: error))])
+        #expect(harness.takeActions() == [.event(.ended(code: code)), .callEnded(call, .failure(error: error))])
         harness.core.tick(at: harness.now + 60_000, into: &harness.actions)
-        #expect(harness.take().isEmpty)
+        #expect(harness.takeActions().isEmpty)
         let late = harness.call()
-        guard case .callEnded(late, .failure(let refusal))? = harness.take().first else {
+        guard case .callEnded(late, .failure(let refusal))? = harness.takeActions().first else {
             Issue.record("a call of an ended client does not end")
             return
         }
@@ -83,22 +85,22 @@ import Testing
 
     @Test(arguments: [1000, 1001, 1006, 4000, 4001, 4002, 4003, 4004, 4099, 4200] as [UInt16])
     func `after any other code the client reconnects to another address`(code: UInt16) {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         harness.core.disconnected(code: code, at: harness.now, into: &harness.actions)
-        #expect(harness.take() == [.event(.disconnected(code: code))])
+        #expect(harness.takeActions() == [.event(.disconnected(code: code))])
         guard case .waiting(let until) = harness.core.state else {
-            Issue.record("it does not wait")
+            Issue.record("the client does not wait")
             return
         }
         harness.core.tick(at: until - 1, into: &harness.actions)
-        #expect(until == harness.now || harness.take().isEmpty)
+        #expect(until == harness.now || harness.takeActions().isEmpty)
         harness.core.tick(at: until, into: &harness.actions)
-        #expect(harness.take() == [.connect(toNextAddress: true)])
-        #expect(harness.core.reconnects == 1)
+        #expect(harness.takeActions() == [.connect(toNextAddress: true)])
+        #expect(harness.core.reconnectCount == 1)
     }
 
     @Test func `a client that may not reconnect ends`() {
-        var harness = ClientHarness.open(ClientHarness.options { $0.reconnects = false })
+        var harness = ClientHarness.loggedIn(ClientHarness.options { $0.reconnectsAutomatically = false })
         harness.core.disconnected(code: 1006, at: harness.now, into: &harness.actions)
         #expect(harness.core.state == .ended)
     }
@@ -110,11 +112,11 @@ import Testing
         for attempt in 0..<12 {
             harness.core.disconnected(code: 1006, at: harness.now, into: &harness.actions)
             guard case .waiting(let until) = harness.core.state else {
-                Issue.record("it does not wait")
+                Issue.record("the client does not wait")
                 return
             }
-            let ceiling = min(5000, 100 << min(attempt, 6))
-            #expect((0...Int64(ceiling)).contains(until - harness.now), "attempt \(attempt)")
+            let maxPause = min(5000, 100 << min(attempt, 6))
+            #expect((0...Int64(maxPause)).contains(until - harness.now), "attempt \(attempt)")
             harness.now = until
             harness.core.tick(at: harness.now, into: &harness.actions)
         }
@@ -144,11 +146,11 @@ import Testing
     @Test func `when a gateway announces its stop, its clients leave at random moments within the given time`() {
         var moments: Set<Int64> = []
         for seed in 0..<50 as Range<UInt64> {
-            var harness = ClientHarness.open(seed: seed)
+            var harness = ClientHarness.loggedIn(seed: seed)
             harness.receive(.drain(reconnectWithin: 700))
-            #expect(harness.take() == [.event(.draining)])
+            #expect(harness.takeActions() == [.event(.draining)])
             var waited: Int64 = 0
-            while harness.take().isEmpty, waited <= 1000 {
+            while harness.takeActions().isEmpty, waited <= 1000 {
                 harness.core.tick(at: harness.now + waited, into: &harness.actions)
                 if harness.actions == [.disconnect] {
                     moments.insert(waited)
@@ -157,51 +159,51 @@ import Testing
                 waited += 10
             }
             #expect(waited <= 710)
-            harness.lose(code: 1000)
+            harness.loseConnection(code: 1000)
             #expect(harness.core.state == .connecting)
-            _ = harness.take()
+            _ = harness.takeActions()
             // The announced stop of the previous gateway does not end the next connection.
             harness.logIn()
-            _ = harness.take()
+            _ = harness.takeActions()
             harness.core.tick(at: harness.now + 2000, into: &harness.actions)
-            #expect(!harness.take().contains(.disconnect))
+            #expect(!harness.takeActions().contains(.disconnect))
         }
         #expect(moments.count > 10)
     }
 
     @Test func `a stopped client closes, fails its calls, and stays stopped`() {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         let call = harness.call()
-        _ = harness.take()
+        _ = harness.takeActions()
         harness.core.stop(into: &harness.actions)
         harness.core.stop(into: &harness.actions)
         let error = ReplyError(.failed, "the client was stopped")
-        #expect(harness.take() == [.disconnect, .callEnded(call, .failure(error: error))])
+        #expect(harness.takeActions() == [.disconnect, .callEnded(call, .failure(error: error))])
         harness.core.disconnected(code: 1000, at: harness.now, into: &harness.actions)
         harness.core.tick(at: harness.now + 60_000, into: &harness.actions)
-        #expect(harness.take().isEmpty)
+        #expect(harness.takeActions().isEmpty)
     }
 
     @Test func `I4 a client without calls pings well within the lease`() {
-        var harness = ClientHarness.open()
-        var last = harness.now
+        var harness = ClientHarness.loggedIn()
+        var lastPingAt = harness.now
         for _ in 0..<1000 {
             harness.now += 50
             harness.core.tick(at: harness.now, into: &harness.actions)
-            for call in harness.sent() {
+            for call in harness.takeSentCalls() {
                 #expect(call.method == "ping")
-                #expect(harness.now - last >= 20_000)
-                last = harness.now
+                #expect(harness.now - lastPingAt >= 20_000)
+                lastPingAt = harness.now
             }
-            #expect(harness.now - last < 20_050)
+            #expect(harness.now - lastPingAt < 20_050)
         }
-        #expect(last > 40_000)
+        #expect(lastPingAt > 40_000)
         // Any call replaces a ping.
         harness.now += 15_000
         _ = harness.call("live.list")
-        _ = harness.take()
+        _ = harness.takeActions()
         harness.now += 10_000
         harness.core.tick(at: harness.now, into: &harness.actions)
-        #expect(harness.sent().isEmpty)
+        #expect(harness.takeSentCalls().isEmpty)
     }
 }

@@ -14,93 +14,93 @@ import Testing
     }
 
     @Test func `I7 a client names its position when it resumes, and continues without a gap`() throws {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         harness.join()
-        #expect(harness.feed(1...4) == .fresh)
-        harness.lose()
+        #expect(harness.receiveFeed(1...4) == .fresh)
+        harness.loseConnection()
         var login = try harness.connect()
         #expect(
             login.params.resume
                 == ResumePoint(
                     live: "concert", ticket: Ticket(5), position: FeedPosition(epoch: 77, number: 4), token: "77.4"))
         harness.reply(login.call.id, self.resumed(4, replayed: true))
-        #expect(harness.take() == [.event(.resumed("concert", replayed: true))])
-        #expect(harness.feed(5...9) == .fresh)
+        #expect(harness.takeActions() == [.event(.resumed("concert", replayed: true))])
+        #expect(harness.receiveFeed(5...9) == .fresh)
         #expect(harness.core.tracker.missing == 0 && harness.core.tracker.received == 9)
         // The next resume uses the new ticket.
-        harness.lose()
+        harness.loseConnection()
         login = try harness.connect()
         #expect(login.params.resume?.ticket == Ticket(9))
     }
 
     @Test func `a client without items names the position of the feed at its join`() throws {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         harness.join()
         let scan = try #require(FeedSamples.scan(FeedSamples.empty(at: 30)))
         #expect(harness.core.feedReceived(scan) == .known)
-        harness.lose()
+        harness.loseConnection()
         let login = try harness.connect()
         #expect(login.params.resume?.position == FeedPosition(epoch: 77, number: 30))
     }
 
     @Test func `a client returns the token of its last frame unchanged`() throws {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         harness.join()
-        #expect(harness.feed(1...4, offset: 4711) == .fresh)
-        harness.lose()
+        #expect(harness.receiveFeed(1...4, offset: 4711) == .fresh)
+        harness.loseConnection()
         var login = try harness.connect()
         #expect(login.params.resume?.token == "77.4.4711")
         harness.reply(login.call.id, self.resumed(4, replayed: true))
-        #expect(harness.feed(3...6, offset: 4720) == .partlyKnown(2))
-        harness.lose()
+        #expect(harness.receiveFeed(3...6, offset: 4720) == .partlyKnown(2))
+        harness.loseConnection()
         login = try harness.connect()
         #expect(login.params.resume?.token == "77.6.4720")
         // After items that cannot be replayed, the offset of the record is unknown.
         harness.reply(login.call.id, self.resumed(9, replayed: false))
-        harness.lose()
+        harness.loseConnection()
         #expect(try harness.connect().params.resume?.token == "77.9")
     }
 
     /// Rules: R5.16.
     @Test func `history sets the position of the feed and is not counted as new items`() throws {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         harness.join()
         let scan = try #require(FeedSamples.scan(FeedSamples.history([2, 5, 9], at: "77.11.800")))
         #expect(harness.core.feedReceived(scan) == .history)
         let more = try #require(FeedSamples.scan(FeedSamples.history([10], at: "77.11.800")))
         #expect(harness.core.feedReceived(more) == .history, "a long history comes in several frames")
         #expect(harness.core.tracker.received == 0 && harness.core.tracker.missing == 0)
-        #expect(harness.feed(12...13) == .fresh)
+        #expect(harness.receiveFeed(12...13) == .fresh)
         #expect(
             harness.core.tracker.received == 2 && harness.core.tracker.missing == 0
                 && harness.core.tracker.repeated == 0)
         #expect(harness.core.tracker.firstNumber == 12)
-        harness.lose()
+        harness.loseConnection()
         #expect(try harness.connect().params.resume?.position == FeedPosition(epoch: 77, number: 13))
     }
 
     @Test func `I7 items that cannot be replayed count as missing`() throws {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         harness.join()
-        #expect(harness.feed(1...4) == .fresh)
-        harness.lose()
+        #expect(harness.receiveFeed(1...4) == .fresh)
+        harness.loseConnection()
         let login = try harness.connect()
         harness.reply(login.call.id, self.resumed(50, replayed: false))
-        #expect(harness.take() == [.event(.resumed("concert", replayed: false))])
-        #expect(harness.feed(51...52) == .fresh)
+        #expect(harness.takeActions() == [.event(.resumed("concert", replayed: false))])
+        #expect(harness.receiveFeed(51...52) == .fresh)
         #expect(harness.core.tracker.missing == 46)
         #expect(harness.core.tracker.received == 6)
     }
 
     @Test func `open calls are sent after the resume`() throws {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         harness.join()
         let id = harness.call("barrage.sendText")
-        harness.lose()
+        harness.loseConnection()
         let login = try harness.connect()
-        #expect(harness.sent().isEmpty)
+        #expect(harness.takeSentCalls().isEmpty)
         harness.reply(login.call.id, self.resumed(0, replayed: true))
-        #expect(harness.sent().map(\.id) == [id])
+        #expect(harness.takeSentCalls().map(\.id) == [id])
     }
 
     /// Rules: R3.34.
@@ -110,13 +110,13 @@ import Testing
     func `a live that cannot be resumed is lost, and the client reconnects without it`(
         error: ReplyError
     ) throws {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         harness.join()
-        harness.lose()
+        harness.loseConnection()
         let login = try harness.connect()
         harness.reply(login.call.id, .failure(error: error))
-        #expect(harness.take() == [.event(.lost("concert", error)), .disconnect])
-        harness.lose(code: 1000)
+        #expect(harness.takeActions() == [.event(.resumeFailed("concert", error)), .disconnect])
+        harness.loseConnection(code: 1000)
         let next = try harness.connect()
         #expect(next.params.resume == nil)
     }
@@ -125,20 +125,20 @@ import Testing
     func `a resume that fails for a temporary reason is tried again`(
         code: ReplyCode
     ) throws {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         harness.join()
-        harness.lose()
+        harness.loseConnection()
         let login = try harness.connect()
         harness.reply(login.call.id, .failure(error: ReplyError(code, "later", retryAfter: 500)))
-        #expect(harness.take() == [.disconnect])
-        harness.lose(code: 1000)
+        #expect(harness.takeActions() == [.disconnect])
+        harness.loseConnection(code: 1000)
         let next = try harness.connect()
         #expect(next.params.resume?.live == "concert")
     }
 
     /// Rules: R1.16.
     @Test func `I6 a kicked client does not resume`() throws {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         harness.join()
         let other = Notice(
             to: UserKey("", "alice"), live: "other", at: .init(milliseconds: 1), floor: Ticket(6),
@@ -149,28 +149,28 @@ import Testing
         notice.live = "concert"
         harness.receive(.notice(id: "3-2", notice))
         #expect(harness.core.live == nil)
-        harness.lose()
+        harness.loseConnection()
         let login = try harness.connect()
         #expect(login.params.resume == nil)
         #expect(login.params.notices == "3-2")
     }
 
     @Test func `a notice older than the client's last join does not remove it from the live`() throws {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         harness.join(ticket: 9)
         let notice = Notice(
             to: UserKey("", "alice"), live: "concert", at: .init(milliseconds: 1), floor: Ticket(9),
             content: .kickedOut(reason: .byLoggedOnOtherDevice, by: "alice"))
         harness.receive(.notice(id: "3-1", notice))
         #expect(harness.core.live == "concert")
-        #expect(harness.take() == [.event(.notice(notice))])
+        #expect(harness.takeActions() == [.event(.notice(notice))])
     }
 
     @Test func `a client names its last notice when it resumes`() throws {
         var harness = ClientHarness()
         harness.core.start(into: &harness.actions)
         harness.logIn(notices: "3-17")
-        harness.lose()
+        harness.loseConnection()
         var login = try harness.connect()
         #expect(login.params.notices == "3-17")
         let notice = Notice(
@@ -180,29 +180,29 @@ import Testing
         harness.reply(
             login.call.id,
             .success(result: .loggedIn(session: "phone", user: UserInfo(userID: "a"), gateway: "g", notices: "3-41")))
-        harness.lose()
+        harness.loseConnection()
         login = try harness.connect()
         #expect(login.params.notices == "3-40")
     }
 
     @Test func `after a leave the client forgets its position, but not after a rejected leave`() throws {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         harness.join()
-        #expect(harness.feed(1...2) == .fresh)
+        #expect(harness.receiveFeed(1...2) == .fresh)
         var id = harness.call("live.leave", live: "concert")
         harness.reply(id, .failure(error: ReplyError(.timedOut, "no")))
         #expect(harness.core.live == "concert")
         id = harness.call("live.leave", live: "concert")
         harness.reply(id, .success(result: .done))
         #expect(harness.core.live == nil && harness.core.tracker == FeedTracker())
-        harness.lose()
+        harness.loseConnection()
         #expect(try harness.connect().params.resume == nil)
     }
 
     @Test func `joining again keeps the position; another epoch starts from the beginning`() {
-        var harness = ClientHarness.open()
+        var harness = ClientHarness.loggedIn()
         harness.join()
-        #expect(harness.feed(1...5) == .fresh)
+        #expect(harness.receiveFeed(1...5) == .fresh)
         harness.join(ticket: 8)
         #expect(harness.core.tracker.received == 5)
         harness.join(ticket: 9, epoch: 78)

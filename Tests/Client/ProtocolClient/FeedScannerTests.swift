@@ -6,14 +6,15 @@ import ProtocolClient
 import Testing
 
 @Suite struct FeedScannerTests {
-    private static let nasty = [
+    /// Texts that look like parts of a feed frame.
+    private static let confusingTexts = [
         #""n":5}"#, #"{"n":5},{"n":6}"#, #"\"n\":5}"#, "\\", "\"", #""token":"9.9""#, #"{"feed":{"#, "\u{0}\u{1F}",
         "n", ":", "🎉", #"","n":7}"#, #"\","n":8}"#, "", #""items":[],"#, #""n":"#,
     ]
 
     private static func text(_ random: inout SeededRandom) -> String {
         (0..<Int.random(in: 0...4, using: &random)).map { _ in
-            self.nasty[Int.random(in: 0..<self.nasty.count, using: &random)]
+            self.confusingTexts[Int.random(in: 0..<self.confusingTexts.count, using: &random)]
         }.joined()
     }
 
@@ -57,21 +58,21 @@ import Testing
             }
             #expect(FeedSamples.isFeed(bytes))
             let scan = try #require(FeedSamples.scan(bytes), "\(String(decoding: bytes, as: UTF8.self))")
-            #expect(scan.epoch == epoch && scan.count == read.count && scan.last == last)
-            #expect(scan.first == read.first?.n ?? last + 1)
+            #expect(scan.epoch == epoch && scan.count == read.count && scan.lastNumber == last)
+            #expect(scan.firstNumber == read.first?.n ?? last + 1)
         }
     }
 
-    @Test func `a token's hint is read, and history is distinguished from new items`() throws {
-        let hinted = try #require(FeedSamples.scan(FeedSamples.frame(5...7, offset: 9_000_000_000)))
-        #expect(hinted.offset == 9_000_000_000 && hinted.last == 7 && !hinted.isHistory)
-        #expect(hinted.token.text == "77.7.9000000000")
+    @Test func `the offset in a token is read, and history is distinguished from new items`() throws {
+        let withOffset = try #require(FeedSamples.scan(FeedSamples.frame(5...7, offset: 9_000_000_000)))
+        #expect(withOffset.offset == 9_000_000_000 && withOffset.lastNumber == 7 && !withOffset.isHistory)
+        #expect(withOffset.token.text == "77.7.9000000000")
         let history = try #require(FeedSamples.scan(FeedSamples.history([3, 8], at: "77.12.5")))
-        #expect(history.isHistory && history.count == 2 && history.first == 13 && history.last == 12)
+        #expect(history.isHistory && history.count == 2 && history.firstNumber == 13 && history.lastNumber == 12)
         #expect(FeedSamples.scan(FeedSamples.history([8, 3], at: "77.12.5")) == nil, "out of order")
-        #expect(FeedSamples.scan(FeedSamples.history([8, 8], at: "77.12.5")) == nil, "twice")
-        #expect(FeedSamples.scan(FeedSamples.history([8, 13], at: "77.12.5")) == nil, "of after")
-        #expect(FeedSamples.scan(FeedSamples.history([], at: "77.12.5")) == nil, "nothing")
+        #expect(FeedSamples.scan(FeedSamples.history([8, 8], at: "77.12.5")) == nil, "a number twice")
+        #expect(FeedSamples.scan(FeedSamples.history([8, 13], at: "77.12.5")) == nil, "a number after the position")
+        #expect(FeedSamples.scan(FeedSamples.history([], at: "77.12.5")) == nil, "no items")
     }
 
     @Test func `a truncated frame is never taken for a whole one`() {
@@ -101,7 +102,7 @@ import Testing
                 }
             }
             if let scan = FeedScan(bytes.span) {
-                #expect(scan.count == 0 || scan.last - scan.first + 1 == Int64(scan.count))
+                #expect(scan.count == 0 || scan.lastNumber - scan.firstNumber + 1 == Int64(scan.count))
                 #expect(scan.count >= 0)
             }
             let noise = (0..<Int.random(in: 0...200, using: &random)).map { _ in

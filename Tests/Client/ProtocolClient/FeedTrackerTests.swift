@@ -5,7 +5,7 @@ import ProtocolClient
 import Testing
 
 @Suite struct FeedTrackerTests {
-    private func note(_ tracker: inout FeedTracker, _ numbers: ClosedRange<Int64>, epoch: Int64 = 77) throws
+    private func record(_ tracker: inout FeedTracker, _ numbers: ClosedRange<Int64>, epoch: Int64 = 77) throws
         -> FeedTracker.Verdict
     {
         let scan = try #require(FeedSamples.scan(FeedSamples.frame(numbers, epoch: epoch)))
@@ -14,7 +14,7 @@ import Testing
 
     @Test func `a newcomer starts at the current position of the feed`() throws {
         var tracker = FeedTracker()
-        #expect(try self.note(&tracker, 40...42) == .fresh)
+        #expect(try self.record(&tracker, 40...42) == .fresh)
         #expect(tracker.firstNumber == 40 && tracker.received == 3 && tracker.missing == 0)
         #expect(tracker.position == FeedPosition(epoch: 77, number: 42))
     }
@@ -23,7 +23,7 @@ import Testing
         for number in [Int64.max, .min, -1] {
             var tracker = FeedTracker()
             tracker.resume(at: FeedPosition(epoch: 77, number: number))
-            #expect(try self.note(&tracker, 1...3) == (number > 0 ? .known : .fresh))
+            #expect(try self.record(&tracker, 1...3) == (number > 0 ? .known : .fresh))
             tracker.resume(at: FeedPosition(epoch: 77, number: .max))
             tracker.resume(at: FeedPosition(epoch: 78, number: 0))
             tracker.resume(at: FeedPosition(epoch: 78, number: .max))
@@ -33,30 +33,30 @@ import Testing
 
     @Test func `I7 a gap is counted, and no longer counts when the missing items are received late`() throws {
         var tracker = FeedTracker()
-        #expect(try self.note(&tracker, 1...3) == .fresh)
-        #expect(try self.note(&tracker, 7...8) == .fresh)
+        #expect(try self.record(&tracker, 1...3) == .fresh)
+        #expect(try self.record(&tracker, 7...8) == .fresh)
         #expect(tracker.missing == 3 && tracker.received == 5)
-        #expect(try self.note(&tracker, 5...5) == .known)
+        #expect(try self.record(&tracker, 5...5) == .known)
         #expect(tracker.missing == 2 && tracker.reordered == 1)
-        #expect(try self.note(&tracker, 4...6) == .known)
+        #expect(try self.record(&tracker, 4...6) == .known)
         #expect(tracker.missing == 0 && tracker.reordered == 3 && tracker.repeated == 1)
     }
 
     @Test func `I7 repeated items are counted and distinguished from new ones`() throws {
         var tracker = FeedTracker()
-        #expect(try self.note(&tracker, 1...3) == .fresh)
-        #expect(try self.note(&tracker, 2...3) == .known)
-        #expect(try self.note(&tracker, 2...6) == .partlyKnown(2))
+        #expect(try self.record(&tracker, 1...3) == .fresh)
+        #expect(try self.record(&tracker, 2...3) == .known)
+        #expect(try self.record(&tracker, 2...6) == .partlyKnown(2))
         #expect(tracker.received == 6 && tracker.repeated == 4 && tracker.missing == 0)
         #expect(tracker.position?.number == 6)
     }
 
     @Test func `a new epoch starts another stream, and items of an old epoch are ignored`() throws {
         var tracker = FeedTracker()
-        #expect(try self.note(&tracker, 1...3, epoch: 77) == .fresh)
-        #expect(try self.note(&tracker, 1...2, epoch: 90) == .fresh)
+        #expect(try self.record(&tracker, 1...3, epoch: 77) == .fresh)
+        #expect(try self.record(&tracker, 1...2, epoch: 90) == .fresh)
         #expect(tracker.position == FeedPosition(epoch: 90, number: 2) && tracker.missing == 0)
-        #expect(try self.note(&tracker, 4...5, epoch: 77) == .known)
+        #expect(try self.record(&tracker, 4...5, epoch: 77) == .known)
         #expect(tracker.repeated == 2 && tracker.received == 5)
     }
 
@@ -66,7 +66,7 @@ import Testing
         #expect(tracker.record(empty) == .known)
         #expect(tracker.position == FeedPosition(epoch: 77, number: 30))
         #expect(tracker.firstNumber == 31 && tracker.received == 0)
-        #expect(try self.note(&tracker, 31...31) == .fresh)
+        #expect(try self.record(&tracker, 31...31) == .fresh)
         #expect(tracker.record(empty) == .known)
         #expect(tracker.position?.number == 31 && tracker.repeated == 0 && tracker.missing == 0)
         let ahead = try #require(FeedSamples.scan(FeedSamples.empty(at: 35)))
@@ -79,7 +79,7 @@ import Testing
 
     @Test func `history of an earlier live with the same name is ignored`() throws {
         var tracker = FeedTracker()
-        #expect(try self.note(&tracker, 1...3, epoch: 90) == .fresh)
+        #expect(try self.record(&tracker, 1...3, epoch: 90) == .fresh)
         let scan = try #require(FeedSamples.scan(FeedSamples.history([1], at: "77.5", epoch: 77)))
         #expect(tracker.record(scan) == .known)
         #expect(tracker.position == FeedPosition(epoch: 90, number: 3) && tracker.repeated == 0)
@@ -87,39 +87,41 @@ import Testing
 
     @Test func `I7 a resume counts the skipped items as missing, and never moves the position back`() throws {
         var tracker = FeedTracker()
-        #expect(try self.note(&tracker, 1...3) == .fresh)
+        #expect(try self.record(&tracker, 1...3) == .fresh)
         tracker.resume(at: FeedPosition(epoch: 77, number: 10))
         #expect(tracker.missing == 7 && tracker.position?.number == 10)
-        // This gateway lags behind the previous one.
+        // The new gateway lags behind the previous one.
         tracker.resume(at: FeedPosition(epoch: 77, number: 6))
         #expect(tracker.missing == 7 && tracker.position?.number == 10)
         tracker.resume(at: FeedPosition(epoch: 90, number: 4))
         #expect(tracker.position == FeedPosition(epoch: 90, number: 4) && tracker.firstNumber == 5)
     }
 
-    /// A model that stores every number.
+    /// A simple model of the tracker, which stores every number.
     private struct Oracle {
-        var seen: Set<Int64> = []
-        var last: Int64 = 0
+        var receivedNumbers: Set<Int64> = []
+        var lastNumber: Int64 = 0
         var repeated = 0
         var reordered = 0
         var inOrder = 0
 
-        mutating func note(_ numbers: ClosedRange<Int64>) {
+        mutating func record(_ numbers: ClosedRange<Int64>) {
             for number in numbers {
-                if self.seen.isEmpty || number > self.last {
+                if self.receivedNumbers.isEmpty || number > self.lastNumber {
                     self.inOrder += 1
-                } else if self.seen.contains(number) {
+                } else if self.receivedNumbers.contains(number) {
                     self.repeated += 1
                     continue
                 } else {
                     self.reordered += 1
                 }
-                self.seen.insert(number)
-                self.last = max(self.last, number)
+                self.receivedNumbers.insert(number)
+                self.lastNumber = max(self.lastNumber, number)
             }
         }
-        var missing: Int { self.seen.min().map { Int(self.last - $0) + 1 - self.seen.count } ?? 0 }
+        var missing: Int {
+            self.receivedNumbers.min().map { Int(self.lastNumber - $0) + 1 - self.receivedNumbers.count } ?? 0
+        }
     }
 
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
@@ -138,19 +140,20 @@ import Testing
             case 1, 2: first = max(100, next - Int64.random(in: 1...12, using: &random))
             default: break
             }
-            if oracle.seen.isEmpty { first = 100 }
+            if oracle.receivedNumbers.isEmpty { first = 100 }
             let numbers = first...first + count - 1
-            let before = oracle.last
-            let verdict = try self.note(&tracker, numbers)
-            let known = numbers.count { $0 <= before }
-            oracle.note(numbers)
+            let previousLast = oracle.lastNumber
+            let verdict = try self.record(&tracker, numbers)
+            let knownCount = numbers.count { $0 <= previousLast }
+            oracle.record(numbers)
             next = max(next, numbers.upperBound + 1)
-            #expect(verdict == (known == 0 ? .fresh : known == numbers.count ? .known : .partlyKnown(known)))
+            #expect(
+                verdict == (knownCount == 0 ? .fresh : knownCount == numbers.count ? .known : .partlyKnown(knownCount)))
             #expect(tracker.missing == oracle.missing)
             #expect(tracker.repeated == oracle.repeated)
             #expect(tracker.reordered == oracle.reordered)
             #expect(tracker.received == oracle.inOrder)
-            #expect(tracker.position?.number == oracle.last)
+            #expect(tracker.position?.number == oracle.lastNumber)
         }
         #expect(oracle.repeated > 0 && oracle.inOrder > 100)
     }

@@ -3,10 +3,10 @@ import Foundation
 import Repository
 import Testing
 
-/// The products for apps, as apps and Xcode see them.
+/// The public API and the dependencies of the products for apps.
 @Suite(.serialized) struct PublicAPITests {
-    @Test(.timeLimit(.minutes(2))) func `the public API is the one that is written down`() throws {
-        // The modules are beside the test program, in whichever folder this build has.
+    @Test(.timeLimit(.minutes(2))) func `the public API is as in docs/api`() throws {
+        // The modules are in a folder above the test program; which one depends on the build.
         let program = URL(filePath: try #require(CommandLine.arguments.first))
         let folders = sequence(first: program.deletingLastPathComponent()) { folder in
             folder.path.count > 1 ? folder.deletingLastPathComponent() : nil
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)), arguments: ["LivePlazaKit", "LivePlazaCombine", "LivePlazaTesting"])
-    func `no product for apps reaches a C library, as the package describes itself`(product: String) throws {
+    func `no product for apps depends on a C library`(product: String) throws {
         let manifest = try Self.manifest.get()
         let targets = Dictionary(uniqueKeysWithValues: manifest.targets.map { ($0.name, $0) })
         let roots = try #require(manifest.products.first { $0.name == product }).targets
@@ -45,7 +45,7 @@ import Testing
             var type: String
             var dependencies: [Dependency]
         }
-        /// Conditions of a dependency are not looked at: Xcode builds it all the same.
+        /// The conditions of a dependency are ignored, because Xcode builds the dependency in any case.
         struct Dependency: Decodable {
             var name: String
 
@@ -70,7 +70,7 @@ import Testing
     private static let manifest = Result<Manifest, any Error> {
         let scratch = FileManager.default.temporaryDirectory.appending(path: "liveplaza-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: scratch) }
-        // A folder of its own, because the build's is locked while tests run.
+        // The build's scratch folder is locked while tests run, so this uses another folder.
         let (status, output) = try Self.run(
             [
                 "swift", "package", "--package-path", Repository.root.path, "--scratch-path", scratch.path,
@@ -80,16 +80,17 @@ import Testing
         return try JSONDecoder().decode(Manifest.self, from: Data(output.utf8))
     }
 
+    /// The targets and all targets that they depend on.
     private static func closure(of roots: [String], in targets: [String: Manifest.Target]) -> Set<String> {
-        var (found, open) = (Set<String>(), roots)
-        while let next = open.popLast() {
+        var (found, remaining) = (Set<String>(), roots)
+        while let next = remaining.popLast() {
             guard found.insert(next).inserted else { continue }
-            open += targets[next]?.dependencies.map(\.name) ?? []
+            remaining += targets[next]?.dependencies.map(\.name) ?? []
         }
         return found
     }
 
-    /// Runs a program that is found in PATH, to its end.
+    /// Runs a program that is found in PATH, and waits for its end.
     private static func run(
         _ arguments: [String], mergesErrors: Bool = true
     ) throws -> (status: Int32, output: String) {

@@ -5,7 +5,7 @@ import LivePlazaTesting
 import Repository
 import Testing
 
-/// The guide docs/FIRST-LIVE.md: its code is that of Examples/FirstLive, and does what the guide says.
+/// The guide docs/FIRST-LIVE.md: its code is the code of Examples/FirstLive, and does what the guide says.
 @Suite struct FirstLiveTests {
     /// The lines of a text without indentation.
     private static func lines(_ text: String) -> [String] {
@@ -16,15 +16,15 @@ import Testing
 
     /// The Swift code blocks of the guide.
     private static func blocks() throws -> [[String]] {
-        var (blocks, open) = ([[String]](), [String]?.none)
+        var (blocks, currentBlock) = ([[String]](), [String]?.none)
         for line in Self.lines(try Repository.text("docs/FIRST-LIVE.md")) {
             if line == "```swift" {
-                open = []
+                currentBlock = []
             } else if line.hasPrefix("```") {
-                if let block = open { blocks.append(block) }
-                open = nil
+                if let block = currentBlock { blocks.append(block) }
+                currentBlock = nil
             } else {
-                open?.append(line)
+                currentBlock?.append(line)
             }
         }
         return blocks
@@ -56,16 +56,16 @@ import Testing
         cluster.advance(by: .seconds(5))
         #expect(try await watch(viewer) == live)
 
-        let (shown, showing) = AsyncStream.makeStream(of: String.self)
+        let (messages, continuation) = AsyncStream.makeStream(of: String.self)
         let hosting = Task {
             async let seats: Void = giveSeats(in: live, host)
-            await showMessages(of: live, host) { showing.yield($0) }
+            await showMessages(of: live, host) { continuation.yield($0) }
             await seats
         }
         defer { hosting.cancel() }
         try await takePart(in: live, viewer)
         cluster.advance(by: .seconds(1))
-        #expect(await shown.first { _ in true } == "bob: hello")
+        #expect(await messages.first { _ in true } == "bob: hello")
         // The host's task answers on another thread.
         let guests = viewer.coGuestStore(liveID: live)
         while !guests.state.value.connected.contains(where: { $0.userID == "bob" }) {

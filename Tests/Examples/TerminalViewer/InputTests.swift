@@ -10,7 +10,7 @@ import Testing
         .delete,
     ]
 
-    @Test func `keys are read however the terminal splits them`() {
+    @Test func `keys are read wherever the terminal splits their bytes`() {
         for cut in 0...Self.sample.count {
             var parser = KeyParser()
             let first = parser.read(Self.sample[..<cut])
@@ -19,15 +19,15 @@ import Testing
         }
     }
 
-    @Test func `an escape that nothing follows is a key`() {
+    @Test func `an escape byte that nothing follows is the key Escape`() {
         var parser = KeyParser()
         #expect(parser.read([0x1B]) == [])
-        #expect(parser.isUndecided)
+        #expect(parser.hasPendingEscape)
         #expect(parser.flush() == [.escape])
         #expect(parser.flush() == [])
     }
 
-    @Test func `line breaks of pasted text are no Enter`() {
+    @Test func `line breaks in pasted text are not the key Enter`() {
         var parser = KeyParser()
         #expect(
             parser.read(Array("\u{1B}[200~a\nb\u{1B}[201~\r".utf8)) == [
@@ -35,7 +35,7 @@ import Testing
             ])
     }
 
-    @Test func `no bytes stop the parser`() {
+    @Test func `the parser still works after random bytes`() {
         var (parser, seed) = (KeyParser(), UInt64(7))
         for _ in 0..<20_000 {
             seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -55,28 +55,28 @@ import Testing
         #expect(line.text == "hello world")
         line.press(.control("w"))
         #expect(line.text == "hello rld")
-        #expect(line.take() == "hello rld")
+        #expect(line.takeLine() == "hello rld")
         #expect(line.isEmpty)
         line.press(.up)
         #expect(line.text == "hello rld")
         line.press(.down)
         #expect(line.isEmpty)
-        let isTaken = line.press(.enter)
-        #expect(!isTaken)
+        let isEditingKey = line.press(.enter)
+        #expect(!isEditingKey)
     }
 
-    @Test func `the cursor is always in the part that is seen`() {
+    @Test func `the cursor is always in the visible part`() {
         var line = InputLine()
         for _ in 0..<50 { line.press(.character("你")) }
         for columns in 1...30 {
-            let (text, cursor) = line.visible(columns: columns)
+            let (text, cursor) = line.visiblePart(columns: columns)
             #expect(text.width <= columns && cursor <= columns)
         }
         line.press(.home)
-        #expect(line.visible(columns: 10).cursor == 0)
+        #expect(line.visiblePart(columns: 10).cursor == 0)
     }
 
-    @Test func `a line has a limit`() {
+    @Test func `a line has a maximum length`() {
         var line = InputLine()
         for _ in 0..<1000 { line.press(.character("x")) }
         #expect(line.text.count == 500)
@@ -84,7 +84,7 @@ import Testing
 }
 
 @Suite struct CommandTests {
-    @Test func `each command of the help is read with its parameters, and refused without`() throws {
+    @Test func `each command of the help is accepted with its parameters, and rejected without required ones`() throws {
         for command in Command.all {
             let example = command.usage
                 .replacing("[N]", with: "2").replacing("[SECONDS]", with: "30").replacing("on|off", with: "on")
@@ -96,9 +96,9 @@ import Testing
         }
     }
 
-    @Test func `what does not begin with a slash is a message`() throws {
-        #expect(try Command("hello") == .say("hello"))
-        #expect(try Command("//shrug") == .say("/shrug"))
+    @Test func `a line that does not begin with a slash is a message`() throws {
+        #expect(try Command("hello") == .sendMessage("hello"))
+        #expect(try Command("//shrug") == .sendMessage("/shrug"))
     }
 
     @Test func `seats are counted from one`() throws {

@@ -5,23 +5,24 @@ import Testing
 
 @Suite struct ScreenTests {
     /// A live in which everything happens at once.
-    static var busy: ViewerState {
+    static var busyLive: ViewerState {
         var state = ViewerState()
         state.userName = "alice"
         state.connection = .online
         var live = LivePage(id: "concert")
-        (live.name, live.owner, live.isHost, live.viewers, live.likes, live.seconds) = (
+        (live.name, live.owner, live.isHost, live.viewerCount, live.likeCount, live.durationSeconds) = (
             "コンサート", "alice", true, 12, 7, 65
         )
         for number in 1...60 { live.add(ChatLine(author: "bob", text: "message \(number) 你好 👋")) }
-        live.people = (1...40).map { Person(id: "u\($0)", name: "viewer \($0)", isHost: $0 == 1) }
+        live.audience = (1...40).map { ViewerRow(id: "u\($0)", name: "viewer \($0)", isHost: $0 == 1) }
         live.seats = (0..<9).map { SeatBox(index: $0, name: $0 < 2 ? "guest \($0)" : "") }
         for index in live.seats.indices {
             live.seats[index].region = SeatBox.Region(
                 x: Double(index % 3) / 3, y: Double(index / 3) / 3, width: 1 / 3, height: 1 / 3)
         }
         live.battle = BattleBar(
-            sides: [BattleBar.Side(name: "alice", score: 30), BattleBar.Side(name: "carol", score: 10)], end: 42_000)
+            sides: [BattleBar.Side(name: "alice", score: 30), BattleBar.Side(name: "carol", score: 10)], endTime: 42_000
+        )
         live.requests = [
             OpenRequest(.application, key: "bob", name: "bob"), OpenRequest(.battle, key: "b1", name: "carol"),
             OpenRequest(.connection, key: "c", name: "dave"),
@@ -35,16 +36,17 @@ import Testing
         var state = state
         let size = Size(columns: columns, rows: rows)
         state.live?.advance(to: 0, size)
-        return Screen.draw(state, size, now: now, wall: 0).canvas.lines
+        return Screen.draw(state, size, now: now, wallTime: 0).canvas.lines
     }
 
     @Test(arguments: [(80, 24), (120, 40), (200, 60), (40, 12), (20, 6), (19, 6), (1, 1), (0, 0), (300, 8)])
     func `each screen fills its size exactly`(columns: Int, rows: Int) {
         var list = ViewerState()
-        list.list.show((1...50).map { LiveRow(id: "\($0)", name: "生放送 \($0)", owner: "o", viewers: $0) }, hasMore: true)
-        var help = Self.busy
+        list.list.show(
+            (1...50).map { LiveRow(id: "\($0)", name: "生放送 \($0)", owner: "o", viewerCount: $0) }, hasMore: true)
+        var help = Self.busyLive
         help.isHelpShown = true
-        for state in [Self.busy, list, help, ViewerState()] {
+        for state in [Self.busyLive, list, help, ViewerState()] {
             let lines = Self.lines(state, columns, rows, now: 2000)
             #expect(lines.count == rows)
             for line in lines { #expect(DisplayText(line).width == columns, "\(columns)x\(rows): \(line)") }
@@ -52,7 +54,7 @@ import Testing
     }
 
     @Test func `in 80 by 24 a live shows title, battle, stage, chat, viewers, requests and input`() {
-        let lines = Self.lines(Self.busy, 80, 24)
+        let lines = Self.lines(Self.busyLive, 80, 24)
         let text = lines.joined(separator: "\n")
         #expect(lines[0].contains("コンサート · alice · 12 watching · 7 likes · 1:05"))
         #expect(text.contains("alice 30") && text.contains("carol 10") && text.contains("0:42"))
@@ -65,7 +67,7 @@ import Testing
     }
 
     @Test func `the help of a live shows each command in 80 by 24`() {
-        var state = Self.busy
+        var state = Self.busyLive
         state.isHelpShown = true
         let text = Self.lines(state, 80, 24).joined(separator: "\n")
         for command in Command.all {
@@ -76,7 +78,7 @@ import Testing
     @Test func `the list shows its lives, and the cursor stays visible`() {
         var state = ViewerState()
         state.list.show(
-            (1...50).map { LiveRow(id: "l\($0)", name: "live \($0)", owner: "host", viewers: $0) }, hasMore: false)
+            (1...50).map { LiveRow(id: "l\($0)", name: "live \($0)", owner: "host", viewerCount: $0) }, hasMore: false)
         state.list.move(by: 40)
         let lines = Self.lines(state, 80, 24)
         #expect(lines.contains { $0.contains("live 41") && $0.contains("host") && $0.hasSuffix("41 ") })
@@ -85,7 +87,7 @@ import Testing
 
     @Test func `the cursor of the list stays on its live when the list changes`() {
         var page = LiveListPage()
-        func row(_ id: String) -> LiveRow { LiveRow(id: id, name: id, owner: "", viewers: 0) }
+        func row(_ id: String) -> LiveRow { LiveRow(id: id, name: id, owner: "", viewerCount: 0) }
         page.show([row("a"), row("b")], hasMore: false)
         page.move(by: 1)
         page.show([row("c"), row("a"), row("b")], hasMore: false)
@@ -97,18 +99,18 @@ import Testing
     }
 
     @Test func `a message disappears after its time`() {
-        var state = Self.busy
-        state.say("no such user", isError: true, at: 0)
+        var state = Self.busyLive
+        state.showMessage("no such user", isError: true, at: 0)
         #expect(Self.lines(state, 80, 24)[22].hasPrefix("no such user"))
         #expect(Self.lines(state, 80, 24, now: 8001)[22].hasPrefix("Type a message"))
     }
 
     @Test func `control characters of users do not reach the terminal`() {
-        var state = Self.busy
+        var state = Self.busyLive
         state.live?.add(ChatLine(author: "\u{1B}[31mmallory", text: "a\u{07}b\u{9B}2Jc\u{202E}d\u{200B}e\r\nf"))
         state.live?.name = "\u{1B}]0;title\u{07}"
         var painter = Painter()
-        let canvas = Screen.draw(state, Size(columns: 80, rows: 24), now: 0, wall: 0).canvas
+        let canvas = Screen.draw(state, Size(columns: 80, rows: 24), now: 0, wallTime: 0).canvas
         for line in canvas.lines {
             for scalar in line.unicodeScalars { #expect(scalar.properties.generalCategory != .control, "\(line)") }
             #expect(!line.unicodeScalars.contains("\u{202E}"))
@@ -117,9 +119,9 @@ import Testing
         #expect(!text.contains("\u{1B}]0;") && !text.contains("\u{07}"))
     }
 
-    @Test func `a chat that is scrolled back stays where it is`() {
-        var state = Self.busy
-        state.live?.scroll = 10
+    @Test func `a chat that is scrolled back shows the same lines when a message arrives`() {
+        var state = Self.busyLive
+        state.live?.scrolledLines = 10
         let before = Self.lines(state, 80, 24)
         #expect(before.contains { $0.contains("newer messages") })
         state.live?.add(ChatLine(author: "bob", text: "one more"))
@@ -130,20 +132,20 @@ import Testing
     @Test func `only what has changed is sent to the terminal`() {
         var painter = Painter()
         let size = Size(columns: 80, rows: 24)
-        var state = Self.busy
-        let first = painter.paint(Screen.draw(state, size, now: 0, wall: 0).canvas, cursor: nil)
-        let same = painter.paint(Screen.draw(state, size, now: 0, wall: 0).canvas, cursor: nil)
+        var state = Self.busyLive
+        let first = painter.paint(Screen.draw(state, size, now: 0, wallTime: 0).canvas, cursor: nil)
+        let same = painter.paint(Screen.draw(state, size, now: 0, wallTime: 0).canvas, cursor: nil)
         state.input.press(.character("x"))
-        let changed = painter.paint(Screen.draw(state, size, now: 0, wall: 0).canvas, cursor: (3, 23))
+        let changed = painter.paint(Screen.draw(state, size, now: 0, wallTime: 0).canvas, cursor: (3, 23))
         #expect(first.count > 1000)
         #expect(same.count < 40)
         #expect(changed.count < 80)
         #expect(String(decoding: changed, as: UTF8.self).contains("\u{1B}[24;3H\u{1B}[0mx"))
     }
 
-    @Test func `without colours none is sent`() {
+    @Test func `with colours off, no colour is sent`() {
         var painter = Painter(hasColour: false)
-        let canvas = Screen.draw(Self.busy, Size(columns: 80, rows: 24), now: 0, wall: 0).canvas
+        let canvas = Screen.draw(Self.busyLive, Size(columns: 80, rows: 24), now: 0, wallTime: 0).canvas
         let text = String(decoding: painter.paint(canvas, cursor: nil), as: UTF8.self)
         for colour in Colour.allCases { #expect(!text.contains(";\(colour.rawValue)m")) }
     }
@@ -151,17 +153,17 @@ import Testing
 
 @Suite struct StageTests {
     @Test func `the boxes of a grid cover the stage without overlapping`() {
-        let box = Box(x: 0, y: 3, columns: 80, rows: 8)
+        let stage = Box(x: 0, y: 3, columns: 80, rows: 8)
         for count in 1...20 {
-            let boxes = StageBoxes.boxes(of: (0..<count).map { SeatBox(index: $0, name: "") }, in: box)
+            let boxes = StageBoxes.boxes(of: (0..<count).map { SeatBox(index: $0, name: "") }, in: stage)
             #expect(boxes.count == count)
-            for (index, one) in boxes.enumerated() {
-                #expect(one.x >= 0 && one.x + one.columns <= 80 && one.y >= 3 && one.y + one.rows <= 11)
+            for (index, box) in boxes.enumerated() {
+                #expect(box.x >= 0 && box.x + box.columns <= 80 && box.y >= 3 && box.y + box.rows <= 11)
                 for other in boxes[(index + 1)...] {
-                    let apart =
-                        one.x + one.columns <= other.x || other.x + other.columns <= one.x
-                        || one.y + one.rows <= other.y || other.y + other.rows <= one.y
-                    #expect(apart)
+                    let areApart =
+                        box.x + box.columns <= other.x || other.x + other.columns <= box.x
+                        || box.y + box.rows <= other.y || other.y + other.rows <= box.y
+                    #expect(areApart)
                 }
             }
         }

@@ -51,28 +51,30 @@ import Testing
 }
 
 @Suite struct LaneTests {
-    @Test func `messages of a lane never touch, and fly out`() {
+    @Test func `messages of a lane never touch, and leave the screen`() {
         var lanes = BarrageLanes()
         for number in 1...4 { lanes.add("message number \(number)", .normal) }
-        var seen: Set<String> = []
+        var drawnTexts: Set<String> = []
         for step in 0..<400 {
             let now = Double(step) * 50
             lanes.advance(to: now, columns: 80, lanes: 2)
             var canvas = Canvas(Size(columns: 80, rows: 2))
             lanes.draw(on: &canvas, Box(x: 0, y: 0, columns: 80, rows: 2), at: now)
             for line in canvas.lines {
-                for part in line.split(separator: "   ", omittingEmptySubsequences: true) { seen.insert(String(part)) }
+                for part in line.split(separator: "   ", omittingEmptySubsequences: true) {
+                    drawnTexts.insert(String(part))
+                }
             }
             for lane in 0..<2 {
                 let texts = lanes.flights.filter { $0.lane == lane }.map(\.text.string)
                 #expect(Set(texts).count == texts.count)
             }
         }
-        for number in 1...4 { #expect(seen.contains { $0.contains("message number \(number)") }) }
+        for number in 1...4 { #expect(drawnTexts.contains { $0.contains("message number \(number)") }) }
         #expect(!lanes.isMoving)
     }
 
-    @Test func `when more messages come than fly, the oldest that wait are dropped`() {
+    @Test func `if too many messages wait, the oldest waiting ones are dropped`() {
         var lanes = BarrageLanes()
         for number in 1...1000 { lanes.add("\(number)", .normal) }
         lanes.advance(to: 0, columns: 80, lanes: 3)
@@ -81,7 +83,7 @@ import Testing
         #expect(lanes.flights.suffix(3).map(\.text.string) == ["995", "996", "997"])
     }
 
-    @Test func `without lanes nothing waits`() {
+    @Test func `without lanes no message waits`() {
         var lanes = BarrageLanes()
         lanes.add("x", .normal)
         lanes.advance(to: 0, columns: 80, lanes: 0)

@@ -29,7 +29,7 @@ import Testing
         for file in files {
             let input = Array(try Data(contentsOf: file))
             target.run(input)
-            // Each prefix is cut somewhere else.
+            // At most 65 prefixes of the input.
             for length in stride(from: 1, to: input.count, by: max(1, input.count / 64)) {
                 target.run(Array(input[..<length]))
             }

@@ -4,21 +4,21 @@ internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
-/// The texts in which clients bring a position back: list cursors, feed tokens, ids of notices, names of sessions.
+/// Texts that a client received and sends back: list cursors, feed tokens, ids of notices, names of sessions.
 ///
-/// The input is one text; digits in it also number the items of a feed, as the header of a Kafka record does.
+/// The input is one text. A token in it also gives the numbers of a feed's items, as the headers of a Kafka record do.
 public enum CursorsFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
         let text = String(decoding: input, as: UTF8.self)
-        Self.list(text)
+        Self.readList(at: text)
         if let id = NoticeID(text: text) { precondition(NoticeID(text: id.text) == id) }
         if let key = LiveKey(text: text) { precondition(LiveKey(text: key.text) == key) }
         _ = SessionID(checking: text)
         if let token = FeedToken(text: text) {
             precondition(FeedToken(text: token.text) == token)
             Self.resume(after: token)
-            Self.feed(of: token)
+            Self.cacheItems(from: token)
         }
         let lines = input.split(separator: 10, omittingEmptySubsequences: false)
         let headers = FeedHeaders { name in
@@ -28,13 +28,14 @@ public enum CursorsFuzz: FuzzTarget {
             default: lines.count > 2 ? Array(lines[2]) : nil
             }
         }
-        if let headers { Self.feed(of: FeedToken(headers.position, offset: 7)) }
+        if let headers { Self.cacheItems(from: FeedToken(headers.position, offset: 7)) }
     }
 
     private static let now = MonotonicTime(milliseconds: 1_700_000_000_000)
     private static let live = LiveKey("demo", "concert")
 
-    private static func list(_ cursor: String) {
+    /// A client requests the page of the list of lives after a cursor.
+    private static func readList(at cursor: String) {
         var ranking = Ranking(gateway: "gateway-1")
         let entries = (0..<9).map { RankingEntry(key: LiveKey("demo", LiveID("live\($0)")), totalViewers: $0) }
         ranking.refresh(entries, at: Self.now)
@@ -47,10 +48,10 @@ public enum CursorsFuzz: FuzzTarget {
 
     private static func item(_ number: Int64, _ offset: Int64) -> EncodedFeedItem {
         EncodedFeedItem(
-            number: number, feedClass: .barrage, at: MonotonicTime(milliseconds: 5), offset: offset, bytes: [1])
+            number: number, feedClass: .barrage, readAt: MonotonicTime(milliseconds: 5), offset: offset, bytes: [1])
     }
 
-    /// A client comes back with this token.
+    /// A client resumes with this token.
     private static func resume(after token: FeedToken) {
         var cache = FeedCache()
         for number in Int64(1)...5 {
@@ -59,32 +60,33 @@ public enum CursorsFuzz: FuzzTarget {
         }
         cache.partitionRead(to: 200_000)
         let now = MonotonicTime(milliseconds: 10)
-        if case .reader(let request) = cache.resume(Self.live, after: token, at: now) { Self.replay(request) }
+        if case .reader(let request) = cache.planResume(Self.live, after: token, at: now) { Self.replay(request) }
         _ = cache.recent.items(of: Self.live, after: token.position)
         Self.replay(
             ReplayRequest(
-                Self.live, epoch: 1, .items(after: token.position.number, at: token.offset ?? 0),
-                before: token.position.epoch, end: 1000))
+                Self.live, epoch: 1, .items(after: token.position.number, startOffset: token.offset ?? 0),
+                beforeNumber: token.position.epoch, endOffset: 1000))
     }
 
     private static func replay(_ request: ReplayRequest) {
         var queue = ReplayQueue()
-        _ = queue.add(ReplayID(shard: 0, number: 1), request, partition: 0, until: MonotonicTime(milliseconds: 99))
-        let other = ReplayRequest(Self.live, epoch: 1, .items(after: 2, at: 102), before: nil, end: 1000)
-        _ = queue.add(ReplayID(shard: 0, number: 2), other, partition: 0, until: MonotonicTime(milliseconds: 99))
-        while var scan = queue.next(besides: []) {
-            scan.begins(at: 0)
+        _ = queue.add(ReplayID(shard: 0, number: 1), request, partition: 0, deadline: MonotonicTime(milliseconds: 99))
+        let other = ReplayRequest(
+            Self.live, epoch: 1, .items(after: 2, startOffset: 102), beforeNumber: nil, endOffset: 1000)
+        _ = queue.add(ReplayID(shard: 0, number: 2), other, partition: 0, deadline: MonotonicTime(milliseconds: 99))
+        while var scan = queue.nextScan(excluding: []) {
+            scan.limit(toLogStart: 0)
             for number in Int64(1)...5 {
                 let item = Self.item(number, 100 + number)
-                scan.take(FeedRecord(key: Self.live, epoch: request.epoch, item: item), at: 100 + number)
+                scan.process(FeedRecord(key: Self.live, epoch: request.epoch, item: item), at: 100 + number)
             }
-            scan.reachedEnd(at: 1000)
+            scan.partitionEndReached(at: 1000)
             _ = scan.finish()
         }
     }
 
-    /// A record has this position in its headers.
-    private static func feed(of token: FeedToken) {
+    /// A gateway caches items that begin at this position, which is that of a record's headers.
+    private static func cacheItems(from token: FeedToken) {
         var cache = FeedCache()
         let (epoch, number) = (token.position.epoch, token.position.number)
         for next in [number, number &+ 1, number &+ 2] {
@@ -92,12 +94,12 @@ public enum CursorsFuzz: FuzzTarget {
             _ = cache.append(FeedRecord(key: Self.live, epoch: epoch, item: item), keepsMessages: true)
         }
         cache.partitionRead(to: 200_000)
-        for place in [0, number, number &- 1, .max] {
-            let token = FeedToken(FeedPosition(epoch: epoch, number: place), offset: 1)
-            _ = cache.resume(Self.live, after: token, at: MonotonicTime(milliseconds: 10))
+        for resumeNumber in [0, number, number &- 1, .max] {
+            let token = FeedToken(FeedPosition(epoch: epoch, number: resumeNumber), offset: 1)
+            _ = cache.planResume(Self.live, after: token, at: MonotonicTime(milliseconds: 10))
             _ = cache.recent.items(of: Self.live, after: token.position)
         }
         _ = FeedRing(latest: token).items(after: token.position)
-        if let request = cache.search(Self.live, epoch: epoch, count: 5) { Self.replay(request) }
+        if let request = cache.searchRequest(Self.live, epoch: epoch, count: 5) { Self.replay(request) }
     }
 }

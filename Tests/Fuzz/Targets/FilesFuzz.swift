@@ -3,7 +3,7 @@ internal import PlazaModel
 internal import PlazaWire
 internal import Tokens
 
-/// The apps' file: policies, webhooks and keys, as an operator writes it.
+/// The apps file, which an operator writes: policies, webhooks and keys.
 public enum FilesFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import WebSocket
 
-/// WebSocket frames, in one chunk and in chunks: both must give the same events.
+/// WebSocket frames that are received in one chunk, and in several chunks: both must give the same events.
 ///
-/// The first byte selects the role and the size of the chunks; the others are received.
+/// The first byte selects the role and the size of the chunks; the other bytes are the frames.
 public enum FramesFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
@@ -44,7 +44,7 @@ public enum FramesFuzz: FuzzTarget {
                 case .ping(let payload): events.append(.message(.ping, copy(payload, span.span)))
                 case .pong(let payload): events.append(.message(.pong, copy(payload, span.span)))
                 case .close(let code, let reason): events.append(.close(code, reason))
-                // A failure may be found in an earlier or a later piece of the same frame.
+                // The decoder may find a failure in an earlier or a later chunk of the same frame, so failures are equal.
                 case .failure: events.append(.failure)
                 }
             }

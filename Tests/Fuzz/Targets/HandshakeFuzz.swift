@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import WebSocket
 
-/// The head of a handshake: a client's request at a server, and a server's response at a client.
+/// The head of a WebSocket handshake: a client's request as the server reads it, or a server's response as the client reads
+/// it.
 public enum HandshakeFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
@@ -12,10 +13,6 @@ public enum HandshakeFuzz: FuzzTarget {
             _ = request.header("origin")
         }
         let target = WebSocketTarget(host: "h", port: 1, subprotocols: ["liveplaza.v1"])
-        do throws(HandshakeFailure) {
-            _ = try ClientHandshake(target, nonce: (1, 2)).check(head)
-        } catch {
-            if case .refused(_, let pause?) = error { precondition(pause >= .zero || pause < .zero) }
-        }
+        _ = try? ClientHandshake(target, nonce: (1, 2)).check(head)
     }
 }

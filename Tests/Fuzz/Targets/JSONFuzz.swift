@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaWire
 
-/// Any JSON: what the scan accepts, the decoder must decode, and what that gives can be encoded.
+/// Any JSON: the decoder must decode nothing that the scan rejects, and a decoded value must have JSON that can be decoded.
 public enum JSONFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
@@ -10,8 +10,8 @@ public enum JSONFuzz: FuzzTarget {
             let value = try Wire.decode(JSONValue.self, from: input)
             precondition(isValid, "malformed JSON was decoded")
             // A number may change its kind: 1.0 is written as 1.
-            let again = try? Wire.decode(JSONValue.self, from: Wire.encode(value))
-            precondition(again != nil, "a value was encoded as something else")
+            let decodedAgain = try? Wire.decode(JSONValue.self, from: Wire.encode(value))
+            precondition(decodedAgain != nil, "a value was encoded as something else")
         } catch {
             if !isValid { precondition(error == .notJSON) }
             _ = error.message

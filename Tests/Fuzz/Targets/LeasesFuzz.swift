@@ -7,7 +7,7 @@ internal import Presence
 internal import RedisClient
 internal import ServiceShell
 
-/// The presence machine's rows and inputs, with any replies of Redis's scripts.
+/// The presence machine's rows and inputs, with any replies of the scripts in Redis.
 ///
 /// The input is a `RowScript`; its lines that begin with `=` are the replies, in order: words that `:` marks as
 /// numbers, `$` as texts (with `~` for a blank), `!` as errors, `_` as null, and brackets around arrays.
@@ -30,7 +30,7 @@ public enum LeasesFuzz: FuzzTarget {
     private static let machine = AudienceMachine(partition: 0, policies: MachineScript.policies)
 }
 
-/// A Redis that replies what the script says, and then what an empty Redis does.
+/// A Redis that sends the replies of the `RowScript`, and after these the replies of an empty Redis.
 private final class ScriptedConnection: LeaseConnection {
     private var replies: [[UInt8]]
 
@@ -55,11 +55,11 @@ private final class ScriptedConnection: LeaseConnection {
 
     private static func reply(_ words: inout ArraySlice<String>, depth: Int) -> RedisReply {
         guard let word = words.popFirst(), let kind = word.first else { return .null }
-        let rest = String(word.dropFirst())
+        let content = String(word.dropFirst())
         switch kind {
-        case ":": return Int64(rest).map { .integer($0) } ?? .null
-        case "$": return .bytes(Array(rest.replacing("~", with: " ").utf8))
-        case "!": return .error(rest)
+        case ":": return Int64(content).map { .integer($0) } ?? .null
+        case "$": return .bytes(Array(content.replacing("~", with: " ").utf8))
+        case "!": return .error(content)
         case "[":
             var elements: [RedisReply] = []
             while let next = words.first, next != "]", depth < 8 {

@@ -15,8 +15,8 @@ public enum MetadataFuzz: FuzzTarget {
         if let delta = try? CheckpointDelta(appended: input) { _ = delta.rows }
         if var epochs = FeedEpochs(metadata: text) {
             precondition(FeedEpochs(metadata: epochs.line) == epochs)
-            for offset in [0, epochs.start, .max] { _ = epochs.epoch(before: offset) }
-            epochs.add(epoch: 5, offset: epochs.start)
+            for offset in [0, epochs.checkpointOffset, .max] { _ = epochs.epoch(before: offset) }
+            epochs.add(epoch: 5, offset: epochs.checkpointOffset)
         }
         if let point = ReadingProgress.Checkpoint(offset: 5, metadata: text) { _ = point.metadata }
         let cursor = OutboxCursor(text: text)

@@ -4,10 +4,10 @@ internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
-/// The records of all topics, and what gateways do with them.
+/// The records of all topics; a gateway's read model applies those of the public topics.
 ///
-/// The first byte selects the kind of record, the others are its value. What can be decoded must be the same after
-/// another encoding.
+/// The first byte selects the kind of record, the others are its value. A record that can be decoded must not change when it
+/// is encoded and decoded again.
 public enum RecordsFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
@@ -19,13 +19,13 @@ public enum RecordsFuzz: FuzzTarget {
         case UInt8(ascii: "c"): Self.check(BarrageInput.self, json)
         case UInt8(ascii: "d"): Self.check(SeatInput.self, json)
         case UInt8(ascii: "e"): Self.check(ConnectionInput.self, json)
-        case UInt8(ascii: "f"): if let record = Self.check(LiveRecord.self, json) { Self.show(record) }
-        case UInt8(ascii: "g"): if let record = Self.check(StageRecord.self, json) { Self.show(record) }
-        case UInt8(ascii: "h"): if let record = Self.check(CountRecord.self, json) { Self.show(record) }
+        case UInt8(ascii: "f"): if let record = Self.check(LiveRecord.self, json) { Self.applyAndRead(record) }
+        case UInt8(ascii: "g"): if let record = Self.check(StageRecord.self, json) { Self.applyAndRead(record) }
+        case UInt8(ascii: "h"): if let record = Self.check(CountRecord.self, json) { Self.applyAndRead(record) }
         case UInt8(ascii: "i"): Self.check(PresenceEpochRecord.self, json)
         case UInt8(ascii: "j"): Self.check(FeedEntry.self, json)
         case UInt8(ascii: "k"): Self.check(Notice.self, json)
-        case UInt8(ascii: "l"): if let record = Self.check(AppRecord.self, json) { Self.show(record) }
+        case UInt8(ascii: "l"): if let record = Self.check(AppRecord.self, json) { Self.applyAndRead(record) }
         case UInt8(ascii: "m"): Self.check(WebhookEvent.self, json)
         case UInt8(ascii: "n"): Self.check(Reply.self, json)
         default: return
@@ -36,12 +36,12 @@ public enum RecordsFuzz: FuzzTarget {
         _ type: Value.Type, _ json: [UInt8]
     ) -> Value? {
         guard let value = try? Wire.decode(type, from: json) else { return nil }
-        let again = try? Wire.decode(type, from: Wire.encode(value))
-        precondition(again == value, "a record changed")
+        let decodedAgain = try? Wire.decode(type, from: Wire.encode(value))
+        precondition(decodedAgain == value, "a record changed")
         return value
     }
 
-    private static func show(_ record: LiveRecord) {
+    private static func applyAndRead(_ record: LiveRecord) {
         var model = ReadModel()
         model.apply(record)
         model.apply(record)
@@ -58,20 +58,20 @@ public enum RecordsFuzz: FuzzTarget {
         _ = try? ranking.page(app: record.app, cursor: "", count: 5, at: now) { model.listEntry($0, category: nil) }
     }
 
-    private static func show(_ record: StageRecord) {
+    private static func applyAndRead(_ record: StageRecord) {
         var model = ReadModel()
         model.apply(record)
         _ = model.stage(record.key)
     }
 
-    private static func show(_ record: CountRecord) {
+    private static func applyAndRead(_ record: CountRecord) {
         var model = ReadModel()
         model.apply(record)
         model.apply(record)
         _ = model.count(record.key)
     }
 
-    private static func show(_ record: AppRecord) {
+    private static func applyAndRead(_ record: AppRecord) {
         var model = ReadModel()
         model.apply(record)
         let filter = WordFilter(record.settings.words)

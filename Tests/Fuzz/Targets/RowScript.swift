@@ -6,8 +6,9 @@ internal import ServiceShell
 
 /// A script for a machine's partition, one step a line.
 ///
-/// `key<TAB>row` restores a row, `@milliseconds` sets the broker's time, and any other line is an input. What the machine
-/// writes must be readable: a second processor restores it.
+/// `key<TAB>row` restores a row, `metadata<TAB>text` sets the metadata of the committed offset, `@milliseconds` sets the
+/// broker's time and is a tick, `=` begins a reply of Redis, and any other line is an input. A second processor restores
+/// the rows that the machine has written, so they must be readable.
 struct RowScript {
     var metadata = ""
     var rows: [(key: String, row: [UInt8]?)] = []
@@ -44,7 +45,7 @@ struct RowScript {
         }
     }
 
-    /// Runs the script on a new processor, and restores what it wrote in another.
+    /// Runs the script on a new processor, and restores the rows that it wrote in another processor.
     func run(_ make: () -> some PartitionProcessor, malformed: () -> Int) {
         let processor = make()
         for row in self.rows { processor.restore(key: row.key, row: row.row) }
@@ -57,10 +58,10 @@ struct RowScript {
         } catch {
             return processor.rolledBack()
         }
-        let before = malformed()
+        let malformedBefore = malformed()
         let reader = make()
         for change in processor.changes { reader.restore(key: change.key, row: change.row) }
-        precondition(malformed() == before, "a row that was written cannot be read")
+        precondition(malformed() == malformedBefore, "a row that was written cannot be read")
         _ = processor.offsetMetadata
         processor.committed()
     }
@@ -81,7 +82,7 @@ enum MachineScript {
             { MachineProcessor(machine, log: .none, malformed: malformed) }, malformed: { malformed.value })
     }
 
-    /// Policies under which every rule of time and number is on.
+    /// Policies that enable every rule with a limit or a time.
     static let policies: Policies = {
         var policy = AppPolicy(
             feedBudget: 5, maxAdmins: 2, maxAudience: 20,

@@ -52,11 +52,11 @@ extension Journal {
     @Test func `reading a row changes nothing, and removed rows are not found`() throws {
         var rows = Rows()
         rows.restore(NumberKey(1), NumberRow(7))
-        let place = try #require(rows.index(of: NumberKey(1)))
-        #expect(rows.read(at: place) { $0.value } == 7 && rows[NumberKey(1)] == NumberRow(7))
+        let index = try #require(rows.index(of: NumberKey(1)))
+        #expect(rows.read(at: index) { $0.value } == 7 && rows[NumberKey(1)] == NumberRow(7))
         #expect(!rows.hasChanges)
         rows[NumberKey(1)] = nil
-        #expect(rows.read(at: place) { $0.value } == nil)
+        #expect(rows.read(at: index) { $0.value } == nil)
         rows.rollback()
         #expect(rows[NumberKey(1)] == NumberRow(7))
     }
@@ -84,24 +84,24 @@ extension Journal {
         var rows = Rows()
         for number in 0..<4 { rows.restore(NumberKey(number), NumberRow(number)) }
         let first = try #require(rows.index(of: NumberKey(1)))
-        func beside(_ number: Int) -> NumberRow? {
+        func rowNearFirst(_ number: Int) -> NumberRow? {
             rows.index(of: NumberKey(number), near: first).flatMap { rows.row(at: $0) }
         }
-        #expect(beside(0) == NumberRow(0))
-        #expect(beside(2) == NumberRow(2))
-        #expect(beside(2) == NumberRow(2))
+        #expect(rowNearFirst(0) == NumberRow(0))
+        #expect(rowNearFirst(2) == NumberRow(2))
+        #expect(rowNearFirst(2) == NumberRow(2))
         // A removed row is not found, neither before the commit nor after another row has reused its slot.
         rows[NumberKey(2)] = nil
-        #expect(beside(2) == nil)
+        #expect(rowNearFirst(2) == nil)
         rows.rollback()
-        #expect(beside(2) == NumberRow(2))
+        #expect(rowNearFirst(2) == NumberRow(2))
         rows[NumberKey(2)] = nil
         rows.commit()
         rows[NumberKey(7)] = NumberRow(7)
-        #expect(beside(2) == nil)
+        #expect(rowNearFirst(2) == nil)
         rows[NumberKey(2)] = NumberRow(20)
-        #expect(beside(2) == NumberRow(20))
-        #expect(beside(7) == NumberRow(7))
+        #expect(rowNearFirst(2) == NumberRow(20))
+        #expect(rowNearFirst(7) == NumberRow(7))
     }
 
     @Test func `rows fall due earliest first, equal times in the order of their keys`() {
@@ -148,35 +148,35 @@ extension Journal {
         var random = SeededRandom(seed: seed)
         var rows = Rows()
         var committed: [NumberKey: NumberRow] = [:]
-        var open: [NumberKey: NumberRow] = [:]
+        var current: [NumberKey: NumberRow] = [:]
         for step in 0..<3000 {
             let key = NumberKey(Int.random(in: 0..<12, using: &random))
             let row = NumberRow(step, due: Bool.random(using: &random) ? Int64(step % 50) : nil)
             switch Int.random(in: 0..<12, using: &random) {
             case 0:
                 rows.rollback()
-                open = committed
+                current = committed
             case 1:
                 rows.commit()
-                committed = open
+                committed = current
             case 2, 3:
                 rows[key] = nil
-                open[key] = nil
+                current[key] = nil
             case 4...6:
-                let known: Void? = rows.update(key) { $0 = row }
-                #expect((known != nil) == (open[key] != nil))
-                if known != nil { open[key] = row }
+                let updated: Void? = rows.update(key) { $0 = row }
+                #expect((updated != nil) == (current[key] != nil))
+                if updated != nil { current[key] = row }
             default:
                 rows[key] = row
-                open[key] = row
+                current[key] = row
             }
-            #expect(rows.sortedKeys == open.keys.sorted())
-            #expect(open.allSatisfy { rows[$0.key] == $0.value })
-            #expect(rows.nextDue == open.values.compactMap(\.due).min())
+            #expect(rows.sortedKeys == current.keys.sorted())
+            #expect(current.allSatisfy { rows[$0.key] == $0.value })
+            #expect(rows.nextDue == current.values.compactMap(\.due).min())
             // The changes applied to the committed rows give the current rows.
             var replayed = committed
             for change in rows.changes { replayed[change.key] = change.row }
-            #expect(replayed == open)
+            #expect(replayed == current)
         }
     }
 
@@ -231,8 +231,8 @@ private struct Doubler: Machine {
         for number in [3, 1, 2] { Doubler().handle(number, in: &rows, at: moment, into: &effects) }
         let handled = Doubler().handleDue(in: &rows, at: moment, limit: 2, into: &effects)
         #expect(handled == 2)
-        let rest = Doubler().handleDue(in: &rows, at: moment, into: &effects)
-        #expect(rest == 1)
+        let handledLater = Doubler().handleDue(in: &rows, at: moment, into: &effects)
+        #expect(handledLater == 1)
         #expect(effects == ["6", "2", "4", "due 1", "due 2", "due 3"])
     }
 }

@@ -12,14 +12,14 @@ import Testing
     }
 
     @Test func `an id with a slash is malformed in a record, because slashes separate the parts of keys`() throws {
-        func reads<ID: TextID>(_ type: ID.Type, _ text: String) -> Bool {
+        func decodes<ID: TextID>(_ type: ID.Type, _ text: String) -> Bool {
             (try? JSONDecoder().decode([ID].self, from: Data("[\"\(text)\"]".utf8))) != nil
         }
-        #expect(reads(LiveID.self, "concert") && reads(LiveID.self, ""))
-        #expect(!reads(LiveID.self, "con/cert") && !reads(UserID.self, "a/b") && !reads(AppID.self, "/"))
-        #expect(!reads(SessionID.self, "s/") && !reads(BattleID.self, "b/1") && !reads(ConnectionID.self, "c/1"))
-        // The name of an instance is an operator's choice, and part of no row's key.
-        #expect(reads(GatewayID.self, "eu/gateway-1"))
+        #expect(decodes(LiveID.self, "concert") && decodes(LiveID.self, ""))
+        #expect(!decodes(LiveID.self, "con/cert") && !decodes(UserID.self, "a/b") && !decodes(AppID.self, "/"))
+        #expect(!decodes(SessionID.self, "s/") && !decodes(BattleID.self, "b/1") && !decodes(ConnectionID.self, "c/1"))
+        // An operator chooses the name of an instance; no row's key contains it.
+        #expect(decodes(GatewayID.self, "eu/gateway-1"))
     }
 
     @Test func `a feed token with a number that no feed reaches is none`() {
@@ -91,8 +91,8 @@ import Testing
 
     /// Rules: R5.15.
     @Test(arguments: [(-1, false), (0, true), (50, true), (51, false)])
-    func `an app gives new viewers 0 to 50 earlier messages`(count: Int, isGood: Bool) {
+    func `an app gives new viewers 0 to 50 earlier messages`(count: Int, isValid: Bool) {
         let policy = try? JSONDecoder().decode(AppPolicy.self, from: Data("{\"historyCount\":\(count)}".utf8))
-        #expect(policy == (isGood ? AppPolicy(historyCount: count) : nil))
+        #expect(policy == (isValid ? AppPolicy(historyCount: count) : nil))
     }
 }

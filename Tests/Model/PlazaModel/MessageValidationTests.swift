@@ -2,7 +2,7 @@
 import PlazaModel
 import Testing
 
-/// The rules of messages and gifts that fan-out and gateways share.
+/// The checks of messages and gifts that the fan-out and the gateways share.
 @Suite struct MessageValidationTests {
     /// Rules: R11.5.
     @Test(
@@ -19,19 +19,24 @@ import Testing
     }
 
     @Test func `a gift order is rejected for its first error`() {
-        func rejection(_ count: Int, _ receivers: [UserID] = [], known: Bool = true, any: Bool = true, on: Bool = true)
-            -> Rejection?
-        {
+        func rejection(
+            _ count: Int, _ receivers: [UserID] = [], isInCatalogue: Bool = true, isCatalogueEmpty: Bool = false,
+            isEnabled: Bool = true
+        ) -> Rejection? {
             GiftOrder(gift: "rose", count: count, receivers: receivers)
-                .rejection(isInCatalogue: known, isCatalogueEmpty: !any, isGiftEnabled: on)
+                .rejection(
+                    isInCatalogue: isInCatalogue, isCatalogueEmpty: isCatalogueEmpty, isGiftEnabled: isEnabled)
         }
         #expect(rejection(1) == nil && rejection(255, (0..<50).map { UserID("u\($0)") }) == nil)
         #expect(
-            rejection(0, known: false, any: false, on: false) == .giftCount, "what the call alone shows comes first")
-        #expect(rejection(1, ["bob", "bob"], known: false, any: false, on: false) == .giftReceivers)
-        #expect(rejection(1, known: false, any: false, on: false) == .giftsNotEnabled)
-        #expect(rejection(1, known: false, on: false) == .giftsOff)
-        #expect(rejection(1, known: false) == .noSuchGift)
+            rejection(0, isInCatalogue: false, isCatalogueEmpty: true, isEnabled: false) == .giftCount,
+            "an error in the call itself comes first")
+        #expect(
+            rejection(1, ["bob", "bob"], isInCatalogue: false, isCatalogueEmpty: true, isEnabled: false)
+                == .giftReceivers)
+        #expect(rejection(1, isInCatalogue: false, isCatalogueEmpty: true, isEnabled: false) == .giftsNotEnabled)
+        #expect(rejection(1, isInCatalogue: false, isEnabled: false) == .giftsOff)
+        #expect(rejection(1, isInCatalogue: false) == .noSuchGift)
         for count in [0, -1, 256, .min, .max] { #expect(rejection(count) == .giftCount) }
         #expect(rejection(1, (0...50).map { UserID("u\($0)") }) == .giftReceivers)
         #expect(rejection(1, ["bob", "bob"]) == .giftReceivers)
@@ -45,8 +50,8 @@ import Testing
         func custom(_ businessID: String, _ data: String) -> Rejection? {
             FeedContent.custom(sender: UserInfo(userID: "bob"), businessID: businessID, data: data).validationError
         }
-        let most = String(repeating: "x", count: Limits.messageBytes)
-        #expect(text(most) == nil && text(most + "x") == .tooLong && text(most, ["k": ""]) == .tooLong)
+        let longest = String(repeating: "x", count: Limits.messageBytes)
+        #expect(text(longest) == nil && text(longest + "x") == .tooLong && text(longest, ["k": ""]) == .tooLong)
         // JSON needs two bytes for each line break, and six for each U+0001.
         #expect(text(String(repeating: "\n", count: Limits.messageBytes)) == nil)
         #expect(text(String(repeating: "\u{1}", count: Limits.messageBytes / 3)) == nil)
@@ -54,7 +59,7 @@ import Testing
         #expect(text("x", ["k": String(repeating: "\u{1}", count: Limits.messageBytes / 3)]) == .tooLong)
         #expect(custom("b", String(repeating: "\u{1}", count: Limits.messageBytes / 2)) == .tooLong)
         #expect(text("", ["k": "v"]) == .empty)
-        #expect(custom("b", "") == nil && custom("", most) == .noBusinessID && custom("b", most) == .tooLong)
+        #expect(custom("b", "") == nil && custom("", longest) == .noBusinessID && custom("b", longest) == .tooLong)
     }
 
     @Test func `owner and admins are exempt from the mute of the live`() {

@@ -49,15 +49,15 @@ import Testing
     @Test(arguments: 1...10) func `I6 the revocation fence agrees with a dictionary`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var fence = RevocationFence()
-        var truth: [UserID: Int64] = [:]
+        var expected: [UserID: Int64] = [:]
         for _ in 0..<500 {
             let user = UserID("u\(Int.random(in: 0..<60, using: &random))")
             let ticket = Int64.random(in: 0..<100, using: &random)
             if Bool.random(using: &random) {
                 fence.raise(user, to: Ticket(ticket))
-                truth[user] = max(truth[user] ?? .min, ticket)
+                expected[user] = max(expected[user] ?? .min, ticket)
             }
-            #expect(fence.admits(user, Ticket(ticket)) == (ticket >= truth[user] ?? .min))
+            #expect(fence.admits(user, Ticket(ticket)) == (ticket >= expected[user] ?? .min))
         }
     }
 }

@@ -2,7 +2,7 @@
 import PlazaModel
 import Testing
 
-/// Limits on texts that hold for their JSON too.
+/// The limits of texts, which also apply to the JSON of the texts.
 @Suite struct TextRuleTests {
     /// Rules: R17.4.
     @Test func `a plain text has no control characters, and its limit counts the bytes of its JSON`() {

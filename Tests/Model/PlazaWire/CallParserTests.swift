@@ -21,7 +21,7 @@ import Testing
         for spec in CallTable.all {
             for field in spec.fields {
                 let error = CallSpec.rejection(spec.method, spec.params(without: field.name), role: spec.role)
-                guard field.isNeeded else {
+                guard field.isRequired else {
                     // The list of lives is optional in the JSON, but a missing list is rejected as empty.
                     if field.name == "to" {
                         #expect(error == ReplyError(.badParameter, "to names 0 lives; 1 to 8 are possible"))
@@ -46,7 +46,7 @@ import Testing
     @Test func `an error names the parameter of the wrong type`() {
         for spec in CallTable.all {
             for field in spec.fields {
-                let params = spec.params(replacing: field.name, by: field.kind.wrong)
+                let params = spec.params(replacing: field.name, by: field.kind.wrongValue)
                 let error = CallSpec.rejection(spec.method, params, role: spec.role)
                 let expected = ReplyError(.badParameter, "params.\(field.name) \(field.kind.rawValue)")
                 #expect(error == expected, "\(spec.method) \(params)")

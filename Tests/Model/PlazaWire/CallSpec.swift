@@ -12,15 +12,15 @@ struct CallSpec: Sendable {
         case list = "is not of the right type"
 
         /// A JSON value of another type.
-        var wrong: String { self == .text ? "7" : "\"x\"" }
+        var wrongValue: String { self == .text ? "7" : "\"x\"" }
     }
 
-    /// A parameter.
+    /// A parameter with a valid value.
     struct Field: Sendable {
         var name: String
         var kind: Kind
         var json: String
-        var isNeeded: Bool
+        var isRequired: Bool
     }
 
     var method: String
@@ -37,14 +37,14 @@ struct CallSpec: Sendable {
         self.expected = expected
     }
 
-    /// The parameters as JSON, with one parameter left out or replaced.
-    func params(without left: String? = nil, replacing name: String? = nil, by json: String = "") -> String {
-        let parts = self.fields.filter { $0.name != left }
+    /// The parameters as JSON, without the parameter `omitted`, and with `json` in place of the parameter `name`.
+    func params(without omitted: String? = nil, replacing name: String? = nil, by json: String = "") -> String {
+        let members = self.fields.filter { $0.name != omitted }
             .map { "\"\($0.name)\":\($0.name == name ? json : $0.json)" }
-        return "{\(parts.joined(separator: ","))}"
+        return "{\(members.joined(separator: ","))}"
     }
 
-    /// Reads a call.
+    /// Parses a call of a user in the live, or of an app's server.
     static func parse(_ method: String, _ params: String?, role: CallerRole = .user) -> Result<ParsedCall, ReplyError> {
         let text = "{\"id\":9,\"method\":\"\(method)\"" + (params.map { ",\"params\":\($0)" } ?? "") + "}"
         let caller = role == .user ? Samples.caller : Samples.server
@@ -64,20 +64,20 @@ struct CallSpec: Sendable {
 }
 
 extension CallSpec.Field {
-    static func text(_ name: String, _ value: String, needed: Bool = true) -> Self {
-        Self(name: name, kind: .text, json: "\"\(value)\"", isNeeded: needed)
+    static func text(_ name: String, _ value: String, isRequired: Bool = true) -> Self {
+        Self(name: name, kind: .text, json: "\"\(value)\"", isRequired: isRequired)
     }
-    static func number(_ name: String, _ value: Int64, needed: Bool = false) -> Self {
-        Self(name: name, kind: .number, json: "\(value)", isNeeded: needed)
+    static func number(_ name: String, _ value: Int64, isRequired: Bool = false) -> Self {
+        Self(name: name, kind: .number, json: "\(value)", isRequired: isRequired)
     }
     static func flag(_ name: String, _ value: Bool) -> Self {
-        Self(name: name, kind: .flag, json: "\(value)", isNeeded: false)
+        Self(name: name, kind: .flag, json: "\(value)", isRequired: false)
     }
-    static func list(_ name: String, _ json: String, needed: Bool = false) -> Self {
-        Self(name: name, kind: .list, json: json, isNeeded: needed)
+    static func list(_ name: String, _ json: String, isRequired: Bool = false) -> Self {
+        Self(name: name, kind: .list, json: json, isRequired: isRequired)
     }
     static let live = Self.text("live", "concert")
     static let user = Self.text("user", "bob")
-    static let users = Self.list("users", "[\"bob\"]", needed: true)
+    static let users = Self.list("users", "[\"bob\"]", isRequired: true)
     static let to = Self.list("to", "[\"duet\"]")
 }

@@ -10,16 +10,17 @@ extension CallTable {
 
     /// The catalogue and an app's settings.
     static let apps: [CallSpec] = [
-        CallSpec("gift.list", [.text("language", "en", needed: false)], .gifts(language: "en")),
+        CallSpec("gift.list", [.text("language", "en", isRequired: false)], .gifts(language: "en")),
         CallSpec("app.get", [], .app, role: .server),
         CallSpec(
-            "app.setWords", [.list("words", "[\"bad\"]", needed: true)], Self.change(.setWords(words: ["bad"])),
+            "app.setWords", [.list("words", "[\"bad\"]", isRequired: true)], Self.change(.setWords(words: ["bad"])),
             role: .server),
         CallSpec(
-            "app.addWords", [.list("words", "[\"bad\"]", needed: true)], Self.change(.addWords(words: ["bad"])),
+            "app.addWords", [.list("words", "[\"bad\"]", isRequired: true)], Self.change(.addWords(words: ["bad"])),
             role: .server),
         CallSpec(
-            "app.removeWords", [.list("words", "[\"bad\"]", needed: true)], Self.change(.removeWords(words: ["bad"])),
+            "app.removeWords", [.list("words", "[\"bad\"]", isRequired: true)],
+            Self.change(.removeWords(words: ["bad"])),
             role: .server),
         CallSpec(
             "app.setGifts",
@@ -27,7 +28,7 @@ extension CallTable {
                 .list(
                     "categories",
                     #"[{"categoryID":"new","name":"New","gifts":[{"giftID":"rose","name":"Rose","coins":1}]}]"#,
-                    needed: true)
+                    isRequired: true)
             ],
             Self.change(
                 .setGifts(categories: [
@@ -35,14 +36,14 @@ extension CallTable {
                         categoryID: "new", name: "New", gifts: [Gift(giftID: "rose", name: "Rose", coins: 1)])
                 ])), role: .server),
         CallSpec(
-            "app.putCategory", [.list("category", #"{"categoryID":"new","name":"New"}"#, needed: true)],
+            "app.putCategory", [.list("category", #"{"categoryID":"new","name":"New"}"#, isRequired: true)],
             Self.change(.putCategory(category: GiftCategory(categoryID: "new", name: "New"))), role: .server),
         CallSpec(
             "app.removeCategory", [.text("category", "new")], Self.change(.removeCategory(category: "new")),
             role: .server),
         CallSpec(
             "app.putGift",
-            [.list("gift", #"{"giftID":"rose","name":"Rose"}"#, needed: true), .text("category", "new")],
+            [.list("gift", #"{"giftID":"rose","name":"Rose"}"#, isRequired: true), .text("category", "new")],
             Self.change(.putGift(gift: Gift(giftID: "rose", name: "Rose"), category: "new")), role: .server),
         CallSpec(
             "app.removeGift", [.text("gift", "rose")], Self.change(.removeGift(gift: "rose")), role: .server),

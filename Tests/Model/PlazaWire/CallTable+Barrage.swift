@@ -28,8 +28,8 @@ extension CallTable {
         CallSpec(
             "gift.send",
             [
-                .live, .text("gift", "rose"), .text("from", "bob", needed: false),
-                .text("fromName", "Bob", needed: false), .text("fromAvatarURL", "u", needed: false),
+                .live, .text("gift", "rose"), .text("from", "bob", isRequired: false),
+                .text("fromName", "Bob", isRequired: false), .text("fromAvatarURL", "u", isRequired: false),
             ],
             .forward(
                 .barrage(
@@ -40,7 +40,7 @@ extension CallTable {
             "like.send", [.live, .number("count", 7)],
             Self.barrage(.sendLikes(count: 7, caller: Samples.caller))),
         CallSpec(
-            "seat.speaking", [.live, .number("level", 60, needed: true)],
+            "seat.speaking", [.live, .number("level", 60, isRequired: true)],
             Self.barrage(.speaking(level: 60, caller: Samples.caller))),
         CallSpec(
             "live.summary", [.live],

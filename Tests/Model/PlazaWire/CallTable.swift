@@ -4,7 +4,7 @@ import PlazaWire
 
 /// Every method with all its parameters.
 enum CallTable {
-    static var all: [CallSpec] { Self.rooms + Self.stage + Self.barrage + Self.apps }
+    static var all: [CallSpec] { Self.lives + Self.stage + Self.barrage + Self.apps }
 
     private static let live = Samples.live
     private static let key = Samples.key
@@ -23,24 +23,27 @@ enum CallTable {
     }
 
     private static let changeFields: [CallSpec.Field] = [
-        .text("liveName", "Concert", needed: false), .text("notice", "", needed: false),
+        .text("liveName", "Concert", isRequired: false), .text("notice", "", isRequired: false),
         .flag("isMessageDisable", true),
         .flag("isPublicVisible", false), .flag("keepOwnerOnSeat", false), .number("maxSeatCount", 6),
-        .text("seatMode", "free", needed: false), .number("seatTemplate", 50), .text("coverURL", "c", needed: false),
-        .text("backgroundURL", "b", needed: false), .list("categoryList", "[]"), .number("activityStatus", 1),
+        .text("seatMode", "free", isRequired: false), .number("seatTemplate", 50),
+        .text("coverURL", "c", isRequired: false),
+        .text("backgroundURL", "b", isRequired: false), .list("categoryList", "[]"), .number("activityStatus", 1),
         .flag("isGiftEnabled", false),
         .number("maxMemberCount", 500),
     ]
 
-    static let rooms: [CallSpec] = [
+    /// The calls that gateways answer, and those for the directory and presence.
+    static let lives: [CallSpec] = [
         CallSpec(
-            "login", [.text("token", "t"), .text("session", "s", needed: false), .text("name", "A", needed: false)],
+            "login",
+            [.text("token", "t"), .text("session", "s", isRequired: false), .text("name", "A", isRequired: false)],
             .login(LoginParams(token: "t", session: "s", name: "A"))), CallSpec("ping", [], .ping),
         CallSpec(
             "live.list",
             [
-                .text("cursor", "g.1.1", needed: false), .number("count", 50), .number("category", 4),
-                .text("order", "ascending", needed: false),
+                .text("cursor", "g.1.1", isRequired: false), .number("count", 50), .number("category", 4),
+                .text("order", "ascending", isRequired: false),
             ],
             .list(cursor: "g.1.1", count: 50, category: 4, isAscending: true)),
         CallSpec("live.get", [.live], .get(live)),
@@ -50,8 +53,8 @@ enum CallTable {
         CallSpec(
             "live.create",
             [
-                .live, .text("owner", "bob"), .text("ownerName", "Bob", needed: false),
-                .text("ownerAvatarURL", "u", needed: false),
+                .live, .text("owner", "bob"), .text("ownerName", "Bob", isRequired: false),
+                .text("ownerAvatarURL", "u", isRequired: false),
             ],
             directory(
                 .create(
@@ -65,30 +68,30 @@ enum CallTable {
         CallSpec("live.leave", [.live], .leave(live, audience(.leave(caller: caller)))),
         CallSpec("metadata.get", [.live, .list("keys", "[\"a\"]")], .metadata(live, keys: ["a"])),
         CallSpec(
-            "metadata.set", [.live, .list("metadata", "{\"a\":\"b\"}", needed: true)],
+            "metadata.set", [.live, .list("metadata", "{\"a\":\"b\"}", isRequired: true)],
             directory(.setMetadata(live: live, values: ["a": "b"], caller: caller))),
         CallSpec(
-            "metadata.delete", [.live, .list("keys", "[\"a\"]", needed: true)],
+            "metadata.delete", [.live, .list("keys", "[\"a\"]", isRequired: true)],
             directory(.deleteMetadata(live: live, keys: ["a"], caller: caller))),
         CallSpec("admin.set", [.live, .user], directory(.setAdmin(live: live, user: "bob", caller: caller))),
         CallSpec("admin.revoke", [.live, .user], directory(.revokeAdmin(live: live, user: "bob", caller: caller))),
         CallSpec(
-            "audience.list", [.live, .text("cursor", "c", needed: false), .number("count", 200)],
+            "audience.list", [.live, .text("cursor", "c", isRequired: false), .number("count", 200)],
             .forward(audience(.list(cursor: "c", count: 200, caller: caller)), inLive: live)),
         CallSpec("audience.count", [.live], .count(live)),
         CallSpec(
-            "self.update", [.text("name", "A", needed: false), .text("avatarURL", "u", needed: false)],
+            "self.update", [.text("name", "A", isRequired: false), .text("avatarURL", "u", isRequired: false)],
             .updateProfile(name: "A", avatarURL: "u")),
         CallSpec(
             "live.ban",
-            [.live, .users, .number("duration", 600, needed: true), .text("reason", "spam", needed: false)],
+            [.live, .users, .number("duration", 600, isRequired: true), .text("reason", "spam", isRequired: false)],
             directory(.ban(live: live, users: ["bob"], durationSeconds: 600, reason: "spam", caller: caller))),
         CallSpec("live.unban", [.live, .users], directory(.unban(live: live, users: ["bob"], caller: caller))),
         CallSpec(
             "live.bans", [.live, .number("offset", 100), .number("count", 50)],
             directory(.bans(live: live, offset: 100, count: 50, caller: caller))),
         CallSpec(
-            "live.mute", [.live, .users, .number("duration", 0, needed: true)],
+            "live.mute", [.live, .users, .number("duration", 0, isRequired: true)],
             directory(.mute(live: live, users: ["bob"], durationSeconds: 0, caller: caller))),
         CallSpec(
             "live.mutes", [.live, .number("offset", 0), .number("count", 1)],
@@ -96,41 +99,49 @@ enum CallTable {
         CallSpec("audience.kick", [.live, .user], directory(.kick(live: live, user: "bob", caller: caller))),
     ]
 
+    /// The calls for the seat and connection machines, and `stage.get`.
     static let stage: [CallSpec] = [
         CallSpec("stage.get", [.live], .stage(live)),
         CallSpec(
             "seat.apply",
-            [.live, .number("seatIndex", 3), .number("timeout", 30), .text("extraInfo", "x", needed: false)],
+            [.live, .number("seatIndex", 3), .number("timeout", 30), .text("extraInfo", "x", isRequired: false)],
             seat(.apply(seatIndex: 3, timeoutSeconds: 30, extraInfo: "x", caller: caller))),
         CallSpec("seat.cancelApplication", [.live], seat(.cancelApplication(caller: caller))),
         CallSpec("seat.acceptApplication", [.live, .user], seat(.acceptApplication(user: "bob", caller: caller))),
         CallSpec("seat.rejectApplication", [.live, .user], seat(.rejectApplication(user: "bob", caller: caller))),
         CallSpec(
             "seat.invite",
-            [.live, .user, .number("seatIndex", 3), .number("timeout", 30), .text("extraInfo", "x", needed: false)],
+            [
+                .live, .user, .number("seatIndex", 3), .number("timeout", 30),
+                .text("extraInfo", "x", isRequired: false),
+            ],
             seat(.invite(user: "bob", seatIndex: 3, timeoutSeconds: 30, extraInfo: "x", caller: caller))),
         CallSpec("seat.cancelInvitation", [.live, .user], seat(.cancelInvitation(user: "bob", caller: caller))),
         CallSpec("seat.acceptInvitation", [.live, .user], seat(.acceptInvitation(inviter: "bob", caller: caller))),
         CallSpec("seat.rejectInvitation", [.live, .user], seat(.rejectInvitation(inviter: "bob", caller: caller))),
         CallSpec(
-            "seat.take", [.live, .number("seatIndex", 3, needed: true)], seat(.take(seatIndex: 3, caller: caller))),
+            "seat.take", [.live, .number("seatIndex", 3, isRequired: true)], seat(.take(seatIndex: 3, caller: caller))),
         CallSpec("seat.leave", [.live], seat(.leave(caller: caller))),
         CallSpec("seat.kick", [.live, .user], seat(.kickOff(user: "bob", caller: caller))),
         CallSpec(
             "seat.move",
             [
-                .live, .text("user", "bob", needed: false), .number("seatIndex", 4, needed: true),
+                .live, .text("user", "bob", isRequired: false), .number("seatIndex", 4, isRequired: true),
                 .number("policy", 2),
             ], seat(.move(user: "bob", to: 4, policy: .swapPosition, caller: caller))),
         CallSpec(
             "seat.lock",
             [
-                .live, .number("seatIndex", 1, needed: true), .flag("locked", false), .flag("microphoneLocked", true),
+                .live, .number("seatIndex", 1, isRequired: true), .flag("locked", false),
+                .flag("microphoneLocked", true),
                 .flag("cameraLocked", true),
             ], seat(.lock(seatIndex: 1, isLocked: false, microphone: true, camera: true, caller: caller))),
         CallSpec(
             "seat.device",
-            [.live, .flag("microphone", true), .flag("camera", false), .text("suspend", "inCalling", needed: false)],
+            [
+                .live, .flag("microphone", true), .flag("camera", false),
+                .text("suspend", "inCalling", isRequired: false),
+            ],
             seat(.device(microphone: true, camera: false, suspend: .inCalling, caller: caller))),
         CallSpec(
             "seat.lockDevice", [.live, .user, .text("device", "camera"), .flag("locked", false)],
@@ -143,7 +154,7 @@ enum CallTable {
             "cohost.request",
             [
                 .live, .to, .number("layoutTemplate", 601), .number("timeout", 30),
-                .text("extensionInfo", "x", needed: false),
+                .text("extensionInfo", "x", isRequired: false),
             ],
             connection(
                 .request(
@@ -161,7 +172,7 @@ enum CallTable {
         CallSpec("cohost.requests", [.live], connection(.openRequests(live: live, caller: caller))),
         CallSpec("battle.requests", [.live], connection(.openBattleRequests(live: live, caller: caller))),
         CallSpec(
-            "cohost.candidates", [.live, .text("cursor", "g.1.1", needed: false)],
+            "cohost.candidates", [.live, .text("cursor", "g.1.1", isRequired: false)],
             .candidates(live, cursor: "g.1.1", caller: caller)),
         CallSpec(
             "cohost.muteRemote", [.live, .text("other", "duet"), .flag("muted", false)],
@@ -170,7 +181,7 @@ enum CallTable {
             "battle.create",
             [
                 .live, .to, .number("duration", 120), .flag("needResponse", true), .number("timeout", 30),
-                .text("extensionInfo", "x", needed: false),
+                .text("extensionInfo", "x", isRequired: false),
             ],
             .forward(
                 .connection(
@@ -195,7 +206,7 @@ enum CallTable {
             "battle.request",
             [
                 .live, .to, .number("duration", 120), .flag("needResponse", true), .number("timeout", 30),
-                .text("extensionInfo", "x", needed: false),
+                .text("extensionInfo", "x", isRequired: false),
             ],
             connection(
                 .requestBattle(
@@ -217,7 +228,7 @@ enum CallTable {
             "battle.score",
             [
                 .text("battle", "b-6"), .number("operation", 2),
-                .list("scores", "[{\"live\":\"duet\",\"score\":5}]", needed: true),
+                .list("scores", "[{\"live\":\"duet\",\"score\":5}]", isRequired: true),
             ],
             .forward(
                 .connection(

@@ -17,9 +17,9 @@ struct GoldenFile {
     ///
     /// - Parameters:
     ///   - cases: values by name.
-    ///   - free: the names of fields that hold keys of the user's choice, where an unknown key is no field.
+    ///   - mapFields: the names of fields that are dictionaries; there an unknown key would be a new entry.
     /// - Throws: when the file cannot be read, or a value does not decode.
-    func check<Value: Codable & Equatable>(_ cases: [(String, Value)], free: Set<String> = []) throws {
+    func check<Value: Codable & Equatable>(_ cases: [(String, Value)], mapFields: Set<String> = []) throws {
         #expect(Set(cases.map(\.0)).count == cases.count, "two cases of \(self.name) have one name")
         let lines = cases.map { name, value in
             "\"\(name)\": \(String(decoding: Wire.encode(value), as: UTF8.self))"
@@ -42,14 +42,14 @@ struct GoldenFile {
             let bytes = Array(json.utf8)
             #expect(String(decoding: Wire.encode(value), as: UTF8.self) == json, "\(self.name) \(name)")
             #expect(try Wire.decode(Value.self, from: bytes) == value, "\(self.name) \(name)")
-            let more = Self.withUnknownKeys(bytes, free: free)
-            #expect(more.count > bytes.count)
-            #expect(try Wire.decode(Value.self, from: more) == value, "\(self.name) \(name) with unknown keys")
+            let extended = Self.withUnknownKeys(bytes, mapFields: mapFields)
+            #expect(extended.count > bytes.count)
+            #expect(try Wire.decode(Value.self, from: extended) == value, "\(self.name) \(name) with unknown keys")
         }
     }
 
-    /// The JSON with one unknown member at the start of each object, except in maps.
-    static func withUnknownKeys(_ json: [UInt8], free: Set<String>) -> [UInt8] {
+    /// The JSON with one unknown member at the start of each object, except in `mapFields`.
+    static func withUnknownKeys(_ json: [UInt8], mapFields: Set<String>) -> [UInt8] {
         let unknown = Array("\"zz unknown\":[{\"a\":null},1.5]".utf8)
         var output: [UInt8] = []
         var isInText = false
@@ -72,7 +72,7 @@ struct GoldenFile {
                 textStart = index + 1
             } else if byte == UInt8(ascii: "{") {
                 let isField = index > 0 && json[index - 1] == UInt8(ascii: ":")
-                if isField && free.contains(lastText) { continue }
+                if isField && mapFields.contains(lastText) { continue }
                 output += unknown
                 if index + 1 < json.count, json[index + 1] != UInt8(ascii: "}") { output.append(UInt8(ascii: ",")) }
             }

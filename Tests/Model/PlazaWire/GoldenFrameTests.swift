@@ -37,7 +37,7 @@ import Testing
             }
         }
         try GoldenFile(name: "server-frames").check(
-            cases, free: ["metaData", "extensionInfo", "set", "values", "translations"])
+            cases, mapFields: ["metaData", "extensionInfo", "set", "values", "translations"])
     }
 
     @Test func `a login matches the golden file`() throws {

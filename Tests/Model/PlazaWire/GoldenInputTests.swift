@@ -49,7 +49,7 @@ import Testing
             }
         }
         try GoldenFile(name: "directory-inbox").check(
-            commands.map { ($0, DirectoryInput(app: Samples.app, $1)) }, free: ["values", "translations"])
+            commands.map { ($0, DirectoryInput(app: Samples.app, $1)) }, mapFields: ["values", "translations"])
     }
 
     private static let appChanges: [(String, AppSettingsChange)] = [
@@ -60,6 +60,7 @@ import Testing
         ("putGift", .putGift(gift: Samples.rocket, category: "new")), ("removeGift", .removeGift(gift: "rose")),
     ]
 
+    /// Exhaustive on purpose: a new change does not compile until it is added here; add it to `appChanges` too.
     private func everyAppChangeIsAbove(_ change: AppSettingsChange) {
         switch change {
         case .setWords, .addWords, .removeWords, .setGifts, .putCategory, .removeCategory, .putGift, .removeGift: break
@@ -133,7 +134,7 @@ import Testing
             }
         }
         try GoldenFile(name: "barrage-inbox").check(
-            commands.map { ($0, BarrageInput(Samples.key, $1)) }, free: ["extensionInfo"])
+            commands.map { ($0, BarrageInput(Samples.key, $1)) }, mapFields: ["extensionInfo"])
     }
 
     @Test func `the seat machine's inputs match the golden file`() throws {
@@ -195,7 +196,7 @@ import Testing
             }
         }
         try GoldenFile(name: "seat-inbox").check(
-            commands.map { ($0, SeatInput(Samples.key, $1)) }, free: ["metaData"])
+            commands.map { ($0, SeatInput(Samples.key, $1)) }, mapFields: ["metaData"])
     }
 
     @Test func `the connection machine's inputs match the golden file`() throws {

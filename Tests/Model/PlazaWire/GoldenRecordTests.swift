@@ -11,7 +11,7 @@ import Testing
         var byServer = Samples.room
         byServer.ended = .endedByServer
         try GoldenFile(name: "rooms").check(
-            [("running", Samples.room), ("ended", ended), ("endedByServer", byServer)], free: ["metaData"])
+            [("running", Samples.room), ("ended", ended), ("endedByServer", byServer)], mapFields: ["metaData"])
     }
 
     /// Rules: R1.9.
@@ -43,13 +43,13 @@ import Testing
             [
                 ("empty", AppRecord(app: Samples.app, revision: 1, settings: AppSettings())),
                 ("full", AppRecord(app: Samples.app, revision: 5, settings: Samples.appSettings)),
-            ], free: ["translations"])
+            ], mapFields: ["translations"])
     }
 
     /// Rules: R14.6.
     @Test func `webhook events match the golden file`() throws {
         try GoldenFile(name: "webhooks").check(
-            Self.hooks.map { ($0, WebhookEvent(Samples.key, at: Samples.at, $1)) }, free: ["metaData", "values"])
+            Self.hooks.map { ($0, WebhookEvent(Samples.key, at: Samples.at, $1)) }, mapFields: ["metaData", "values"])
         #expect(Set(Self.hooks.map(\.1.name)) == Set(WebhookName.allCases))
     }
 
@@ -58,7 +58,7 @@ import Testing
         let contents = Self.contents
         try GoldenFile(name: "room-feed").check(
             contents.map { name, content in (name, FeedEntry(n: 12, at: Samples.at, content: content)) },
-            free: ["metaData", "extensionInfo", "set"])
+            mapFields: ["metaData", "extensionInfo", "set"])
     }
 
     @Test func `notices match the golden file`() throws {
@@ -85,7 +85,7 @@ import Testing
         }
         cases.append(
             ("refusal", Reply(to: Samples.caller, app: Samples.app, .failure(error: Samples.staleTicket))))
-        try GoldenFile(name: "replies").check(cases, free: ["metaData", "values", "translations"])
+        try GoldenFile(name: "replies").check(cases, mapFields: ["metaData", "values", "translations"])
     }
 
     static let events: [StageEvent] = [
@@ -118,7 +118,7 @@ import Testing
         ("speaking", .speaking(users: [Speaker(user: "bob", level: 60)])),
         ("summary", .summary(statistics: Samples.statistics)), ("tips", .tips(isDegraded: true)),
         ("liveEnded", .liveEnded(reason: .endedByHost, statistics: Samples.statistics)),
-        // The kinds that earlier versions wrote without a revision, as above.
+        // Earlier versions wrote these kinds without a revision, as the cases above.
         ("infoChangedTo", .infoChanged(info: Samples.info, revision: 4)),
         ("metadataChangedTo", .metadataChanged(set: ["n": "5"], removed: ["old"], revision: 5)),
         ("adminSetAt", .adminSet(user: "bob", revision: 6)),
@@ -215,7 +215,7 @@ import Testing
             "battleRequestTimedOut",
             .battleRequestTimedOut(battle: "b-6", inviter: Samples.live, invitee: Samples.other)
         ), ("battleNotStarted", .battleNotStarted(battle: "b-6")),
-        // The kinds that earlier versions wrote without members, as above.
+        // Earlier versions wrote these kinds without members, as the cases above.
         (
             "coHostRequestCancelledTo",
             .coHostRequestCancelled(
@@ -355,7 +355,7 @@ import Testing
 
     /// Exhaustive on purpose: a new kind does not compile until it is added here; add it to the samples above too.
     private func everyKindIsAbove(
-        _ content: FeedContent, _ notice: NoticeContent, _ result: CallResult, _ e: StageEvent
+        _ content: FeedContent, _ notice: NoticeContent, _ result: CallResult, _ event: StageEvent
     ) {
         switch content {
         case .text, .custom, .audienceJoined, .audienceLeft, .infoChanged, .metadataChanged, .adminSet, .adminRevoked,
@@ -379,7 +379,7 @@ import Testing
             .loggedIn, .pong, .resumed, .lives, .room, .count, .stage, .metadata, .app, .gifts:
             break
         }
-        switch e {
+        switch event {
         case .seatTaken, .seatLeft, .userMoved, .seatLocked, .seatUnlocked, .coHostJoined, .coHostLeft, .coHostMuted,
             .battleStarted, .battleUserJoined, .battleUserExited, .battleScored, .battleEnded:
             break

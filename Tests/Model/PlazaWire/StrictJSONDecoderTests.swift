@@ -4,7 +4,7 @@ import MachineKit
 import PlazaWire
 import Testing
 
-/// Any JSON value as the decoder of Foundation reads it.
+/// Any JSON value, decoded by the decoder of Foundation.
 private struct FoundationValue: Decodable {
     var value: JSONValue
 
@@ -43,7 +43,7 @@ private struct FoundationValue: Decodable {
     }
 }
 
-/// The decoder gives the values that the decoder of Foundation gives.
+/// The decoder returns the same values as the decoder of Foundation.
 @Suite struct StrictJSONDecoderTests {
     private struct Inner: Codable, Hashable {
         var flag: Bool?
@@ -60,7 +60,7 @@ private struct FoundationValue: Decodable {
         var inners: [Inner]?
     }
 
-    /// Foundation's value; nil: it throws.
+    /// The value that Foundation decodes; nil: Foundation throws.
     private static func expected<Value: Decodable>(_ type: Value.Type, _ json: [UInt8]) -> Value? {
         try? JSONDecoder().decode(type, from: Data(json))
     }
@@ -157,10 +157,10 @@ private struct FoundationValue: Decodable {
         for _ in 0..<20_000 {
             var changed = json
             for _ in 0..<1 + random.next() % 3 {
-                let place = Int(random.next() % UInt64(changed.count))
-                changed[place] = letters[Int(random.next() % UInt64(letters.count))]
+                let index = Int(random.next() % UInt64(changed.count))
+                changed[index] = letters[Int(random.next() % UInt64(letters.count))]
             }
-            // What Foundation accepts although RFC 8259 does not allow it is rejected.
+            // Foundation accepts some texts that RFC 8259 does not allow; the decoder rejects them.
             if StrictJSON(changed) == nil {
                 #expect((try? Wire.decode(Outer.self, from: changed)) == nil)
                 continue

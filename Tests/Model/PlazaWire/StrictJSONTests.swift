@@ -29,9 +29,9 @@ import Testing
         ])
     func `invalid JSON is rejected, also in fields that are not read`(json: String) {
         #expect(StrictJSON(Array(json.utf8)) == nil)
-        let beside = Array(#"{"code":0,"other":\#(json)}"#.utf8)
-        #expect(StrictJSON(beside) == nil)
-        #expect(throws: WireError.notJSON) { try Wire.decode([String: Int].self, from: beside) }
+        let enclosing = Array(#"{"code":0,"other":\#(json)}"#.utf8)
+        #expect(StrictJSON(enclosing) == nil)
+        #expect(throws: WireError.notJSON) { try Wire.decode([String: Int].self, from: enclosing) }
     }
 
     @Test(arguments: [
@@ -51,7 +51,7 @@ import Testing
             for _ in 0..<3 {
                 changed[Int(random.next() % UInt64(json.count))] = UInt8(truncatingIfNeeded: random.next() >> 8)
             }
-            // The decoder accepts whatever the check accepts.
+            // The decoder accepts all that the scan accepts.
             if StrictJSON(changed) != nil {
                 let text = String(decoding: changed, as: UTF8.self)
                 #expect((try? Wire.decode(JSONValue.self, from: changed)) != nil, "\(text)")

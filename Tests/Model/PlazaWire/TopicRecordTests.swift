@@ -13,7 +13,7 @@ import Testing
         .create(live: Samples.live, changes: LiveChanges(), owner: Samples.bob, caller: Samples.caller))
     private static let end = DirectoryInput(app: Samples.app, .end(live: Samples.live, caller: Samples.caller))
     private static let join = AudienceInput(Samples.key, .join(caller: Samples.caller))
-    private static let tell = BarrageInput(Samples.key, .publish(content: .adminSet(user: "bob")))
+    private static let publish = BarrageInput(Samples.key, .publish(content: .adminSet(user: "bob")))
     private static let seat = SeatInput(Samples.key, .ended(ending: Samples.ending))
     private static let exit = ConnectionInput(app: Samples.app, .exit(live: Samples.live, caller: Samples.caller))
     private static let app = AppRecord(app: Samples.app, revision: 5, settings: Samples.appSettings)
@@ -25,7 +25,7 @@ import Testing
             (.directory(Self.create), .directoryInbox, "demo/bob", Wire.encode(Self.create)),
             (.directory(Self.end), .directoryInbox, live, Wire.encode(Self.end)),
             (.audience(Self.join), .audienceInbox, live, Wire.encode(Self.join)),
-            (.barrage(Self.tell), .barrageInbox, live, Wire.encode(Self.tell)),
+            (.barrage(Self.publish), .barrageInbox, live, Wire.encode(Self.publish)),
             (.seat(Self.seat), .seatInbox, live, Wire.encode(Self.seat)),
             (.connection(Self.exit), .connectionInbox, "demo", Wire.encode(Self.exit)),
             (.live(Samples.room), .rooms, live, Wire.encode(Samples.room)),
@@ -69,7 +69,7 @@ import Testing
             #expect(
                 try Wire.decode(FeedEntry.self, from: value) == FeedEntry(n: 12, at: Samples.at, content: content))
             #expect(String(decoding: value.suffix(8), as: UTF8.self) == #","n":12}"#, "\(name)")
-            let headers = FeedHeaders { wanted in record.headers.first { $0.name == wanted }?.value }
+            let headers = FeedHeaders { headerName in record.headers.first { $0.name == headerName }?.value }
             #expect(
                 headers
                     == FeedHeaders(
@@ -94,13 +94,13 @@ import Testing
             (["p": "77.9223372036854775807", "c": "0"], false), (["p": "9223372036854775807.1", "c": "0"], false),
             (["p": "77.-1", "c": "0"], false),
         ] as [([String: String], Bool)])
-    func `incomplete feed headers are rejected`(headers: [String: String], isGood: Bool) {
-        let read = FeedHeaders { headers[$0].map { Array($0.utf8) } }
-        #expect((read != nil) == isGood)
-        if let read {
-            #expect(read.position == Samples.position)
-            #expect(read.isEnd == (headers["k"] == "end"))
-            #expect(read.headers.map(\.name) == (read.isEnd ? ["p", "c", "k"] : ["p", "c"]))
+    func `incomplete feed headers are rejected`(headers: [String: String], isValid: Bool) {
+        let parsed = FeedHeaders { headers[$0].map { Array($0.utf8) } }
+        #expect((parsed != nil) == isValid)
+        if let parsed {
+            #expect(parsed.position == Samples.position)
+            #expect(parsed.isEnd == (headers["k"] == "end"))
+            #expect(parsed.headers.map(\.name) == (parsed.isEnd ? ["p", "c", "k"] : ["p", "c"]))
         }
     }
 }

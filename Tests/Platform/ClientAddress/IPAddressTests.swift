@@ -9,8 +9,8 @@ import Testing
         ("1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7:8"), ("1::", "1:0:0:0:0:0:0:0"), ("::ffff:10.1.2.3", "10.1.2.3"),
         ("2001:DB8::8.8.8.8", "2001:db8:0:0:0:0:808:808"), ("1:2:3:4:5:6:1.2.3.4", "1:2:3:4:5:6:102:304"),
     ])
-    func `addresses are read in each of their forms`(text: String, shown: String) throws {
-        #expect(try #require(IPAddress(text)).description == shown)
+    func `each form of an address is parsed`(text: String, expected: String) throws {
+        #expect(try #require(IPAddress(text)).description == expected)
     }
 
     @Test(arguments: [
@@ -20,7 +20,7 @@ import Testing
         "1.2.3.4::", "::1.2.3", "+1::", "-1::", "1:2:3:4:5:6:7:1.2.3.4", "localhost", "١.2.3.4",
         String(repeating: ":", count: 100_000), String(repeating: "1", count: 100_000),
     ])
-    func `what is no address is none`(text: String) { #expect(IPAddress(text) == nil) }
+    func `text that is not an address is rejected`(text: String) { #expect(IPAddress(text) == nil) }
 
     @Test func `bytes are read in network order`() {
         let four: [UInt8] = [10, 0, 0, 1]
@@ -36,25 +36,25 @@ import Testing
         #expect(IPAddress("10.0.0.1")?.limitKey != IPAddress("10.0.0.2")?.limitKey)
     }
 
-    @Test func `a block has the addresses of its prefix`() throws {
-        let ten = try #require(AddressBlock("10.0.0.0/8"))
-        #expect(ten.contains(try #require(IPAddress("10.255.0.1"))))
-        #expect(ten.contains(try #require(IPAddress("::ffff:10.1.1.1"))))
-        #expect(!ten.contains(try #require(IPAddress("11.0.0.1"))))
-        #expect(!ten.contains(try #require(IPAddress("::a00:1"))))
-        let one = try #require(AddressBlock("fd00::5"))
-        #expect(one.contains(try #require(IPAddress("fd00::5"))))
-        #expect(!one.contains(try #require(IPAddress("fd00::4"))))
-        let all = try #require(AddressBlock("::/0"))
-        #expect(all.contains(try #require(IPAddress("1.2.3.4"))))
-        let every = try #require(AddressBlock("0.0.0.0/0"))
-        #expect(every.contains(try #require(IPAddress("1.2.3.4"))))
-        #expect(!every.contains(try #require(IPAddress("2001::1"))), "all of IPv4")
+    @Test func `a block contains the addresses with its prefix`() throws {
+        let blockOfTen = try #require(AddressBlock("10.0.0.0/8"))
+        #expect(blockOfTen.contains(try #require(IPAddress("10.255.0.1"))))
+        #expect(blockOfTen.contains(try #require(IPAddress("::ffff:10.1.1.1"))))
+        #expect(!blockOfTen.contains(try #require(IPAddress("11.0.0.1"))))
+        #expect(!blockOfTen.contains(try #require(IPAddress("::a00:1"))))
+        let singleAddress = try #require(AddressBlock("fd00::5"))
+        #expect(singleAddress.contains(try #require(IPAddress("fd00::5"))))
+        #expect(!singleAddress.contains(try #require(IPAddress("fd00::4"))))
+        let allAddresses = try #require(AddressBlock("::/0"))
+        #expect(allAddresses.contains(try #require(IPAddress("1.2.3.4"))))
+        let allOfIPv4 = try #require(AddressBlock("0.0.0.0/0"))
+        #expect(allOfIPv4.contains(try #require(IPAddress("1.2.3.4"))))
+        #expect(!allOfIPv4.contains(try #require(IPAddress("2001::1"))), "all of IPv4")
     }
 
     @Test(arguments: [
         "", "/", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/8/8", "fd00::/129", "x/8", "10.0.0.0/-1",
         "10.0.0.0/ 8", "10.0.0.0/0008",
     ])
-    func `what is no block is none`(text: String) { #expect(AddressBlock(text) == nil) }
+    func `text that is not a block is rejected`(text: String) { #expect(AddressBlock(text) == nil) }
 }

@@ -9,30 +9,33 @@ import Testing
         signature + [0x21, 0x21, 0, 39, 0x20, 1] + [UInt8](repeating: 0, count: 13) + [7]
         + [UInt8](repeating: 9, count: 16) + [0, 1, 0, 2] + [4, 0, 0]
 
-    private func read(_ bytes: [UInt8], by step: Int = .max) throws(ProxyHeaderError) -> ProxyHeaderReader.Header? {
+    /// Passes bytes to a reader in pieces; `usedBytes` of the result counts from the first piece.
+    private func read(_ bytes: [UInt8], pieceBytes: Int = .max) throws(ProxyHeaderError) -> ProxyHeaderReader.Header? {
         var reader = ProxyHeaderReader()
         var start = 0
         while start < bytes.count {
-            let end = start + min(step, bytes.count - start)
+            let end = start + min(pieceBytes, bytes.count - start)
             if let header = try reader.consume(bytes.span.extracting(start..<end)) {
-                return ProxyHeaderReader.Header(client: header.client, used: start + header.used)
+                return ProxyHeaderReader.Header(client: header.client, usedBytes: start + header.usedBytes)
             }
             start = end
         }
         return nil
     }
 
-    @Test(arguments: [1, 2, 5, 16, 1000]) func `a header is read in pieces of any size`(step: Int) throws {
-        #expect(try self.read(Self.ipv4 + [71, 69], by: step)?.client == IPAddress("1.2.3.4"))
-        #expect(try self.read(Self.ipv4 + [71, 69], by: step)?.used == 28)
-        #expect(try self.read(Self.ipv6 + [71], by: step)?.client == IPAddress("2001::7"))
-        #expect(try self.read(Self.ipv6 + [71], by: step)?.used == 55, "further fields are skipped")
+    @Test(arguments: [1, 2, 5, 16, 1000]) func `a header is read in pieces of any size`(pieceBytes: Int) throws {
+        #expect(try self.read(Self.ipv4 + [71, 69], pieceBytes: pieceBytes)?.client == IPAddress("1.2.3.4"))
+        #expect(try self.read(Self.ipv4 + [71, 69], pieceBytes: pieceBytes)?.usedBytes == 28)
+        #expect(try self.read(Self.ipv6 + [71], pieceBytes: pieceBytes)?.client == IPAddress("2001::7"))
+        #expect(try self.read(Self.ipv6 + [71], pieceBytes: pieceBytes)?.usedBytes == 55, "further fields are skipped")
     }
 
     @Test func `a proxy may speak for itself`() throws {
-        #expect(try self.read(Self.signature + [0x20, 0, 0, 0]) == ProxyHeaderReader.Header(client: nil, used: 16))
-        #expect(try self.read(Self.signature + [0x20, 0x31, 0, 2, 9, 9])?.used == 18)
-        #expect(try self.read(Self.signature + [0x21, 0, 0, 0]) == ProxyHeaderReader.Header(client: nil, used: 16))
+        #expect(
+            try self.read(Self.signature + [0x20, 0, 0, 0]) == ProxyHeaderReader.Header(client: nil, usedBytes: 16))
+        #expect(try self.read(Self.signature + [0x20, 0x31, 0, 2, 9, 9])?.usedBytes == 18)
+        #expect(
+            try self.read(Self.signature + [0x21, 0, 0, 0]) == ProxyHeaderReader.Header(client: nil, usedBytes: 16))
     }
 
     @Test func `no header is complete before its last byte`() throws {
@@ -66,10 +69,10 @@ import Testing
             }
         }
         let largest = Self.signature + [0x20, 0, 0x07, 0xF0] + [UInt8](repeating: 1, count: 2_032)
-        #expect(try self.read(largest, by: 7)?.used == ProxyHeaderReader.maxBytes)
+        #expect(try self.read(largest, pieceBytes: 7)?.usedBytes == ProxyHeaderReader.maxBytes)
     }
 
-    @Test func `no bytes trap the reader`() {
+    @Test func `random bytes never trap the reader`() {
         var state: UInt64 = 42
         func byte() -> UInt8 {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -79,7 +82,7 @@ import Testing
             var bytes = byte() < 200 ? Self.ipv6 : Self.ipv4
             for _ in 0..<Int(byte() % 4) { bytes[12 + Int(byte()) % (bytes.count - 12)] = byte() }
             bytes.removeLast(Int(byte()) % bytes.count)
-            _ = try? self.read(bytes, by: Int(byte() % 9) + 1)
+            _ = try? self.read(bytes, pieceBytes: Int(byte() % 9) + 1)
         }
     }
 }

@@ -11,7 +11,7 @@ import Testing
         try self.proxies().client(peer: #require(IPAddress(peer)), forwardedFor: header).description
     }
 
-    @Test func `the header of a peer that is not trusted says nothing`() throws {
+    @Test func `the header of a peer that is not trusted is ignored`() throws {
         #expect(try self.client("8.8.8.8", "1.1.1.1") == "8.8.8.8")
         #expect(
             TrustedProxies().client(peer: try #require(IPAddress("10.0.0.1")), forwardedFor: "1.1.1.1").description

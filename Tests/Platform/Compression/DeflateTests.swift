@@ -8,15 +8,15 @@ struct DeflateTests {
         Array(#"{"feed":{"row":{"epoch":17,"lastNumber":\#(number),"owner":"alice","ages":[0,25,50]}}}"#.utf8)
     }
 
-    @Test func `the pieces so far inflate to the bytes appended so far`() throws {
+    @Test func `after each append, all pieces together inflate to all appended bytes`() throws {
         let stream = DeflateStream()
-        var written: [UInt8] = []
+        var compressed: [UInt8] = []
         var expected: [UInt8] = []
         for number in 0..<200 {
             let bytes = self.row(number)
             expected += bytes
-            written += stream.append(bytes)
-            #expect(try Inflation.inflate(written, limit: 1 << 20) == expected)
+            compressed += stream.append(bytes)
+            #expect(try Inflation.inflate(compressed, limit: 1 << 20) == expected)
         }
     }
 
@@ -33,8 +33,8 @@ struct DeflateTests {
             return UInt8(truncatingIfNeeded: state >> 56)
         }
         let stream = DeflateStream()
-        let written = stream.append(bytes) + stream.append([]) + stream.append([1, 2, 3])
-        #expect(try Inflation.inflate(written, limit: 200_000) == bytes + [1, 2, 3])
+        let compressed = stream.append(bytes) + stream.append([]) + stream.append([1, 2, 3])
+        #expect(try Inflation.inflate(compressed, limit: 200_000) == bytes + [1, 2, 3])
     }
 
     @Test func `empty input round-trips`() throws {
@@ -42,8 +42,8 @@ struct DeflateTests {
     }
 
     @Test func `a result over the limit is refused`() {
-        let written = DeflateStream().append([UInt8](repeating: 7, count: 5000))
-        #expect(throws: InflationError.tooLong(limit: 4999)) { try Inflation.inflate(written, limit: 4999) }
+        let compressed = DeflateStream().append([UInt8](repeating: 7, count: 5000))
+        #expect(throws: InflationError.tooLong(limit: 4999)) { try Inflation.inflate(compressed, limit: 4999) }
     }
 
     @Test func `bytes that are not deflate data are refused`() {

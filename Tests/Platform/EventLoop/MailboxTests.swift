@@ -54,7 +54,7 @@ import Testing
         #expect(read == [1, 2, 3])
     }
 
-    @Test func `messages posted before the reader starts are its first batch`() throws {
+    @Test func `messages that were posted before the reader was attached are its first batch`() throws {
         let mailbox = Mailbox<Int>(capacity: 1_000)
         try mailbox.post(contentsOf: Array(0..<500))
         var batches: [[Int]] = []

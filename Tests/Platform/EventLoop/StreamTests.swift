@@ -31,15 +31,15 @@ import Testing
         let client = Peer()
         let limit = 1_000_000
         var accepted: [UInt8] = []
-        var refusals = 0
-        var drained = false
+        var overflowCount = 0
+        var isDrained = false
         try runLoop { loop in
             try connectPair(loop, server: server, client: client, sendBufferBytes: 16_384) {
                 guard let stream = server.stream else { return }
                 client.stream?.pauseReading()
                 stream.pendingLimitBytes = limit
                 var number: UInt32 = 0
-                while refusals == 0 {
+                while overflowCount == 0 {
                     number += 1
                     let piece = (0..<5_000).map { UInt8(truncatingIfNeeded: Int(number) &* 31 &+ $0) }
                     do throws(LoopError) {
@@ -47,7 +47,7 @@ import Testing
                         accepted += piece
                     } catch {
                         #expect(error == .overflow(limit: limit))
-                        refusals += 1
+                        overflowCount += 1
                     }
                     #expect(stream.pendingBytes <= limit)
                 }
@@ -55,13 +55,13 @@ import Testing
                 client.stream?.startReading()
             }
             server.onDrained = { server in
-                drained = true
+                isDrained = true
                 #expect(server.stream?.pendingBytes == 0)
                 server.stream?.finish()
             }
             client.onEnded = { _, _ in loop.stop() }
         }
-        #expect(drained)
+        #expect(isDrained)
         #expect(client.received == accepted)
     }
 
@@ -145,7 +145,7 @@ import Testing
     @Test func `a write to a peer that reset the connection throws and raises no signal`() throws {
         let server = Peer()
         let client = Peer()
-        var refused: LoopError?
+        var writeError: LoopError?
         try runLoop { loop in
             try connectPair(loop, server: server, client: client) {
                 // A close with unread bytes makes the client send a reset.
@@ -155,7 +155,7 @@ import Testing
                 let later = try? LoopTimer(loop: loop) { _ in
                     client.stream?.close()
                     let timer = try? LoopTimer(loop: loop) { _ in
-                        do throws(LoopError) { try server.stream?.write(SharedBytes("x")) } catch { refused = error }
+                        do throws(LoopError) { try server.stream?.write(SharedBytes("x")) } catch { writeError = error }
                     }
                     timer?.start(after: .milliseconds(5), repeating: .milliseconds(5))
                 }
@@ -163,7 +163,7 @@ import Testing
             }
             server.onEnded = { _, _ in loop.stop() }
         }
-        #expect(refused == .connectionReset)
+        #expect(writeError == .connectionReset)
         #expect(server.ended == .connectionReset)
         #expect(client.ended == nil)
     }
@@ -180,14 +180,14 @@ import Testing
             let free = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
             let freePort = free.port
             free.close()
-            var left = 3
-            let done = {
-                left -= 1
-                if left == 0 { loop.stop() }
+            var openChecks = 3
+            let checkDone = {
+                openChecks -= 1
+                if openChecks == 0 { loop.stop() }
             }
-            refused.onEnded = { _, _ in done() }
-            unknown.onEnded = { _, _ in done() }
-            named.onConnected = { _ in done() }
+            refused.onEnded = { _, _ in checkDone() }
+            unknown.onEnded = { _, _ in checkDone() }
+            named.onConnected = { _ in checkDone() }
             refused.stream = try TCPStream.connect(loop: loop, host: "127.0.0.1", port: freePort, delegate: refused)
             unknown.stream = try TCPStream.connect(loop: loop, host: "no such host", port: 1, delegate: unknown)
             named.stream = try TCPStream.connect(

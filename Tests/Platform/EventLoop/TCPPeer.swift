@@ -26,22 +26,22 @@ final class Peer: TCPStreamDelegate {
     func streamDrained(_ stream: TCPStream) { self.onDrained?(self) }
 
     func streamEnded(_ stream: TCPStream, _ error: LoopError) {
-        #expect(self.ended == nil, "told twice")
+        #expect(self.ended == nil, "the end was reported twice")
         self.ended = error
         self.onEnded?(self, error)
         self.stream = nil
     }
 }
 
-/// A listener whose first connection becomes `server`, and a connected `client`.
+/// Connects `client` to a listener, whose accepted stream becomes that of `server`; then calls `ready`.
 func connectPair(
     _ loop: EventLoop, server: Peer, client: Peer, sendBufferBytes: Int32 = 0, _ ready: @escaping () -> Void
 ) throws {
     var listener: TCPListener?
-    var standing = 0
-    let stands = {
-        standing += 1
-        if standing == 2 {
+    var connectedSides = 0
+    let sideConnected = {
+        connectedSides += 1
+        if connectedSides == 2 {
             listener?.close()
             listener = nil
             ready()
@@ -52,8 +52,8 @@ func connectPair(
         server.stream = stream
         if sendBufferBytes > 0 { stream.setSendBufferSize(sendBufferBytes) }
         stream.startReading()
-        stands()
+        sideConnected()
     }
-    client.onConnected = { _ in stands() }
+    client.onConnected = { _ in sideConnected() }
     client.stream = try TCPStream.connect(loop: loop, host: "127.0.0.1", port: listener?.port ?? 0, delegate: client)
 }

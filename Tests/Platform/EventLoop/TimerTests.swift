@@ -49,12 +49,12 @@ import Testing
     @Test func `timers fire in the order of their times`() throws {
         var order: [Int] = []
         try runLoop { loop in
-            for wait in [9, 3, 6] {
+            for delay in [9, 3, 6] {
                 let timer = try LoopTimer(loop: loop) { _ in
-                    order.append(wait)
+                    order.append(delay)
                     if order.count == 3 { loop.stop() }
                 }
-                timer.start(after: .milliseconds(wait))
+                timer.start(after: .milliseconds(delay))
             }
         }
         #expect(order == [3, 6, 9])
@@ -77,15 +77,15 @@ import Testing
     @Test func `a turn-end hook scheduled several times in a turn runs once, also when timers schedule it`()
         throws
     {
-        var asked = 0
+        var turns = 0
         var runs = 0
         try runLoop { loop in
             let hook = TurnEndHook(loop: loop) { runs += 1 }
             let timer = try LoopTimer(loop: loop) { _ in
                 for _ in 0..<100 { hook.schedule() }
-                asked += 1
-                #expect(runs == asked - 1)
-                if asked == 3 { loop.stop() }
+                turns += 1
+                #expect(runs == turns - 1)
+                if turns == 3 { loop.stop() }
             }
             timer.start(after: .milliseconds(1), repeating: .milliseconds(1))
         }

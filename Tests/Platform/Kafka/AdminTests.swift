@@ -18,10 +18,10 @@ struct AdminTests {
                 name: name, partitions: 3, config: ["cleanup.policy": "compact", "segment.ms": "60000"])
             try admin.createTopics([spec])
             try admin.createTopics([spec])
-            let described = try #require(try admin.describeTopics([name]).first)
-            #expect(described.partitions == 3)
-            #expect(described.config["cleanup.policy"] == "compact")
-            #expect(described.config["segment.ms"] == "60000")
+            let description = try #require(try admin.describeTopics([name]).first)
+            #expect(description.partitions == 3)
+            #expect(description.config["cleanup.policy"] == "compact")
+            #expect(description.config["segment.ms"] == "60000")
             #expect(try admin.clusterInfo(timeout: .seconds(5)).topics[name] == 3)
 
             let error = #expect(throws: KafkaError.self) {
@@ -31,7 +31,7 @@ struct AdminTests {
 
             try admin.deleteTopics([name])
             try admin.deleteTopics([name])
-            // The broker hears of it from the controller a moment later.
+            // The controller tells the broker a moment later.
             let clock = ContinuousClock()
             let deadline = clock.now + .seconds(10)
             var isGone = false
@@ -49,27 +49,27 @@ struct AdminTests {
         try await runOnDedicatedThread {
             let topic = try LiveKafka.shared().makeTopic(
                 "times", config: ["message.timestamp.type": "LogAppendTime"])
-            let place = TopicPartition(topic, 0)
+            let partition = TopicPartition(topic, 0)
             let producer = try KafkaProducer(Server.real.settings())
             _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "a"), timeout: .seconds(10))
             let consumer = try Server.real.consumer()
-            try consumer.assign([place: 0])
+            try consumer.assign([partition: 0])
             let first = try #require(try consumer.poll { records, _ in records.count == 1 })
-            // Records until the broker's clock has moved on.
+            // Sends records until one has a later timestamp.
             var last = first.records[0]
             while last.timestamp == first.records[0].timestamp {
                 _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "b"), timeout: .seconds(10))
                 last = try #require(try consumer.poll { records, _ in !records.isEmpty }?.records.last)
             }
-            let found = try consumer.offsets(forTimes: [place: last.timestamp], timeout: .seconds(10))
-            #expect(found == [place: last.offset])
-            let later = try consumer.offsets(forTimes: [place: last.timestamp + 100_000], timeout: .seconds(10))
-            #expect(later == [place: LogicalOffset.end])
+            let found = try consumer.offsets(forTimes: [partition: last.timestamp], timeout: .seconds(10))
+            #expect(found == [partition: last.offset])
+            let later = try consumer.offsets(forTimes: [partition: last.timestamp + 100_000], timeout: .seconds(10))
+            #expect(later == [partition: LogicalOffset.end])
             producer.close(timeout: .seconds(1))
         }
     }
 
-    @Test func `the embedded broker has its topics from the start and says that it makes none by request`() async throws
+    @Test func `the embedded broker has its topics from the start and rejects requests to create topics`() async throws
     {
         try await runOnDedicatedThread {
             let broker = try EmbeddedBroker(brokers: 2, topics: ["rooms": 12, "feed": 3])
@@ -87,8 +87,8 @@ struct AdminTests {
         }
     }
 
-    /// Of two small answers the second once waited 40 ms for the client's acknowledgement of the first.
-    @Test func `the embedded broker answers requests for several partitions at once`() async throws {
+    /// Without TCP_NODELAY the second of two small responses waits 40 ms for the acknowledgement of the first.
+    @Test func `the embedded broker answers requests for several partitions without delay`() async throws {
         try await runOnDedicatedThread {
             let broker = try EmbeddedBroker(topics: ["feed": 4])
             let producer = try KafkaProducer(FailureTests.silent(broker.bootstrap))
@@ -101,8 +101,8 @@ struct AdminTests {
                 try producer.flush(timeout: .seconds(5))
             }
             try write()
-            let took = try ContinuousClock().measure { for _ in 1...100 { try write() } }
-            #expect(took < .seconds(2), "100 batches took \(took)")
+            let elapsed = try ContinuousClock().measure { for _ in 1...100 { try write() } }
+            #expect(elapsed < .seconds(2), "100 batches took \(elapsed)")
         }
     }
 }

@@ -11,7 +11,7 @@ struct FailureTests {
         KafkaSettings(brokers: brokers, clientID: "test", overrides: overrides, log: { _, _, _ in })
     }
 
-    @Test func `I16 a full queue refuses with a typed error`() async throws {
+    @Test func `I16 a send to a full queue throws a typed error`() async throws {
         let port = try FreePort.find()
         try await runOnDedicatedThread {
             let producer = try KafkaProducer(Self.silent("127.0.0.1:\(port)"), queueLimit: 10)
@@ -25,7 +25,7 @@ struct FailureTests {
         }
     }
 
-    @Test func `a record that is too large is refused with a typed error`() async throws {
+    @Test func `a send of a record that is too large throws a typed error`() async throws {
         try await runOnDedicatedThread {
             let producer = try KafkaProducer(Server.embedded.settings())
             let error = #expect(throws: KafkaError.self) {
@@ -38,7 +38,7 @@ struct FailureTests {
         }
     }
 
-    @Test func `the size of records is what the settings say`() async throws {
+    @Test func `the settings limit the size of a record`() async throws {
         try await runOnDedicatedThread {
             let port = try FreePort.find()
             var settings = Self.silent("127.0.0.1:\(port)")
@@ -61,35 +61,35 @@ struct FailureTests {
         }
     }
 
-    @Test func `a partition's ends are told by its new leader when the one that the client knows is away for good`()
+    @Test func `a query for the ends of a partition finds its new leader after the known leader is gone`()
         async throws
     {
         try await runOnDedicatedThread {
             let broker = try EmbeddedBroker(brokers: 2, topics: ["t": 1])
-            let place = TopicPartition("t", 0)
+            let partition = TopicPartition("t", 0)
             try broker.setLeader(of: "t", 0, broker: 1)
             let consumer = try KafkaConsumer(Self.silent(broker.bootstrap))
-            #expect(try consumer.end(of: place, timeout: .seconds(5)) == 0)
+            #expect(try consumer.endOffset(of: partition, timeout: .seconds(5)) == 0)
 
             try broker.takeDown(broker: 1)
-            // Learns of the loss before there is a new leader, and so goes on taking the old one for it.
-            _ = try? consumer.topicMetadata("t", timeout: .seconds(1))
+            // The client refreshes its metadata before there is a new leader, so it still knows the old leader only.
+            _ = try? consumer.loadTopicMetadata("t", timeout: .seconds(1))
             try broker.setLeader(of: "t", 0, broker: 2)
-            #expect(try consumer.end(of: place, timeout: .seconds(5)) == 0)
-            #expect(try consumer.beginning(of: place, timeout: .seconds(5)) == 0)
+            #expect(try consumer.endOffset(of: partition, timeout: .seconds(5)) == 0)
+            #expect(try consumer.beginningOffset(of: partition, timeout: .seconds(5)) == 0)
             consumer.close()
         }
     }
 
-    @Test func `a question for a partition's end ends in time while every broker is away`() async throws {
+    @Test func `a query for the end of a partition times out while no broker is reachable`() async throws {
         try await runOnDedicatedThread {
             let broker = try EmbeddedBroker(topics: ["t": 1])
             let consumer = try KafkaConsumer(Self.silent(broker.bootstrap))
-            #expect(try consumer.end(of: TopicPartition("t", 0), timeout: .seconds(5)) == 0)
+            #expect(try consumer.endOffset(of: TopicPartition("t", 0), timeout: .seconds(5)) == 0)
             try broker.takeDown(broker: 1)
             let began = ContinuousClock.now
             let error = #expect(throws: KafkaError.self) {
-                try consumer.end(of: TopicPartition("t", 0), timeout: .seconds(1))
+                try consumer.endOffset(of: TopicPartition("t", 0), timeout: .seconds(1))
             }
             #expect(error?.isRetriable == true)
             #expect(ContinuousClock.now - began < .seconds(3))
@@ -97,7 +97,7 @@ struct FailureTests {
         }
     }
 
-    @Test func `a wrong setting is refused by its name`() {
+    @Test func `the error for a wrong setting contains its name`() {
         let error = #expect(throws: KafkaError.self) {
             _ = try KafkaProducer(Self.silent("127.0.0.1:1", overrides: ["no.such.setting": "1"]))
         }
@@ -108,7 +108,7 @@ struct FailureTests {
         }
     }
 
-    @Test func `a closed client refuses with a typed error`() async throws {
+    @Test func `a call of a closed client throws a typed error`() async throws {
         try await runOnDedicatedThread {
             let producer = try KafkaProducer(Server.embedded.settings())
             producer.close(timeout: .milliseconds(100))
@@ -132,13 +132,13 @@ struct FailureTests {
         try await runOnDedicatedThread {
             let consumer = try Server.real.consumer()
             let error = #expect(throws: KafkaError.self) {
-                _ = try consumer.topicMetadata("no-such-topic", timeout: .seconds(5))
+                _ = try consumer.loadTopicMetadata("no-such-topic", timeout: .seconds(5))
             }
             #expect(error?.kind == .unknownTopic)
         }
     }
 
-    @Test func `nobody listening is a typed error and ends in time`() async throws {
+    @Test func `the wait for a port on which nobody listens ends in time with a typed error`() async throws {
         let port = try FreePort.find()
         try await runOnDedicatedThread {
             let admin = try KafkaAdmin(Self.silent("127.0.0.1:\(port)"))
@@ -152,16 +152,18 @@ struct FailureTests {
         }
     }
 
-    @Test func `a broker that goes away is told by typed errors, and all goes on after its return`() async throws {
+    @Test func `the loss of a broker is reported by typed errors, and the clients continue after its return`()
+        async throws
+    {
         try await runOnDedicatedThread {
             let broker = try EmbeddedBroker(topics: ["t": 1])
-            let place = TopicPartition("t", 0)
+            let partition = TopicPartition("t", 0)
             let errors = Collected<KafkaError>()
             var settings = Self.silent(broker.bootstrap)
             settings.onError = { errors.append($0) }
             let producer = try KafkaProducer(settings)
             let consumer = try KafkaConsumer(settings, fetchWait: .milliseconds(5))
-            try consumer.assign([place: 0])
+            try consumer.assign([partition: 0])
             _ = try producer.sendAndWait(OutgoingRecord("t", 0, "before"), timeout: .seconds(10))
             let before = try #require(try consumer.poll { records, _ in !records.isEmpty })
             #expect(before.records.map(\.text) == ["before"])
@@ -171,11 +173,11 @@ struct FailureTests {
                 try producer.sendAndWait(OutgoingRecord("t", 0, "during"), timeout: .milliseconds(500))
             }
             #expect(error?.kind == .timedOut)
-            let told = try consumer.poll { _, outcome in outcome.errors.contains { $0.kind == .brokerDown } }
-            #expect(told != nil)
+            let pollWithError = try consumer.poll { _, outcome in outcome.errors.contains { $0.kind == .brokerDown } }
+            #expect(pollWithError != nil)
 
             try broker.bringUp(broker: 1)
-            // What was in the queue was not lost, and keeps its place.
+            // The queued record was not lost, and is written first.
             _ = try producer.sendAndWait(OutgoingRecord("t", 0, "after"), timeout: .seconds(20))
             let after = try #require(try consumer.poll { records, _ in records.count >= 2 })
             #expect(after.records.map(\.text) == ["during", "after"])
@@ -185,14 +187,14 @@ struct FailureTests {
         }
     }
 
-    @Test func `a consumer of a broker that is gone closes in time`() async throws {
+    @Test func `a consumer closes in time while its broker is down`() async throws {
         try await runOnDedicatedThread {
             let broker = try EmbeddedBroker(topics: ["t": 2])
             let consumer = try KafkaConsumer(
                 Self.silent(broker.bootstrap), group: "g", fetchWait: .milliseconds(5),
                 sessionTimeout: EmbeddedBroker.sessionTimeout)
             try consumer.subscribe("t") { _ in }
-            _ = try #require(try consumer.poll { _, outcome in outcome.rebalanced })
+            _ = try #require(try consumer.poll { _, outcome in outcome.hasRebalanced })
             try broker.takeDown(broker: 1)
             let elapsed = ContinuousClock().measure { consumer.close() }
             #expect(elapsed < .seconds(8))
@@ -200,15 +202,15 @@ struct FailureTests {
     }
 
     @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `I8 what a killed Kafka had acknowledged is there after its restart, and the clients go on`() async throws {
+    func `I8 acknowledged records survive a kill of Kafka, and the clients continue after its restart`() async throws {
         try await runOnDedicatedThread {
             let kafka = try LiveKafka()
             let topic = try kafka.makeTopic("restart")
-            let place = TopicPartition(topic, 0)
+            let partition = TopicPartition(topic, 0)
             let settings = Self.silent(kafka.bootstrap)
             let producer = try KafkaProducer(settings)
             let consumer = try KafkaConsumer(settings)
-            try consumer.assign([place: 0])
+            try consumer.assign([partition: 0])
             for number in 0..<50 {
                 _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "\(number)"), timeout: .seconds(10))
             }
@@ -219,7 +221,7 @@ struct FailureTests {
             _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "51"), timeout: .seconds(30))
             let after = try #require(try consumer.poll(until: { records, _ in records.count >= 2 }, seconds: 30))
             #expect(after.records.map(\.text) == ["50", "51"])
-            try consumer.seek([place: 0])
+            try consumer.seek([partition: 0])
             let all = try #require(try consumer.poll(until: { records, _ in records.count >= 52 }, seconds: 30))
             #expect(all.records.map(\.text) == (0..<52).map(String.init))
             consumer.close()

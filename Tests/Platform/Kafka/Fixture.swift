@@ -68,7 +68,7 @@ extension KafkaConsumer {
     {
         var ends: [TopicPartition: Int64] = [:]
         let read = try self.poll { _, outcome in
-            ends.merge(outcome.ends) { $1 }
+            ends.merge(outcome.reachedEnds) { $1 }
             return partitions.allSatisfy { ends[$0] != nil }
         }
         return read.map { ($0.records, ends) }

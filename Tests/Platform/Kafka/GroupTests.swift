@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct GroupTests {
-    /// A member that owns what the group gives it, polled by the test.
+    /// A member of a group that records its assigned partitions; the test polls it.
     final class Member {
         let consumer: KafkaConsumer
         var owned: Set<TopicPartition> = []
@@ -22,13 +22,13 @@ struct GroupTests {
                     self.owned.formUnion(partitions)
                     try? self.consumer.assign(Dictionary(uniqueKeysWithValues: partitions.map { ($0, 0) }))
                 case .revoked(let partitions, _):
-                    // Left to the wrapper: it does the plain thing by itself.
+                    // The consumer itself unassigns the partitions.
                     self.owned.subtract(partitions)
                 }
             }
         }
 
-        func step() throws -> [IncomingRecord] {
+        func poll() throws -> [IncomingRecord] {
             var records: [IncomingRecord] = []
             _ = try self.consumer.poll(max: 100, timeout: .milliseconds(50), into: &records)
             return records
@@ -39,21 +39,21 @@ struct GroupTests {
         let clock = ContinuousClock()
         let deadline = clock.now + .seconds(seconds)
         while clock.now < deadline {
-            for member in members { _ = try member.step() }
+            for member in members { _ = try member.poll() }
             if condition() { return true }
         }
         return false
     }
 
     @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `a session that the broker refuses is told to whoever polls`() async throws {
+    func `poll throws an error when the broker rejects the session timeout`() async throws {
         try await runOnDedicatedThread {
             let topic = try Server.real.makeTopic("session")
-            // Below what the tests' broker takes, which is 1000.
+            // The tests' broker accepts no session timeout below 1000 ms.
             let consumer = try KafkaConsumer(
                 try Server.real.settings(), group: "g-\(topic)", sessionTimeout: .milliseconds(900))
             try consumer.subscribe(topic) { _ in }
-            let error = #expect(throws: KafkaError.self) { try consumer.poll { _, outcome in outcome.rebalanced } }
+            let error = #expect(throws: KafkaError.self) { try consumer.poll { _, outcome in outcome.hasRebalanced } }
             #expect(error?.kind == .sessionRefused)
             #expect(error?.codeName == "INVALID_SESSION_TIMEOUT")
             let elapsed = ContinuousClock().measure { consumer.close() }
@@ -78,17 +78,17 @@ struct GroupTests {
                 })
             #expect(first.events.contains(.revoked(all.sorted(), lost: false)))
 
-            let left = second.owned
+            let lastOwned = second.owned
             second.consumer.close()
-            #expect(second.owned.isEmpty, "close tells of the last revocation")
-            #expect(second.events.last == .revoked(left.sorted(), lost: false))
+            #expect(second.owned.isEmpty, "close reports the last revocation")
+            #expect(second.events.last == .revoked(lastOwned.sorted(), lost: false))
             #expect(try Self.wait([first]) { first.owned == all })
             first.consumer.close()
         }
     }
 
     @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `a member that leaves is replaced at once`() async throws {
+    func `another member takes over the partitions of a member that leaves at once`() async throws {
         try await runOnDedicatedThread {
             let topic = try Server.real.makeTopic("takeover", partitions: 2)
             let first = try Member(.real, group: "g-\(topic)", topic: topic)
@@ -105,10 +105,10 @@ struct GroupTests {
     }
 
     @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `a commit with the metadata of a passed generation is refused and wants an abort`() async throws {
+    func `a commit with the metadata of a past generation is rejected and requires an abort`() async throws {
         try await runOnDedicatedThread {
             let topic = try Server.real.makeTopic("stale", partitions: 2)
-            let place = TopicPartition(topic, 0)
+            let partition = TopicPartition(topic, 0)
             let first = try Member(.real, group: "g-\(topic)", topic: topic)
             #expect(try Self.wait([first]) { first.owned.count == 2 })
             let metadata = try #require(first.consumer.groupMetadata())
@@ -121,14 +121,14 @@ struct GroupTests {
             #expect(try Self.wait([first, second]) { first.owned.count == 1 && second.owned.count == 1 })
             let error = #expect(throws: KafkaError.self) {
                 try producer.sendOffsets(
-                    [place: OffsetAndMetadata(offset: 1)], group: metadata, timeout: .seconds(10))
+                    [partition: OffsetAndMetadata(offset: 1)], group: metadata, timeout: .seconds(10))
             }
             #expect(error?.requiresAbort == true)
             #expect(error?.isFatal == false)
             try producer.abortTransaction(timeout: .seconds(10))
-            #expect(try first.consumer.committed([place], timeout: .seconds(10)) == [place: nil])
+            #expect(try first.consumer.committedOffsets(of: [partition], timeout: .seconds(10)) == [partition: nil])
 
-            // A normal event: the same producer goes on.
+            // The same producer can begin the next transaction.
             try producer.beginTransaction()
             try producer.send(OutgoingRecord(topic, 0, "fresh"))
             try producer.commitTransaction(timeout: .seconds(10))

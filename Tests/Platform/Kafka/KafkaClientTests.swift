@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct ProducingAndConsumingTests {
     @Test(arguments: Server.available)
-    func `a record comes back with key, headers and value as they were sent`(server: Server) async throws {
+    func `a record is read with the key, headers and value that were sent`(server: Server) async throws {
         try await runOnDedicatedThread {
             let topic = try server.makeTopic("records")
             let producer = try KafkaProducer(server.settings())
@@ -27,21 +27,21 @@ struct ProducingAndConsumingTests {
             #expect(offsets == [0, 1, 2, 3])
 
             let consumer = try server.consumer()
-            let place = TopicPartition(topic, 0)
-            try consumer.assign([place: LogicalOffset.beginning])
-            let read = try #require(try consumer.readToEnd([place]))
+            let partition = TopicPartition(topic, 0)
+            try consumer.assign([partition: LogicalOffset.beginning])
+            let read = try #require(try consumer.readToEnd([partition]))
             #expect(read.records.map(\.key) == sent.map(\.key))
             #expect(read.records.map(\.value) == sent.map(\.value))
             #expect(read.records.map(\.headers) == sent.map(\.headers))
             #expect(read.records.map(\.offset) == offsets)
-            #expect(read.records.allSatisfy { $0.topicPartition == place && $0.timestamp > 1_600_000_000_000 })
-            #expect(read.ends == [place: 4])
+            #expect(read.records.allSatisfy { $0.topicPartition == partition && $0.timestamp > 1_600_000_000_000 })
+            #expect(read.ends == [partition: 4])
             producer.close(timeout: .seconds(1))
         }
     }
 
     @Test(arguments: Server.available)
-    func `every record's fate is told once, by its token, in order`(server: Server) async throws {
+    func `the delivery of each record is reported once, by its token, in order`(server: Server) async throws {
         try await runOnDedicatedThread {
             let topic = try server.makeTopic("tokens")
             let deliveries = Collected<Delivery>()
@@ -60,28 +60,28 @@ struct ProducingAndConsumingTests {
     func `the end of a partition is reported, and again after new records`(server: Server) async throws {
         try await runOnDedicatedThread {
             let topic = try server.makeTopic("ends", partitions: 2)
-            let places = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+            let partitions = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
             let producer = try KafkaProducer(server.settings())
             let consumer = try server.consumer()
-            try consumer.assign([places[0]: 0, places[1]: 0])
-            let empty = try #require(try consumer.readToEnd(places))
-            #expect(empty.ends == [places[0]: 0, places[1]: 0])
+            try consumer.assign([partitions[0]: 0, partitions[1]: 0])
+            let empty = try #require(try consumer.readToEnd(partitions))
+            #expect(empty.ends == [partitions[0]: 0, partitions[1]: 0])
 
             _ = try producer.sendAndWait(OutgoingRecord(topic, 1, "one"), timeout: .seconds(10))
-            let one = try #require(try consumer.readToEnd([places[1]]))
+            let one = try #require(try consumer.readToEnd([partitions[1]]))
             #expect(one.records.map(\.text) == ["one"])
-            #expect(one.ends == [places[1]: 1])
-            #expect(try consumer.beginning(of: places[1], timeout: .seconds(5)) == 0)
-            #expect(try consumer.end(of: places[1], timeout: .seconds(5)) == 1)
+            #expect(one.ends == [partitions[1]: 1])
+            #expect(try consumer.beginningOffset(of: partitions[1], timeout: .seconds(5)) == 0)
+            #expect(try consumer.endOffset(of: partitions[1], timeout: .seconds(5)) == 1)
             producer.close(timeout: .seconds(1))
         }
     }
 
     @Test(arguments: Server.available)
-    func `a seek goes where it says`(server: Server) async throws {
+    func `a seek moves the position of its partition only`(server: Server) async throws {
         try await runOnDedicatedThread {
             let topic = try server.makeTopic("seek", partitions: 2)
-            let places = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+            let partitions = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
             let producer = try KafkaProducer(server.settings())
             for number in 0..<10 {
                 for partition in Int32(0)...1 { try producer.send(OutgoingRecord(topic, partition, "\(number)")) }
@@ -89,21 +89,23 @@ struct ProducingAndConsumingTests {
             try producer.flush(timeout: .seconds(10))
 
             let consumer = try server.consumer()
-            try consumer.assign([places[0]: 0, places[1]: 0])
-            #expect(try #require(try consumer.readToEnd(places)).records.count == 20)
-            try consumer.seek([places[0]: 7])
-            let again = try #require(try consumer.readToEnd([places[0]]))
-            #expect(again.records.map(\.text) == ["7", "8", "9"])
-            #expect(again.records.allSatisfy { $0.partition == 0 })
+            try consumer.assign([partitions[0]: 0, partitions[1]: 0])
+            #expect(try #require(try consumer.readToEnd(partitions)).records.count == 20)
+            try consumer.seek([partitions[0]: 7])
+            let reread = try #require(try consumer.readToEnd([partitions[0]]))
+            #expect(reread.records.map(\.text) == ["7", "8", "9"])
+            #expect(reread.records.allSatisfy { $0.partition == 0 })
             producer.close(timeout: .seconds(1))
         }
     }
 
     @Test(arguments: Server.available)
-    func `partitions are added and taken away without disturbing the others`(server: Server) async throws {
+    func `partitions are added to and removed from the assignment without disturbing the others`(server: Server)
+        async throws
+    {
         try await runOnDedicatedThread {
             let topic = try server.makeTopic("incremental", partitions: 2)
-            let places = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+            let partitions = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
             let producer = try KafkaProducer(server.settings())
             for number in 0..<5 {
                 for partition in Int32(0)...1 { try producer.send(OutgoingRecord(topic, partition, "\(number)")) }
@@ -111,54 +113,54 @@ struct ProducingAndConsumingTests {
             try producer.flush(timeout: .seconds(10))
 
             let consumer = try server.consumer()
-            #expect(try consumer.topicMetadata(topic, timeout: .seconds(5)) == 2)
-            try consumer.incrementalAssign([places[0]: 0])
-            #expect(try #require(try consumer.readToEnd([places[0]])).records.count == 5)
-            try consumer.incrementalAssign([places[1]: 3])
-            let added = try #require(try consumer.readToEnd([places[1]]))
-            #expect(added.records.map(\.topicPartition) == [places[1], places[1]])
+            #expect(try consumer.loadTopicMetadata(topic, timeout: .seconds(5)) == 2)
+            try consumer.incrementalAssign([partitions[0]: 0])
+            #expect(try #require(try consumer.readToEnd([partitions[0]])).records.count == 5)
+            try consumer.incrementalAssign([partitions[1]: 3])
+            let added = try #require(try consumer.readToEnd([partitions[1]]))
+            #expect(added.records.map(\.topicPartition) == [partitions[1], partitions[1]])
             #expect(added.records.map(\.text) == ["3", "4"])
 
-            try consumer.incrementalUnassign([places[0]])
+            try consumer.incrementalUnassign([partitions[0]])
             try producer.send(OutgoingRecord(topic, 0, "unseen"))
             try producer.send(OutgoingRecord(topic, 1, "seen"))
             try producer.flush(timeout: .seconds(10))
-            let last = try #require(try consumer.readToEnd([places[1]]))
+            let last = try #require(try consumer.readToEnd([partitions[1]]))
             #expect(last.records.map(\.text) == ["seen"])
             producer.close(timeout: .seconds(1))
         }
     }
 
     @Test(arguments: Server.available)
-    func `plain commits keep offset and metadata exactly`(server: Server) async throws {
+    func `a commit without a transaction stores offset and metadata exactly`(server: Server) async throws {
         try await runOnDedicatedThread {
             let topic = try server.makeTopic("commits", partitions: 2)
-            let places = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+            let partitions = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
             let consumer = try server.consumer("group-\(topic)")
             let value = OffsetAndMetadata(offset: 42, metadata: #"{"epoch":"ab","last":17,"name":"é"}"#)
-            try consumer.commit([places[0]: value])
-            let committed = try consumer.committed(places, timeout: .seconds(10))
-            #expect(committed == [places[0]: value, places[1]: nil])
+            try consumer.commit([partitions[0]: value])
+            let committed = try consumer.committedOffsets(of: partitions, timeout: .seconds(10))
+            #expect(committed == [partitions[0]: value, partitions[1]: nil])
         }
     }
 
     @Test(arguments: Server.available)
-    func `a wake from another thread makes a waiting poll return`(server: Server) async throws {
+    func `a wake-up from another thread makes a waiting poll return`(server: Server) async throws {
         let topic = try server.makeTopic("wake")
         let elapsed = try await runOnDedicatedThread {
             let consumer = try server.consumer()
             try consumer.assign([TopicPartition(topic, 0): 0])
             var records: [IncomingRecord] = []
-            // Not woken: it ends by the report of the partition's end.
+            // No wake-up: the poll returns because the partition's end was reached.
             var outcome = try consumer.poll(max: 10, timeout: .seconds(20), into: &records)
-            #expect(!outcome.woken)
+            #expect(!outcome.wasWoken)
             let waker = consumer.waker
             _ = DedicatedThread("test") { waker.wakeUp() }
             let clock = ContinuousClock()
             let elapsed = try clock.measure {
                 repeat {
                     outcome = try consumer.poll(max: 10, timeout: .seconds(60), into: &records)
-                } while !outcome.woken
+                } while !outcome.wasWoken
             }
             consumer.close()
             waker.wakeUp()

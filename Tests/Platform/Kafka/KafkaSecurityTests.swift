@@ -6,7 +6,7 @@ import Settings
 import TestSupport
 import Testing
 
-/// Clients of a real Kafka with TLS of a private authority, and users.
+/// Clients of a real Kafka with users, and with TLS whose certificates a private authority signs.
 @Suite(
     .serialized, .enabled(if: LiveKafka.isAvailable && PrivateAuthority.isAvailable, "set KAFKA_HOME"),
     .timeLimit(.minutes(2)))
@@ -16,7 +16,7 @@ struct KafkaSecurityTests {
     private static func server() throws -> SecureKafka { try Self.started.get() }
 
     /// Makes a topic, writes a record in a transaction, and reads it as a member of a group.
-    private static func useAll(_ settings: KafkaSettings) throws {
+    private static func useAllClients(_ settings: KafkaSettings) throws {
         let topic = "secure-\(UInt32.random(in: .min ... .max))"
         let admin = try KafkaAdmin(settings)
         try admin.waitUntilReachable(timeout: .seconds(10))
@@ -34,14 +34,14 @@ struct KafkaSecurityTests {
         producer.close(timeout: .seconds(1))
     }
 
-    /// What the loaded librdkafka can log in by at this Kafka.
+    /// The mechanisms by which the loaded librdkafka can log in at this Kafka.
     private static let mechanisms: [KafkaSecurity.Mechanism] =
         KafkaLibrary.hasStrictSCRAM ? [.plain, .scramSHA512] : [.plain]
 
     @Test(.enabled(if: !KafkaLibrary.hasStrictSCRAM, "the loaded librdkafka can log in by SCRAM"))
-    func `an old librdkafka is named when SCRAM is refused`() async throws {
+    func `the error names an old librdkafka when SCRAM is rejected`() async throws {
         try await runOnDedicatedThread {
-            let error = try #require(Self.refusal(try Self.server().settings(.scramSHA512)))
+            let error = try #require(Self.securityError(try Self.server().settings(.scramSHA512)))
             #expect(error.kind == .authenticationFailed)
             #expect(error.message.contains("librdkafka \(KafkaLibrary.version) cannot log in by SCRAM"), "\(error)")
         }
@@ -51,7 +51,7 @@ struct KafkaSecurityTests {
     func `producers, consumers and admin clients work over TLS with a user`(mechanism: KafkaSecurity.Mechanism)
         async throws
     {
-        try await runOnDedicatedThread { try Self.useAll(try Self.server().settings(mechanism)) }
+        try await runOnDedicatedThread { try Self.useAllClients(try Self.server().settings(mechanism)) }
     }
 
     @Test func `a client with a certificate works over TLS without a user, and one without it does not`()
@@ -64,15 +64,16 @@ struct KafkaSecurityTests {
             security.caFile = server.authority.certificate
             let brokers = "127.0.0.1:\(server.tlsPort)"
             let stranger = KafkaSettings(brokers: brokers, clientID: "stranger", security: security) { _, _, _ in }
-            #expect(Self.refusal(stranger) != nil)
+            #expect(Self.securityError(stranger) != nil)
             security.certificateFile = server.authority.clientCertificate
             security.keyFile = server.authority.clientKey
-            try Self.useAll(KafkaSettings(brokers: brokers, clientID: "known", security: security) { _, _, _ in })
+            try Self.useAllClients(
+                KafkaSettings(brokers: brokers, clientID: "known", security: security) { _, _, _ in })
         }
     }
 
-    /// The error with which a server refuses an admin client; nil if it accepts it.
-    private static func refusal(_ settings: KafkaSettings) -> KafkaError? {
+    /// The error with which a server rejects an admin client; nil if the server accepts the client.
+    private static func securityError(_ settings: KafkaSettings) -> KafkaError? {
         do throws(KafkaError) {
             try KafkaAdmin(settings).waitUntilReachable(timeout: .seconds(4))
             return nil
@@ -80,7 +81,7 @@ struct KafkaSecurityTests {
     }
 
     @Test(arguments: [KafkaSecurity.Mechanism.scramSHA512, .plain])
-    func `a wrong password is told at once, after a few attempts, and is in no text`(
+    func `a wrong password is reported after few attempts, and no text contains it`(
         mechanism: KafkaSecurity.Mechanism
     ) async throws {
         try await runOnDedicatedThread {
@@ -89,61 +90,61 @@ struct KafkaSecurityTests {
             let settings = server.settings(mechanism, password: "open sesame") { _, _, text in
                 lines.withLock { $0.append(text) }
             }
-            func refusals() -> Int {
+            func failureCount() -> Int {
                 server.kafka.log.split(separator: "\n").count { $0.contains("Failed authentication") }
             }
-            let before = refusals()
+            let before = failureCount()
             let began = ContinuousClock.now
-            let error = try #require(Self.refusal(settings))
+            let error = try #require(Self.securityError(settings))
             #expect(ContinuousClock.now - began < .seconds(3))
             #expect(error.kind == .authenticationFailed && error.needsOperator && !error.isRetriable, "\(error)")
-            // Time for attempts that should not be made.
+            // Further attempts would be made in this time.
             DedicatedThread.sleep(for: .milliseconds(1000))
-            let attempts = refusals() - before
+            let attempts = failureCount() - before
             #expect((1...4).contains(attempts), "\(attempts) attempts")
             #expect(!("\(error)" + lines.withLock { $0.joined() }).contains("open sesame"))
             #expect(!"\(settings)".contains("open sesame"))
         }
     }
 
-    @Test func `running clients are told of a wrong password, and do not flood the broker`() async throws {
+    @Test func `a wrong password is reported to running clients, which do not flood the broker`() async throws {
         try await runOnDedicatedThread {
             let server = try Self.server()
             let kinds = Locked<[KafkaError.Kind]>([])
             var settings = server.settings(.plain, password: "open sesame")
             settings.onError = { error in kinds.withLock { $0.append(error.kind) } }
-            func refusals() -> Int { server.kafka.log.split(separator: "\n").count { $0.contains("Failed auth") } }
-            let before = refusals()
+            func failureCount() -> Int { server.kafka.log.split(separator: "\n").count { $0.contains("Failed auth") } }
+            let before = failureCount()
             let producer = try KafkaProducer(settings)
             DedicatedThread.sleep(for: .seconds(5))
             producer.close(timeout: .zero)
             #expect(kinds.withLock { $0 }.contains(.authenticationFailed))
-            // At most two a second, once the pauses have grown.
-            #expect((1...16).contains(refusals() - before), "\(refusals() - before) attempts in 5 s")
+            // The pauses grow until there are at most two attempts in a second.
+            #expect((1...16).contains(failureCount() - before), "\(failureCount() - before) attempts in 5 s")
         }
     }
 
-    @Test func `a broker's certificate of an unknown authority, or for another host, is not accepted`()
+    @Test func `a broker's certificate of an unknown authority, or for another host, is rejected`()
         async throws
     {
         try await runOnDedicatedThread {
             let server = try Self.server()
             let other = try PrivateAuthority()
-            let unknown = try #require(Self.refusal(server.settings(.plain, caFile: other.certificate)))
+            let unknown = try #require(Self.securityError(server.settings(.plain, caFile: other.certificate)))
             #expect(unknown.kind == .tlsFailed && unknown.needsOperator, "\(unknown)")
             var elsewhere = server.settings(.plain)
             elsewhere.brokers = "localhost:\(server.saslPort)"
-            let otherHost = try #require(Self.refusal(elsewhere))
+            let otherHost = try #require(Self.securityError(elsewhere))
             #expect(otherHost.kind == .tlsFailed, "\(otherHost)")
         }
     }
 
-    @Test func `a client with TLS gets nowhere at a listener without it`() async throws {
+    @Test func `a client with TLS fails at a listener without TLS`() async throws {
         try await runOnDedicatedThread {
             let server = try Self.server()
             var settings = server.settings(.plain)
             settings.brokers = server.kafka.bootstrap
-            let error = try #require(Self.refusal(settings))
+            let error = try #require(Self.securityError(settings))
             // librdkafka since 2.6 reports such a listener as a broken connection.
             #expect([.tlsFailed, .brokerDown, .timedOut].contains(error.kind), "\(error)")
         }
@@ -164,12 +165,12 @@ struct KafkaSecurityTests {
         } catch { return (security, error.description) }
     }
 
-    @Test func `nothing given is a plain connection`() {
+    @Test func `without settings, connections are plain`() {
         let (security, problems) = Self.read([])
         #expect(security == KafkaSecurity() && problems.isEmpty)
     }
 
-    @Test func `a user and a password make a login with SCRAM-SHA-512`() {
+    @Test func `a user and a password log in with SCRAM-SHA-512 by default`() {
         let (security, problems) = Self.read(
             ["--kafka-security", "sasl_ssl", "--kafka-user", "alice"], ["LIVEPLAZA_KAFKA_PASSWORD": "secret word"])
         #expect(problems.isEmpty, "\(problems)")
@@ -188,13 +189,13 @@ struct KafkaSecurityTests {
             (["--kafka-password", "hidden"], "--kafka-password-file"),
             (["--kafka-security", "ssl", "--kafka-certificate-file", "/nowhere.pem"], "both"),
         ])
-    func `settings that miss one another are refused with a remedy`(arguments: [String], remedy: String) {
+    func `incomplete and contradictory settings are rejected with a remedy`(arguments: [String], remedy: String) {
         let (_, problems) = Self.read(arguments)
         #expect(problems.contains(remedy), "\(problems)")
         #expect(!problems.contains("hidden"))
     }
 
-    @Test func `a refused setting with a secret does not show it`() {
+    @Test func `the error for a setting with a secret does not contain the secret`() {
         var security = KafkaSecurity()
         security.transport = .ssl
         security.keyPassword = Secret("hidden")

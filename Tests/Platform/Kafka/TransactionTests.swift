@@ -19,12 +19,12 @@ struct TransactionTests {
         try producer.commitTransaction(timeout: .seconds(10))
     }
 
-    @Test func `an aborted record is invisible to those who read committed, and the end lies behind the marker`()
+    @Test func `a consumer of committed records skips an aborted record, and the end lies behind the marker`()
         async throws
     {
         try await runOnDedicatedThread {
             let topic = try Server.real.makeTopic("abort")
-            let place = TopicPartition(topic, 0)
+            let partition = TopicPartition(topic, 0)
             let producer = try Self.producer(topic)
             try Self.append("kept", to: topic, with: producer)
             try producer.beginTransaction()
@@ -33,33 +33,34 @@ struct TransactionTests {
             try producer.abortTransaction(timeout: .seconds(10))
 
             let all = try Server.real.consumer(isolation: .uncommitted)
-            // kept, marker, dropped, marker; the last is written after the abort was answered
-            var high: Int64 = 0
+            // The partition holds kept, marker, dropped, marker. The broker writes the last marker after it has
+            // answered the abort.
+            var endOffset: Int64 = 0
             let deadline = ContinuousClock.now + .seconds(10)
-            while high < 4, ContinuousClock.now < deadline {
-                high = try all.end(of: place, timeout: .seconds(10))
+            while endOffset < 4, ContinuousClock.now < deadline {
+                endOffset = try all.endOffset(of: partition, timeout: .seconds(10))
             }
-            #expect(high == 4)
-            try all.assign([place: 0])
-            #expect(try #require(try all.readToEnd([place])).records.map(\.text) == ["kept", "dropped"])
+            #expect(endOffset == 4)
+            try all.assign([partition: 0])
+            #expect(try #require(try all.readToEnd([partition])).records.map(\.text) == ["kept", "dropped"])
 
             let committed = try Server.real.consumer()
-            try committed.assign([place: 0])
-            let read = try #require(try committed.readToEnd([place]))
+            try committed.assign([partition: 0])
+            let read = try #require(try committed.readToEnd([partition]))
             #expect(read.records.map(\.text) == ["kept"])
-            #expect(read.ends[place] == high)
+            #expect(read.ends[partition] == endOffset)
             producer.close(timeout: .seconds(1))
         }
     }
 
-    @Test func `records of an open transaction wait for its commit`() async throws {
+    @Test func `records of an open transaction are not read before its commit`() async throws {
         try await runOnDedicatedThread {
             let topic = try Server.real.makeTopic("open")
-            let place = TopicPartition(topic, 0)
+            let partition = TopicPartition(topic, 0)
             let producer = try Self.producer(topic)
             let consumer = try Server.real.consumer()
-            try consumer.assign([place: 0])
-            _ = try #require(try consumer.readToEnd([place]))
+            try consumer.assign([partition: 0])
+            _ = try #require(try consumer.readToEnd([partition]))
             try producer.beginTransaction()
             try producer.send(OutgoingRecord(topic, 0, "later"))
             try producer.flush(timeout: .seconds(10))
@@ -73,10 +74,10 @@ struct TransactionTests {
         }
     }
 
-    @Test func `I15 offsets and their metadata commit with the transaction and come back exactly`() async throws {
+    @Test func `I15 offsets and their metadata commit with the transaction and are read exactly`() async throws {
         try await runOnDedicatedThread {
             let topic = try Server.real.makeTopic("offsets", partitions: 2)
-            let places = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+            let partitions = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
             let member = try GroupTests.Member(.real, group: "g-\(topic)", topic: topic)
             #expect(try GroupTests.wait([member]) { member.owned.count == 2 })
             let group = try #require(member.consumer.groupMetadata())
@@ -85,26 +86,29 @@ struct TransactionTests {
             let longest = OffsetAndMetadata(offset: 9, metadata: String(repeating: "x", count: 4096))
             let plain = OffsetAndMetadata(offset: 3, metadata: #"{"epoch":"é","last":12}"#)
             try producer.beginTransaction()
-            try producer.sendOffsets([places[0]: longest, places[1]: plain], group: group, timeout: .seconds(10))
+            try producer.sendOffsets(
+                [partitions[0]: longest, partitions[1]: plain], group: group, timeout: .seconds(10))
             try producer.commitTransaction(timeout: .seconds(10))
             let reader = try Server.real.consumer("g-\(topic)")
             #expect(
-                try reader.committed(places, timeout: .seconds(10)) == [places[0]: longest, places[1]: plain])
+                try reader.committedOffsets(of: partitions, timeout: .seconds(10)) == [
+                    partitions[0]: longest, partitions[1]: plain,
+                ])
 
             try producer.beginTransaction()
             try producer.sendOffsets(
-                [places[0]: OffsetAndMetadata(offset: 100)], group: group, timeout: .seconds(10))
+                [partitions[0]: OffsetAndMetadata(offset: 100)], group: group, timeout: .seconds(10))
             try producer.abortTransaction(timeout: .seconds(10))
-            #expect(try reader.committed([places[0]], timeout: .seconds(10)) == [places[0]: longest])
+            #expect(try reader.committedOffsets(of: [partitions[0]], timeout: .seconds(10)) == [partitions[0]: longest])
 
             // A commit without metadata erases it.
             try producer.beginTransaction()
             try producer.sendOffsets(
-                [places[0]: OffsetAndMetadata(offset: 10)], group: group, timeout: .seconds(10))
+                [partitions[0]: OffsetAndMetadata(offset: 10)], group: group, timeout: .seconds(10))
             try producer.commitTransaction(timeout: .seconds(10))
             #expect(
-                try reader.committed([places[0]], timeout: .seconds(10))
-                    == [places[0]: OffsetAndMetadata(offset: 10)])
+                try reader.committedOffsets(of: [partitions[0]], timeout: .seconds(10))
+                    == [partitions[0]: OffsetAndMetadata(offset: 10)])
             producer.close(timeout: .seconds(1))
             member.consumer.close()
         }
@@ -113,7 +117,7 @@ struct TransactionTests {
     @Test func `an older producer of the same id is fenced, and its open transaction is aborted`() async throws {
         try await runOnDedicatedThread {
             let topic = try Server.real.makeTopic("fence")
-            let place = TopicPartition(topic, 0)
+            let partition = TopicPartition(topic, 0)
             let older = try Self.producer(topic)
             try older.beginTransaction()
             try older.send(OutgoingRecord(topic, 0, "old"))
@@ -129,13 +133,15 @@ struct TransactionTests {
 
             try Self.append("new", to: topic, with: newer)
             let consumer = try Server.real.consumer()
-            try consumer.assign([place: 0])
-            #expect(try #require(try consumer.readToEnd([place])).records.map(\.text) == ["new"])
+            try consumer.assign([partition: 0])
+            #expect(try #require(try consumer.readToEnd([partition])).records.map(\.text) == ["new"])
             newer.close(timeout: .seconds(1))
         }
     }
 
-    @Test func `a transaction out of turn is refused without harm`() async throws {
+    @Test func `a commit without a transaction and a second begin are rejected, and the producer continues`()
+        async throws
+    {
         try await runOnDedicatedThread {
             let topic = try Server.real.makeTopic("turn")
             let producer = try Self.producer(topic)

@@ -5,7 +5,7 @@ import Repository
 import TestSupport
 import Testing
 
-/// Prometheus's own tool on the alert rules of `deploy/observe`.
+/// Checks the alert rules of `deploy/observe` with Prometheus's own tool.
 @Suite(.timeLimit(.minutes(1)), .enabled(if: MetricsRegistryTests.promtool != nil, "install Debian's prometheus"))
 struct AlertRuleFileTests {
     private static func promtool(_ arguments: [String]) throws -> (end: ProcessEnd, output: String) {
@@ -14,7 +14,7 @@ struct AlertRuleFileTests {
             directory: Repository.root.appendingPathComponent("deploy/observe").path, errors: .output)
     }
 
-    @Test func `each alert fires with its fault, and none without`() throws {
+    @Test func `each alert fires during its fault, and no alert fires without a fault`() throws {
         let (end, output) = try Self.promtool(["test", "rules", "alerts.test.yml"])
         #expect(end == .exited(0), "\(output)")
     }

@@ -60,7 +60,7 @@ final class LogProbe: Sendable {
         #expect(probe.lines.filter { $0.contains("\"log.suppressed\":45") }.count == 1)
     }
 
-    @Test func `I16 a line is limited in length, and counts the fields that it leaves out`() throws {
+    @Test func `I16 a line is limited in length, and says when fields are left out`() throws {
         let probe = LogProbe()
         let long = String(repeating: "é\n", count: 100_000)
         probe.log().info("long", [.detail: .string(long), .reason: .string(long), .path: .string(long), .count: 1])

@@ -10,7 +10,7 @@ import Testing
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    @Test func `the same name and labels give the same instrument`() {
+    @Test func `the same name and labels return the same instrument`() {
         let registry = MetricsRegistry()
         let one = registry.counter("a_calls_total", help: "x", labels: ["method": "join", "app": "demo"])
         let two = registry.counter("a_calls_total", help: "x", labels: ["app": "demo", "method": "join"])

@@ -3,7 +3,7 @@ import Foundation
 import Observability
 import Testing
 
-/// Spans as a collector gets them, and which of them it gets.
+/// Spans in the form that a collector receives, and the choice of the spans that are sent.
 @Suite struct TraceSpanTests {
     private static func context() throws -> TraceContext {
         try #require(TraceContext("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
@@ -47,12 +47,12 @@ import Testing
         #expect(buffer.take(max: 9).map(\.name) == ["2", "6"])
     }
 
-    @Test func `a tracer that is off begins no trace and goes on with none`() throws {
+    @Test func `a tracer that is off begins no trace and continues no trace`() throws {
         #expect(!Tracer.off.isOn && Tracer.off.startTrace() == nil)
-        #expect(Tracer.off.sampled(try Self.context().bytes) == nil)
+        #expect(Tracer.off.sampledContext(from: try Self.context().bytes) == nil)
     }
 
-    @Test func `the share says how many traces begin, and a sampled header always counts`() throws {
+    @Test func `the share decides how many traces begin, and a sampled header is always continued`() throws {
         let none = Tracer(share: 0)
         let all = Tracer(share: 1)
         let half = Tracer(share: 0.5)
@@ -60,12 +60,12 @@ import Testing
         #expect((0..<100).allSatisfy { _ in all.startTrace()?.isSampled == true })
         let begun = (0..<1000).filter { _ in half.startTrace() != nil }.count
         #expect((300...700).contains(begun))
-        #expect(none.sampled(try Self.context().bytes) == (try Self.context()))
-        #expect(none.sampled(Array("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00".utf8)) == nil)
-        #expect(none.sampled(nil) == nil && none.sampled(Array("wrong".utf8)) == nil)
+        #expect(none.sampledContext(from: try Self.context().bytes) == (try Self.context()))
+        #expect(none.sampledContext(from: Array("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00".utf8)) == nil)
+        #expect(none.sampledContext(from: nil) == nil && none.sampledContext(from: Array("wrong".utf8)) == nil)
     }
 
-    @Test func `a tracer keeps spans until they are taken`() throws {
+    @Test func `a tracer stores spans until they are taken`() throws {
         let tracer = Tracer(share: 1, capacity: 3)
         for number in 1...4 { tracer.record(try Self.span("\(number)")) }
         #expect(tracer.takeBatch().map(\.name) == ["1", "2", "3"] && tracer.takeDropped() == 1)

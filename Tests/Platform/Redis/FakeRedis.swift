@@ -12,8 +12,8 @@ final class FakeRedis: Sendable {
 
     /// Serves one connection.
     ///
-    /// - Parameter answers: the reply to each received request; after the last one it stays silent.
-    init(answers: [[UInt8]]) {
+    /// - Parameter replies: the reply to each received request; after the last one it stays silent.
+    init(replies: [[UInt8]]) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -32,18 +32,19 @@ final class FakeRedis: Sendable {
             let connection = accept(listener, nil, nil)
             guard connection >= 0 else { return }
             var chunk = [UInt8](repeating: 0, count: 65_536)
-            var rest = answers[...]
+            var unsentReplies = replies[...]
             // This thread ends when the client disconnects.
             while unsafe recv(connection, &chunk, chunk.count, 0) > 0 {
-                guard let answer = rest.popFirst() else { continue }
-                var sent = 0
-                while sent < answer.count {
-                    let count = unsafe answer.withUnsafeBytes {
+                guard let reply = unsentReplies.popFirst() else { continue }
+                var sentBytes = 0
+                while sentBytes < reply.count {
+                    let count = unsafe reply.withUnsafeBytes {
                         unsafe send(
-                            connection, $0.baseAddress?.advanced(by: sent), answer.count - sent, Int32(MSG_NOSIGNAL))
+                            connection, $0.baseAddress?.advanced(by: sentBytes), reply.count - sentBytes,
+                            Int32(MSG_NOSIGNAL))
                     }
                     guard count > 0 else { break }
-                    sent += count
+                    sentBytes += count
                 }
             }
             close(connection)

@@ -9,28 +9,28 @@ import Testing
             var random = SeededRandom(seed: UInt64(seed))
             var plan = ReconnectPlan(firstPause: .milliseconds(50), longestPause: .milliseconds(800))
             var now: Int64 = 1_000
-            #expect(plan.due <= now)
+            #expect(plan.nextAttemptMilliseconds <= now)
             for failure in 0..<70 {
-                plan.failed(at: now, using: &random)
-                let pause = min(Int64(800), Int64(50) << Int64(min(failure, 10)))
-                let taken = plan.due - now
-                #expect(taken >= pause / 2 && taken <= pause)
-                now = plan.due
+                plan.recordFailure(at: now, using: &random)
+                let maxPause = min(Int64(800), Int64(50) << Int64(min(failure, 10)))
+                let actualPause = plan.nextAttemptMilliseconds - now
+                #expect(actualPause >= maxPause / 2 && actualPause <= maxPause)
+                now = plan.nextAttemptMilliseconds
             }
-            plan.succeeded()
-            #expect(plan.due <= now)
-            plan.failed(at: now, using: &random)
-            #expect(plan.due - now <= 50)
+            plan.recordSuccess()
+            #expect(plan.nextAttemptMilliseconds <= now)
+            plan.recordFailure(at: now, using: &random)
+            #expect(plan.nextAttemptMilliseconds - now <= 50)
         }
     }
 
     @Test func `clients with different seeds do not reconnect together`() {
-        let dues = (0..<100).map { seed in
+        let attemptTimes = (0..<100).map { seed in
             var random = SeededRandom(seed: UInt64(seed))
             var plan = ReconnectPlan(firstPause: .milliseconds(800), longestPause: .milliseconds(800))
-            plan.failed(at: 0, using: &random)
-            return plan.due
+            plan.recordFailure(at: 0, using: &random)
+            return plan.nextAttemptMilliseconds
         }
-        #expect(Set(dues).count > 50)
+        #expect(Set(attemptTimes).count > 50)
     }
 }

@@ -75,10 +75,10 @@ struct RedisClientTests {
             #expect(try client.run(calls) == [.integer(5), .error("STALE a later owner"), .integer(7)])
             _ = try client.pipeline([RedisCommand(["SCRIPT", "FLUSH"])])
             #expect(runError(client, calls) == .scriptsMissing)
-            #expect(try client.run(calls).last == .integer(14), "they are loaded again")
+            #expect(try client.run(calls).last == .integer(14), "the scripts are loaded again")
             try redis.restart()
             let first = try client.connect()
-            #expect(try client.run(calls).first == .integer(5), "its data are gone, its scripts are not")
+            #expect(try client.run(calls).first == .integer(5), "the data are gone, the scripts are loaded again")
             #expect(first.serial == 2)
         }
     }
@@ -96,12 +96,12 @@ struct RedisClientTests {
             #expect(try client.connect() == first)
             redis.kill()
             guard case .unreachable = connectError(client) else {
-                Issue.record("a closed connection was not found out")
+                Issue.record("a closed connection was not detected")
                 return
             }
-            let refusal = pipelineError(client, [RedisCommand(["PING"])])
-            #expect(refusal?.mayHaveRun == false)
-            guard case .unreachable(let text) = refusal else { return }
+            let error = pipelineError(client, [RedisCommand(["PING"])])
+            #expect(error?.mayHaveRun == false)
+            guard case .unreachable(let text) = error else { return }
             #expect(text.contains("due"), "it must not try again at the same moment")
             try redis.restart()
             clock.now += 1_000
@@ -143,7 +143,9 @@ struct RedisClientTests {
             #expect(error == .timedOut && error?.mayHaveRun == true)
             #expect(milliseconds >= 300)
             redis.resume()
-            #expect(try client.pipeline([Self.ping]) == [.status("PONG")], "late answers are not taken for these")
+            #expect(
+                try client.pipeline([Self.ping]) == [.status("PONG")],
+                "late replies are not taken for replies to the next pipeline")
         }
     }
 
@@ -177,13 +179,13 @@ struct RedisClientTests {
     @Test func `the right password is accepted, and a wrong one is reported`() async throws {
         try await runOnDedicatedThread {
             let redis = try LiveRedis(arguments: ["--requirepass", "open sesame"])
-            #expect(refusal(redis.port, password: "open sesame") == nil)
-            #expect(refusal(redis.port, password: nil)?.hasPrefix("NOAUTH") == true)
-            #expect(refusal(redis.port, password: "wrong")?.hasPrefix("WRONGPASS") == true)
+            #expect(rejectionText(redis.port, password: "open sesame") == nil)
+            #expect(rejectionText(redis.port, password: nil)?.hasPrefix("NOAUTH") == true)
+            #expect(rejectionText(redis.port, password: "wrong")?.hasPrefix("WRONGPASS") == true)
         }
     }
 
-    @Test func `a user of the access control list is accepted, and a refused one is not tried again at once`()
+    @Test func `a user of the access control list is accepted, and a rejected one is not tried again at once`()
         async throws
     {
         try await runOnDedicatedThread {
@@ -234,8 +236,8 @@ private func connectError(_ client: RedisClient) -> RedisError? {
     } catch { return error }
 }
 
-/// The error with which a server rejects a client; nil if it accepts it.
-private func refusal(_ port: Int, password: String?) -> String? {
+/// The text of the error with which a server rejects a client; nil if the server accepts the client.
+private func rejectionText(_ port: Int, password: String?) -> String? {
     var settings = RedisClient.Settings(host: "127.0.0.1", port: port)
     settings.password = password.map { Secret($0) }
     let error = connectError(RedisClient(settings, random: SeededRandom(seed: 5), now: { 0 }))
@@ -299,7 +301,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
 
     @Test func `a server that is still loading is not used`() async throws {
         await runOnDedicatedThread {
-            let server = FakeRedis(answers: [Array("-LOADING Redis is loading the dataset in memory\r\n".utf8)])
+            let server = FakeRedis(replies: [Array("-LOADING Redis is loading the dataset in memory\r\n".utf8)])
             let client = Self.client(server.port)
             #expect(connectError(client) == .loading)
         }
@@ -308,7 +310,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
     @Test(arguments: ["HTTP/1.1 400 Bad Request\r\n", "$-7x\r\n", "*3\r\n!", "*-5\r\n", "$99999999999999999999\r\n"])
     func `a reply that breaks the protocol is a typed error`(text: String) async throws {
         await runOnDedicatedThread {
-            let server = FakeRedis(answers: [FakeRedis.info, Array(text.utf8)])
+            let server = FakeRedis(replies: [FakeRedis.info, Array(text.utf8)])
             let client = Self.client(server.port, milliseconds: 1_000)
             let error = pipelineError(client, [RedisClientTests.ping])
             switch error {
@@ -320,7 +322,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
 
     @Test func `I16 an endless reply is cut off by the timeout of the pipeline`() async throws {
         await runOnDedicatedThread {
-            let server = FakeRedis(answers: [FakeRedis.info, Array("*2\r\n$4\r\nslow\r\n".utf8)])
+            let server = FakeRedis(replies: [FakeRedis.info, Array("*2\r\n$4\r\nslow\r\n".utf8)])
             let client = Self.client(server.port, milliseconds: 200)
             let error = pipelineError(client, [RedisClientTests.ping])
             #expect(error == .timedOut)
@@ -330,7 +332,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
     @Test func `I16 the size limit of a reply covers all its elements together`() async throws {
         await runOnDedicatedThread {
             let list = "*100000\r\n" + String(repeating: "$1\r\nx\r\n", count: 100_000)
-            let server = FakeRedis(answers: [FakeRedis.info, Array(list.utf8)])
+            let server = FakeRedis(replies: [FakeRedis.info, Array(list.utf8)])
             let client = Self.client(server.port)
             let error = pipelineError(client, [RedisClientTests.ping])
             guard case .replyTooLarge = error else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// HMAC-SHA-256 after FIPS 180-4 and RFC 2104, so that tests can sign tokens that our signer refuses.
+/// HMAC-SHA-256 (FIPS 180-4 and RFC 2104), so that tests can sign tokens that `TokenSigner` rejects.
 enum PlainHMAC {
     static func code(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
         let padded = key + [UInt8](repeating: 0, count: 64 - key.count)
@@ -47,12 +47,12 @@ enum PlainHMAC {
         return primes
     }
 
-    /// The first 32 bits of the fraction.
+    /// The first 32 bits of the fractional part.
     private static func fraction(_ value: Double) -> UInt32 {
         UInt32((value - value.rounded(.down)) * 4_294_967_296)
     }
 
-    /// The root, by Newton's method.
+    /// The cube root, by Newton's method.
     private static func cubeRoot(_ value: Double) -> Double {
         (0..<60).reduce(value / 3) { root, _ in root - (root * root * root - value) / (3 * root * root) }
     }

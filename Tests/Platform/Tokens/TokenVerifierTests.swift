@@ -28,7 +28,7 @@ enum Sample {
     static func verifier() throws -> TokenVerifier { TokenVerifier(keyring: try self.keyring()) }
     static let claims = TokenClaims(app: "demo", user: "alice", expires: now + 60)
 
-    /// Signs any header and payload with HMAC-SHA-256, with code independent of ours.
+    /// Signs any header and payload with HMAC-SHA-256, by code that is independent of `TokenSigner`.
     static func token(_ header: String, _ payload: String, secret: [UInt8] = secret) throws -> String {
         let signed = "\(Base64URL.encode(Array(header.utf8))).\(Base64URL.encode(Array(payload.utf8)))"
         return "\(signed).\(Base64URL.encode(PlainHMAC.code(Array(signed.utf8), key: secret)))"
@@ -146,7 +146,7 @@ enum Sample {
     ])
     func `claims that are missing or of another type are refused`(payload: String) throws {
         guard case .badClaims(let validationError)? = try Self.error(try Sample.token(Self.header, payload)) else {
-            Issue.record("it is taken, or refused for something else")
+            Issue.record("the token is accepted, or rejected for another reason")
             return
         }
         #expect(!validationError.isEmpty)

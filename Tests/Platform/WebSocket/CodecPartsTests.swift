@@ -40,42 +40,44 @@ import WebSocket
         }
     }
 
-    @Test func `masking by words equals masking by bytes, whole or in pieces`() {
+    @Test func `masking by words equals masking by bytes, in one piece or two`() {
         var random = SeededRandom(seed: 3)
         for _ in 0..<2_000 {
             let payload = random.bytes(Int.random(in: 0...70, using: &random))
             let key = random.bytes(4)
             let expected = payload.enumerated().map { $0.element ^ key[$0.offset & 3] }
-            let before = Int.random(in: 0...9, using: &random)
-            var bytes = [UInt8](repeating: 0xAA, count: before) + payload + [0xBB]
+            let offset = Int.random(in: 0...9, using: &random)
+            var bytes = [UInt8](repeating: 0xAA, count: offset) + payload + [0xBB]
             var mask = Mask(key[0], key[1], key[2], key[3])
-            let cut = before + Int.random(in: 0...payload.count, using: &random)
+            let split = offset + Int.random(in: 0...payload.count, using: &random)
             var span = bytes.mutableSpan
-            mask.apply(to: &span, before..<cut)
-            mask.apply(to: &span, cut..<before + payload.count)
-            #expect(bytes == [UInt8](repeating: 0xAA, count: before) + expected + [0xBB])
+            mask.apply(to: &span, offset..<split)
+            mask.apply(to: &span, split..<offset + payload.count)
+            #expect(bytes == [UInt8](repeating: 0xAA, count: offset) + expected + [0xBB])
         }
     }
 
-    @Test func `the UTF-8 check agrees with the standard library, wherever the text is cut`() {
+    @Test func `the UTF-8 check agrees with the standard library, wherever the text is split`() {
         var random = SeededRandom(seed: 4)
-        let seeds: [[UInt8]] = [
+        let texts: [[UInt8]] = [
             Array("plain ascii text, longer than a word".utf8), Array("é端😀\u{7FF}\u{800}\u{FFFF}\u{10000}".utf8),
             [0xED, 0x9F, 0xBF], [0xED, 0xA0, 0x80], [0xE0, 0x9F, 0xBF], [0xF0, 0x8F, 0xBF, 0xBF],
             [0xF4, 0x8F, 0xBF, 0xBF], [0xF4, 0x90, 0x80, 0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xF5, 0x80, 0x80, 0x80],
             [0x80], [0xFF], [0xE2, 0x82], [],
         ]
         for round in 0..<30_000 {
-            var bytes = seeds[round % seeds.count] + seeds[Int.random(in: 0..<seeds.count, using: &random)]
+            var bytes = texts[round % texts.count] + texts[Int.random(in: 0..<texts.count, using: &random)]
             if round >= 1_000, !bytes.isEmpty {
                 bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }
-            let cut = Int.random(in: 0...bytes.count, using: &random)
+            let split = Int.random(in: 0...bytes.count, using: &random)
             var validator = UTF8Validator()
             let isValid =
-                validator.consume(bytes.span.extracting(..<cut)) && validator.consume(bytes.span.extracting(cut...))
+                validator.consume(bytes.span.extracting(..<split)) && validator.consume(bytes.span.extracting(split...))
                 && validator.isComplete
-            if isValid != (String(validating: bytes, as: UTF8.self) != nil) { Issue.record("\(bytes) cut at \(cut)") }
+            if isValid != (String(validating: bytes, as: UTF8.self) != nil) {
+                Issue.record("\(bytes) split at \(split)")
+            }
         }
     }
 }

@@ -5,18 +5,18 @@ import Testing
 import WebSocket
 
 @Suite struct ConnectionTests {
-    @Test func `client and server open, exchange messages and close, and release everything`() throws {
-        let serving = Recorder()
-        let asking = Recorder()
+    @Test func `client and server open a connection, exchange messages, close it and release it`() throws {
+        let serverEvents = Recorder()
+        let clientEvents = Recorder()
         try runLoop { loop in
-            let server = try makeServer(loop, serving) { $0.policy.subprotocols = ["liveplaza.v1"] }
+            let server = try makeServer(loop, serverEvents) { $0.policy.subprotocols = ["liveplaza.v1"] }
             let group = WebSocketGroup(loop: loop)
-            serving.onOpened = { connection in
+            serverEvents.onOpened = { connection in
                 #expect(connection.subprotocol == "liveplaza.v1")
                 connection.sendText("welcome")
             }
-            serving.onText = { connection, text in connection.sendText("\(text) to you") }
-            asking.onText = { connection, text in
+            serverEvents.onText = { connection, text in connection.sendText("\(text) to you") }
+            clientEvents.onText = { connection, text in
                 if text == "welcome" { #expect(connection.sendText("héllo") == .sent) }
                 if text == "héllo to you" { connection.close(.normal, reason: "done") }
             }
@@ -24,112 +24,112 @@ import WebSocket
                 group: group,
                 to: WebSocketTarget(
                     host: "127.0.0.1", port: server.port, path: "/?a=1", subprotocols: ["liveplaza.v1"]),
-                delegate: asking)
+                delegate: clientEvents)
             let timer = try LoopTimer(loop: loop) { _ in if server.group.count + group.count == 0 { loop.stop() } }
-            asking.onClosed = { connection, _ in
+            clientEvents.onClosed = { connection, _ in
                 #expect(connection.sendText("late") == .notOpen)
                 timer.start(after: .milliseconds(1), repeating: .milliseconds(1))
             }
         }
-        #expect(serving.requests.first??.query == "a=1")
-        #expect(asking.requests == [nil])
-        #expect(serving.texts == ["héllo"])
-        #expect(asking.texts == ["welcome", "héllo to you"])
-        #expect(serving.closures == [WebSocketClosure(code: .normal, reason: "done", cause: .peer)])
-        #expect(asking.closures == [WebSocketClosure(code: .normal, reason: "done", cause: .own)])
+        #expect(serverEvents.requests.first??.query == "a=1")
+        #expect(clientEvents.requests == [nil])
+        #expect(serverEvents.texts == ["héllo"])
+        #expect(clientEvents.texts == ["welcome", "héllo to you"])
+        #expect(serverEvents.closures == [WebSocketClosure(code: .normal, reason: "done", cause: .peer)])
+        #expect(clientEvents.closures == [WebSocketClosure(code: .normal, reason: "done", cause: .own)])
     }
 
     @Test func `the server may close with its own code`() throws {
-        let serving = Recorder()
-        let asking = Recorder()
+        let serverEvents = Recorder()
+        let clientEvents = Recorder()
         try runLoop { loop in
-            let server = try makeServer(loop, serving)
-            serving.onOpened = { $0.close(CloseCode(rawValue: 4_001), reason: "no") }
-            asking.onClosed = { _, _ in if serving.closures.count == 1 { loop.stop() } }
-            serving.onClosed = { _, _ in if asking.closures.count == 1 { loop.stop() } }
+            let server = try makeServer(loop, serverEvents)
+            serverEvents.onOpened = { $0.close(CloseCode(rawValue: 4_001), reason: "no") }
+            clientEvents.onClosed = { _, _ in if serverEvents.closures.count == 1 { loop.stop() } }
+            serverEvents.onClosed = { _, _ in if clientEvents.closures.count == 1 { loop.stop() } }
             _ = try WebSocketConnection.connect(
                 group: WebSocketGroup(loop: loop), to: WebSocketTarget(host: "127.0.0.1", port: server.port),
-                delegate: asking)
+                delegate: clientEvents)
         }
         let code = CloseCode(rawValue: 4_001)
-        #expect(asking.closures == [WebSocketClosure(code: code, reason: "no", cause: .peer)])
-        #expect(serving.closures == [WebSocketClosure(code: code, reason: "no", cause: .own)])
+        #expect(clientEvents.closures == [WebSocketClosure(code: code, reason: "no", cause: .peer)])
+        #expect(serverEvents.closures == [WebSocketClosure(code: code, reason: "no", cause: .own)])
     }
 
     @Test func `a close is answered with its code, and the server ends the TCP connection`() throws {
-        let serving = Recorder()
+        let serverEvents = Recorder()
         var client: RawClient?
         try runLoop { loop in
-            let server = try makeServer(loop, serving)
+            let server = try makeServer(loop, serverEvents)
             client = try RawClient(loop, port: server.port)
             client?.onUpgraded = { $0.send(masked(.close, FrameEncoder.closePayload(.goingAway, reason: "bye"))) }
             client?.onEnded = { _ in loop.stop() }
         }
-        #expect(client?.found == [.close(.goingAway, "")])
+        #expect(client?.events == [.close(.goingAway, "")])
         #expect(client?.ended == .endOfStream)
-        #expect(serving.closures == [WebSocketClosure(code: .goingAway, reason: "bye", cause: .peer)])
+        #expect(serverEvents.closures == [WebSocketClosure(code: .goingAway, reason: "bye", cause: .peer)])
     }
 
     @Test func `a client that sends single bytes is served`() throws {
-        let serving = Recorder()
+        let serverEvents = Recorder()
         var client: RawClient?
         let bytes =
             Array(RawClient.request.utf8) + masked(.text, Array("héllo".utf8), isFinal: false)
             + masked(.ping, [1, 2, 3]) + masked(.continuation, Array(" wörld".utf8))
             + masked(.text, [UInt8](repeating: 97, count: 300)) + masked(.close, [])
         try runLoop { loop in
-            let server = try makeServer(loop, serving)
+            let server = try makeServer(loop, serverEvents)
             let raw = try RawClient(loop, port: server.port, opening: "")
             client = raw
-            var at = 0
+            var nextByte = 0
             // One byte per turn of the loop; without Nagle's algorithm each byte is sent in its own segment.
             let timer = try LoopTimer(loop: loop) { timer in
-                if at == bytes.count { return timer.close() }
-                raw.send([bytes[at]])
-                at += 1
+                if nextByte == bytes.count { return timer.close() }
+                raw.send([bytes[nextByte]])
+                nextByte += 1
             }
             raw.onConnected = { _ in timer.start(after: .milliseconds(1), repeating: .milliseconds(1)) }
             raw.onEnded = { _ in loop.stop() }
         }
-        #expect(serving.texts == ["héllo wörld", String(repeating: "a", count: 300)])
-        #expect(client?.found == [.pong([1, 2, 3]), .close(nil, "")])
-        #expect(serving.closures == [WebSocketClosure(code: .noCode, reason: "", cause: .peer)])
+        #expect(serverEvents.texts == ["héllo wörld", String(repeating: "a", count: 300)])
+        #expect(client?.events == [.pong([1, 2, 3]), .close(nil, "")])
+        #expect(serverEvents.closures == [WebSocketClosure(code: .noCode, reason: "", cause: .peer)])
     }
 
     @Test func `frames sent together with the handshake are not lost`() throws {
-        let serving = Recorder()
+        let serverEvents = Recorder()
         try runLoop { loop in
-            let server = try makeServer(loop, serving)
+            let server = try makeServer(loop, serverEvents)
             let client = try RawClient(loop, port: server.port, opening: "")
             client.onConnected = { client in
                 client.send(Array(RawClient.request.utf8) + masked(.text, Array("early".utf8)))
             }
-            serving.onText = { _, _ in loop.stop() }
+            serverEvents.onText = { _, _ in loop.stop() }
         }
-        #expect(serving.texts == ["early"])
+        #expect(serverEvents.texts == ["early"])
     }
 
     @Test func `all receivers share the bytes of one frame`() throws {
-        let serving = Recorder()
-        let asking = Recorder()
+        let serverEvents = Recorder()
+        let clientEvents = Recorder()
         let frame = FrameEncoder.text(String(repeating: "shared ", count: 50))
         try runLoop { loop in
-            let server = try makeServer(loop, serving)
+            let server = try makeServer(loop, serverEvents)
             let group = WebSocketGroup(loop: loop)
-            serving.onOpened = { _ in
-                if serving.connections.count < 30 { return }
-                for connection in serving.connections {
+            serverEvents.onOpened = { _ in
+                if serverEvents.connections.count < 30 { return }
+                for connection in serverEvents.connections {
                     #expect(connection.send(frame) == .sent)
                     #expect(connection.send([frame, frame]) == .sent)
                 }
             }
-            asking.onText = { _, _ in if asking.texts.count == 90 { loop.stop() } }
+            clientEvents.onText = { _, _ in if clientEvents.texts.count == 90 { loop.stop() } }
             for _ in 0..<30 {
                 _ = try WebSocketConnection.connect(
-                    group: group, to: WebSocketTarget(host: "127.0.0.1", port: server.port), delegate: asking)
+                    group: group, to: WebSocketTarget(host: "127.0.0.1", port: server.port), delegate: clientEvents)
             }
         }
-        #expect(asking.texts == [String](repeating: String(repeating: "shared ", count: 50), count: 90))
+        #expect(clientEvents.texts == [String](repeating: String(repeating: "shared ", count: 50), count: 90))
     }
 
     @Test func `a protocol violation closes the connection with its code`() throws {
@@ -139,47 +139,47 @@ import WebSocket
             ([0x82, 0xFE, 0xFF, 0xFF, 1, 2, 3, 4], .messageTooBig, .messageTooBig),
         ]
         for (bytes, code, violation) in cases {
-            let serving = Recorder()
+            let serverEvents = Recorder()
             var client: RawClient?
             try runLoop { loop in
-                let server = try makeServer(loop, serving) { $0.maxMessageBytes = 1_000 }
+                let server = try makeServer(loop, serverEvents) { $0.maxMessageBytes = 1_000 }
                 client = try RawClient(loop, port: server.port)
                 client?.onUpgraded = { $0.send(bytes) }
                 client?.onEnded = { _ in loop.stop() }
             }
-            #expect(client?.found == [.close(code, "")])
+            #expect(client?.events == [.close(code, "")])
             #expect(client?.ended == .endOfStream)
-            #expect(serving.closures == [WebSocketClosure(code: code, reason: "", cause: .violation(violation))])
+            #expect(serverEvents.closures == [WebSocketClosure(code: code, reason: "", cause: .violation(violation))])
         }
     }
 
     @Test func `binary messages are refused unless they are enabled`() throws {
-        let serving = Recorder()
+        let serverEvents = Recorder()
         var client: RawClient?
         try runLoop { loop in
-            let server = try makeServer(loop, serving) { $0.closeTimeout = .milliseconds(50) }
+            let server = try makeServer(loop, serverEvents) { $0.closeTimeout = .milliseconds(50) }
             client = try RawClient(loop, port: server.port)
             client?.onUpgraded = { $0.send(masked(.binary, [1])) }
             client?.onEnded = { _ in loop.stop() }
         }
-        #expect(client?.found == [.close(.unsupportedData, "text only")])
+        #expect(client?.events == [.close(.unsupportedData, "text only")])
         // The client never answered, so its timeout expired.
-        #expect(serving.closures.map(\.cause) == [.closeTimeout])
+        #expect(serverEvents.closures.map(\.cause) == [.closeTimeout])
     }
 
     @Test func `an owner that ends a connection is notified once, and not during its own call`() throws {
-        let serving = Recorder()
+        let serverEvents = Recorder()
         try runLoop { loop in
-            let server = try makeServer(loop, serving)
-            serving.onOpened = { connection in
+            let server = try makeServer(loop, serverEvents)
+            serverEvents.onOpened = { connection in
                 connection.terminate()
                 connection.terminate()
-                #expect(serving.closures.isEmpty)
+                #expect(serverEvents.closures.isEmpty)
             }
-            serving.onClosed = { _, _ in loop.stop() }
+            serverEvents.onClosed = { _, _ in loop.stop() }
             _ = try RawClient(loop, port: server.port)
         }
-        #expect(serving.closures.map(\.cause) == [.connection(.closed)])
+        #expect(serverEvents.closures.map(\.cause) == [.connection(.closed)])
     }
 
     @Test func `an ended connection is freed, however it ended`() throws {
@@ -188,23 +188,23 @@ import WebSocket
             { $0.stream?.finish() },
         ]
         for ending in endings {
-            let serving = Forgetful()
+            let serverEvents = NonRetainingDelegate()
             try runLoop { loop in
                 let group = WebSocketGroup(loop: loop)
-                let server = try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: serving)
+                let server = try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: serverEvents)
                 let client = try RawClient(loop, port: server.port)
                 client.onUpgraded = { client in ending(client) }
                 let timer = try LoopTimer(loop: loop) { _ in
-                    if serving.closures == 1, serving.last == nil, group.count == 0 { loop.stop() }
+                    if serverEvents.closures == 1, serverEvents.last == nil, group.count == 0 { loop.stop() }
                 }
                 timer.start(after: .milliseconds(1), repeating: .milliseconds(1))
             }
-            #expect(serving.closures == 1)
-            #expect(serving.last == nil)
+            #expect(serverEvents.closures == 1)
+            #expect(serverEvents.last == nil)
         }
     }
 
-    @Test func `a client learns why it could not connect`() throws {
+    @Test func `a client is notified why it could not connect`() throws {
         let refused = Recorder()
         let rejected = Recorder()
         try runLoop { loop in
@@ -232,7 +232,7 @@ import WebSocket
 }
 
 /// A delegate that retains no connection.
-private final class Forgetful: WebSocketDelegate {
+private final class NonRetainingDelegate: WebSocketDelegate {
     weak var last: WebSocketConnection?
     var closures = 0
 

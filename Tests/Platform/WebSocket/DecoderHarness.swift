@@ -9,7 +9,7 @@ extension SeededRandom {
 }
 
 /// A decoded event, with a copy of its bytes.
-enum Found: Equatable {
+enum DecodedEvent: Equatable {
     case text([UInt8])
     case binary([UInt8])
     case ping([UInt8])
@@ -19,8 +19,8 @@ enum Found: Equatable {
 }
 
 /// Runs chunks through a decoder.
-func decode(_ decoder: inout FrameDecoder, _ chunks: [[UInt8]]) -> [Found] {
-    var found: [Found] = []
+func decode(_ decoder: inout FrameDecoder, _ chunks: [[UInt8]]) -> [DecodedEvent] {
+    var events: [DecodedEvent] = []
     for chunk in chunks {
         var bytes = chunk
         var span = bytes.mutableSpan
@@ -33,20 +33,20 @@ func decode(_ decoder: inout FrameDecoder, _ chunks: [[UInt8]]) -> [Found] {
                 }
             }
             switch event {
-            case .text(let payload): found.append(.text(copy(payload, span.span)))
-            case .binary(let payload): found.append(.binary(copy(payload, span.span)))
-            case .ping(let payload): found.append(.ping(copy(payload, span.span)))
-            case .pong(let payload): found.append(.pong(copy(payload, span.span)))
-            case .close(let code, let reason): found.append(.close(code, reason))
-            case .failure(let violation): found.append(.failure(violation))
+            case .text(let payload): events.append(.text(copy(payload, span.span)))
+            case .binary(let payload): events.append(.binary(copy(payload, span.span)))
+            case .ping(let payload): events.append(.ping(copy(payload, span.span)))
+            case .pong(let payload): events.append(.pong(copy(payload, span.span)))
+            case .close(let code, let reason): events.append(.close(code, reason))
+            case .failure(let violation): events.append(.failure(violation))
             }
         }
     }
-    return found
+    return events
 }
 
 /// Runs bytes through a new decoder in one chunk.
-func decode(_ bytes: [UInt8], role: Role = .client, maxMessageBytes: Int = 65_536) -> [Found] {
+func decode(_ bytes: [UInt8], role: Role = .client, maxMessageBytes: Int = 65_536) -> [DecodedEvent] {
     var decoder = FrameDecoder(role: role, maxMessageBytes: maxMessageBytes)
     return decode(&decoder, [bytes])
 }

@@ -48,13 +48,12 @@ import WebSocket
         ]
         for (bytes, role, violation, code) in cases {
             // The bytes that follow are never read.
-            #expect(decode(bytes + [0x81, 0x01, 0x61], role: role) == violationAfterText(violation), "\(bytes)")
+            #expect(decode(bytes + [0x81, 0x01, 0x61], role: role) == [.failure(violation)], "\(bytes)")
             #expect(violation.closeCode == code)
             // The same holds when the bytes arrive one by one.
             var decoder = FrameDecoder(role: role, maxMessageBytes: 65_536)
             #expect(decode(&decoder, bytes.map { [$0] }).last == .failure(violation), "\(bytes)")
         }
-        func violationAfterText(_ violation: ProtocolViolation) -> [Found] { [.failure(violation)] }
     }
 
     @Test func `I16 a message over the limit is refused before its payload arrives`() {
@@ -91,7 +90,7 @@ import WebSocket
             masked(.text, Array("añ".utf8), isFinal: false) + masked(.ping, [1, 2, 3])
             + masked(.continuation, [], isFinal: false) + masked(.pong, [])
             + masked(.continuation, Array("端€".utf8)) + masked(.binary, [0xFF])
-        let expected: [Found] = [
+        let expected: [DecodedEvent] = [
             .ping([1, 2, 3]), .pong([]), .text(Array("añ端€".utf8)), .binary([0xFF]),
         ]
         #expect(decode(bytes, role: .server) == expected)
@@ -102,7 +101,7 @@ import WebSocket
         }
     }
 
-    @Test func `a character may be cut anywhere, but an invalid byte is found at once`() {
+    @Test func `a character may be split anywhere, but an invalid byte is rejected at once`() {
         let text = Array("a😀é端\u{10FFFF}z".utf8)
         for first in 0...text.count {
             for second in first...text.count {
@@ -144,47 +143,49 @@ import WebSocket
             masked(.close, FrameEncoder.closePayload(.normal, reason: "bye")),
         ]
         let bytes = frames.flatMap { $0 }
-        let all = decode(bytes, role: .server)
-        #expect(all.count == 4)
+        let allEvents = decode(bytes, role: .server)
+        #expect(allEvents.count == 4)
         for length in 0..<bytes.count {
             var end = 0
             let whole = frames.prefix { frame in
                 end += frame.count
                 return end <= length
             }.count
-            #expect(decode(Array(bytes[..<length]), role: .server) == Array(all.prefix(whole)))
+            #expect(decode(Array(bytes[..<length]), role: .server) == Array(allEvents.prefix(whole)))
         }
     }
 
     @Test
-    func `100,000 mutated streams never trap, never exceed the memory limit, and decode alike however they are cut`() {
+    func
+        `100,000 mutated streams never trap, never exceed the memory limit, and decode the same in chunks of any size`()
+    {
         var random = SeededRandom(seed: 20_260)
         let limit = 512
         for round in 0..<100_000 {
             var bytes = Self.someFrames(&random)
             for _ in 0..<Int.random(in: 0...3, using: &random) where !bytes.isEmpty {
-                let at = Int.random(in: 0..<bytes.count, using: &random)
+                let position = Int.random(in: 0..<bytes.count, using: &random)
                 switch Int.random(in: 0..<3, using: &random) {
-                case 0: bytes[at] = UInt8.random(in: 0...255, using: &random)
-                case 1: bytes.remove(at: at)
-                default: bytes.insert(UInt8.random(in: 0...255, using: &random), at: at)
+                case 0: bytes[position] = UInt8.random(in: 0...255, using: &random)
+                case 1: bytes.remove(at: position)
+                default: bytes.insert(UInt8.random(in: 0...255, using: &random), at: position)
                 }
             }
             var whole = FrameDecoder(role: .server, maxMessageBytes: limit)
             let expected = decode(&whole, [bytes])
             var pieces = FrameDecoder(role: .server, maxMessageBytes: limit)
-            var found: [Found] = []
-            var at = 0
-            while at < bytes.count {
-                let end = min(bytes.count, at + Int.random(in: 1...40, using: &random))
-                found += decode(&pieces, [Array(bytes[at..<end])])
+            var events: [DecodedEvent] = []
+            var position = 0
+            while position < bytes.count {
+                let end = min(bytes.count, position + Int.random(in: 1...40, using: &random))
+                events += decode(&pieces, [Array(bytes[position..<end])])
                 // Arrays round their capacity up to the size classes of the allocator.
                 if pieces.bufferedCapacityBytes > limit + 256 {
-                    Issue.record("held \(pieces.bufferedCapacityBytes), round \(round)")
+                    Issue.record("buffered \(pieces.bufferedCapacityBytes), round \(round)")
                 }
-                at = end
+                position = end
             }
-            if found != expected { Issue.record("\(found) instead of \(expected), round \(round)") }
+            if events != expected { Issue.record("\(events) instead of \(expected), round \(round)") }
         }
     }
 
@@ -193,8 +194,8 @@ import WebSocket
         for _ in 0..<20_000 {
             let bytes = random.bytes(Int.random(in: 0...60, using: &random))
             for role in [Role.client, .server] {
-                let found = decode(bytes, role: role, maxMessageBytes: 40)
-                let failures = found.filter { if case .failure = $0 { true } else { false } }
+                let events = decode(bytes, role: role, maxMessageBytes: 40)
+                let failures = events.filter { if case .failure = $0 { true } else { false } }
                 #expect(failures.count <= 1)
             }
         }

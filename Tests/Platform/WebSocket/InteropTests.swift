@@ -56,9 +56,9 @@ struct InteropTests {
         let ports = line.split(whereSeparator: \.isWhitespace).compactMap { UInt16($0) }
         try #require(ports.count == 2, "\(line)")
 
-        let talk = Recorder()
-        let closed = Recorder()
-        let refused = Recorder()
+        let exchange = Recorder()
+        let closedByServer = Recorder()
+        let rejected = Recorder()
         let slow = Recorder()
         let long = String(repeating: "ü", count: 40_000)
         let sent = ["hello", "", "é端😀", long, "fragments", "ping", "large"]
@@ -70,36 +70,36 @@ struct InteropTests {
                 let target = WebSocketTarget(
                     host: "127.0.0.1", port: port, path: path, subprotocols: ["liveplaza.v1"])
                 recorder.onClosed = { _, _ in
-                    let all = [talk, closed, refused, slow]
+                    let all = [exchange, closedByServer, rejected, slow]
                     if all.allSatisfy({ $0.closures.count == 1 }) { loop.stop() }
                 }
                 _ = try WebSocketConnection.connect(group: group, to: target, delegate: recorder)
             }
-            talk.onOpened = { connection in
+            exchange.onOpened = { connection in
                 #expect(connection.subprotocol == "liveplaza.v1")
                 for text in sent { connection.sendText(text) }
             }
-            talk.onText = { connection, _ in
-                if talk.texts.count == sent.count { connection.close(CloseCode(rawValue: 3_002), reason: "clïent") }
+            exchange.onText = { connection, _ in
+                if exchange.texts.count == sent.count { connection.close(CloseCode(rawValue: 3_002), reason: "clïent") }
             }
-            closed.onOpened = { $0.sendText("close") }
+            closedByServer.onOpened = { $0.sendText("close") }
             slow.onOpened = { $0.sendText("one by one 端") }
             slow.onText = { connection, _ in connection.close(.normal) }
-            try connect(talk)
-            try connect(closed)
-            try connect(refused, path: "/refused")
+            try connect(exchange)
+            try connect(closedByServer)
+            try connect(rejected, path: "/refused")
             try connect(slow, port: ports[1])
         }
         let fragments = "fragménts " + String(repeating: "端", count: 1_000)
         let large = String(repeating: "L", count: 200_000)
-        #expect(talk.texts == ["hello", "", "é端😀", long, fragments, "pong came", large])
+        #expect(exchange.texts == ["hello", "", "é端😀", long, fragments, "pong came", large])
         #expect(
-            talk.closures == [WebSocketClosure(code: CloseCode(rawValue: 3_002), reason: "clïent", cause: .own)])
+            exchange.closures == [WebSocketClosure(code: CloseCode(rawValue: 3_002), reason: "clïent", cause: .own)])
         #expect(
-            closed.closures
+            closedByServer.closures
                 == [WebSocketClosure(code: CloseCode(rawValue: 4_003), reason: "sérver closes", cause: .peer)])
         #expect(
-            refused.closures.map(\.cause) == [.handshakeFailed(.refused(status: 403, retryAfter: nil))])
+            rejected.closures.map(\.cause) == [.handshakeFailed(.refused(status: 403, retryAfter: nil))])
         #expect(slow.texts == ["one by one 端!"])
         #expect(slow.closures == [WebSocketClosure(code: .normal, reason: "", cause: .own)])
     }

@@ -56,11 +56,11 @@ final class RawClient: TCPStreamDelegate {
     /// The bytes received after the handshake's response.
     var frames: [UInt8] = []
     private var decoder = FrameDecoder(role: .client, maxMessageBytes: 1_000_000)
-    var found: [Found] = []
+    var events: [DecodedEvent] = []
     var isUpgraded = false
     var onConnected: ((RawClient) -> Void)?
     var onUpgraded: ((RawClient) -> Void)?
-    var onFound: ((RawClient, Found) -> Void)?
+    var onEvent: ((RawClient, DecodedEvent) -> Void)?
     var onEnded: ((RawClient) -> Void)?
     private let opening: [UInt8]
 
@@ -71,7 +71,7 @@ final class RawClient: TCPStreamDelegate {
 
     func send(_ bytes: [UInt8]) { _ = try? self.stream?.write(SharedBytes(bytes)) }
 
-    var answer: String { String(decoding: self.received, as: UTF8.self) }
+    var response: String { String(decoding: self.received, as: UTF8.self) }
 
     func streamConnected(_ stream: TCPStream) {
         stream.startReading()
@@ -84,15 +84,15 @@ final class RawClient: TCPStreamDelegate {
         for index in span.indices {
             if self.isUpgraded { self.frames.append(span[index]) } else { self.received.append(span[index]) }
             if !self.isUpgraded, self.received.count > 12, self.received.suffix(4) == [13, 10, 13, 10],
-                self.answer.hasPrefix("HTTP/1.1 101")
+                self.response.hasPrefix("HTTP/1.1 101")
             {
                 self.isUpgraded = true
                 self.onUpgraded?(self)
             }
         }
         for event in decode(&self.decoder, [self.frames]) {
-            self.found.append(event)
-            self.onFound?(self, event)
+            self.events.append(event)
+            self.onEvent?(self, event)
         }
         self.frames = []
     }
@@ -104,7 +104,7 @@ final class RawClient: TCPStreamDelegate {
     }
 }
 
-/// A server on a loop, with short timeouts for tests.
+/// Makes a server on a loop, whose connections are swept every 20 ms.
 func makeServer(
     _ loop: EventLoop, _ delegate: Recorder, _ change: (inout WebSocketConfiguration) -> Void = { _ in }
 ) throws -> WebSocketServer {

@@ -61,9 +61,9 @@ import Testing
         mutes.set("forever", until: .distantFuture)
         #expect(mutes.mutes.count == Mutes.limit)
         let now = Timestamp(milliseconds: 0)
-        #expect(mutes.remaining(of: "u0", at: now) != nil)
-        #expect(mutes.remaining(of: UserID("u\(Mutes.limit + 9)"), at: now) == nil)
-        #expect(mutes.remaining(of: "forever", at: now) != nil)
+        #expect(mutes.remainingTime(of: "u0", at: now) != nil)
+        #expect(mutes.remainingTime(of: UserID("u\(Mutes.limit + 9)"), at: now) == nil)
+        #expect(mutes.remainingTime(of: "forever", at: now) != nil)
     }
 
     /// Rules: R5.9.

@@ -17,7 +17,7 @@ import Tokens
             self.cluster = try FakeCluster { change(&$0) }
             self.server = try WebServer(
                 port: 0, limits: GatewayService.limits(self.cluster.gateway.settings),
-                failureBody: GatewayAPI.failureBody, refused: self.cluster.gateway.metrics.refused,
+                failureBody: GatewayAPI.failureBody, refusalObserver: self.cluster.gateway.metrics.refused,
                 headHandler: GatewayAPI(self.cluster.gateway).handler)
         }
 

@@ -14,12 +14,13 @@ import Testing
     private func resolved(_ schema: Schema) -> Schema {
         switch schema {
         case .named(let name):
-            guard let form = ResponseSchemas.all.first(where: { $0.name == name })?.form else {
+            guard let form = ResponseSchemas.all.first(where: { $0.name == name })?.schema else {
                 Issue.record("there is no form \(name)")
                 return .anything
             }
             return self.resolved(form)
-        case .list(let form, let range): return .list(of: self.resolved(form), range)
+        case .list(let form, let range, let isUnique):
+            return .list(of: self.resolved(form), range, isUnique: isUnique)
         case .map(let form, let range, let names): return .map(of: self.resolved(form), range, names: names)
         case .object(let fields):
             return .object(
@@ -34,7 +35,7 @@ import Testing
     }
 
     /// Returns the name and the schema of a route's kind of result.
-    private func kind(_ route: Route) -> (name: String, form: Schema)? {
+    private func kind(_ route: Route) -> (name: String, schema: Schema)? {
         guard case .object(let fields) = route.success.result, let field = fields.first else { return nil }
         return (field.name, .object(fields))
     }
@@ -52,7 +53,7 @@ import Testing
                 guard let known = self.kind(route), known.name == kind else { continue }
                 seen.insert(kind)
                 #expect(
-                    self.resolved(known.form).validationError(in: result) == nil, "\(name) as \(route.id) answers it")
+                    self.resolved(known.schema).validationError(in: result) == nil, "\(name) as \(route.id) answers it")
             }
         }
         let described = Set(RouteTable.all.compactMap { self.kind($0)?.name })
@@ -141,12 +142,12 @@ import Testing
             (.list(of: .boolean, 1...2), "[true, 7]", "the body.1 is not true or false"),
             (.map(of: .boolean, 0...9), "{\"a\": 7}", "the body.a is not true or false"),
             (.anything, "[]", "the body is not an object"),
-            (.object([.needed("a", .boolean)]), "{}", "a is missing"),
-            (.object([.needed("a", .boolean)]), "{\"a\": 7}", "a is not true or false"),
+            (.object([.required("a", .boolean)]), "{}", "a is missing"),
+            (.object([.required("a", .boolean)]), "{\"a\": 7}", "a is not true or false"),
             (.object([.optional("a", .boolean)]), "{\"b\": 7}", "b is not known here"),
             (.object([.optional("a", .boolean)]), "null", "the body is not an object"),
             (
-                .either([.object([.needed("a", .boolean)]), .object([.needed("b", .boolean)])]), "{}",
+                .either([.object([.required("a", .boolean)]), .object([.required("b", .boolean)])]), "{}",
                 "the body is of none of the possible forms: a is missing; b is missing"
             ),
         ] as [(Schema, String, String)])
@@ -158,8 +159,8 @@ import Testing
 
     @Test func `a value that conforms to its schema has no validation error`() throws {
         let schema = Schema.object([
-            .needed("a", .list(of: .integer(0...9), 0...3)), .optional("b", .map(of: .text(0...9), 0...3)),
-            .optional("c", .choice(["x"])), .optional("d", .either([.object([.needed("e", .boolean)])])),
+            .required("a", .list(of: .integer(0...9), 0...3)), .optional("b", .map(of: .text(0...9), 0...3)),
+            .optional("c", .choice(["x"])), .optional("d", .either([.object([.required("e", .boolean)])])),
         ])
         for json in [#"{"a":[]}"#, #"{"a":[1,2.0],"b":{"k":"v"},"c":"x","d":{"e":true}}"#] {
             #expect(
@@ -189,13 +190,13 @@ import Testing
         case .integer(let range, _): .integer(max(1, range.lowerBound))
         case .text(let range, _): .text(String(repeating: "x", count: range.lowerBound))
         case .choice(let choices): .text(choices[0])
-        case .list(let form, let range): .array(Array(repeating: self.least(form), count: range.lowerBound))
+        case .list(let form, let range, _): .array(Array(repeating: self.least(form), count: range.lowerBound))
         case .map(let form, let range, _):
             .object(Dictionary(uniqueKeysWithValues: (0..<range.lowerBound).map { ("k\($0)", self.least(form)) }))
         case .object(let fields):
             .object(
                 Dictionary(
-                    uniqueKeysWithValues: fields.filter(\.isNeeded).map { ($0.name, self.least($0.schema)) }))
+                    uniqueKeysWithValues: fields.filter(\.isRequired).map { ($0.name, self.least($0.schema)) }))
         case .either(let forms): self.least(forms[0])
         case .anything, .named: [:]
         }
@@ -214,7 +215,7 @@ import Testing
             var values: [JSONValue] = range.lowerBound > 0 ? [""] : []
             if range.upperBound < .max { values.append(.text(String(repeating: "x", count: range.upperBound + 1))) }
             return values
-        case .list(let form, let range):
+        case .list(let form, let range, _):
             var values = self.beyond(form).map { JSONValue.array([$0]) }
             if range.lowerBound > 0 { values.append([]) }
             if range.upperBound < .max {
@@ -278,6 +279,8 @@ import Testing
         for name in ["name", "desc", "iconURL", "resourceURL", "extensionInfo"] {
             #expect(field("put", "/v1/app/gifts/{gift}", name)["pattern"] == plain, "\(name)")
         }
+        #expect(field("post", "/v1/lives/{live}/gifts", "receivers")["uniqueItems"] == true)
+        #expect(field("patch", "/v1/lives/{live}", "maxMemberCount")["maximum"] == .integer(AppPolicy.largestAudience))
         #expect(field("put", "/v1/lives/{live}/guests/{user}", "seatIndex")["minimum"] == -1)
     }
 }

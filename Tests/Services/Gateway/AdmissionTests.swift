@@ -122,7 +122,7 @@ import Testing
     @Test func `unfinished messages of all connections share a memory`() throws {
         let cluster = try FakeCluster {
             $0.shards = 1
-            $0.unfinishedBytes = 120_000
+            $0.maxUnfinishedBytes = 120_000
         }
         let half = Array(WireClient.masked(0x81, [UInt8](repeating: 65, count: 60_000)).prefix(50_000))
         let (first, _) = try cluster.client("a")
@@ -264,7 +264,7 @@ import Testing
 @Suite struct AdmissionSettingsTests {
     private func read(_ arguments: [String], hard: Int = 1_048_576) throws(SettingsError) -> GatewaySettings {
         var reader = SettingsReader(program: "gateway", summary: "", arguments: arguments, environment: [:])
-        let admission = AdmissionSettings(&reader, hard: hard)
+        let admission = AdmissionSettings(&reader, hardLimit: hard)
         try reader.finish()
         var settings = GatewaySettings(id: "gateway-1")
         admission.apply(to: &settings, apps: 2)

@@ -10,7 +10,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct BadInputTests {
     /// Rules: R16.9.
     @Test func `a malformed frame or call gets the documented code, and the connection stays open`() throws {
-        let cluster = try FakeCluster { $0.badFrames = 100 }
+        let cluster = try FakeCluster { $0.maxBadFrames = 100 }
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
         let cases: [(String, Int64, ReplyCode)] = [
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `I16 oversized or binary frames and too many malformed ones close the connection`() throws {
-        let cluster = try FakeCluster { $0.badFrames = 5 }
+        let cluster = try FakeCluster { $0.maxBadFrames = 5 }
         let (large, _) = try cluster.client("eve")
         try large.send(String(repeating: "x", count: Limits.clientFrameBytes + 1))
         #expect(try large.closeCode() == 1009)
@@ -128,7 +128,7 @@ import Testing
     /// Sends 100,000 mutations of valid frames, and reconnects whenever the gateway closes the connection.
     @Test func `100,000 mutated frames leave the gateway alive and serving`() throws {
         let cluster = try FakeCluster { settings in
-            settings.badFrames = 250
+            settings.maxBadFrames = 250
             settings.admission.frames = RateLimit(60_000)
             settings.admission.bytes = RateLimit(1 << 30)
             settings.admission.framesBeforeLogin = 60_000

@@ -37,7 +37,7 @@ import Testing
             let questions = self.questions
             let probe = BrokerProbe {
                 questions.withLock { $0 += 1 }
-                return writer.answers(milliseconds: BrokerProbe.requestMilliseconds)
+                return writer.areLeadersReachable(milliseconds: BrokerProbe.requestMilliseconds)
             }
             cluster.gateway.attach(probe)
             cluster.state.withLock { $0.inboxes = writer }
@@ -121,7 +121,7 @@ import Testing
                 try #require(MonotonicClock.milliseconds - returned < 10_000, "refused for 10 s")
                 try self.drain(client, milliseconds: 50)
             }
-            #expect(rig.cluster.gateway.isBrokerThere)
+            #expect(rig.cluster.gateway.isBrokerHealthy)
             try #require(rig.probe.join(timeout: .seconds(10)), "nobody asks any more")
             let asked = rig.questions.withLock { $0 }
             for _ in 0..<5 { #expect(self.rejection(try client.call("barrage.sendText", Self.text)) == nil) }
@@ -157,10 +157,10 @@ import Testing
             // A broker closes idle connections in the same way.
             try rig.broker.takeDown(broker: 1)
             try rig.broker.bringUp(broker: 1)
-            rig.cluster.gateway.brokerLost()
-            #expect(rig.cluster.gateway.isBrokerThere == false)
+            rig.cluster.gateway.brokerConnectionLost()
+            #expect(rig.cluster.gateway.isBrokerHealthy == false)
             for _ in 0..<5 { #expect(self.rejection(try client.call("barrage.sendText", Self.text)) == nil) }
-            #expect(rig.cluster.gateway.isBrokerThere)
+            #expect(rig.cluster.gateway.isBrokerHealthy)
             #expect(rig.questions.withLock { $0 } == 0)
         }
     }

@@ -216,7 +216,7 @@ import Tokens
         let id = try client.begin("barrage.sendText", text)
         _ = try cluster.record { $0.topic == .barrageInbox ? $0 : nil }
         let token = cluster.state.withLock { $0.tokens.last ?? 0 }
-        cluster.gateway.notDelivered(token: token)
+        cluster.gateway.recordLost(token: token)
         guard case .failure(let lost) = try client.answer(to: id) else {
             Issue.record("answered although it was lost")
             return
@@ -230,7 +230,7 @@ import Tokens
             }
             #expect(error.code == .unavailable && error.retryAfter != nil)
         }
-        cluster.gateway.brokerDelivered()
+        cluster.gateway.recordDelivered()
         #expect(self.code(try client.call("barrage.sendText", text)) == nil)
         cluster.state.withLock { $0.rejection = .full }
         guard case .failure(let full) = try client.call("barrage.sendText", text) else {
@@ -258,7 +258,7 @@ import Tokens
         let tokens = cluster.state.withLock { $0.tokens.dropFirst(before) }.filter { $0 != 0 }
         #expect(tokens.count == 12)
         // One of them is of no call, and one is reported twice.
-        for token in tokens + [tokens[0], tokens[0] &+ 1_000_000] { cluster.gateway.notDelivered(token: token) }
+        for token in tokens + [tokens[0], tokens[0] &+ 1_000_000] { cluster.gateway.recordLost(token: token) }
         for (client, id) in open { #expect(self.code(try client.answer(to: id)) == .unavailable) }
         #expect(self.code(try clients[0].call("ping")) == nil)
     }

@@ -10,10 +10,10 @@ import Testing
 
 /// Serves replay requests from the fake cluster's feed partitions.
 extension FakeCluster: ReplaySource {
-    func request(_ id: ReplayID, _ request: ReplayRequest, partition: Int, until: MonotonicTime) -> Bool {
+    func request(_ id: ReplayID, _ request: ReplayRequest, partition: Int, deadline: MonotonicTime) -> Bool {
         let (isTaken, answers) = self.state.withLock { state in
             state.questions.append(request)
-            let isTaken = state.replays.add(id, request, partition: partition, until: until)
+            let isTaken = state.replays.add(id, request, partition: partition, deadline: deadline)
             return (isTaken, state.answersReplays)
         }
         self.arrived.wakeUp()
@@ -28,11 +28,11 @@ extension FakeCluster: ReplaySource {
         let (outcomes, scans) = self.state.withLock { state in
             var outcomes: [ReplayOutcome] = []
             var scans = 0
-            while var scan = state.replays.next(besides: []) {
+            while var scan = state.replays.nextScan(excluding: []) {
                 scans += 1
                 for (offset, record) in (state.feeds[scan.partition] ?? []).enumerated()
                 where scan.bounds.contains(Int64(offset)) {
-                    scan.take(record, at: Int64(offset))
+                    scan.process(record, at: Int64(offset))
                 }
                 let result = scan.finish()
                 outcomes += result.groups.flatMap(\.outcomes)

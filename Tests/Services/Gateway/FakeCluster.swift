@@ -113,7 +113,7 @@ final class FakeCluster: RecordSink, FeedSource {
     /// Marks a partition as read up to its end, if the test has not disabled that.
     func load(_ partition: Int) {
         let end = self.state.withLock { Int64($0.feeds[partition]?.count ?? 0) }
-        self.gateway.feeds.loaded(partition: partition, end: end)
+        self.gateway.feeds.partitionLoaded(partition, endOffset: end)
     }
 
     func unfollow(_ partition: Int) {}
@@ -225,7 +225,7 @@ final class FakeCluster: RecordSink, FeedSource {
         if let live { return live.write(item) }
         guard let feed = self.keep(item) else { return }
         let partition = PlazaTopic.partition(of: item.key.text, among: 4)
-        self.gateway.feeds.received([feed], partition: partition, end: (feed.item.offset ?? 0) + 1)
+        self.gateway.feeds.received([feed], partition: partition, endOffset: (feed.item.offset ?? 0) + 1)
     }
 
     /// Writes a feed record that the gateway does not read.
@@ -239,7 +239,7 @@ final class FakeCluster: RecordSink, FeedSource {
             let offset = Int64(state.feeds[partition]?.count ?? 0)
             let encoded = EncodedFeedItem(
                 number: headers.position.number, feedClass: headers.feedClass, isEnd: headers.isEnd,
-                at: MonotonicClock.now, offset: offset, bytes: value)
+                readAt: MonotonicClock.now, offset: offset, bytes: value)
             let feed = FeedRecord(key: item.key, epoch: headers.position.epoch, item: encoded)
             state.feeds[partition, default: []].append(feed)
             return feed

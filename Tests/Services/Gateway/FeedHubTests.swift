@@ -40,16 +40,16 @@ import Testing
         let now = MonotonicClock.now
         self.hub.received(
             numbers.map { number in
-                let item = EncodedFeedItem(number: number, feedClass: .barrage, at: now, bytes: [0x7B, 0x7D])
+                let item = EncodedFeedItem(number: number, feedClass: .barrage, readAt: now, bytes: [0x7B, 0x7D])
                 return FeedRecord(key: key ?? self.key, epoch: 10, item: item)
-            }, partition: 0, end: numbers.upperBound)
+            }, partition: 0, endOffset: numbers.upperBound)
     }
 
     @Test func `items are posted only to shards with viewers, and only after the partition was read up to its end`() {
         #expect(self.hub.subscribe(self.key, shard: 1) == false)
         self.write(1...3)
         #expect(self.recorder.items(1).isEmpty)
-        self.hub.loaded(partition: 0, end: 0)
+        self.hub.partitionLoaded(0, endOffset: 0)
         self.write(4...5)
         self.write(5...6)
         self.write(1...2, to: LiveKey("demo", "other"))
@@ -69,7 +69,7 @@ import Testing
     @Test func `a partition without viewers is followed for 60 s, then dropped, and read again when subscribed again`()
     {
         _ = self.hub.subscribe(self.key, shard: 0)
-        self.hub.loaded(partition: 0, end: 0)
+        self.hub.partitionLoaded(0, endOffset: 0)
         self.write(1...3)
         self.hub.unsubscribe(self.key, shard: 0)
         let now = MonotonicClock.now

@@ -50,7 +50,7 @@ import Testing
     ) throws {
         let (frames, lives) = try self.walk(50, of: character)
         #expect(lives.count == 50 && Set(lives).count == 50)
-        for bytes in frames { #expect(bytes <= Ranking.bytesPerPage + 1000, "\(bytes)") }
+        for bytes in frames { #expect(bytes <= Ranking.maxBytesPerPage + 1000, "\(bytes)") }
         if character == "\u{1}" { #expect(frames.count > 2, "all at once would be over 4 MiB") }
         if character == "x" { #expect(frames.count == 1, "ordinary texts fit") }
     }

@@ -19,7 +19,7 @@ import Testing
     /// Creates a gateway that caches items for one second.
     private func cluster(_ broker: LiveFeeds.Broker, history: Int = 0) throws -> FakeCluster {
         let cluster = try FakeCluster(feeds: broker) { settings in
-            settings.ring = .seconds(1)
+            settings.feedCacheSpan = .seconds(1)
             settings.policies = Policies(["demo": AppPolicy(historyCount: history)])
         }
         cluster.create(self.room.live.text)

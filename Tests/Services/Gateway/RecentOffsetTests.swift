@@ -41,7 +41,7 @@ import Testing
             let now = recent.wallClock()
             recent.wallClock = { now + ahead }
             let place = TopicPartition(topic, 0)
-            let end = try consumer.end(of: place, timeout: .seconds(5))
+            let end = try consumer.endOffset(of: place, timeout: .seconds(5))
             let first = try recent.find(consumer, place)
             // With a clock that is ahead, the end is found: no old record is cached, but every new one is read.
             #expect(first == (ahead > 60_000 ? end : end - 5))

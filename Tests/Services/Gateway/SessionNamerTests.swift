@@ -18,6 +18,6 @@ import Testing
             SessionNamer.keyed(Secret("another key, too")).name(of: "phone", of: anna)
                 != names.name(of: "phone", of: anna))
         let request = names.nameOfRequest(anna, role: .server, key: "k", call: "c")
-        #expect(SessionName.isOfRequest(request) && SessionID(checking: request.text) != nil)
+        #expect(SessionName.isHTTPRequest(request) && SessionID(checking: request.text) != nil)
     }
 }

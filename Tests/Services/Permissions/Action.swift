@@ -5,7 +5,7 @@ import PlazaModel
 enum ExpectedOutcome: Hashable, Sendable {
     case allowed
     /// Allowed, with exactly this result.
-    case gives(CallResult)
+    case allowedWith(CallResult)
     case refused(ReplyCode)
 
     static let notInRoom = ExpectedOutcome.refused(.notInRoom)

@@ -28,13 +28,13 @@ extension Action {
     }
 
     /// Dora, the owner of `duet`, requests a connection with the live.
-    private static let asked: Preparation = { harness, key, _ in
+    private static let connectionRequested: Preparation = { harness, key, _ in
         _ = harness.run(.hosts(key, Action.ask(MatrixFixture.duet, key.live, harness.server())))
     }
 
     /// The live is connected with dora's live.
     private static let connected: Preparation = { harness, key, caller in
-        Action.asked(&harness, key, caller)
+        Action.connectionRequested(&harness, key, caller)
         let accept = ConnectionCommand.accept(
             live: key.live, inviter: MatrixFixture.duet, caller: harness.server())
         _ = harness.run(.hosts(key, accept))
@@ -64,10 +64,10 @@ extension Action {
                 _ = harness.run(.hosts(key, Action.ask(key.live, MatrixFixture.duet, harness.server())))
             }
         ) { _, live, caller in .cancelRequest(from: live, to: [MatrixFixture.duet], caller: caller) },
-        .owners("accept a connection", prepare: Action.asked) { _, live, caller in
+        .owners("accept a connection", prepare: Action.connectionRequested) { _, live, caller in
             .accept(live: live, inviter: MatrixFixture.duet, caller: caller)
         },
-        .owners("reject a connection", prepare: Action.asked) { _, live, caller in
+        .owners("reject a connection", prepare: Action.connectionRequested) { _, live, caller in
             .reject(live: live, inviter: MatrixFixture.duet, caller: caller)
         },
         .owners("exit a connection", prepare: Action.connected) { _, live, caller in

@@ -21,21 +21,21 @@ struct LeaseFake {
         switch request {
         case .join(let live, let owner, let member, _, _, _):
             let isFirst = self.lives[live]?[member.user.userID] == nil
-            var known = self.lives[live]?[member.user.userID] ?? Member(user: member.user, sessions: [:])
-            known.sessions[member.session] = member.ticket
-            self.lives[live, default: [:]][member.user.userID] = known
+            var stored = self.lives[live]?[member.user.userID] ?? Member(user: member.user, sessions: [:])
+            stored.sessions[member.session] = member.ticket
+            self.lives[live, default: [:]][member.user.userID] = stored
             return .changed([.joined(isFirst: isFirst, count: self.count(live, owner))])
         case .leave(let live, let owner, let user, let session, _):
-            guard var known = self.lives[live]?[user], known.sessions.removeValue(forKey: session) != nil else {
+            guard var member = self.lives[live]?[user], member.sessions.removeValue(forKey: session) != nil else {
                 return .nothing
             }
-            self.lives[live]?[user] = known.sessions.isEmpty ? nil : known
+            self.lives[live]?[user] = member.sessions.isEmpty ? nil : member
             return .changed([
-                .left(user: known.user, isLast: known.sessions.isEmpty, count: self.count(live, owner))
+                .left(user: member.user, isLast: member.sessions.isEmpty, count: self.count(live, owner))
             ])
         case .kick(let live, let user, _):
-            guard let known = self.lives[live]?.removeValue(forKey: user) else { return .nothing }
-            return .changed([.kicked(user: known.user, count: self.count(live, ""))])
+            guard let member = self.lives[live]?.removeValue(forKey: user) else { return .nothing }
+            return .changed([.kicked(user: member.user, count: self.count(live, ""))])
         case .rename(let live, let user, _, _):
             guard self.lives[live]?[user.userID] != nil else { return .nothing }
             self.lives[live]?[user.userID]?.user = user

@@ -16,7 +16,7 @@ extension Action {
 
     /// Calls against a viewer, which hosts may make; against an admin, only owner and server; against the owner,
     /// nobody.
-    private static func upon(
+    private static func againstUser(
         _ name: String, _ command: @escaping @Sendable (LiveID, UserID, Caller) -> DirectoryCommand
     ) -> [Action] {
         [
@@ -72,9 +72,9 @@ extension Action {
                 outside: .noPermission, banned: .noPermission, stranger: .noPermission
             ) { _, key, caller in .room(key, .appSettings(change: .addWords(words: ["bad"]), caller: caller)) },
         ]
-        + Action.upon("kick") { .kick(live: $0, user: $1, caller: $2) }
-        + Action.upon("mute") { .mute(live: $0, users: [$1], durationSeconds: 60, caller: $2) }
-        + Action.upon("ban") { .ban(live: $0, users: [$1], durationSeconds: 60, reason: "", caller: $2) }
+        + Action.againstUser("kick") { .kick(live: $0, user: $1, caller: $2) }
+        + Action.againstUser("mute") { .mute(live: $0, users: [$1], durationSeconds: 60, caller: $2) }
+        + Action.againstUser("ban") { .ban(live: $0, users: [$1], durationSeconds: 60, reason: "", caller: $2) }
 
     static let presence: [Action] = [
         Action(

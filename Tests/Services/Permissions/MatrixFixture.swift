@@ -30,7 +30,7 @@ enum MatrixFixture {
             guard live != Self.duet else { continue }
             for admin: UserID in live == Self.concert ? ["adam", "anna"] : ["anna"] {
                 let ticket = Self.enter(admin, key, &harness)
-                let caller = harness.again(owner)
+                let caller = harness.nextCall(of: owner)
                 _ = harness.run(.room(key, .setAdmin(live: live, user: admin, caller: caller)))
                 // Admins stay admins when they leave. anna stays in the live, because other users act upon her.
                 if admin == "adam" {

@@ -7,7 +7,7 @@ import PlazaModel
 import StageCore
 
 /// One machine with its rows.
-struct Part<M: Machine> where M.Effect == Effect {
+struct MachineWithRows<M: Machine> where M.Effect == Effect {
     var machine: M
     var rows = Journal<M.Key, M.Row>()
 
@@ -34,10 +34,10 @@ struct Part<M: Machine> where M.Effect == Effect {
 struct MatrixHarness {
     static let app: AppID = "demo"
 
-    var directory = Part(DirectoryMachine(policies: Policies()))
-    var barrage = Part(BarrageMachine(policies: Policies()))
-    var seats = Part(SeatMachine(policies: Policies()))
-    var connections = Part(ConnectionMachine(policies: Policies()))
+    var directory = MachineWithRows(DirectoryMachine(policies: Policies()))
+    var barrage = MachineWithRows(BarrageMachine(policies: Policies()))
+    var seats = MachineWithRows(SeatMachine(policies: Policies()))
+    var connections = MachineWithRows(ConnectionMachine(policies: Policies()))
     private let audience = AudienceMachine(partition: 0)
     private var audienceRows = AudienceMachine.Rows()
     private var leases = LeaseFake()
@@ -67,7 +67,7 @@ struct MatrixHarness {
     mutating func server() -> Caller { self.caller("backend", .server) }
 
     /// Another call of the same caller.
-    mutating func again(_ caller: Caller) -> Caller {
+    mutating func nextCall(of caller: Caller) -> Caller {
         self.caller(caller.userID, caller.role, ticket: caller.ticket)
     }
 
@@ -134,7 +134,7 @@ extension MatrixHarness {
         var seats: [SeatKey: SeatRow] = [:]
         var connections: [ConnectionKey: ConnectionRow] = [:]
         var audience: [AudienceKey: AudienceRow] = [:]
-        var people: [LiveID: [UserID]] = [:]
+        var members: [LiveID: [UserID]] = [:]
     }
 
     var state: State {
@@ -162,7 +162,7 @@ extension MatrixHarness {
             if case .calls = key { continue }
             state.audience[key] = self.audienceRows[key]
         }
-        for live in MatrixFixture.lives { state.people[live] = self.leases.users(in: LiveKey(Self.app, live)) }
+        for live in MatrixFixture.lives { state.members[live] = self.leases.users(in: LiveKey(Self.app, live)) }
         return state
     }
 }
@@ -178,7 +178,7 @@ extension [Effect] {
     }
 
     /// The effects that are visible outside the machines, without the reply.
-    var shown: [Effect] {
+    var visible: [Effect] {
         self.filter {
             switch $0 {
             case .directory, .audience, .barrage, .seat, .connection, .reply: false

@@ -13,11 +13,11 @@ import Testing
 
     @Test func `the users of the fixture are in the lives that the matrix assumes`() {
         let state = MatrixFixture.harness.state
-        #expect(state.people[MatrixFixture.concert] == ["anna", "bob", "carl", "olga", "sven"])
-        #expect(state.people[MatrixFixture.party] == ["anna", "bob", "carl", "otto", "sven"])
+        #expect(state.members[MatrixFixture.concert] == ["anna", "bob", "carl", "olga", "sven"])
+        #expect(state.members[MatrixFixture.party] == ["anna", "bob", "carl", "otto", "sven"])
         #expect(Set(Self.actions.map(\.description)).count == Self.actions.count)
         for (cell, scene) in MatrixFixture.scenes {
-            let isIn = scene.harness.state.people[cell.key.live]?.contains(cell.role.user) ?? false
+            let isIn = scene.harness.state.members[cell.key.live]?.contains(cell.role.user) ?? false
             let hasJoined = cell.isIn && cell.role != .server && cell.role != .stranger
             let isBanned = cell.role == .banned && cell.isOwn
             // An owner that has not joined is a second device of the owner, who is in the live.
@@ -49,7 +49,7 @@ import Testing
                     Issue.record("\(cell): \(action) is refused: \(String(describing: outcome))")
                     continue
                 }
-            case .gives(let result):
+            case .allowedWith(let result):
                 #expect(outcome == .success(result: result), "\(cell): \(action)")
             case .refused(let code):
                 guard case .failure(let error)? = outcome else {
@@ -58,7 +58,7 @@ import Testing
                 }
                 #expect(error.code == code, "\(cell): \(action) is refused with \(error.code.name): \(error.message)")
                 #expect(!error.message.isEmpty)
-                #expect(effects.shown == [], "\(cell): \(action) is refused, and shows")
+                #expect(effects.visible == [], "\(cell): \(action) is refused, and shows")
                 #expect(harness.state == before, "\(cell): \(action) is refused, and changes something")
             }
         }

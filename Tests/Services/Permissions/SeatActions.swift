@@ -18,7 +18,7 @@ extension Action {
 
     /// The caller applies for seat 5 and anna accepts, unless the caller is seated already or may not sit.
     private static let sitting: Preparation = { harness, key, caller in
-        _ = harness.run(.stage(key, .take(seatIndex: 5, caller: harness.again(caller))))
+        _ = harness.run(.stage(key, .take(seatIndex: 5, caller: harness.nextCall(of: caller))))
         let anna = harness.caller("anna", ticket: MatrixFixture.enter("anna", key, &harness))
         _ = harness.run(.stage(key, .acceptApplication(user: caller.userID, caller: anna)))
     }
@@ -42,7 +42,8 @@ extension Action {
             "take an invitation back", viewer: .nothingPending,
             prepare: { harness, key, caller in
                 let invite = SeatCommand.invite(
-                    user: "bob", seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: harness.again(caller))
+                    user: "bob", seatIndex: -1, timeoutSeconds: 1800, extraInfo: "",
+                    caller: harness.nextCall(of: caller))
                 _ = harness.run(.stage(key, invite))
             }
         ) { .cancelInvitation(user: "bob", caller: $1) },
@@ -77,25 +78,25 @@ extension Action {
     static let guests: [Action] = [
         // The owner of a video live has its seat already (R6.8).
         Action(
-            "apply for a seat", owner: .noPermission, admin: .gives(.seat(index: nil)),
-            viewer: .gives(.seat(index: nil)), seated: .alreadySeated, server: .noPermission
+            "apply for a seat", owner: .noPermission, admin: .allowedWith(.seat(index: nil)),
+            viewer: .allowedWith(.seat(index: nil)), seated: .alreadySeated, server: .noPermission
         ) { _, key, caller in
             .stage(key, .apply(seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: caller))
         },
         Action(
-            "apply for a seat in free mode", owner: .noPermission, admin: .gives(.seat(index: 1)),
-            viewer: .gives(.seat(index: 1)), seated: .alreadySeated, server: .noPermission,
+            "apply for a seat in free mode", owner: .noPermission, admin: .allowedWith(.seat(index: 1)),
+            viewer: .allowedWith(.seat(index: 1)), seated: .alreadySeated, server: .noPermission,
             prepare: Action.changed(LiveChanges(seatMode: .free))
         ) { _, key, caller in
             .stage(key, .apply(seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: caller))
         },
         Action(
-            "sit down directly", owner: .alreadySeated, admin: .gives(.seat(index: 5)),
-            viewer: .gives(.seat(index: nil)), seated: .alreadySeated, server: .noPermission
+            "sit down directly", owner: .alreadySeated, admin: .allowedWith(.seat(index: 5)),
+            viewer: .allowedWith(.seat(index: nil)), seated: .alreadySeated, server: .noPermission
         ) { _, key, caller in .stage(key, .take(seatIndex: 5, caller: caller)) },
         Action(
-            "sit down directly in free mode", owner: .alreadySeated, admin: .gives(.seat(index: 5)),
-            viewer: .gives(.seat(index: 5)), seated: .alreadySeated, server: .noPermission,
+            "sit down directly in free mode", owner: .alreadySeated, admin: .allowedWith(.seat(index: 5)),
+            viewer: .allowedWith(.seat(index: 5)), seated: .alreadySeated, server: .noPermission,
             prepare: Action.changed(LiveChanges(seatMode: .free))
         ) { _, key, caller in .stage(key, .take(seatIndex: 5, caller: caller)) },
         Action(
@@ -128,7 +129,7 @@ extension Action {
             "take one's application back", owner: .nothingPending, seated: .nothingPending, server: .nothingPending,
             prepare: { harness, key, caller in
                 let apply = SeatCommand.apply(
-                    seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: harness.again(caller))
+                    seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: harness.nextCall(of: caller))
                 _ = harness.run(.stage(key, apply))
             }
         ) { _, key, caller in .stage(key, .cancelApplication(caller: caller)) },

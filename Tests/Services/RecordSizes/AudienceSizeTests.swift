@@ -12,7 +12,7 @@ import Testing
         var bans = Bans()
         for index in 0...Limits.bansPerLive { bans.set(Largest.user(index), until: Largest.now) }
         var live = LiveRow(
-            epoch: Largest.offset, owner: Largest.user(0), openedAt: Largest.offset, publishedAt: Largest.now)
+            epoch: Largest.offset, owner: Largest.user(0), openingOffset: Largest.offset, publishedAt: Largest.now)
         live.admins = Largest.info.admins
         live.kickedWhileStale = (0..<1000).map { Largest.user($0) }
         let moment = Moment(now: Largest.now, offset: Largest.offset, standstill: Milliseconds(Largest.offset))

@@ -5,7 +5,7 @@ import Testing
 
 /// The largest records that gateways write for calls.
 @Suite struct CallSizeTests {
-    /// The most bytes of an HTTP body; a WebSocket frame has less.
+    /// The maximum size of an HTTP body in bytes; that of a WebSocket frame is smaller.
     private static let bodyBytes = 256 * 1024
 
     /// The bytes of a call's record; nil for a call without one.
@@ -69,14 +69,14 @@ import Testing
         for (method, params) in bodies { largest = max(largest, try #require(try self.size(method, params))) }
         #expect(largest < SizeLedger.limit, "\(largest)")
         #expect(largest > Self.bodyBytes, "\(largest)")
-        // The parser refuses these before they cost a record.
+        // The parser rejects these calls, so they cause no record.
         for text in texts {
             let metadata = "{\"live\":\"a\",\"metadata\":{\"k\":\"\(text)\"}}"
             #expect(throws: ReplyError.self) { try self.size("metadata.set", metadata) }
             let ban = "{\"live\":\"a\",\"users\":[\"u\"],\"duration\":1,\"reason\":\"\(text)\"}"
             #expect(throws: ReplyError.self) { try self.size("live.ban", ban) }
         }
-        // Without the limit on parts this body would become a record of more than a broker takes.
+        // Without the limit on parts, this body would become a record that is larger than the broker accepts.
         let gifts = fill(
             "{\"categories\":[{\"categoryID\":\"c\",\"name\":\"\",\"gifts\":[", { _ in #"{"giftID":"g","name":""}"# },
             "]}]}")

@@ -72,7 +72,7 @@ import Testing
             return directory.send(DirectoryInput(app: Largest.app, .appSettings(change: change, caller: caller))).codes
         }
         #expect(change(.setWords(words: Largest.settings.words), 1) == [])
-        // As many gifts and languages as there may be, and then texts until one more byte is refused.
+        // The maximum number of gifts and languages, then texts until one more byte is rejected.
         func catalogue(_ bytes: Int) -> [GiftCategory] {
             let languages = (0..<AppLimits.languages).map { Largest.word($0, AppLimits.languageBytes) }
             return (0..<AppLimits.categories).map { number in
@@ -90,13 +90,13 @@ import Testing
         let sizes = Array(stride(from: 0, to: 200, by: 8))
         let accepted = sizes.filter { change(.setGifts(categories: catalogue($0)), Int64(2 + $0)) == [] }
         #expect(!accepted.isEmpty && accepted.count < sizes.count && accepted == Array(sizes.prefix(accepted.count)))
-        // The same without languages, with as many texts as there may be.
+        // The same without languages, with the maximum number of texts.
         var plain = catalogue(230)
         for category in plain.indices {
             for gift in plain[category].gifts.indices { plain[category].gifts[gift].translations = [:] }
         }
         #expect(change(.setGifts(categories: plain), 1000) == [])
-        // Texts of 256 KB that JSON doubles are too much.
+        // Texts of 256 KB whose size JSON doubles are too large.
         for category in plain.indices {
             for gift in plain[category].gifts.indices { plain[category].gifts[gift].extensionInfo = Largest.free(450) }
         }

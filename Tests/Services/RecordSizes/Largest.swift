@@ -15,11 +15,12 @@ enum Largest {
         return policy
     }()
     static let policies = Policies([Self.app: Self.policy])
-    /// A time with as many digits as any that a broker may give in this millennium.
+    /// A time with the maximum number of digits of this millennium.
     static let now = Timestamp(milliseconds: 32_503_680_000_000)
-    /// An offset with as many digits as any that JSON's readers take.
+    /// An offset with the maximum number of digits that JSON readers represent exactly.
     static let offset: Int64 = 9_007_199_254_000_000
 
+    /// An identifier of `bytes` bytes that ends with the index.
     static func word(_ index: Int, _ bytes: Int) -> String {
         let number = String(index)
         return String(repeating: "w", count: bytes - number.utf8.count) + number
@@ -31,7 +32,9 @@ enum Largest {
         let number = String(index)
         return LiveID(String(repeating: "\"", count: 48 - number.utf8.count) + number)
     }
+    /// A text in which `"` is not allowed.
     static func plain(_ bytes: Int) -> String { String(repeating: "p", count: bytes) }
+    /// A text of `"` only, which JSON writes with two bytes each.
     static func free(_ bytes: Int) -> String { String(repeating: "\"", count: bytes) }
 
     static func person(_ index: Int) -> UserInfo {
@@ -86,7 +89,7 @@ enum Largest {
                 user: Self.person(index), role: .generalUser, live: live, allowOpenMicrophone: false,
                 allowOpenCamera: false, suspendStatus: .inBackground))
     }
-    /// The seats of another live in a connection: the most that a video template has.
+    /// The seats of another live in a connection: the maximum number that a video template has.
     static func seats(of live: LiveID) -> [Seat] {
         let most = SeatTemplate.all.filter { $0.kind == .video }.map(\.seats.upperBound).max() ?? 0
         return (0..<most).map { Self.seat($0, of: live) }

@@ -6,7 +6,7 @@ import Testing
 
 /// The largest record of each kind that a test has seen.
 struct SizeLedger {
-    /// No row and no record may be larger: half of what a broker takes.
+    /// The maximum size of a row or record: half of the broker's maximum message size.
     static let limit = PlazaTopic.maxMessageBytes / 2
 
     private(set) var largest: [String: Int] = [:]
@@ -20,8 +20,9 @@ struct SizeLedger {
         self.note(record.topic.rawValue, record.key.utf8.count + (record.value?.count ?? 0) + headers)
     }
 
-    /// Checks that everything stays below the limit, and that each named kind was seen with at least so many KB: a test
-    /// that builds a small state shows nothing.
+    /// Checks that every record is below the limit, and that the largest of each named kind has at least this many KB.
+    ///
+    /// A test that builds only a small state would prove nothing.
     func expectBounded(_ atLeast: [String: Int], sourceLocation: SourceLocation = #_sourceLocation) {
         for (kind, bytes) in self.largest.sorted(by: { $0.key < $1.key }) {
             #expect(bytes < Self.limit, "\(kind): \(bytes) bytes", sourceLocation: sourceLocation)
@@ -56,7 +57,7 @@ struct SizeHarness<M: Machine> where M.Effect == Effect, M.Row: Codable {
         return effects
     }
 
-    /// Notes all rows as they are written to the state topic; each must be read as it was written.
+    /// Notes the sizes of all rows as they are written to the state topic, and checks that each row can be read back.
     mutating func noteRows() {
         for key in self.journal.sortedKeys {
             guard let row = self.journal[key] else { continue }

@@ -13,7 +13,7 @@ import Testing
         func send(_ command: SeatCommand) -> [ReplyCode] { seats.send(SeatInput(key, command)).codes }
         #expect(send(.opened(epoch: Largest.offset, info: Largest.info)) == [])
         #expect(send(.userBack(user: Largest.person(0))) == [])
-        // The owner sits already; a server places users on all seats but one, so that more may apply.
+        // The owner has a seat. The server places users on all other seats but one, so that more users can apply.
         for index in 1..<49 {
             let caller = Largest.server(Int64(index))
             #expect(send(.place(user: Largest.user(index), seatIndex: -1, caller: caller)) == [])
@@ -42,7 +42,7 @@ import Testing
             send(.apply(seatIndex: -1, timeoutSeconds: 1800, extraInfo: info, caller: one)) == [.overloaded])
         #expect(seats.rows(of: "requests") == 10)
         #expect(send(.requests(caller: Largest.server(1))) == [])
-        // More than can be: nine lives with twelve seats each, nine battles of all of them.
+        // More than is possible: nine lives with twelve seats each, and nine battles between all of them.
         let lives = (0..<Limits.coHostLives).map { Largest.live($0) }
         let members = lives.enumerated().map { index, live in
             ConnectionMember(

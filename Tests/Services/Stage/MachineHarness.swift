@@ -171,7 +171,7 @@ extension [Effect] {
     }
 }
 
-/// The rejection by presence of an offer to a user who is not in the live.
+/// The rejection of an offer by presence, because the user is not in the live.
 struct MembershipRejection: Error {
     let effect: Effect
 }
@@ -183,6 +183,7 @@ extension SeatCommand {
     }
 }
 
+/// A user with its id as its name.
 func info(_ user: UserID) -> UserInfo { UserInfo(userID: user, userName: user.text) }
 
 /// The ending of the live with this epoch.

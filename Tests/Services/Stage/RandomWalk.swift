@@ -9,9 +9,9 @@ protocol RandomWalk {
     var random: SeededRandom { get set }
     var machine: MachineHarness<Tested> { get set }
     /// The last call and its reply, which a client may repeat.
-    var last: (input: Tested.Input, reply: Reply)? { get set }
+    var lastCall: (input: Tested.Input, reply: Reply)? { get set }
     /// The contradictions that were found.
-    var wrong: [String] { get set }
+    var contradictions: [String] { get set }
     /// One in this many steps is a pause.
     static var stepsPerPause: Int { get }
     /// The longest pause.
@@ -29,21 +29,23 @@ protocol RandomWalk {
 
 extension RandomWalk {
     mutating func step() {
-        if let last = self.last, Int.random(in: 0..<12, using: &self.random) == 0 {
+        if let lastCall = self.lastCall, Int.random(in: 0..<12, using: &self.random) == 0 {
             // The client repeats the call: it gets the same reply, and nothing else changes.
-            let effects = self.machine.send(last.input)
-            if effects.replies != [last.reply] || effects.count != 1 { self.wrong.append("I15: not the same") }
+            let effects = self.machine.send(lastCall.input)
+            if effects.replies != [lastCall.reply] || effects.count != 1 {
+                self.contradictions.append("I15: not the same")
+            }
             return
         }
         if Int.random(in: 0..<Self.stepsPerPause, using: &self.random) == 0 {
             self.advance(milliseconds: Int64.random(in: 0...Self.maxPauseMilliseconds, using: &self.random))
-            self.last = nil
+            self.lastCall = nil
             return
         }
         let input = self.randomInput()
         let effects = self.send(input)
         // A call that was rejected because of the rate limit counts as a new call when it is repeated.
-        self.last = effects.code == -2 ? nil : effects.replies.last.map { (input, $0) }
+        self.lastCall = effects.code == -2 ? nil : effects.replies.last.map { (input, $0) }
     }
 
     mutating func pick<T>(_ choices: [T]) -> T {

@@ -9,13 +9,13 @@ import Testing
     private static func client(_ attack: any Attack, index: Int = 0) -> any AttackClient {
         attack.client(
             AttackClientSetting(
-                index: index, attempt: 0, name: "at-1", random: SeededRandom(seed: 1), partitions: 3, app: "demo",
-                honestLives: ["honest"], token: { "token-of-\($0)" }))
+                index: index, attempt: 0, namePrefix: "at-1", random: SeededRandom(seed: 1), partitions: 3, app: "demo",
+                honestLives: ["honest"], makeToken: { "token-of-\($0)" }))
     }
 
-    /// The texts and requests among pieces.
-    private static func texts(_ pieces: [AttackBytes]) -> [String] {
-        pieces.compactMap {
+    /// The text frames and raw bytes among `messages`, as strings.
+    private static func texts(_ messages: [AttackBytes]) -> [String] {
+        messages.compactMap {
             switch $0 {
             case .text(let text): text
             case .raw(let bytes): String(decoding: bytes, as: UTF8.self)
@@ -31,8 +31,8 @@ import Testing
         for attack in AttackCatalog.all {
             for index in 0..<4 {
                 var client = Self.client(attack, index: index)
-                let pieces = client.opened() + client.takeTurn()
-                #expect(!pieces.isEmpty, "\(attack.name)")
+                let messages = client.opened() + client.takeTurn()
+                #expect(!messages.isEmpty, "\(attack.name)")
             }
         }
     }
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func `half of a frame is never a whole one`() {
-        let half = HalfFrameAttack.half
+        let half = HalfFrameAttack.halfFrame
         let announced = Int(half[2]) << 8 | Int(half[3])
         #expect(half.count - 8 == announced / 2 && announced > 10_000 && announced < 16 << 10)
     }

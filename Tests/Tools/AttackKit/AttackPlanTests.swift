@@ -33,7 +33,7 @@ import Testing
         #expect(sources.count == 20_000)
         let counts = Dictionary(grouping: sources) { $0 }.mapValues(\.count)
         #expect(counts.count == 400 && counts.values.allSatisfy { $0 <= Loopback.connectionsPerSource })
-        #expect(counts.keys.allSatisfy { Loopback.numeric($0) == $0 && $0 != "127.0.0.1" })
+        #expect(counts.keys.allSatisfy { Loopback.numericAddress($0) == $0 && $0 != "127.0.0.1" })
         #expect(Loopback.source(of: 0, to: "::1") == nil)
     }
 

@@ -15,7 +15,7 @@ import Testing
     private static let good: AttackMeasurement = {
         var measured = AttackMeasurement()
         measured.honest = baseline
-        measured.tally.pieces = 10
+        measured.tally.writes = 10
         measured.tally.maxOpen = 1_000
         let reading = GatewayReading(startTime: 100, residentBytes: 1e8)
         measured.gateways["gateway-1"] = GatewayChange(before: reading, after: reading, maxBytes: 1.1e8)
@@ -41,7 +41,7 @@ import Testing
 
     @Test func `each number that is bad fails the verdict`() {
         let changes: [(String, (inout AttackMeasurement) -> Void)] = [
-            ("sent nothing", { $0.tally.pieces = 0 }),
+            ("sent nothing", { $0.tally.writes = 0 }),
             ("p99 is 81 ms", { $0.honest.p99 = 81 }),
             ("1 acknowledged items", { $0.honest.missing = 1 }),
             ("1 items are repeated", { $0.honest.misplaced = 1 }),

@@ -10,10 +10,10 @@ struct ChaosNetworkTests {
         let network = try ChaosNetwork(for: &options)
         defer { network.stop() }
         #expect(Set(options.routes.keys) == Set(ServiceKind.allCases.map { "\($0.rawValue)-1" }))
-        let ways = options.routes.values.flatMap(\.brokers)
-        #expect(ways.count == 3 * ServiceKind.allCases.count)
-        // A port that two of them share would let an interruption of one hit the other.
-        let ports = ways.flatMap { [$0.listener, $0.advertised] }
+        let brokerRoutes = options.routes.values.flatMap(\.brokers)
+        #expect(brokerRoutes.count == 3 * ServiceKind.allCases.count)
+        // If two routes shared a port, an interruption of one would affect the other.
+        let ports = brokerRoutes.flatMap { [$0.listener, $0.advertised] }
         #expect(Set(ports).count == ports.count)
         #expect(network.links.count == ServiceKind.allCases.count + 2)
     }
@@ -34,7 +34,7 @@ struct ChaosNetworkTests {
         let network = try ChaosNetwork(for: &options)
         defer { network.stop() }
         #expect(Set(network.links) == [.redis("audience-presence-1"), .clients("gateway-1")])
-        let ways = options.routes.values.flatMap(\.brokers)
-        #expect(ways.isEmpty)
+        let brokerRoutes = options.routes.values.flatMap(\.brokers)
+        #expect(brokerRoutes.isEmpty)
     }
 }

@@ -5,15 +5,15 @@ import EventLoop
 import Glibc
 import Testing
 
-/// What a client and a server that echoes see of a network that is interrupted between them.
+/// Tests of the proxy between a client and an echo server.
 struct FaultProxyTests {
     @Test func `bytes pass in both directions`() throws {
-        let path = try Path()
+        let path = try EchoPath()
         #expect(path.exchange([1, 2, 3]) == [1, 2, 3])
     }
 
     @Test func `a cut ends the connections and each new one until it is over`() throws {
-        let path = try Path()
+        let path = try EchoPath()
         #expect(path.exchange([1]) == [1])
         path.proxy.interrupt(0, .cut)
         #expect(path.client.receive(1) == .ended)
@@ -24,10 +24,10 @@ struct FaultProxyTests {
 
     @Test(arguments: [Set([Direction.toServer]), [.toClient], [.toServer, .toClient]])
     func `silence keeps bytes back, which arrive in order when it is over`(directions: Set<Direction>) throws {
-        let path = try Path()
+        let path = try EchoPath()
         #expect(path.exchange([1]) == [1])
         path.proxy.interrupt(0, .silence(directions))
-        // The order must reach the proxy before the bytes do.
+        // The interruption must begin before the bytes arrive at the proxy.
         usleep(50_000)
         path.client.send([2])
         path.client.send([3])
@@ -41,7 +41,7 @@ struct FaultProxyTests {
     }
 
     @Test func `a delay holds in each direction`() throws {
-        let path = try Path()
+        let path = try EchoPath()
         #expect(path.exchange([1]) == [1])
         path.proxy.interrupt(0, .delay(milliseconds: 100))
         usleep(50_000)
@@ -54,14 +54,14 @@ struct FaultProxyTests {
     }
 
     @Test func `the end of the server's side reaches the client`() throws {
-        let path = try Path()
+        let path = try EchoPath()
         #expect(path.exchange([1]) == [1])
         path.echo.stop()
         #expect(path.client.receive(1) == .ended)
     }
 
     @Test func `a large answer passes a receiver that begins late`() throws {
-        let path = try Path()
+        let path = try EchoPath()
         let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         let client = path.client
         let sender = DedicatedThread("sender") { client.send(bytes) }
@@ -71,8 +71,8 @@ struct FaultProxyTests {
     }
 }
 
-/// A client, a proxy and a server that sends back what it receives.
-private struct Path {
+/// A client, a proxy and an echo server, connected in this order.
+private struct EchoPath {
     let echo: LoopThread
     let proxy: FaultProxy
     let client: Client
@@ -95,6 +95,7 @@ private struct Path {
     }
 }
 
+/// Sends back all bytes that it receives.
 private final class Echo: TCPStreamDelegate {
     func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
         _ = try? stream.write(SharedBytes(bytes.span))

@@ -18,8 +18,8 @@ struct FaultScheduleTests {
 
     @Test func `each fault comes once before any comes again`() {
         let schedule = FaultSchedule(seed: 3, shape: Self.shape)
-        for deck in 0..<3 {
-            let faults = (1...schedule.count).map { schedule.round(deck * schedule.count + $0).fault }
+        for cycle in 0..<3 {
+            let faults = (1...schedule.count).map { schedule.round(cycle * schedule.count + $0).fault }
             #expect(Set(faults).count == schedule.count)
         }
     }

@@ -4,7 +4,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
-/// The checker finds each kind of broken promise, and nothing in a history that keeps them all.
+/// Tests that the checker finds each kind of broken promise, and nothing in a history without one.
 struct HistoryCheckerTests {
     private static let live = LiveID("a")
     private static let battle = BattleID("b-1")
@@ -116,7 +116,7 @@ struct HistoryCheckerTests {
         #expect(
             Self.findings { history in
                 leave(&history)
-                history.faithful = []
+                history.neverLeft = []
             } == [])
     }
 
@@ -131,9 +131,10 @@ struct HistoryCheckerTests {
 
     // MARK: The history
 
-    private static func findings(_ plant: (inout RoundHistory) -> Void) -> [String] {
+    /// The findings in a history after a change that breaks a promise.
+    private static func findings(_ breakPromise: (inout RoundHistory) -> Void) -> [String] {
         var history = Self.history()
-        plant(&history)
+        breakPromise(&history)
         return HistoryChecker.findings(in: history).map(\.description)
     }
 
@@ -142,7 +143,7 @@ struct HistoryCheckerTests {
         var history = RoundHistory()
         let steps = [Self.text(1, "one"), Self.text(2, "two"), Self.stage(3, score: 7), Self.end(4)]
         history.feeds = ["alice", "eve"].map { FeedHistory(client: $0, live: Self.live, steps: steps) }
-        history.faithful = [Self.bob.userID]
+        history.neverLeft = [Self.bob.userID]
         history.endedLives = [Self.live]
         history.battles = [Self.battle: [Self.live: SumBounds(acknowledged: 7)]]
         history.texts = [Self.live: ["one": 1, "two": 2, "three": nil]]

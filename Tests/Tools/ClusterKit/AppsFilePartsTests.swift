@@ -3,7 +3,7 @@ import ClusterKit
 import Foundation
 import Testing
 
-/// What each service is given of the apps file.
+/// Tests of the parts of the apps file that the services get.
 @Suite struct AppsFilePartsTests {
     private static let secret = "secret-of-backend"
 

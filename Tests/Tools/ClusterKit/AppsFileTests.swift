@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Invalid apps files, given to `plaza` and the services.
+/// Tests with invalid apps files, given to `plaza` and to the services.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct AppsFileTests {
     private static let key = #"{"kid":"k1","alg":"HS256","k":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"}"#
     private static let valid = #"{"apps":{"demo":{"keys":[\#(Self.key)]}}}"#

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import Tokens
 
-/// The parts of a cluster that need no process.
+/// Tests of the parts of ClusterKit that need no process.
 @Suite struct ClusterPartsTests {
     @Test func `the pause before a restart doubles up to five seconds, and a long uptime resets it`() {
         var backOff = BackOff()
@@ -57,7 +57,7 @@ import Tokens
         #expect(try verifiers[0].verify(token, now: 1_000) == claims)
         #expect(throws: TokenError.badSignature) { try verifiers[1].verify(token, now: 1_000) }
         let json = try String(contentsOfFile: paths[0], encoding: .utf8)
-        // A container gets it from its environment.
+        // A container gets the apps file's content from its environment.
         let inline = try AppsFile.token(claims, signedBy: .json(json))
         #expect(try verifiers[0].verify(inline, now: 1_000) == claims)
         #expect(throws: ClusterError.self) {
@@ -80,7 +80,7 @@ import Tokens
     func `text that is not an address is refused`(text: String) { #expect(HealthProbe.split(address: text) == nil) }
 
     @Test func `ports are free, unique, and below the range of outgoing connections`() throws {
-        let ports = try (0..<50).map { _ in try PortRange.free() }
+        let ports = try (0..<50).map { _ in try PortRange.allocate() }
         #expect(Set(ports).count == 50)
         #expect(ports.allSatisfy { PortRange.bounds.contains($0) && PortRange.isFree($0) })
     }

@@ -23,12 +23,12 @@ import Testing
     @Test func `what was counted before the dashboard began does not count`() {
         var growth = CounterGrowth()
         growth.add([Self.reading("one", startedAt: 1, "a_total 100")])
-        #expect(growth.total("a_total") == 0)
+        #expect(growth.totalGrowth(of: "a_total") == 0)
         growth.add([Self.reading("one", startedAt: 1, "a_total 107")])
-        #expect(growth.latest("a_total") == 7)
+        #expect(growth.lastRoundGrowth(of: "a_total") == 7)
         growth.add([Self.reading("one", startedAt: 1, "a_total 110")])
-        #expect(growth.latest("a_total") == 3)
-        #expect(growth.total("a_total") == 10)
+        #expect(growth.lastRoundGrowth(of: "a_total") == 3)
+        #expect(growth.totalGrowth(of: "a_total") == 10)
     }
 
     @Test func `a process that was started again counts from 0, and one that is away keeps its count`() {
@@ -38,9 +38,9 @@ import Testing
             ProcessReading(name: "one", kind: "gateway", pid: nil, isReady: false),
             Self.reading("two", startedAt: 1, "a_total 6"),
         ])
-        #expect(growth.total("a_total") == 1)
+        #expect(growth.totalGrowth(of: "a_total") == 1)
         growth.add([Self.reading("one", startedAt: 2, "a_total 120"), Self.reading("two", startedAt: 1, "a_total 6")])
-        #expect(growth.total("a_total") == 121)
+        #expect(growth.totalGrowth(of: "a_total") == 121)
     }
 
     @Test func `totals are told apart by labels, and those that did not grow are left out`() {
@@ -48,6 +48,6 @@ import Testing
         let zero = "d_total{class=\"gift\",reason=\"late\"} 0"
         growth.add([Self.reading("one", startedAt: 1, "d_total{class=\"barrage\",reason=\"budget\"} 1", zero)])
         growth.add([Self.reading("one", startedAt: 1, "d_total{class=\"barrage\",reason=\"budget\"} 4", zero)])
-        #expect(growth.totals("d_total", by: ["class", "reason"]) == ["barrage budget": 3])
+        #expect(growth.totalGrowth(of: "d_total", by: ["class", "reason"]) == ["barrage budget": 3])
     }
 }

@@ -13,8 +13,8 @@ import Testing
 
     @Test func `rates are per second, and the ledger has no gap`() throws {
         var model = DashboardModel()
-        model.add([Self.gateway(delivered: 100, due: 110, owed: 10)], at: 0)
-        model.add([Self.gateway(delivered: 180, due: 190, owed: 10)], at: 2000)
+        model.addRound([Self.gateway(delivered: 100, due: 110, owed: 10)], at: 0)
+        model.addRound([Self.gateway(delivered: 180, due: 190, owed: 10)], at: 2000)
         let report = model.report(from: 0, at: 2100)
         #expect(report.samples.map(\.deliveries) == [0, 40])
         #expect(report.samples.map(\.connections) == [12, 12])
@@ -29,27 +29,27 @@ import Testing
 
     @Test func `a delivery that is nowhere is a gap`() {
         var model = DashboardModel()
-        model.add([Self.gateway(delivered: 100, due: 111, owed: 10)], at: 0)
+        model.addRound([Self.gateway(delivered: 100, due: 111, owed: 10)], at: 0)
         #expect(model.report(from: 0, at: 0).ledger.deliveryGap == 1)
     }
 
     @Test func `between rounds the figures stay, and those of a process that is down go`() {
         var model = DashboardModel()
         var reading = Self.gateway(delivered: 100, due: 110, owed: 10)
-        model.add([reading], at: 0)
+        model.addRound([reading], at: 0)
         reading.metrics = nil
-        model.observe([reading], at: 100)
+        model.updateStates([reading], at: 100)
         #expect(model.report(from: 0, at: 100).processes.first?.connections == 12)
         reading.isReady = false
-        model.observe([reading], at: 200)
+        model.updateStates([reading], at: 200)
         #expect(model.report(from: 0, at: 200).processes.first?.connections == nil)
     }
 
     @Test func `fifteen minutes of samples are kept`() {
         var model = DashboardModel()
-        for second in 0..<1000 { model.add([], at: second * 1000) }
+        for second in 0..<1000 { model.addRound([], at: second * 1000) }
         let samples = model.report(from: 0, at: 1_000_000).samples
-        #expect(samples.count == DashboardModel.samples)
+        #expect(samples.count == DashboardModel.maxSamples)
         #expect(samples.first?.at == 100_000)
     }
 }

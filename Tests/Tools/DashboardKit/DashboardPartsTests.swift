@@ -13,30 +13,30 @@ import Testing
 
     @Test func `a quantile lies between the bounds of its bucket`() throws {
         var window = LatencyWindow("t_seconds", rounds: 2)
-        #expect(window.milliseconds(0.5) == nil)
-        window.add(Self.growth(Self.bucket("0.01", 0), Self.bucket("0.02", 100), Self.bucket("+Inf", 100)))
-        #expect(abs(try #require(window.milliseconds(0.5)) - 15) < 0.001)
-        #expect(abs(try #require(window.milliseconds(1)) - 20) < 0.001)
+        #expect(window.milliseconds(atQuantile: 0.5) == nil)
+        window.addRound(Self.growth(Self.bucket("0.01", 0), Self.bucket("0.02", 100), Self.bucket("+Inf", 100)))
+        #expect(abs(try #require(window.milliseconds(atQuantile: 0.5)) - 15) < 0.001)
+        #expect(abs(try #require(window.milliseconds(atQuantile: 1)) - 20) < 0.001)
     }
 
     @Test func `beyond the last bound the quantile is that bound, and old rounds are forgotten`() throws {
         var window = LatencyWindow("t_seconds", rounds: 1)
-        window.add(Self.growth(Self.bucket("0.01", 1), Self.bucket("0.02", 1), Self.bucket("+Inf", 10)))
-        #expect(abs(try #require(window.milliseconds(0.99)) - 20) < 0.001)
-        window.add([:])
-        #expect(window.milliseconds(0.99) == nil)
+        window.addRound(Self.growth(Self.bucket("0.01", 1), Self.bucket("0.02", 1), Self.bucket("+Inf", 10)))
+        #expect(abs(try #require(window.milliseconds(atQuantile: 0.99)) - 20) < 0.001)
+        window.addRound([:])
+        #expect(window.milliseconds(atQuantile: 0.99) == nil)
     }
 
     @Test func `a ring keeps the last samples and gives those that a page lacks`() {
         var ring = SampleRing<Int>(capacity: 3)
-        #expect(ring.from(0) == [])
+        #expect(ring.samples(from: 0) == [])
         for value in 0..<5 { ring.append(value) }
         #expect(ring.count == 5)
-        #expect(ring.from(0) == [2, 3, 4])
-        #expect(ring.from(4) == [4])
-        #expect(ring.from(5) == [])
+        #expect(ring.samples(from: 0) == [2, 3, 4])
+        #expect(ring.samples(from: 4) == [4])
+        #expect(ring.samples(from: 5) == [])
         // The page of an earlier dashboard, which had counted further, gets everything.
-        #expect(ring.from(99) == [2, 3, 4])
+        #expect(ring.samples(from: 99) == [2, 3, 4])
     }
 
     private static func reading(_ name: String, pid: Int32?, isReady: Bool) -> ProcessReading {
@@ -47,8 +47,8 @@ import Testing
     @Test func `the clock runs from the kill until a successor is ready`() {
         var clock = RecoveryClock()
         clock.observe([Self.reading("gateway-1", pid: 7, isReady: true)], at: 0)
-        clock.killed("gateway-1", pid: 7, at: 1000)
-        clock.killed("gateway-1", pid: 7, at: 1001)
+        clock.processKilled("gateway-1", pid: 7, at: 1000)
+        clock.processKilled("gateway-1", pid: 7, at: 1001)
         // The state still names the killed process.
         clock.observe([Self.reading("gateway-1", pid: 7, isReady: true)], at: 1010)
         #expect(clock.isRunning)
@@ -72,18 +72,18 @@ import Testing
     /// Rules: R13.35.
     @Test func `only this machine's names reach the dashboard, and only its own page changes something`() {
         let gate = RequestGuard(port: 8090)
-        #expect(gate.allows(["host": "127.0.0.1:8090"], changes: false))
-        #expect(gate.allows(["host": "LOCALHOST:8090"], changes: false))
-        #expect(!gate.allows(["host": "evil.example:8090"], changes: false))
-        #expect(!gate.allows(["host": "127.0.0.1:9999"], changes: false))
-        #expect(!gate.allows([:], changes: false))
-        #expect(!gate.allows(["host": "127.0.0.1:8090"], changes: true))
+        #expect(gate.allows(["host": "127.0.0.1:8090"], isChange: false))
+        #expect(gate.allows(["host": "LOCALHOST:8090"], isChange: false))
+        #expect(!gate.allows(["host": "evil.example:8090"], isChange: false))
+        #expect(!gate.allows(["host": "127.0.0.1:9999"], isChange: false))
+        #expect(!gate.allows([:], isChange: false))
+        #expect(!gate.allows(["host": "127.0.0.1:8090"], isChange: true))
         let own = ["host": "127.0.0.1:8090", "origin": "http://127.0.0.1:8090"]
-        #expect(gate.allows(own, changes: true))
-        #expect(gate.allows(own.merging(["sec-fetch-site": "same-origin"]) { $1 }, changes: true))
-        #expect(!gate.allows(own.merging(["sec-fetch-site": "cross-site"]) { $1 }, changes: true))
+        #expect(gate.allows(own, isChange: true))
+        #expect(gate.allows(own.merging(["sec-fetch-site": "same-origin"]) { $1 }, isChange: true))
+        #expect(!gate.allows(own.merging(["sec-fetch-site": "cross-site"]) { $1 }, isChange: true))
         for origin in ["null", "http://evil.example", "http://localhost:8090", "https://127.0.0.1:8090"] {
-            #expect(!gate.allows(["host": "127.0.0.1:8090", "origin": origin], changes: true))
+            #expect(!gate.allows(["host": "127.0.0.1:8090", "origin": origin], isChange: true))
         }
     }
 }

@@ -5,7 +5,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// A live's records, written as the services write them.
+/// The records of a live, encoded as the services encode them.
 struct InspectFixture {
     static let live = LiveKey("demo", "concert")
     static let lease = Milliseconds.seconds(90)
@@ -38,20 +38,20 @@ struct InspectFixture {
         return self.offset
     }
 
-    mutating func call(_ command: BarrageCommand, at time: Timestamp) {
+    mutating func addCall(_ command: BarrageCommand, at time: Timestamp) {
         self.add(.barrage(BarrageInput(Self.live, command)), at: time)
     }
 
-    mutating func presence(_ command: AudienceCommand, at time: Timestamp) {
+    mutating func addPresenceCommand(_ command: AudienceCommand, at time: Timestamp) {
         self.add(.audience(AudienceInput(Self.live, command)), at: time)
     }
 
-    mutating func item(_ number: Int64, _ content: FeedContent, at time: Timestamp) {
+    mutating func addItem(_ number: Int64, _ content: FeedContent, at time: Timestamp) {
         let position = FeedPosition(epoch: 77, number: number)
         self.add(.feed(FeedItem(key: Self.live, position: position, at: time, content: content)), at: time)
     }
 
-    mutating func answer(_ caller: Caller, _ outcome: Outcome, at time: Timestamp) {
+    mutating func addReply(to caller: Caller, _ outcome: Outcome, at time: Timestamp) {
         self.add(.reply(Reply(to: caller, app: "demo", outcome)), at: time)
     }
 
@@ -69,16 +69,16 @@ struct InspectFixture {
     @Test func `an admitted message has its author, position, class, call and delay`() throws {
         var fixture = Fixture()
         let caller = Fixture.caller("alice", 4)
-        fixture.presence(.join(caller: Fixture.caller("alice", 1, ticket: nil)), at: Fixture.at(1))
-        fixture.call(.sendText(text: "hello", extensionInfo: nil, caller: caller), at: Fixture.at(2))
-        fixture.item(12, .text(sender: Self.alice, text: "hello", extensionInfo: nil), at: Fixture.at(3))
-        fixture.answer(
-            caller, .success(result: .sent(position: FeedPosition(epoch: 77, number: 12))), at: Fixture.at(3))
+        fixture.addPresenceCommand(.join(caller: Fixture.caller("alice", 1, ticket: nil)), at: Fixture.at(1))
+        fixture.addCall(.sendText(text: "hello", extensionInfo: nil, caller: caller), at: Fixture.at(2))
+        fixture.addItem(12, .text(sender: Self.alice, text: "hello", extensionInfo: nil), at: Fixture.at(3))
+        fixture.addReply(
+            to: caller, .success(result: .sent(position: FeedPosition(epoch: 77, number: 12))), at: Fixture.at(3))
         let line = try #require(fixture.replay().lines.first)
         #expect(fixture.replay().lines.count == 1)
         #expect(line.user == "alice" && line.feedClass == .barrage && line.content == "\"hello\"")
         #expect(line.position == FeedPosition(epoch: 77, number: 12) && line.delay == .seconds(1))
-        #expect(line.callPlace == "barrage.inbox 0:102" && line.request?.counter == 4)
+        #expect(line.callLocation == "barrage.inbox 0:102" && line.request?.counter == 4)
         #expect(line.scene.present == ["alice"])
         #expect(line.text(names: 5).contains("77.12       barrage   alice  text  \"hello\""))
         #expect(line.text(names: 5).contains("admitted after 1000 ms [barrage.inbox 0:102]; present 1 (alice)"))
@@ -88,11 +88,11 @@ struct InspectFixture {
     @Test func `a message that the budget dropped and one that a mute rejected say why`() throws {
         var fixture = Fixture()
         let (first, second) = (Fixture.caller("alice", 4), Fixture.caller("bob", 9))
-        fixture.call(.sendText(text: "one", extensionInfo: nil, caller: first), at: Fixture.at(2))
-        fixture.call(.sendText(text: "two", extensionInfo: nil, caller: second), at: Fixture.at(3))
-        fixture.answer(
-            first, .failure(error: ReplyError(.droppedByBudget, "the feed is full")), at: Fixture.at(3))
-        fixture.answer(second, .failure(error: ReplyError(.userMuted, "you are muted")), at: Fixture.at(4))
+        fixture.addCall(.sendText(text: "one", extensionInfo: nil, caller: first), at: Fixture.at(2))
+        fixture.addCall(.sendText(text: "two", extensionInfo: nil, caller: second), at: Fixture.at(3))
+        fixture.addReply(
+            to: first, .failure(error: ReplyError(.droppedByBudget, "the feed is full")), at: Fixture.at(3))
+        fixture.addReply(to: second, .failure(error: ReplyError(.userMuted, "you are muted")), at: Fixture.at(4))
         let lines = fixture.replay().lines
         try #require(lines.count == 2)
         #expect(lines[0].answer.verdict == .dropped && lines[0].position == nil)
@@ -103,8 +103,8 @@ struct InspectFixture {
 
     @Test func `a message that the gateway or the app's backend rejected says so`() {
         var fixture = Fixture()
-        fixture.call(.refused(why: .giftsOff, caller: Fixture.caller("alice", 1)), at: Fixture.at(1))
-        fixture.call(
+        fixture.addCall(.refused(why: .giftsOff, caller: Fixture.caller("alice", 1)), at: Fixture.at(1))
+        fixture.addCall(
             .forbidden(
                 error: ReplyError(.sensitiveWords, "no links"), isGift: true, caller: Fixture.caller("alice", 2)),
             at: Fixture.at(2))
@@ -118,12 +118,12 @@ struct InspectFixture {
         var fixture = Fixture()
         let start = Fixture.now - .seconds(3600)
         for counter in 1...3 {
-            fixture.call(
+            fixture.addCall(
                 .sendText(text: "again", extensionInfo: nil, caller: Fixture.caller("alice", Int64(counter))),
                 at: start + .seconds(Int64(counter)))
         }
-        fixture.item(1, .text(sender: Self.alice, text: "again", extensionInfo: nil), at: start + .seconds(1))
-        fixture.item(2, .text(sender: Self.alice, text: "again", extensionInfo: nil), at: start + .seconds(2))
+        fixture.addItem(1, .text(sender: Self.alice, text: "again", extensionInfo: nil), at: start + .seconds(1))
+        fixture.addItem(2, .text(sender: Self.alice, text: "again", extensionInfo: nil), at: start + .seconds(2))
         let lines = fixture.replay(start...Fixture.now).lines
         #expect(lines.map(\.request?.counter) == [1, 2, 3])
         #expect(lines.map { $0.position?.number } == [1, 2, nil])
@@ -134,7 +134,7 @@ struct InspectFixture {
     @Test func `a message that was answered just now is not missing yet, and a dead letter is named`() {
         var fixture = Fixture()
         let caller = Fixture.caller("alice", 1)
-        fixture.call(.sendText(text: "now", extensionInfo: nil, caller: caller), at: Fixture.now - .seconds(2))
+        fixture.addCall(.sendText(text: "now", extensionInfo: nil, caller: caller), at: Fixture.now - .seconds(2))
         #expect(fixture.replay().lines.map(\.answer.why) == ["not answered yet"])
         let origin = DeadLetterOrigin(
             topic: "barrage.inbox", partition: 0, offset: 101, machine: "barrage", reason: "it traps")
@@ -163,8 +163,8 @@ struct InspectFixture {
         fixture.add(
             .count(CountRecord(app: "demo", live: "concert", epoch: 77, count: 3, totalViewers: 8, at: before)),
             at: before)
-        fixture.item(1, .adminSet(user: "carol"), at: before)
-        fixture.item(2, .adminSet(user: "bob"), at: Fixture.at(10))
+        fixture.addItem(1, .adminSet(user: "carol"), at: before)
+        fixture.addItem(2, .adminSet(user: "bob"), at: Fixture.at(10))
         let lines = fixture.replay().lines
         try #require(lines.count == 1)
         #expect(lines[0].user == "bob" && lines[0].feedClass == .control)
@@ -190,7 +190,7 @@ struct InspectFixture {
 
     @Test func `control characters of users cannot reach a terminal`() {
         var fixture = Fixture()
-        fixture.item(
+        fixture.addItem(
             1, .text(sender: Self.alice, text: "a\u{1b}[2Jb\u{202e}c\u{9b}d", extensionInfo: nil), at: Fixture.now)
         #expect(fixture.replay().lines.map(\.content) == [#""a\u{1b}[2Jb\u{202e}c\u{9b}d""#])
     }

@@ -5,7 +5,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// Who is shown as present, from the records of presence's inbox.
+/// Tests of who is shown as present, by the records in presence's inbox.
 @Suite struct PresenceTrackerTests {
     private typealias Fixture = InspectFixture
 
@@ -26,7 +26,7 @@ import Testing
         return self.tracker.users(max: 10)
     }
 
-    private static func beat(_ user: UserID, ticket: Int64, silentFor: Int64 = 0) -> AudienceCommand {
+    private static func heartbeat(_ user: UserID, ticket: Int64, silentFor: Int64 = 0) -> AudienceCommand {
         .heartbeats(beats: [
             Heartbeat(
                 session: SessionID("s-\(user.text)"), user: user, ticket: Ticket(ticket), silentFor: silentFor)
@@ -39,13 +39,13 @@ import Testing
         #expect(self.present(at: 11) == ["alice"])
         self.apply(.leave(caller: Fixture.caller("alice", 2, ticket: 5)), offset: 7, at: 12)
         #expect(self.present(at: 13) == [])
-        // A heartbeat that was on its way when the client left does not bring it back.
-        self.apply(Self.beat("alice", ticket: 5), offset: 8, at: 14)
+        // A heartbeat that arrives after the client has left does not make the client present again.
+        self.apply(Self.heartbeat("alice", ticket: 5), offset: 8, at: 14)
         #expect(self.present(at: 15) == [])
     }
 
     @Test mutating func `a heartbeat shows a member whose join was long ago, until its lease ends`() {
-        self.apply(Self.beat("alice", ticket: 5, silentFor: 10_000), offset: 90, at: 100)
+        self.apply(Self.heartbeat("alice", ticket: 5, silentFor: 10_000), offset: 90, at: 100)
         #expect(self.present(at: 180) == ["alice"])
         #expect(self.present(at: 182) == [])
     }
@@ -54,7 +54,7 @@ import Testing
         self.apply(.join(caller: Fixture.caller("alice", 1, ticket: nil)), offset: 5, at: 10)
         self.apply(
             .kick(user: "alice", reason: .byAdmin, caller: Fixture.caller("bob", 1)), offset: 9, at: 12)
-        self.apply(Self.beat("alice", ticket: 5), offset: 10, at: 13)
+        self.apply(Self.heartbeat("alice", ticket: 5), offset: 10, at: 13)
         #expect(self.present(at: 14) == [])
         self.apply(.join(caller: Fixture.caller("alice", 2, ticket: nil)), offset: 11, at: 15)
         #expect(self.present(at: 16) == ["alice"] && self.tracker.count == 1)

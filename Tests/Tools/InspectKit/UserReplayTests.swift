@@ -5,7 +5,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// What became of a user's calls.
+/// Tests of the answers to a user's calls.
 @Suite struct UserReplayTests {
     private typealias Fixture = InspectFixture
     private static let alice = UserKey("demo", "alice")
@@ -32,8 +32,8 @@ import Testing
                 DirectoryInput(
                     app: "demo", .open(live: "concert", changes: LiveChanges(), owner: owner, caller: caller))),
             at: Fixture.at(2))
-        fixture.answer(
-            caller, .failure(error: ReplyError(.roomExists, "the id is taken")), at: Fixture.at(3))
+        fixture.addReply(
+            to: caller, .failure(error: ReplyError(.roomExists, "the id is taken")), at: Fixture.at(3))
         let calls = Self.calls(fixture)
         try #require(calls.count == 1)
         #expect(calls[0].steps.map(\.kind) == ["create", "open"] && calls[0].sentCount == 1)
@@ -47,10 +47,10 @@ import Testing
         var fixture = Fixture()
         let caller = Fixture.caller("alice", 3)
         for second in 1...2 {
-            fixture.call(.sendText(text: "hello", extensionInfo: nil, caller: caller), at: Fixture.at(Int64(second)))
+            fixture.addCall(.sendText(text: "hello", extensionInfo: nil, caller: caller), at: Fixture.at(Int64(second)))
         }
-        fixture.answer(
-            caller, .success(result: .sent(position: FeedPosition(epoch: 77, number: 12))), at: Fixture.at(3))
+        fixture.addReply(
+            to: caller, .success(result: .sent(position: FeedPosition(epoch: 77, number: 12))), at: Fixture.at(3))
         let calls = Self.calls(fixture)
         #expect(calls.map(\.sentCount) == [2])
         #expect(calls.map(\.answer.position?.number) == [12])
@@ -59,7 +59,7 @@ import Testing
 
     @Test func `notices to the user stand between its calls, others and those between gateways do not`() {
         var fixture = Fixture()
-        fixture.call(.summary(caller: Fixture.caller("alice", 1)), at: Fixture.at(1))
+        fixture.addCall(.summary(caller: Fixture.caller("alice", 1)), at: Fixture.at(1))
         func notice(_ user: UserID, _ content: NoticeContent, _ second: Int64) -> (Effect, Timestamp) {
             let notice = Notice(
                 to: UserKey("demo", user), live: "concert", at: Fixture.at(second), content: content)
@@ -79,7 +79,7 @@ import Testing
 
     @Test func `calls of other users and of users with the same id in another app are left out`() {
         var fixture = Fixture()
-        fixture.call(.summary(caller: Fixture.caller("bob", 1)), at: Fixture.at(1))
+        fixture.addCall(.summary(caller: Fixture.caller("bob", 1)), at: Fixture.at(1))
         fixture.add(
             .barrage(BarrageInput(LiveKey("shop", "concert"), .summary(caller: Fixture.caller("alice", 1)))),
             at: Fixture.at(1))

@@ -7,7 +7,7 @@ import { language, setLanguage, t } from './lib/i18n.js';
 import { parsePlace, placeAddress, Router } from './lib/router.js';
 import { openSheet } from './lib/sheet.js';
 import { lazily } from './lib/lazy.js';
-import { isDark, kept, toggleTheme } from './lib/theme.js';
+import { isDark, kept, onTheme, toggleTheme } from './lib/theme.js';
 import { Toasts } from './lib/toasts.js';
 import { LivePage } from './live/live-page.js';
 import { words } from './session/session.js';
@@ -30,7 +30,7 @@ export class Shell {
   constructor(session, { isFixture }) {
     this.session = session;
     this.router = new Router((place) => this.#show(place));
-    this.theme = h('button', { class: 'button round ghost', type: 'button', label: 'nav.theme', title: 'nav.theme', on: { click: () => this.#toggleTheme() } });
+    this.theme = h('button', { class: 'button round ghost', type: 'button', label: 'nav.theme', title: 'nav.theme', on: { click: toggleTheme } });
     this.account = h('button', { class: 'button round ghost', type: 'button', label: 'nav.account', title: 'nav.account', hidden: true, on: { click: () => this.#openAccount() } });
     this.host = h('a', { class: 'button tight primary', href: placeAddress({ page: 'host' }) }, icon('plus'), h('span', { t: 'nav.host' }));
     this.bar = h('header', { class: 'bar' },
@@ -44,6 +44,7 @@ export class Shell {
     const sample = isFixture ? h('div', { class: 'only-read', t: 'app.fixture' }) : undefined;
     this.elements = [this.skip, this.bar, this.notice, sample, this.main, this.toasts.element].filter(Boolean);
     this.#drawTheme();
+    onTheme(() => this.#drawTheme());
   }
 
   async start() {
@@ -128,11 +129,6 @@ export class Shell {
     } catch (error) {
       this.fail(error);
     }
-  }
-
-  #toggleTheme() {
-    toggleTheme();
-    this.#drawTheme();
   }
 
   #drawTheme() {

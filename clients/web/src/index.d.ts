@@ -2,12 +2,14 @@
 
 /** An error of a method; `code` and `codeName` are those of PROTOCOL.md, section 13. */
 export class PlazaError extends Error {
-  constructor(code: number, message: string, retryAfter?: number);
+  constructor(code: number, message: string, retryAfter?: number, reason?: string);
   readonly code: number;
   /** The code's name in the protocol, such as `roomFull`. */
   readonly codeName: string;
   /** After how many milliseconds a retry makes sense; undefined if it makes none. */
   readonly retryAfter: number | undefined;
+  /** Why a live is closed to this client (PROTOCOL.md, section 7); undefined if the server does not tell. */
+  readonly reason: string | undefined;
 }
 
 /** The codes by name. */
@@ -88,7 +90,7 @@ export interface LiveInfo {
   isGiftEnabled: boolean;
   metaData: Readonly<Record<string, string>>;
   liveOwner: LiveUserInfo;
-  /** Milliseconds since 1970. */
+  /** Seconds since 1970. */
   createTime: number;
   /** The ids of the admins. */
   admins: readonly string[];
@@ -144,9 +146,9 @@ export interface BattleConfig {
 export interface BattleInfo {
   battleID: string;
   config: BattleConfig;
-  /** Milliseconds since 1970; 0 before the start. */
+  /** Seconds since 1970; 0 before the start. */
   startTime: number;
-  /** Milliseconds since 1970. Clients count down to it. */
+  /** Seconds since 1970. Clients count down to it by `LivePlaza.serverTime`. */
   endTime: number;
 }
 
@@ -188,7 +190,8 @@ export interface UserProfile {
 
 export type LiveEndedReason = 'endedByHost' | 'endedByServer';
 export type LiveKickedOutReason =
-  | 'byAdmin' | 'byServer' | 'byLoggedOnOtherDevice' | 'forNetworkDisconnected' | 'forJoinRoomStatusInvalidDuringOffline';
+  | 'byAdmin' | 'byServer' | 'byLoggedOnOtherDevice' | 'forNetworkDisconnected' | 'forJoinRoomStatusInvalidDuringOffline'
+  | 'forCountOfJoinedRoomsExceedLimit';
 export type NoResponseReason = 'timeout' | 'alreadySeated';
 export type BattleEndedReason = 'timeOver' | 'allMemberExit';
 export type MoveSeatPolicy = 'abortWhenOccupied' | 'forceReplace' | 'swapPosition';
@@ -411,7 +414,7 @@ export class LiveListStore extends Store<LiveListState, LiveListEvents> {
 /** The bits of `updateLiveInfo`. */
 export const ModifyFlag: Readonly<Record<
   'none' | 'liveName' | 'notice' | 'isMessageDisable' | 'isPublicVisible' | 'seatMode' | 'coverURL' | 'backgroundURL'
-  | 'categoryList' | 'activityStatus' | 'seatTemplate', number>>;
+  | 'categoryList' | 'activityStatus' | 'seatTemplate' | 'seatLayoutTemplateID', number>>;
 
 export class LiveAudienceStore extends LiveStore<LiveAudienceState, LiveAudienceEvents> {
   static create(liveID: string, plaza?: LivePlaza): LiveAudienceStore;
@@ -436,6 +439,8 @@ export class LiveSeatStore extends LiveStore<LiveSeatState, LiveSeatEvents> {
   muteMicrophone(): Promise<void>;
   unmuteMicrophone(): Promise<void>;
   reportDevice(device: { microphone?: boolean; camera?: boolean; suspend?: SuspendStatus }): Promise<void>;
+  reportCamera(camera: { isOn: boolean }): Promise<void>;
+  reportSuspension(status: SuspendStatus): Promise<void>;
   reportSpeaking(speech: { level: number }): Promise<void>;
   kickUserOutOfSeat(target: { userID: string }): Promise<void>;
   moveUserToSeat(move: { userID: string; targetIndex: number; policy?: MoveSeatPolicy }): Promise<void>;
@@ -568,6 +573,8 @@ export class LivePlaza extends EventTarget {
   static readonly shared: LivePlaza;
   /** Sets the options of the default instance, before its login. */
   static configure(options: PlazaOptions): LivePlaza;
+  /** The server's time, by which an app shows when a battle or a request ends; before the first login the machine's. */
+  readonly serverTime: Date;
   readonly loginStore: LoginStore;
   readonly liveListStore: LiveListStore;
   /** The stores of a live; they show the defaults until the client is in it. */

@@ -26,6 +26,12 @@ export class LivePlaza extends EventTarget {
   #connection;
   #stopFollowing = () => {};
   #selfID = '';
+  /**
+   * What to add to the clock's milliseconds for the server's time.
+   *
+   * @type {number | undefined}
+   */
+  #serverOffset;
   /** @type {Map<string, ReturnType<typeof storesOf>>} */
   #lives = new Map();
   /** @type {LiveSession} */
@@ -78,6 +84,15 @@ export class LivePlaza extends EventTarget {
     const plaza = LivePlaza.shared;
     plaza.#options = { ...plaza.#options, ...options };
     return plaza;
+  }
+
+  /**
+   * The server's time, by which an app shows when a battle or a request ends: the machine's own clock may be wrong.
+   * Before the first login it is the machine's time.
+   */
+  get serverTime() {
+    const { clock } = this.parts;
+    return new Date(this.#serverOffset === undefined ? clock.wall() : clock.now() + this.#serverOffset);
   }
 
   /**
@@ -156,6 +171,7 @@ export class LivePlaza extends EventTarget {
   #received(event) {
     if (event.kind === 'badFrame') return this.#report(event.error);
     if (event.kind === 'tokenProviderFailed') this.#report(plazaError('failed', `the token provider failed: ${event.error}`));
+    if (event.kind === 'serverTime') this.#serverOffset = event.offset;
     if (event.kind === 'loggedIn') this.#selfID = String(event.user.userID);
     if (event.kind === 'ended') this.#forgetConnection();
     this.#session.received(event);

@@ -17,6 +17,8 @@ import { Refresher } from './refresher.js';
  * @property {(error: PlazaError) => void} report
  */
 
+/** The seat templates of voice lives (PROTOCOL.md, section 11.2). */
+const voiceTemplates = new Set([2, 50, 70]);
 /** How often the running duration of a live is counted on, in milliseconds. */
 const second = 1000;
 
@@ -85,8 +87,8 @@ export class LiveSession {
         await this.call('live.leave', { live: liveID }, liveID).catch(() => {});
         throw error;
       }
-      for (const name of ['audience', 'statistics']) this.#refresher.soon(name);
-      this.#loadForHosts();
+      const others = this.#isHost(fold) ? this.#snapshotsForHosts(fold) : ['ownMute'];
+      for (const name of ['audience', 'statistics', ...others]) this.#refresher.soon(name);
       this.#leaveOldSeat(fold);
     }
     return fold.states.live.info;
@@ -208,13 +210,14 @@ export class LiveSession {
    * @param {PlazaError} error
    */
   #lost(liveID, error) {
-    const { message } = error;
-    if (error.code === ReplyCode.noSuchRoomOnEntry) {
-      return this.#out('onLiveEnded', { liveID, reason: message.includes('endedByHost') ? 'endedByHost' : 'endedByServer', message });
+    const { code, message, reason = '' } = error;
+    if (code === ReplyCode.noSuchRoomOnEntry) {
+      return this.#out('onLiveEnded', { liveID, reason: reason === 'endedByHost' ? reason : 'endedByServer', message });
     }
-    const reason = error.code === ReplyCode.banned ? 'byAdmin'
-      : error.code === ReplyCode.staleTicket ? 'forJoinRoomStatusInvalidDuringOffline' : 'forNetworkDisconnected';
-    this.#out('onKickedOutOfLive', { liveID, reason, message });
+    const told = /^by(Admin|Server|LoggedOnOtherDevice)$/.test(reason) ? reason : undefined;
+    const kick = code === ReplyCode.banned ? told ?? 'byAdmin'
+      : code === ReplyCode.staleTicket ? told ?? 'forJoinRoomStatusInvalidDuringOffline' : 'forNetworkDisconnected';
+    this.#out('onKickedOutOfLive', { liveID, reason: kick, message });
   }
 
   /** @param {import('./core/client-core.js').CoreEvent} event */
@@ -235,7 +238,7 @@ export class LiveSession {
     if (ending && this.#fold === fold) return this.#liveEnded(fold.liveID, ending.body.reason, ending.body.statistics);
     // Tips were left out: the list is read anew, at another moment by each client.
     if (hasGap || (wasDegraded && !fold.states.live.isTipsDegraded)) this.#refresher.later('audience');
-    if (!wasHost && this.#isHost(fold)) this.#loadForHosts();
+    if (!wasHost && this.#isHost(fold)) for (const name of this.#snapshotsForHosts(fold)) this.#refresher.soon(name);
   }
 
   /** @param {import('./core/client-core.js').CoreEvent} event */
@@ -252,14 +255,22 @@ export class LiveSession {
     if (fold === undefined) return;
     if (!replayed) {
       this.#refresher.soon('details');
-      for (const name of ['audience', 'statistics']) this.#refresher.later(name);
+      // A viewer may have been muted, unmuted or invited meanwhile.
+      const others = this.#isHost(fold) ? [] : ['ownMute', 'seatRequests'];
+      for (const name of ['audience', 'statistics', ...others]) this.#refresher.later(name);
     }
     // Notices are kept for a minute only.
-    if (this.#isHost(fold)) for (const name of ['mutes', 'seatRequests']) this.#refresher.later(name);
+    if (this.#isHost(fold)) for (const name of this.#snapshotsForHosts(fold)) this.#refresher.later(name);
   }
 
-  #loadForHosts() {
-    if (this.#fold && this.#isHost(this.#fold)) for (const name of ['mutes', 'seatRequests']) this.#refresher.soon(name);
+  /**
+   * What only hosts read: the owner also reads the requests between lives.
+   *
+   * @param {LiveFold} fold
+   */
+  #snapshotsForHosts(fold) {
+    const isOwner = fold.states.live.info.liveOwner.userID === this.#owner.selfID();
+    return ['mutes', 'seatRequests', ...(isOwner ? ['coHostRequests', 'battleRequests'] : [])];
   }
 
   /** @param {LiveFold} fold */
@@ -270,13 +281,14 @@ export class LiveSession {
   }
 
   /**
-   * A viewer that enters again while it is still shown on a seat is taken off.
+   * A viewer that enters a video live again while it is still shown on a seat is taken off.
    *
    * @param {LiveFold} fold
    */
   #leaveOldSeat(fold) {
     const self = this.#owner.selfID();
-    if (fold.states.live.info.liveOwner.userID === self) return;
+    const { info } = fold.states.live;
+    if (info.liveOwner.userID === self || voiceTemplates.has(info.seatTemplate)) return;
     if (fold.states.seat.seatList.some((seat) => seat.liveID === fold.liveID && seat.userInfo.userID === self)) {
       this.call('seat.leave', { live: fold.liveID }, fold.liveID).catch(() => {});
     }
@@ -290,7 +302,13 @@ export class LiveSession {
     fold.snapshotAsked(name);
     try {
       const body = await snapshots[name]((method, params) => this.call(method, { live, ...params }, live));
-      if (this.#fold === fold) this.snapshot(live, name, body);
+      if (this.#fold !== fold) return;
+      const mustReadAgain = fold.mustReadAgain(name);
+      const wasViewer = !fold.states.live.info.isEmpty && !this.#isHost(fold);
+      this.snapshot(live, name, body);
+      if (mustReadAgain) this.#refresher.later(name);
+      // The item that made the user an admin was missed.
+      if (wasViewer && this.#isHost(fold)) for (const other of this.#snapshotsForHosts(fold)) this.#refresher.soon(other);
     } catch (error) {
       fold.snapshotFailed(name);
       throw error;
@@ -327,15 +345,22 @@ const snapshots = {
   audience: (call) => call('audience.list', { count: 200 }),
   statistics: (call) => call('live.summary', {}),
   seatRequests: (call) => call('seat.requests', {}),
+  coHostRequests: (call) => call('cohost.requests', {}),
+  battleRequests: (call) => call('battle.requests', {}),
+  ownMute: (call) => call('live.mutes', { count: 1 }),
   mutes: async (call) => {
     /** @type {unknown[]} */
     const items = [];
+    /** @type {import('./core/read.js').JSONObject | undefined} */
+    let first;
     let offset = 0;
     do {
       const page = object((await call('live.mutes', { offset, count: 100 })).page, 'page');
+      first ??= page;
       items.push(...(Array.isArray(page.items) ? page.items : []));
       offset = Number(page.nextOffset ?? 0);
     } while (offset > 0 && items.length < 1000);
-    return { items };
+    // The time is that of the first page, because the others may contain later changes only.
+    return { page: { ...first, items } };
   },
 };

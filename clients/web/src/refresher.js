@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { backOff } from './core/back-off.js';
+import { ReplyCode } from './core/errors.js';
 
 /** Over how many milliseconds reads are spread that many clients make for the same reason. */
 const spread = 5000;
@@ -84,8 +85,8 @@ export class Refresher {
    * @param {number} failures
    */
   #attempt(name, failures) {
-    this.now(name).catch(() => {
-      if (failures < maxRetries) this.#schedule(name, backOff(failures, this.#random(), 1000, 30_000), failures + 1);
+    this.now(name).catch((error) => {
+      if (failures < maxRetries && error?.code !== ReplyCode.unknownMethod) this.#schedule(name, backOff(failures, this.#random(), 1000, 30_000), failures + 1);
     });
   }
 

@@ -2,11 +2,11 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// An identity, for subscribers and subscriptions that are values.
+/// The identity of a subscriber or subscription, which may be a value without an object identity.
 public struct CombineIdentifier: Hashable, CustomStringConvertible, Sendable {
     private let number: UInt
 
-    /// Makes an identity that no other has.
+    /// Makes a new identity.
     public init() { self.number = UInt(IdentifierCounter.shared.next()) }
 
     /// Makes the identity of an object.
@@ -29,7 +29,7 @@ extension CustomCombineIdentifierConvertible where Self: AnyObject {
     public var combineIdentifier: CombineIdentifier { CombineIdentifier(self) }
 }
 
-/// Counts in odd numbers, because the addresses of objects are even.
+/// Makes unique odd numbers; they differ from the identities of objects, whose addresses are even.
 private final class IdentifierCounter: Sendable {
     static let shared = IdentifierCounter()
 

@@ -9,7 +9,7 @@ extension Subscribers {
 
         private init(count: UInt) { self.count = count }
 
-        /// As many as the publisher has.
+        /// All values that the publisher has.
         public static let unlimited = Demand(count: .max)
 
         /// No value.
@@ -58,7 +58,7 @@ extension Subscribers {
         /// Multiplies by a number, not negative.
         public static func *= (lhs: inout Demand, rhs: Int) { lhs = lhs * rhs }
 
-        /// The difference, which is `none` where it would be negative.
+        /// The difference; `none` if it would be negative.
         ///
         /// An unlimited demand stays unlimited.
         public static func - (lhs: Demand, rhs: Demand) -> Demand {

@@ -3,7 +3,7 @@
 
 /// A type that delivers a sequence of values over time, and then at most one completion.
 ///
-/// A publisher delivers nothing before a subscriber has asked for values, and never more than it asked for.
+/// A publisher delivers no value before the subscriber has asked for values, and never more values than it has asked for.
 public protocol Publisher<Output, Failure> {
     /// The kind of values delivered.
     associatedtype Output
@@ -13,7 +13,7 @@ public protocol Publisher<Output, Failure> {
 
     /// Attaches a subscriber.
     ///
-    /// Called by `subscribe(_:)`; call that instead.
+    /// Do not call this; call `subscribe(_:)`, which calls it.
     ///
     /// - Parameter subscriber: The subscriber, which gets the subscription first, then the values, then the completion.
     func receive<S: Subscriber>(subscriber: S) where Failure == S.Failure, Output == S.Input

@@ -45,13 +45,13 @@ public enum Subscribers {}
 public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
     /// Asks for values.
     ///
-    /// - Parameter demand: How many in addition to those asked for already. Here `.none` changes nothing.
+    /// - Parameter demand: How many values, in addition to those asked for already; `.none` has no effect.
     func request(_ demand: Subscribers.Demand)
 }
 
 /// The namespace of ready-made subscriptions.
 public enum Subscriptions {
-    /// A subscription that delivers nothing: what a subscriber gets before an immediate completion.
+    /// A subscription that delivers nothing; a subscriber gets it before an immediate completion.
     public static var empty: any Subscription { EmptySubscription() }
 }
 

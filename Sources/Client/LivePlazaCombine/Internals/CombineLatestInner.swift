@@ -4,14 +4,14 @@ internal import Foundation
 
 /// The subscription of a subscriber to several publishers whose latest values are combined.
 ///
-/// The subscriber's demand is passed to each source. A value for which there is no demand is kept as the latest, and
-/// appears in the next combination.
+/// The subscriber's demand is passed to each source. A value that arrives without demand is stored as the latest value of
+/// its source, and appears in the next combination.
 final class CombineLatestInner<Downstream: Subscriber>: Subscription {
     typealias Completion = Subscribers.Completion<Downstream.Failure>
 
     enum Event {
-        /// Makes a value the latest one of its source.
-        case value(() -> Void)
+        /// A source has sent a value; the closure stores it as the latest value of the source.
+        case value(storeLatest: () -> Void)
         case completion(Completion, source: Int)
     }
 
@@ -66,15 +66,15 @@ final class CombineLatestInner<Downstream: Subscriber>: Subscription {
     }
 
     func cancel() {
-        let held = self.detach()
+        let detached = self.detach()
         self.delivery.removeAll()
-        for upstream in held.upstreams { upstream?.cancel() }
+        for upstream in detached.upstreams { upstream?.cancel() }
     }
 
     private func deliver(_ event: Event) {
         switch event {
-        case .value(let keep):
-            keep()
+        case .value(let storeLatest):
+            storeLatest()
             self.deliverCombination()
         case .completion(let completion, let source): self.sourceEnded(source, completion)
         }
@@ -97,12 +97,12 @@ final class CombineLatestInner<Downstream: Subscriber>: Subscription {
             return self.hasEnded.allSatisfy { $0 }
         }
         if case .finished = completion, !isLast { return }
-        let held = self.detach()
-        for upstream in held.upstreams { upstream?.cancel() }
-        held.downstream?.receive(completion: completion)
+        let detached = self.detach()
+        for upstream in detached.upstreams { upstream?.cancel() }
+        detached.downstream?.receive(completion: completion)
     }
 
-    /// Returns what it held, so that the caller releases it when no lock is held.
+    /// Clears the stored objects and returns them, so that the caller releases them after the lock.
     private func detach() -> (
         downstream: Downstream?, upstreams: [(any Subscription)?], combine: (() -> Downstream.Input?)?
     ) {
@@ -122,23 +122,23 @@ final class CombineLatestSource<Input, Downstream: Subscriber>: Subscriber {
 
     /// Set and read only while events are delivered, so on one thread at a time.
     private(set) var latest: Input?
-    private let whole: CombineLatestInner<Downstream>
+    private let combination: CombineLatestInner<Downstream>
     private let index: Int
 
-    init(_ whole: CombineLatestInner<Downstream>, _ index: Int) {
-        self.whole = whole
+    init(_ combination: CombineLatestInner<Downstream>, _ index: Int) {
+        self.combination = combination
         self.index = index
     }
 
-    func receive(subscription: any Subscription) { self.whole.attach(subscription, source: self.index) }
+    func receive(subscription: any Subscription) { self.combination.attach(subscription, source: self.index) }
 
     func receive(_ input: Input) -> Subscribers.Demand {
-        self.whole.send(.value { self.latest = .some(input) })
+        self.combination.send(.value(storeLatest: { self.latest = .some(input) }))
         return .none
     }
 
     func receive(completion: Subscribers.Completion<Failure>) {
-        self.whole.send(.completion(completion, source: self.index))
+        self.combination.send(.completion(completion, source: self.index))
     }
 }
 #endif

@@ -4,8 +4,14 @@ internal import Foundation
 
 /// A first-in, first-out queue.
 struct FIFO<Element> {
+    /// The elements from `head` on, and before them the places of removed elements.
     private var elements: [Element?] = []
     private var head = 0
+
+    /// An empty queue keeps its memory only if it had at most this many elements.
+    private static var maxKeptCapacity: Int { 64 }
+    /// The places of removed elements are freed when there are at least this many, and they are half of all.
+    private static var minCompaction: Int { 1024 }
 
     var isEmpty: Bool { self.head == self.elements.count }
 
@@ -17,9 +23,9 @@ struct FIFO<Element> {
         self.elements[self.head] = nil
         self.head += 1
         if self.isEmpty {
-            self.elements.removeAll(keepingCapacity: self.head <= 64)
+            self.elements.removeAll(keepingCapacity: self.head <= Self.maxKeptCapacity)
             self.head = 0
-        } else if self.head >= 1024, self.head * 2 >= self.elements.count {
+        } else if self.head >= Self.minCompaction, self.head * 2 >= self.elements.count {
             self.elements.removeFirst(self.head)
             self.head = 0
         }
@@ -31,8 +37,8 @@ struct FIFO<Element> {
 ///
 /// While a thread is delivering,
 /// - another thread leaves its event to that thread and continues, so it never waits for the receiver;
-/// - the same thread, which is inside the receiver (for example it sends a value from within a sink), delivers its
-///   event at once. As in Combine, a nested event arrives before the call that sent it returns.
+/// - the same thread, if the receiver sends an event (for example a sink sends a value), delivers the event at once. As in
+///   Combine, such a nested event arrives before the call that sent it returns.
 final class Delivery<Event> {
     private let lock = NSLock()
     private var waiting = FIFO<Event>()
@@ -42,7 +48,7 @@ final class Delivery<Event> {
 
     /// Makes the caller's thread the one that delivers, until `release`.
     ///
-    /// Thus a receiver can be set up before it gets events that other threads enqueue meanwhile.
+    /// Thus a receiver can be set up before it gets the events that other threads enqueue in the meantime.
     func claim() { self.lock.withLock { self.deliveringThread = Self.currentThread } }
 
     /// Delivers what has been enqueued since `claim`, and lets other threads deliver again.
@@ -67,6 +73,9 @@ final class Delivery<Event> {
         _ = dropped.isEmpty
     }
 
+    /// Delivers all waiting events, unless another thread is delivering.
+    ///
+    /// `isOutermost`: whether other threads may deliver after this call, even if this thread was delivering before it.
     private func drain(isOutermost: Bool, _ deliver: (Event) -> Void) {
         let thread = Self.currentThread
         self.lock.lock()

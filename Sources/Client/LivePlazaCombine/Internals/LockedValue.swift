@@ -4,8 +4,8 @@ internal import Foundation
 
 /// A value that a lock protects.
 ///
-/// It is unchecked because the compiler does not know the lock: `value` is used only in `withValue`, which holds the
-/// lock.
+/// It is unchecked because the compiler does not know about the lock. It is safe because `value` is used only in
+/// `withValue`, which holds the lock.
 final class LockedValue<Value: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value

@@ -4,8 +4,8 @@ internal import Foundation
 
 /// The subscription of a subscriber to several publishers whose values are merged.
 ///
-/// With unlimited demand all values of the sources are requested. Otherwise each source is asked for one value at a
-/// time, which waits here until there is demand for it.
+/// With unlimited demand, all values of the sources are requested. Otherwise each source is asked for one value at a
+/// time, and the value waits here until there is demand for it.
 final class MergeInner<Downstream: Subscriber>: Subscription {
     typealias Input = Downstream.Input
     typealias Completion = Subscribers.Completion<Downstream.Failure>
@@ -57,9 +57,9 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
     }
 
     func cancel() {
-        let held = self.detach()
+        let detached = self.detach()
         self.delivery.removeAll()
-        for upstream in held.upstreams { upstream?.cancel() }
+        for upstream in detached.upstreams { upstream?.cancel() }
     }
 
     private func add(_ demand: Subscribers.Demand) {
@@ -99,17 +99,17 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
     }
 
     private func sourceEnded(_ source: Int, _ completion: Completion) {
-        let isNews = self.lock.withLock {
+        let isFirstEnd = self.lock.withLock {
             defer { (self.hasEnded[source], self.upstreams[source]) = (true, nil) }
             return !self.hasEnded[source]
         }
-        if !isNews { return }
+        if !isFirstEnd { return }
         switch completion {
         case .finished: self.finishIfDone()
         case .failure:
-            let held = self.detach()
-            for upstream in held.upstreams { upstream?.cancel() }
-            held.downstream?.receive(completion: completion)
+            let detached = self.detach()
+            for upstream in detached.upstreams { upstream?.cancel() }
+            detached.downstream?.receive(completion: completion)
         }
     }
 
@@ -120,7 +120,7 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
         if isDone { self.detach().downstream?.receive(completion: .finished) }
     }
 
-    /// Returns what it held, so that the caller releases it when no lock is held.
+    /// Clears the stored objects and returns them, so that the caller releases them after the lock.
     private func detach() -> (
         downstream: Downstream?, upstreams: [(any Subscription)?], waiting: FIFO<(value: Input, source: Int)>
     ) {

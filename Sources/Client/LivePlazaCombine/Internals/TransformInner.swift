@@ -2,9 +2,9 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// The subscriber and subscription of operators that make at most one value of each value.
+/// The subscriber and subscription of operators that turn each value into one value or none.
 ///
-/// Demand is passed on unchanged. For each value that is left out, one more is requested.
+/// Demand is passed on unchanged. For each value that is left out, one more value is requested.
 final class TransformInner<Input, Downstream: Subscriber>: Subscriber, Subscription {
     typealias Failure = Downstream.Failure
 
@@ -46,7 +46,7 @@ final class TransformInner<Input, Downstream: Subscriber>: Subscriber, Subscript
 
     func cancel() { self.detach().upstream?.cancel() }
 
-    /// Returns what it held, so that the caller releases it when no lock is held.
+    /// Clears the stored objects and returns them, so that the caller releases them after the lock.
     private func detach() -> (
         downstream: Downstream?, transform: ((Input) -> Downstream.Input?)?, upstream: (any Subscription)?
     ) {

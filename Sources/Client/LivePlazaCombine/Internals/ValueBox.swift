@@ -2,7 +2,7 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// A variable shared by closures, behind a lock.
+/// A variable that closures share, protected by a lock.
 final class ValueBox<Value> {
     private let lock = NSLock()
     private var stored: Value
@@ -12,19 +12,19 @@ final class ValueBox<Value> {
     var value: Value {
         get { self.lock.withLock { self.stored } }
         set {
-            // The earlier value is released after the lock, because its deinitializer may call back.
-            let earlier = self.lock.withLock {
+            // The replaced value is released after the lock, because its deinitializer may call back.
+            let replaced = self.lock.withLock {
                 defer { self.stored = newValue }
                 return self.stored
             }
-            _ = earlier
+            _ = replaced
         }
     }
 
-    /// Decrements a count, unless it is zero.
+    /// Decrements a count that is above zero.
     ///
-    /// - Returns: Whether it was not zero.
-    func takeOne() -> Bool where Value == Int {
+    /// - Returns: Whether the count was above zero.
+    func decrementIfPositive() -> Bool where Value == Int {
         self.lock.withLock {
             if self.stored == 0 { return false }
             self.stored -= 1

@@ -48,7 +48,7 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
             fields += current.children.compactMap { $0.value as? any PublishedField }
             mirror = current.superclassMirror
         }
-        // One look-up at a time, so that two threads do not make a publisher each.
+        // Under this lock, two threads cannot make one publisher each.
         return ObservationLock.shared.withLock {
             let publisher = fields.lazy.compactMap(\.objectWillChange).first ?? ObservableObjectPublisher()
             for field in fields { field.setObjectWillChange(publisher) }

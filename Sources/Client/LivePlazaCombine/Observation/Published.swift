@@ -72,17 +72,17 @@ extension Published: PublishedField {
 }
 
 extension Publisher where Failure == Never {
-    /// Sets a property declared with `@Published` to each value, as long as its object lives.
+    /// Sets a property that is declared with `@Published` to each value, as long as the property's object exists.
     ///
     /// - Parameter published: The property's publisher, to be written `&$name`.
     public func assign(to published: inout Published<Output>.Publisher) {
-        published.storage.keep(self.sink { [weak target = published.storage] in target?.value = $0 })
+        published.storage.retain(self.sink { [weak target = published.storage] in target?.value = $0 })
     }
 }
 
 /// The value of a property and its subscribers.
 private final class PublishedStorage<Value> {
-    /// Contains the new value while the subscribers get it; the property changes afterwards.
+    /// Has the new value already while its subscribers receive it; `value` changes afterwards.
     let subject: CurrentValueSubject<Value, Never>
     let objectWillChange = ValueBox<ObservableObjectPublisher?>(nil)
     private let stored: ValueBox<Value>
@@ -103,10 +103,11 @@ private final class PublishedStorage<Value> {
     }
 
     /// Retains a subscription as long as the property's object exists.
-    func keep(_ assignment: AnyCancellable) { self.assignments.value.append(assignment) }
+    func retain(_ assignment: AnyCancellable) { self.assignments.value.append(assignment) }
 
+    /// Sets the value of another property to each value of this one.
     func forward(to other: PublishedStorage) {
-        if other !== self { other.keep(self.subject.sink { [weak other] in other?.value = $0 }) }
+        if other !== self { other.retain(self.subject.sink { [weak other] in other?.value = $0 }) }
     }
 }
 #endif

@@ -27,10 +27,10 @@ extension Publishers {
         ///
         /// - Parameter subscriber: The subscriber, which gets the combinations, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
-            let whole = CombineLatestInner(subscriber, sources: 2)
-            let a = CombineLatestSource<A.Output, S>(whole, 0)
-            let b = CombineLatestSource<B.Output, S>(whole, 1)
-            whole.start {
+            let inner = CombineLatestInner(subscriber, sources: 2)
+            let a = CombineLatestSource<A.Output, S>(inner, 0)
+            let b = CombineLatestSource<B.Output, S>(inner, 1)
+            inner.start {
                 guard let a = a.latest, let b = b.latest else { return nil }
                 return (a, b)
             }
@@ -68,11 +68,11 @@ extension Publishers {
         ///
         /// - Parameter subscriber: The subscriber, which gets the combinations, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
-            let whole = CombineLatestInner(subscriber, sources: 3)
-            let a = CombineLatestSource<A.Output, S>(whole, 0)
-            let b = CombineLatestSource<B.Output, S>(whole, 1)
-            let c = CombineLatestSource<C.Output, S>(whole, 2)
-            whole.start {
+            let inner = CombineLatestInner(subscriber, sources: 3)
+            let a = CombineLatestSource<A.Output, S>(inner, 0)
+            let b = CombineLatestSource<B.Output, S>(inner, 1)
+            let c = CombineLatestSource<C.Output, S>(inner, 2)
+            inner.start {
                 guard let a = a.latest, let b = b.latest, let c = c.latest else { return nil }
                 return (a, b, c)
             }
@@ -115,12 +115,12 @@ extension Publishers {
         ///
         /// - Parameter subscriber: The subscriber, which gets the combinations, one at a time.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
-            let whole = CombineLatestInner(subscriber, sources: 4)
-            let a = CombineLatestSource<A.Output, S>(whole, 0)
-            let b = CombineLatestSource<B.Output, S>(whole, 1)
-            let c = CombineLatestSource<C.Output, S>(whole, 2)
-            let d = CombineLatestSource<D.Output, S>(whole, 3)
-            whole.start {
+            let inner = CombineLatestInner(subscriber, sources: 4)
+            let a = CombineLatestSource<A.Output, S>(inner, 0)
+            let b = CombineLatestSource<B.Output, S>(inner, 1)
+            let c = CombineLatestSource<C.Output, S>(inner, 2)
+            let d = CombineLatestSource<D.Output, S>(inner, 3)
+            inner.start {
                 guard let a = a.latest, let b = b.latest, let c = c.latest, let d = d.latest else { return nil }
                 return (a, b, c, d)
             }
@@ -135,7 +135,7 @@ extension Publishers {
 extension Publisher {
     /// Publishes the latest value together with that of another publisher.
     ///
-    /// It begins when each has sent a value, and ends when all have ended, or one by an error.
+    /// It begins when each publisher has sent a value. It ends when all have finished, or when one has failed.
     ///
     /// - Parameter other: The other publisher.
     /// - Returns: The publisher.
@@ -159,7 +159,7 @@ extension Publisher {
 
     /// Publishes the latest value together with that of two other publishers.
     ///
-    /// It begins when each has sent a value, and ends when all have ended, or one by an error.
+    /// It begins when each publisher has sent a value. It ends when all have finished, or when one has failed.
     ///
     /// - Parameters:
     ///   - publisher1: Another publisher.
@@ -187,7 +187,7 @@ extension Publisher {
 
     /// Publishes the latest value together with that of three other publishers.
     ///
-    /// It begins when each has sent a value, and ends when all have ended, or one by an error.
+    /// It begins when each publisher has sent a value. It ends when all have finished, or when one has failed.
     ///
     /// - Parameters:
     ///   - publisher1: Another publisher.

@@ -33,8 +33,9 @@ extension Publishers {
         ///
         /// - Parameter subscriber: The subscriber, which gets the values.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
-            let left = ValueBox(self.count)
-            self.upstream.subscribe(TransformInner(subscriber) { left.takeOne() ? nil : .some($0) })
+            let remainingDrops = ValueBox(self.count)
+            self.upstream.subscribe(
+                TransformInner(subscriber) { remainingDrops.decrementIfPositive() ? nil : .some($0) })
         }
     }
 }

@@ -134,7 +134,7 @@ extension Publishers {
 
         /// Makes a publisher.
         ///
-        /// - Parameter upstream: The sources. Without any the sequence ends at once.
+        /// - Parameter upstream: The sources; if there is none, the sequence ends at once.
         public init<S: Swift.Sequence>(_ upstream: S) where S.Element == Upstream { self.publishers = Array(upstream) }
 
         /// Attaches a subscriber.
@@ -151,7 +151,7 @@ extension Publishers {
 extension Publisher {
     /// Publishes the values of another publisher too.
     ///
-    /// It ends when all have ended, or one by an error.
+    /// It ends when all publishers have finished, or when one has failed.
     ///
     /// - Parameter other: The other publisher.
     /// - Returns: The publisher.
@@ -162,7 +162,7 @@ extension Publisher {
 
     /// Publishes the values of two other publishers too.
     ///
-    /// It ends when all have ended, or one by an error.
+    /// It ends when all publishers have finished, or when one has failed.
     ///
     /// - Parameters:
     ///   - b: Another publisher.
@@ -175,7 +175,7 @@ extension Publisher {
 
     /// Publishes the values of three other publishers too.
     ///
-    /// It ends when all have ended, or one by an error.
+    /// It ends when all publishers have finished, or when one has failed.
     ///
     /// - Parameters:
     ///   - b: Another publisher.

@@ -25,7 +25,7 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher {
 }
 
 extension Subscriber {
-    /// Opens the existential.
+    /// Subscribes to a publisher; as a method of the subscriber, it can be called on an `any Subscriber`.
     fileprivate func attach<P: Publisher>(to publisher: P) where P.Output == Input, P.Failure == Failure {
         publisher.subscribe(self)
     }

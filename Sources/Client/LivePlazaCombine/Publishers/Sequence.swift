@@ -16,7 +16,7 @@ extension Publishers {
         /// - Parameter sequence: The elements.
         public init(sequence: Elements) { self.sequence = sequence }
 
-        /// Attaches a subscriber, which gets as many elements as it asks for, each from the first on.
+        /// Attaches a subscriber, which gets as many elements as it asks for, beginning with the first.
         ///
         /// - Parameter subscriber: The subscriber, which gets the elements.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
@@ -32,11 +32,11 @@ extension Sequence {
     public var publisher: Publishers.Sequence<Self, Never> { Publishers.Sequence(sequence: self) }
 }
 
-/// Delivers the elements of a sequence as they are asked for, and the completion right after the last one.
+/// Delivers the elements of a sequence when the subscriber asks for them, and the completion right after the last one.
 final class SequenceSubscription<Elements: Sequence, Failure: Error>: Subscription {
     private struct State {
         var iterator: Elements.Iterator
-        /// The next element, which is read ahead to know which one is the last.
+        /// The next element; it is read ahead, to know whether the element before it is the last.
         var upcoming: Elements.Element?
         var downstream: (any Subscriber<Elements.Element, Failure>)?
         var demand = Subscribers.Demand.none
@@ -52,7 +52,7 @@ final class SequenceSubscription<Elements: Sequence, Failure: Error>: Subscripti
         self.state = State(iterator: iterator, upcoming: first, downstream: downstream)
     }
 
-    /// Completes without demand if there is no element.
+    /// Sends the completion of a sequence without elements, for which no demand is needed.
     func finishIfEmpty() {
         let downstream: (any Subscriber<Elements.Element, Failure>)? = self.lock.withLock {
             if self.state.upcoming != nil { return nil }
@@ -63,14 +63,14 @@ final class SequenceSubscription<Elements: Sequence, Failure: Error>: Subscripti
     }
 
     func request(_ demand: Subscribers.Demand) {
-        let isMine = self.lock.withLock {
+        let mustDeliver = self.lock.withLock {
             self.state.demand += demand
             // A request from within a delivery only raises the demand, and the loop below continues with it.
             if self.state.isDelivering { return false }
             self.state.isDelivering = true
             return true
         }
-        if isMine { self.deliver() }
+        if mustDeliver { self.deliver() }
     }
 
     func cancel() {
@@ -78,6 +78,7 @@ final class SequenceSubscription<Elements: Sequence, Failure: Error>: Subscripti
             defer { self.state.downstream = nil }
             return self.state.downstream
         }
+        // The subscriber is released here, after the lock, because its deinitializer may call this subscription.
         _ = downstream
     }
 

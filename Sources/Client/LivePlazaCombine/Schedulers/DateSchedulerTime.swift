@@ -2,7 +2,7 @@
 #if !canImport(Combine)
 public import Foundation
 
-/// A point in the time of run loops and operation queues, which is the time of day.
+/// A point in time for run loops and operation queues, whose clock is the time of day.
 ///
 /// Apps know it as `RunLoop.SchedulerTimeType` and `OperationQueue.SchedulerTimeType`.
 public struct DateSchedulerTime: Strideable, Hashable, Codable, Sendable {

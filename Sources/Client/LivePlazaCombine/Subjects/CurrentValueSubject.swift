@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #if !canImport(Combine)
 
-/// A subject that keeps the latest value: a subscriber gets that first, then what is sent.
+/// A subject that keeps the latest value; a subscriber gets this value first, and then each new value.
 ///
-/// A subscriber that has asked for no value when one is sent gets the latest value when it asks. See
-/// `PassthroughSubject` about threads.
+/// If a value is sent while a subscriber has no demand, the subscriber gets the latest value when it asks again. Threads
+/// may use the subject in the same way as a `PassthroughSubject`.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     private let core: SubjectCore<Output, Failure>
 
@@ -15,7 +15,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
 
     /// The latest value.
     ///
-    /// Setting it sends it; after the completion it does not change any more.
+    /// A new value is sent to the subscribers. After the completion the value does not change any more.
     public var value: Output {
         get {
             guard let value = self.core.value else { preconditionFailure("a subject with a value has lost it") }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #if !canImport(Combine)
 
-/// A subject that keeps no value: a subscriber gets what is sent while it is subscribed and has asked for values.
+/// A subject that keeps no value; a subscriber gets the values that are sent while it is subscribed and has demand.
 ///
 /// Values may be sent from several threads at once, and from within a subscriber. Each subscriber is called by one
-/// thread at a time: a thread that sends while another delivers leaves its value to that thread, and does not wait.
+/// thread at a time. A thread that sends while another one delivers leaves its value to that thread, and does not wait.
 public final class PassthroughSubject<Output, Failure: Error>: Subject {
     private let core = SubjectCore<Output, Failure>(current: nil)
 

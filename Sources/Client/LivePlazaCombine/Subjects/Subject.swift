@@ -56,6 +56,7 @@ final class SubjectSubscriber<Target: Subject>: Subscriber, Subscription {
 
     func cancel() { self.detach().upstream?.cancel() }
 
+    /// Clears the subject and the subscription and returns them, so that the caller releases them after the lock.
     private func detach() -> (subject: Target?, upstream: (any Subscription)?) {
         self.lock.withLock {
             defer { (self.subject, self.upstream) = (nil, nil) }

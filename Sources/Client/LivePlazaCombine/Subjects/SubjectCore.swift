@@ -2,7 +2,7 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// The state and logic that the current-value and the passthrough subject share, including their subscribers.
+/// The state and logic that `CurrentValueSubject` and `PassthroughSubject` share.
 ///
 /// An event is enqueued for all subscribers under the lock, and delivered after the lock is released. If several threads
 /// send events, all subscribers therefore receive them in the same order, and the current value changes in that order.
@@ -13,6 +13,7 @@ final class SubjectCore<Output, Failure: Error> {
     private var subscriptions: [SubjectSubscription<Output, Failure>] = []
     private var completion: Subscribers.Completion<Failure>?
     private var upstreams: [any Subscription] = []
+    /// Whether a subscriber has asked for values, so that the upstream subscriptions must deliver them.
     private var wantsUpstreamValues: Bool
 
     /// - Parameter current: The first value; nil for a subject that keeps none.
@@ -76,7 +77,8 @@ final class SubjectCore<Output, Failure: Error> {
         if wantsValues { subscription.request(.unlimited) }
     }
 
-    func demandArrived(from subscription: SubjectSubscription<Output, Failure>, needsCurrentValue: Bool) {
+    /// Handles a request of a subscriber.
+    func demandReceived(from subscription: SubjectSubscription<Output, Failure>, needsCurrentValue: Bool) {
         let idleUpstreams: [any Subscription] = self.lock.withLock {
             if needsCurrentValue, self.completion == nil, self.keepsCurrentValue, let current = self.current {
                 subscription.enqueue(.currentValue(current))

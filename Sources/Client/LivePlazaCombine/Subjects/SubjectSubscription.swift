@@ -6,7 +6,7 @@ internal import Foundation
 final class SubjectSubscription<Output, Failure: Error>: Subscription {
     enum Event {
         case value(Output)
-        /// The subject's value, for a subscriber that asked after it was set.
+        /// The subject's latest value, for a subscriber that had no demand when this value was sent.
         case currentValue(Output)
         case completion(Subscribers.Completion<Failure>)
     }
@@ -16,7 +16,7 @@ final class SubjectSubscription<Output, Failure: Error>: Subscription {
     private var subject: SubjectCore<Output, Failure>?
     private var downstream: (any Subscriber<Output, Failure>)?
     private var demand = Subscribers.Demand.none
-    /// Whether the subscriber has not got the subject's latest value, because it had no demand.
+    /// Whether the subscriber has not received the subject's latest value, because it had no demand.
     private var needsCurrentValue = true
 
     init(_ subject: SubjectCore<Output, Failure>, _ downstream: any Subscriber<Output, Failure>) {
@@ -43,7 +43,7 @@ final class SubjectSubscription<Output, Failure: Error>: Subscription {
             self.demand += demand
             return (self.subject, self.needsCurrentValue)
         }
-        subject?.demandArrived(from: self, needsCurrentValue: needsCurrentValue)
+        subject?.demandReceived(from: self, needsCurrentValue: needsCurrentValue)
     }
 
     func cancel() {
@@ -54,7 +54,10 @@ final class SubjectSubscription<Output, Failure: Error>: Subscription {
         _ = downstream
     }
 
-    private func detach() -> (SubjectCore<Output, Failure>?, (any Subscriber<Output, Failure>)?) {
+    /// Clears the subject and the subscriber and returns them, so that the caller releases them after the lock.
+    private func detach() -> (
+        subject: SubjectCore<Output, Failure>?, downstream: (any Subscriber<Output, Failure>)?
+    ) {
         self.lock.withLock {
             defer { (self.subject, self.downstream) = (nil, nil) }
             return (self.subject, self.downstream)
@@ -65,7 +68,7 @@ final class SubjectSubscription<Output, Failure: Error>: Subscription {
         switch event {
         case .value(let value): self.deliver(value)
         case .currentValue(let value): if self.lock.withLock({ self.needsCurrentValue }) { self.deliver(value) }
-        case .completion(let completion): self.detach().1?.receive(completion: completion)
+        case .completion(let completion): self.detach().downstream?.receive(completion: completion)
         }
     }
 

@@ -34,12 +34,12 @@ extension Subscribers {
         ///
         /// A second subscription is cancelled.
         public func receive(subscription: any Subscription) {
-            let isTaken = self.lock.withLock {
+            let isAccepted = self.lock.withLock {
                 if self.upstream != nil || self.root == nil { return false }
                 self.upstream = subscription
                 return true
             }
-            if isTaken { subscription.request(.unlimited) } else { subscription.cancel() }
+            if isAccepted { subscription.request(.unlimited) } else { subscription.cancel() }
         }
 
         /// Sets the property.
@@ -57,6 +57,7 @@ extension Subscribers {
         /// Ends the subscription, and releases the object.
         public func cancel() { self.detach().upstream?.cancel() }
 
+        /// Clears the object and the subscription and returns them, so that the caller releases them after the lock.
         private func detach() -> (root: Root?, upstream: (any Subscription)?) {
             self.lock.withLock {
                 defer { (self.root, self.upstream) = (nil, nil) }

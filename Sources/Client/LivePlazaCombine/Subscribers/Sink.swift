@@ -35,12 +35,12 @@ extension Subscribers {
         ///
         /// A second subscription is cancelled.
         public func receive(subscription: any Subscription) {
-            let isTaken = self.lock.withLock {
+            let isAccepted = self.lock.withLock {
                 if self.upstream != nil || self.onValue == nil { return false }
                 self.upstream = subscription
                 return true
             }
-            if isTaken { subscription.request(.unlimited) } else { subscription.cancel() }
+            if isAccepted { subscription.request(.unlimited) } else { subscription.cancel() }
         }
 
         /// Calls the closure for values.
@@ -59,10 +59,10 @@ extension Subscribers {
 
         /// Ends the subscription.
         ///
-        /// No closure is called any more, and both are released.
+        /// After that no closure is called, and both closures are released.
         public func cancel() { self.detach().upstream?.cancel() }
 
-        /// Returns the closures, so that the caller releases them when no lock is held.
+        /// Clears the closures and the subscription and returns them, so that the caller releases them after the lock.
         private func detach() -> (
             onValue: ((Input) -> Void)?, onCompletion: ((Subscribers.Completion<Failure>) -> Void)?,
             upstream: (any Subscription)?

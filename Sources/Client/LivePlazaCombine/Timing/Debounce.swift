@@ -3,7 +3,7 @@
 internal import Foundation
 
 extension Publishers {
-    /// A publisher that delivers a value once no other has arrived for a time.
+    /// A publisher that delivers a value when no further value has arrived for a time.
     public struct Debounce<Upstream: Publisher, Context: Scheduler>: Publisher {
         /// The kind of values of the source.
         public typealias Output = Upstream.Output
@@ -14,7 +14,7 @@ extension Publishers {
         /// The source.
         public let upstream: Upstream
 
-        /// How long no other value must arrive before a value is delivered.
+        /// How long no further value must arrive before a value is delivered.
         public let dueTime: Context.SchedulerTimeType.Stride
 
         /// The scheduler that measures the time, and delivers the values and the completion.
@@ -27,7 +27,7 @@ extension Publishers {
         ///
         /// - Parameters:
         ///   - upstream: The source.
-        ///   - dueTime: How long no other value must arrive before a value is delivered.
+        ///   - dueTime: How long no further value must arrive before a value is delivered.
         ///   - scheduler: The scheduler that measures the time, and delivers the values and the completion.
         ///   - options: Further options of the scheduler.
         public init(
@@ -50,12 +50,12 @@ extension Publishers {
 }
 
 extension Publisher {
-    /// Delivers a value once no other has arrived for a time.
+    /// Delivers a value when no further value has arrived for a time.
     ///
-    /// A value that still waits when the sequence ends is dropped, and so is one for which there is no demand.
+    /// A value is dropped if it still waits when the sequence ends, or if there is no demand for it.
     ///
     /// - Parameters:
-    ///   - dueTime: How long no other value must arrive before a value is delivered.
+    ///   - dueTime: How long no further value must arrive before a value is delivered.
     ///   - scheduler: The scheduler that measures the time, and delivers the values and the completion.
     ///   - options: Further options of the scheduler.
     /// - Returns: The publisher.
@@ -68,8 +68,8 @@ extension Publisher {
 
 /// Schedules at most one action at a time.
 ///
-/// If a new value has moved the due time when the action runs, the action is scheduled
-/// again. Therefore many values in a short time cost only one timer.
+/// If a newer value has moved the due time when the action runs, the action is scheduled again. Therefore many values in
+/// a short time need only one timer.
 private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: Subscriber, Subscription {
     typealias Input = Downstream.Input
     typealias Failure = Downstream.Failure
@@ -103,7 +103,7 @@ private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: S
             defer { self.isScheduled = true }
             return !self.isScheduled
         }
-        // The earlier value is released after the lock.
+        // The replaced value is released here, after the lock, because its deinitializer may call back.
         _ = replaced
         if isFirst { self.schedule(after: due) }
         return .none
@@ -121,7 +121,9 @@ private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: S
         self.output.cancel()
     }
 
-    /// Accepts no more values, and drops the waiting one.
+    /// Accepts no more values, and drops the value that waits.
+    ///
+    /// - Returns: Whether this is the first call.
     private func end() -> Bool {
         let (isFirst, dropped) = self.lock.withLock {
             defer { (self.hasEnded, self.pending) = (true, nil) }

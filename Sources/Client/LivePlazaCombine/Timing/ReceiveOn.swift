@@ -59,8 +59,8 @@ extension Publisher {
 
 /// Schedules an action for each event.
 ///
-/// Each action delivers the event that is first in the queue when it runs. Thus the
-/// order is kept even by a scheduler that runs several actions at once.
+/// Each action delivers the event that is first in the queue when the action runs. Thus the events keep their order even
+/// if the scheduler runs several actions at once.
 private final class ReceiveOnInner<Downstream: Subscriber>: Subscriber, Subscription {
     typealias Input = Downstream.Input
     typealias Failure = Downstream.Failure
@@ -103,19 +103,19 @@ private final class ReceiveOnInner<Downstream: Subscriber>: Subscriber, Subscrip
     func request(_ demand: Subscribers.Demand) { self.lock.withLock { self.upstream }?.request(demand) }
 
     func cancel() {
-        let held = self.detach()
+        let detached = self.detach()
         self.delivery.removeAll()
-        held.upstream?.cancel()
+        detached.upstream?.cancel()
     }
 
     private func receive(_ event: Event) {
-        let isTaken = self.lock.withLock {
+        let isAccepted = self.lock.withLock {
             if self.downstream == nil || self.hasEnded { return false }
             if case .completion = event { self.hasEnded = true }
             self.scheduled.append(event)
             return true
         }
-        if isTaken { self.schedule { self.deliverNext() } }
+        if isAccepted { self.schedule { self.deliverNext() } }
     }
 
     private func deliverNext() {
@@ -134,7 +134,7 @@ private final class ReceiveOnInner<Downstream: Subscriber>: Subscriber, Subscrip
         }
     }
 
-    /// Returns what it held, so that the caller releases it when no lock is held.
+    /// Clears the stored objects and returns them, so that the caller releases them after the lock.
     private func detach() -> (downstream: Downstream?, upstream: (any Subscription)?, scheduled: FIFO<Event>) {
         self.lock.withLock {
             defer { (self.downstream, self.upstream, self.scheduled) = (nil, nil, FIFO()) }

@@ -51,9 +51,9 @@ extension Publishers {
 extension Publisher {
     /// Delivers at most one value in an interval.
     ///
-    /// The first value is delivered at once, and one of those that arrive in each later interval at that interval's
-    /// end. A value that waits when the sequence ends is delivered at its time, and the completion after it. A value
-    /// for which there is no demand at its time is dropped.
+    /// The first value is delivered at once. Of the values that arrive in a later interval, one is delivered at the end
+    /// of the interval. A value that waits when the sequence ends is still delivered at that time, and the completion
+    /// follows it. A value for which there is no demand at its time is dropped.
     ///
     /// - Parameters:
     ///   - interval: The minimum time between two values.
@@ -67,6 +67,7 @@ extension Publisher {
     }
 }
 
+/// Holds back at most one value, and delivers it when the interval after the last delivery is over.
 private final class ThrottleInner<Downstream: Subscriber, Context: Scheduler>: Subscriber, Subscription {
     typealias Input = Downstream.Input
     typealias Failure = Downstream.Failure
@@ -108,7 +109,7 @@ private final class ThrottleInner<Downstream: Subscriber, Context: Scheduler>: S
             defer { self.state.isScheduled = true }
             return (!self.state.isScheduled, self.state.lastDelivery)
         }
-        // The earlier value is released after the lock.
+        // The replaced value is released here, after the lock, because its deinitializer may call back.
         _ = replaced
         if !isFirst { return .none }
         if let due = lastDelivery?.advanced(by: self.interval), due > now {
@@ -122,13 +123,13 @@ private final class ThrottleInner<Downstream: Subscriber, Context: Scheduler>: S
     }
 
     func receive(completion: Subscribers.Completion<Failure>) {
-        let isAlone = self.lock.withLock {
+        let nothingIsScheduled = self.lock.withLock {
             if self.state.hasEnded { return false }
             self.state.hasEnded = true
             self.state.completion = completion
             return !self.state.isScheduled
         }
-        if isAlone { self.scheduler.schedule(options: nil) { self.deliver() } }
+        if nothingIsScheduled { self.scheduler.schedule(options: nil) { self.deliver() } }
     }
 
     func request(_ demand: Subscribers.Demand) { self.output.request(demand) }

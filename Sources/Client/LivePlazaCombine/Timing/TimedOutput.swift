@@ -2,7 +2,7 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// The downstream half of operators that request all values and deliver some of them later.
+/// The downstream side of operators that request all values of the source and deliver some of them later.
 ///
 /// A value for which there is no demand is dropped.
 final class TimedOutput<Downstream: Subscriber> {
@@ -19,7 +19,7 @@ final class TimedOutput<Downstream: Subscriber> {
 
     init(_ downstream: Downstream) { self.downstream = downstream }
 
-    /// Stores the source's subscription, passes the operator's own to the subscriber, and requests all values.
+    /// Stores the source's subscription, passes the operator's subscription to the subscriber, and requests all values.
     func start(upstream: any Subscription, as subscription: any Subscription) {
         let downstream: Downstream? = self.lock.withLock {
             if self.upstream != nil { return nil }
@@ -28,7 +28,7 @@ final class TimedOutput<Downstream: Subscriber> {
         }
         guard let downstream else { return upstream.cancel() }
         downstream.receive(subscription: subscription)
-        // The subscriber may have cancelled.
+        // If the subscriber has cancelled meanwhile, there is no upstream any more.
         self.lock.withLock { self.upstream }?.request(.unlimited)
     }
 
@@ -43,9 +43,9 @@ final class TimedOutput<Downstream: Subscriber> {
     }
 
     func cancel() {
-        let held = self.detach()
+        let detached = self.detach()
         self.delivery.removeAll()
-        held.upstream?.cancel()
+        detached.upstream?.cancel()
     }
 
     private func deliver(_ event: Event) {
@@ -62,7 +62,7 @@ final class TimedOutput<Downstream: Subscriber> {
         }
     }
 
-    /// Returns what it held, so that the caller releases it when no lock is held.
+    /// Clears the stored objects and returns them, so that the caller releases them after the lock.
     private func detach() -> (downstream: Downstream?, upstream: (any Subscription)?) {
         self.lock.withLock {
             defer { (self.downstream, self.upstream) = (nil, nil) }

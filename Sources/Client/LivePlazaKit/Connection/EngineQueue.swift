@@ -19,26 +19,57 @@ struct DispatchWorkQueue: WorkQueue {
 
 /// The executor of an engine: a serial queue.
 ///
-/// All work of a client runs on the queue on which the app receives completions and publications. Therefore they need
-/// no hop to another queue, and they arrive in the order of the work.
+/// All work of a client runs on the queue on which the app receives completions and published values. Therefore these
+/// need no hop to another queue, and arrive in the order of the work.
+///
+/// A caller that the work resumes, such as one whose reply has arrived, continues at the end of the same turn of the
+/// queue. Otherwise the next frame of the server would be shown before the caller's completion.
 package final class EngineQueue: SerialExecutor {
+    private struct Turn {
+        var isRunning = false
+        /// The jobs that run at the end of the turn, in order.
+        var jobs: [UnownedJob] = []
+    }
+
     private let queue: any WorkQueue
+    private let turn = Locked(Turn())
 
     /// An executor that runs its work on `queue`.
     package init(_ queue: any WorkQueue) { self.queue = queue }
 
     /// Adds work from any thread.
-    package func async(_ work: @escaping @Sendable () -> Void) { self.queue.async(work) }
+    package func async(_ work: @escaping @Sendable () -> Void) { self.queue.async { self.runTurn(work) } }
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        self.queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        let isAdded = self.turn.withLock { turn in
+            if turn.isRunning { turn.jobs.append(job) }
+            return turn.isRunning
+        }
+        if !isAdded { self.queue.async { self.runTurn { self.run(job) } } }
     }
 
     package func checkIsolated() { self.queue.preconditionIsCurrent() }
+
+    /// Runs work, and then the jobs that are enqueued meanwhile.
+    private func runTurn(_ work: () -> Void) {
+        self.turn.withLock { $0.isRunning = true }
+        work()
+        while let job = self.takeJob() { self.run(job) }
+    }
+
+    /// Takes the next job of the turn; without one the turn ends.
+    private func takeJob() -> UnownedJob? {
+        self.turn.withLock { turn in
+            turn.isRunning = !turn.jobs.isEmpty
+            return turn.isRunning ? turn.jobs.removeFirst() : nil
+        }
+    }
+
+    private func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
 }
 
-/// A task that prefers the queue resumes on it, and not on one of the pool's threads first, which would let another
-/// task overtake it.
+/// A task that prefers this executor resumes on the queue directly. Otherwise the task would first resume on a thread of
+/// the system's pool, where another task could overtake it.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension EngineQueue: TaskExecutor {}

@@ -37,12 +37,13 @@ struct DeviceClock: PlazaClock {
     var wall: Double { Date().timeIntervalSince1970 * 1000 }
 
     func schedule(after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void) -> PlazaTimer {
-        // A cancelled timer must retain nothing, so the action is stored where it can be dropped.
-        let due = Locked<(@Sendable () -> Void)?>(action)
+        // Dispatch retains the closure until the deadline, also if the timer is cancelled. Therefore cancelling drops the
+        // action, so that the action's objects are released.
+        let pendingAction = Locked<(@Sendable () -> Void)?>(action)
         let nanoseconds = Int(min(max(delay, 0), Self.maxDelay) * 1_000_000)
         DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {
-            queue.async { due.withLock { $0 }?() }
+            queue.async { pendingAction.withLock { $0 }?() }
         }
-        return PlazaTimer { due.withLock { $0 = nil } }
+        return PlazaTimer { pendingAction.withLock { $0 = nil } }
     }
 }

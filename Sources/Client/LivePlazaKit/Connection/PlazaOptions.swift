@@ -7,8 +7,8 @@ public struct PlazaOptions: Sendable {
     public var gateways: [String]
     /// Gives a token for the user.
     ///
-    /// It is called when no token is known, and before the present one expires. Nil if the token of the login is the
-    /// only one.
+    /// It is called when no token is known, and before the present token expires. Nil if the client uses only the token
+    /// that is passed to the login.
     public var tokenProvider: (@Sendable () async throws -> String)?
     /// Opens the WebSockets; nil to use URLSession, on Apple systems only.
     public var transport: (any Transport)?
@@ -23,7 +23,7 @@ public struct PlazaOptions: Sendable {
     /// It has 1 to 40 letters, digits, hyphens or underscores. Nil for a new one with each login.
     public var session: String?
 
-    /// Makes options; all but the gateways have values that suit most apps.
+    /// Makes options; the defaults suit most apps, except for the gateways.
     public init(
         gateways: [String] = [], tokenProvider: (@Sendable () async throws -> String)? = nil,
         transport: (any Transport)? = nil, deliveryQueue: DispatchQueue = .main, loginTimeout: Duration = .seconds(15),

@@ -12,6 +12,7 @@ public struct URLSessionTransport: Transport {
         to address: String, onEvent: @escaping @Sendable (TransportEvent) -> Void
     ) throws(ErrorInfo) -> any TransportConnection {
         guard let url = URL(string: address), url.scheme == "wss" || url.scheme == "ws" else {
+            // -1001 is the code of `invalidParameter`.
             throw ErrorInfo(code: -1001, message: "'\(address)' is no address of a gateway")
         }
         return URLSessionSocket(url, onEvent)
@@ -24,7 +25,7 @@ public struct URLSessionTransport: Transport {
 private final class URLSessionSocket: NSObject, TransportConnection, URLSessionWebSocketDelegate {
     private let onEvent: @Sendable (TransportEvent) -> Void
     private let task = Locked<URLSessionWebSocketTask?>(nil)
-    private let isOver = Locked(false)
+    private let isCloseReported = Locked(false)
 
     /// The maximum size of a server's message (PROTOCOL.md, section 12).
     private static let maximumMessageSize = 4 << 20
@@ -37,7 +38,7 @@ private final class URLSessionSocket: NSObject, TransportConnection, URLSessionW
         task.maximumMessageSize = Self.maximumMessageSize
         self.task.withLock { $0 = task }
         task.resume()
-        // The session keeps its delegate until its last task is over.
+        // The session retains its delegate until it is invalidated, which happens when its last task has ended.
         session.finishTasksAndInvalidate()
     }
 
@@ -67,12 +68,13 @@ private final class URLSessionSocket: NSObject, TransportConnection, URLSessionW
         }
     }
 
+    /// Reports the end of the connection, once.
     private func reportClosed(code: Int) {
-        let wasOver = self.isOver.withLock { isOver in
-            defer { isOver = true }
-            return isOver
+        let wasReported = self.isCloseReported.withLock { isReported in
+            defer { isReported = true }
+            return isReported
         }
-        if !wasOver { self.onEvent(.closed(code: code)) }
+        if !wasReported { self.onEvent(.closed(code: code)) }
     }
 
     func urlSession(

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Returns random numbers from 0 to below 1.
-package typealias Chance = @Sendable () -> Double
+package typealias RandomSource = @Sendable () -> Double
 
 /// How long to wait before the next attempt.
 enum BackOff {
-    /// The pause after a failure: full jitter, so that the clients of a gateway that died do not reconnect at the same
-    /// moment (PROTOCOL.md, section 7).
+    /// The pause after a failure.
+    ///
+    /// It has full jitter, so that the clients of a gateway that died do not reconnect at the same moment
+    /// (PROTOCOL.md, section 7).
     ///
     /// - Parameters:
     ///   - failures: how many attempts failed in a row before this one, from 0.

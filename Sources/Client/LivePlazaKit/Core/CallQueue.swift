@@ -17,13 +17,13 @@ struct UnfinishedCall: Sendable {
     let live: LiveID?
     /// When the call fails without a reply.
     let deadline: Double
-    /// When it was first sent; a later copy states its age.
+    /// When the call was first sent; a repeated frame states the time since then as `age`.
     var firstSent: Double?
-    /// Whether it waits for its reply on the present connection.
+    /// Whether the call was sent on the present connection and waits for its reply.
     var isSent = false
     /// The call is not sent before this time, because the server was too busy for it.
     var notBefore = 0.0
-    /// How often it was repeated because the server was busy.
+    /// How often the call was repeated because the server was busy.
     var repeats = 0
 
     /// Whether the call makes the user join the live; calls after it wait for its reply.
@@ -45,20 +45,20 @@ struct UnfinishedCall: Sendable {
 /// A call that was sent keeps its id, so that the server applies it at most once.
 struct CallQueue: Sendable {
     private var calls: [UnfinishedCall] = []
-    private let random: Chance
-    /// When the last calls were sent; at most `maxRate` times.
+    private let random: RandomSource
+    /// When the last calls were sent, oldest first; has at most `maxCallsPerSecond` entries.
     private var sendTimes: [Double] = []
 
-    /// The maximum number of open calls that the server allows a session.
-    private static let maxOpen = 16
+    /// The maximum number of unanswered calls that the server allows a session.
+    private static let maxUnanswered = 16
     /// The maximum number of calls that are sent in any second.
     ///
-    /// The server closes a connection that sends 200 frames in one.
-    private static let maxRate = 100
+    /// The server closes a connection that sends 200 frames in a second.
+    private static let maxCallsPerSecond = 100
     /// The maximum number of times that a call is repeated because the server was busy.
     private static let maxRepeats = 3
 
-    init(random: @escaping Chance) { self.random = random }
+    init(random: @escaping RandomSource) { self.random = random }
 
     var count: Int { self.calls.count }
 
@@ -67,8 +67,11 @@ struct CallQueue: Sendable {
     /// The call that a reply with this id answers.
     func call(id: Int64) -> UnfinishedCall? { self.calls.first { $0.id == id } }
 
+    /// The join that was sent and has no reply yet; there is at most one, because calls behind a join wait.
+    var sentJoin: UnfinishedCall? { self.calls.first { $0.isJoining && $0.isSent } }
+
     /// Whether a call of this method about this live is unfinished.
-    func contains(_ method: String, _ live: LiveID) -> Bool {
+    func contains(_ method: String, about live: LiveID) -> Bool {
         self.calls.contains { $0.method == method && $0.live == live }
     }
 
@@ -89,24 +92,24 @@ struct CallQueue: Sendable {
         else { return false }
         let call = self.calls[index]
         let jitter = BackOff.pause(failures: call.repeats, random: self.random(), first: 200)
-        let at = now + (error.retryMilliseconds ?? 1000) + jitter
-        guard at < call.deadline else { return false }
+        let repeatAt = now + (error.retryMilliseconds ?? 1000) + jitter
+        guard repeatAt < call.deadline else { return false }
         self.calls[index].isSent = false
         self.calls[index].repeats += 1
-        self.calls[index].notBefore = at
+        self.calls[index].notBefore = repeatAt
         return true
     }
 
     /// Takes the frames to send now, in the order of the calls.
     ///
-    /// Calls behind an unanswered join wait: before its reply the server would refuse them with `notInRoom`. A
-    /// call gets its id when it is first sent, because each new call of a session, including a login, needs a higher id
-    /// than all calls before it.
+    /// Calls behind an unanswered join wait, because the server would refuse them with `notInRoom`. A call gets its id
+    /// when it is first sent, because each new call of a session, including a login, needs a higher id than all calls
+    /// before it.
     mutating func takeFrames(at now: Double, makeID: () -> Int64) -> [[UInt8]] {
         var frames: [[UInt8]] = []
-        var open = self.openCount
+        var unansweredCount = self.unansweredCount
         for index in self.calls.indices {
-            guard open < Self.maxOpen, self.freeAt <= now else { break }
+            guard unansweredCount < Self.maxUnanswered, self.sendAllowedAt <= now else { break }
             let call = self.calls[index]
             if !call.isSent, call.notBefore <= now {
                 let age = call.firstSent.map { max(0, Int64((now - $0).rounded())) }
@@ -114,9 +117,9 @@ struct CallQueue: Sendable {
                 self.calls[index].firstSent = call.firstSent ?? now
                 self.calls[index].id = id
                 self.calls[index].isSent = true
-                open += 1
+                unansweredCount += 1
                 self.sendTimes.append(now)
-                if self.sendTimes.count > Self.maxRate { self.sendTimes.removeFirst() }
+                if self.sendTimes.count > Self.maxCallsPerSecond { self.sendTimes.removeFirst() }
                 frames.append(OutgoingFrame.call(id, call.method, call.params, age: age))
             }
             if call.isJoining { break }
@@ -124,7 +127,7 @@ struct CallQueue: Sendable {
         return frames
     }
 
-    /// Removes and returns the calls whose deadline is over.
+    /// Removes and returns the calls whose deadline has passed.
     mutating func takeExpired(at now: Double) -> [UnfinishedCall] {
         guard self.calls.contains(where: { $0.deadline <= now }) else { return [] }
         let expired = self.calls.filter { $0.deadline <= now }
@@ -140,22 +143,22 @@ struct CallQueue: Sendable {
 
     /// When the next call expires or, on an open connection, may be sent again; infinite if nothing is due.
     func dueAt(isOpen: Bool) -> Double {
-        var due = Double.infinity
-        var isBlocked = !isOpen || self.openCount >= Self.maxOpen
+        var nextDue = Double.infinity
+        var isBlocked = !isOpen || self.unansweredCount >= Self.maxUnanswered
         for call in self.calls {
-            due = min(due, call.deadline)
-            if !isBlocked, !call.isSent { due = min(due, max(call.notBefore, self.freeAt)) }
+            nextDue = min(nextDue, call.deadline)
+            if !isBlocked, !call.isSent { nextDue = min(nextDue, max(call.notBefore, self.sendAllowedAt)) }
             if call.isJoining { isBlocked = true }
         }
-        return due
+        return nextDue
     }
 
-    /// From when on another call may be sent without exceeding `maxRate` calls in a second.
-    private var freeAt: Double {
-        self.sendTimes.count < Self.maxRate ? -.infinity : self.sendTimes[0] + 1000
+    /// When another call may be sent without exceeding `maxCallsPerSecond`.
+    private var sendAllowedAt: Double {
+        self.sendTimes.count < Self.maxCallsPerSecond ? -.infinity : self.sendTimes[0] + 1000
     }
 
-    private var openCount: Int { self.calls.count { $0.isSent } }
+    private var unansweredCount: Int { self.calls.count { $0.isSent } }
 }
 
 /// The frames that a client sends.

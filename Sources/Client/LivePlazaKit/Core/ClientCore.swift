@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
@@ -53,12 +54,15 @@ struct ClientCore: Sendable {
     private var nextHandle = 1
     private var loginID: Int64 = 0
     private var renewalID: Int64 = 0
+    private var pingID: Int64 = 0
+    /// When the login and the ping were sent.
+    private var (loginSentAt, pingSentAt) = (0.0, 0.0)
 
     /// The maximum number of calls without an outcome.
-    private static let maxUnfinished = 1000
+    private static let maxUnfinishedCalls = 1000
 
     /// Creates a client, which begins to connect with `start`.
-    init(_ options: Options, random: @escaping Chance) {
+    init(_ options: Options, random: @escaping RandomSource) {
         self.options = options
         self.nextID = options.firstID
         self.calls = CallQueue(random: random)
@@ -74,8 +78,8 @@ struct ClientCore: Sendable {
     mutating func start(_ token: TokenValue?, at now: Double) -> [ClientAction] {
         guard self.state == .idle else { return [] }
         if let token { self.link.tokens.use(token, at: now) }
-        self.link.begin(toNextAddress: false, at: now)
-        return self.take()
+        self.link.startConnecting(at: now)
+        return self.takeActions()
     }
 
     /// Ends the client for good; unfinished calls fail.
@@ -83,14 +87,15 @@ struct ClientCore: Sendable {
         if self.state != .ended {
             self.link.end(code: CloseCode.normal, ErrorInfo(.failed, "the client was stopped"), reportsEnd: false)
         }
-        return self.take()
+        return self.takeActions()
     }
 
     /// The connection is open: logs in.
-    mutating func opened(at now: Double) -> [ClientAction] {
+    mutating func connectionOpened(at now: Double) -> [ClientAction] {
         guard self.state == .connecting else { return [] }
-        self.link.loggingIn(at: now)
+        self.link.loginSent(at: now)
         self.loginID = self.makeID()
+        self.loginSentAt = now
         let options = self.options
         let params = LoginParams(
             token: self.link.tokens.text ?? "", session: options.session.text,
@@ -98,34 +103,40 @@ struct ClientCore: Sendable {
             avatarURL: options.avatarURL.isEmpty ? nil : options.avatarURL, resume: self.place.resumePoint,
             notices: self.place.lastNotice)
         self.send(OutgoingFrame.call(self.loginID, "login", Wire.encode(params)), at: now)
-        return self.take()
+        return self.takeActions()
     }
 
     /// The connection was closed, or an attempt to open it failed (1006).
-    mutating func closed(code: Int, at now: Double) -> [ClientAction] {
-        if self.link.isUp { self.link.lost(code: code, at: now) }
-        return self.take()
+    mutating func connectionClosed(code: Int, at now: Double) -> [ClientAction] {
+        if self.link.isOpenOrOpening { self.link.connectionLost(code: code, at: now) }
+        return self.takeActions()
+    }
+
+    /// None of the addresses can ever be connected to: ends the client.
+    mutating func noAddressUsable(_ error: ErrorInfo) -> [ClientAction] {
+        if self.state == .connecting { self.link.end(code: CloseCode.lost, error, reportsEnd: true) }
+        return self.takeActions()
     }
 
     /// A frame was received.
-    mutating func received(_ frame: IncomingFrame, at now: Double) -> [ClientAction] {
+    mutating func frameReceived(_ frame: IncomingFrame, at now: Double) -> [ClientAction] {
         guard self.state == .loggingIn || self.state == .open else { return [] }
-        self.link.heartbeat.received(at: now)
+        self.link.heartbeat.frameReceived(at: now)
         switch frame {
-        case .reply(let id, let content): self.reply(id, content, at: now)
+        case .reply(let id, let content): self.replyReceived(id, content, at: now)
         case .drain(let within):
             self.link.drain(within: within, at: now)
-            self.tell([.draining])
-        case .feed, .counts, .notice: self.tell(self.place.received(frame))
+            self.emit([.draining])
+        case .feed, .counts, .notice: self.emit(self.place.frameReceived(frame))
         case .unknown: break
         }
-        return self.take()
+        return self.takeActions()
     }
 
     /// Makes a call.
     ///
     /// `live`: the live that the call is about.
-    /// Returns the handle with which `callEnded` reports the end of the call, and the actions.
+    /// - Returns: the handle with which `callEnded` reports the end of the call, and the actions.
     mutating func call(
         _ method: String, params: [UInt8], live: LiveID?, at now: Double
     ) -> (handle: Int, actions: [ClientAction]) {
@@ -133,7 +144,7 @@ struct ClientCore: Sendable {
         self.nextHandle += 1
         if self.state == .idle || self.state == .ended {
             self.actions.append(.callEnded(handle: handle, .failure(ErrorInfo(.notLoggedIn, "log in first"))))
-        } else if self.calls.count >= Self.maxUnfinished {
+        } else if self.calls.count >= Self.maxUnfinishedCalls {
             let error = ErrorInfo(.overloaded, "too many calls wait", retryAfter: 1000)
             self.actions.append(.callEnded(handle: handle, .failure(error)))
         } else {
@@ -141,10 +152,9 @@ struct ClientCore: Sendable {
                 handle: handle, method: method, params: params, live: live,
                 deadline: now + self.options.callTimeout)
             self.calls.add(call)
-            if call.isJoining, let live { self.place.joining(live) }
             self.sendCalls(at: now)
         }
-        return (handle, self.take())
+        return (handle, self.takeActions())
     }
 
     /// The token provider has answered.
@@ -155,28 +165,28 @@ struct ClientCore: Sendable {
             let params = Wire.encode(LoginParams(token: token.text))
             self.send(OutgoingFrame.call(self.renewalID, "login", params), at: now)
         }
-        return self.take()
+        return self.takeActions()
     }
 
     /// The token provider has failed and is asked again later.
     mutating func tokenFailed(at now: Double) -> [ClientAction] {
         self.link.tokenFailed(at: now)
-        return self.take()
+        return self.takeActions()
     }
 
     /// Connects at once or checks the connection, because the app is shown again or the network may be back.
     ///
-    /// `spread`: over how many milliseconds to spread the attempt.
+    /// `spread`: the number of milliseconds over which the attempts of many clients are spread.
     mutating func probe(spread: Double = 0, at now: Double) -> [ClientAction] {
         if self.link.probe(spread: spread, at: now) { self.ping(at: now) }
-        return self.take()
+        return self.takeActions()
     }
 
     /// Records whether the system reports a network.
     ///
-    /// Without one, attempts to connect are rare.
+    /// Without a network, the client rarely tries to connect.
     mutating func setOnline(_ isOnline: Bool, at now: Double) -> [ClientAction] {
-        self.link.setOnline(isOnline, at: now) && isOnline ? self.probe(spread: 1000, at: now) : self.take()
+        self.link.setOnline(isOnline, at: now) && isOnline ? self.probe(spread: 1000, at: now) : self.takeActions()
     }
 
     /// Sets the name and the picture for the next login; nil keeps the present one.
@@ -194,25 +204,27 @@ struct ClientCore: Sendable {
             self.callEnded(call, .failure(ErrorInfo(.timedOut, "no answer in time", retryAfter: 1000)))
         }
         self.link.tick(at: now)
-        self.settle()
+        self.applyLinkEffects()
         if self.state == .open, self.link.heartbeat.pingAt <= now { self.ping(at: now) }
         self.sendCalls(at: now)
-        return self.take()
+        return self.takeActions()
     }
 }
 
 extension ClientCore {
-    private mutating func reply(_ id: Int64, _ content: ReplyContent, at now: Double) {
+    private mutating func replyReceived(_ id: Int64, _ content: ReplyContent, at now: Double) {
         if id == self.loginID {
-            if self.state == .loggingIn { self.loginReply(content, at: now) }
+            if self.state == .loggingIn { self.loginReplyReceived(content, at: now) }
         } else if id == self.renewalID {
-            // If the server refuses the new token, it closes the connection, and the close code decides what follows.
+            // A server that refuses the new token also closes the connection; the close code decides what follows.
             switch content {
             case .failure(let error):
                 _ = self.link.tokens.recordFailure(at: now)
-                self.tell([.renewalFailed(error)])
-            case .success, .unreadable: self.tell([.renewed])
+                self.emit([.tokenRenewalFailed(error)])
+            case .success, .unreadable: self.emit([.tokenRenewed])
             }
+        } else if id == self.pingID {
+            if case .success(.pong(let at)) = content { self.serverTimeReceived(at, sentAt: self.pingSentAt, at: now) }
         } else if let call = self.calls.call(id: id) {
             if case .failure(let error) = content, self.calls.scheduleRepeat(handle: call.handle, error, at: now) {
                 return
@@ -224,52 +236,54 @@ extension ClientCore {
     }
 
     /// Reads the reply to a login or to a resume.
-    private mutating func loginReply(_ content: ReplyContent, at now: Double) {
+    private mutating func loginReplyReceived(_ content: ReplyContent, at now: Double) {
         switch content {
         case .failure(let error): return self.loginRefused(error, at: now)
         case .success(.resumed(let ticket, let position, let replayed)):
-            self.tell(self.place.resumed(ticket: ticket, position: position, replayed: replayed))
-        case .success(.loggedIn(_, let user, _, let notices, _)):
-            self.place.noticesFrom(notices)
-            self.tell([.loggedIn(user)])
+            self.emit(self.place.resumed(ticket: ticket, position: position, replayed: replayed))
+        case .success(.loggedIn(_, let user, _, let notices, let time)):
+            self.place.startNotices(after: notices)
+            if let time { self.serverTimeReceived(time, sentAt: self.loginSentAt, at: now) }
+            self.emit([.loggedIn(user)])
         case .success: return self.loginUnreadable(.badFrame("no login as the reply to a login"), at: now)
         case .unreadable(let error): return self.loginUnreadable(error, at: now)
         }
-        self.link.opened()
+        self.link.loginSucceeded()
         self.sendCalls(at: now)
     }
 
     /// Reconnects, because the reply to the login cannot be read.
     private mutating func loginUnreadable(_ error: ErrorInfo, at now: Double) {
-        self.tell([.badFrame(error)])
+        self.emit([.badFrame(error)])
         self.link.disconnect(at: now)
     }
 
+    /// Handles the error of a login or of a resume.
     private mutating func loginRefused(_ error: ErrorInfo, at now: Double) {
         let live = self.place.live
         let verdict = LoginVerdict(error, isResume: live != nil)
         switch verdict {
-        case .closed(let code): return self.link.lost(code: code, at: now, error: error)
+        case .closed(let code): return self.link.connectionLost(code: code, at: now, error: error)
         case .end: return self.link.end(code: CloseCode.normal, error, reportsEnd: true)
-        case .lost:
-            let isLeaving = live.map { self.calls.contains("live.leave", $0) } ?? false
-            self.tell(self.place.lost(error, isLeaving: isLeaving))
-        case .again: break
+        case .dropLive:
+            let isLeaving = live.map { self.calls.contains("live.leave", about: $0) } ?? false
+            self.emit(self.place.resumeFailed(error, isLeaving: isLeaving))
+        case .retry: break
         }
-        // The client reconnects after `lost` too. Whether the login itself succeeded then depends on the error, while a
-        // new login without the live is certain to be a whole one.
-        self.link.disconnect(at: now, atLeast: verdict == .again ? error.retryMilliseconds ?? 0 : 0)
+        // The client reconnects after `dropLive` too: only some errors of a resume leave the connection logged in, but a
+        // new login without the live always logs in.
+        self.link.disconnect(at: now, minimumPause: verdict == .retry ? error.retryMilliseconds ?? 0 : 0)
     }
 
     /// Ends a call, and updates the client's place if it was a join or a leave.
     private mutating func callEnded(_ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>) {
         let events = self.place.callEnded(call, result)
         self.actions.append(.callEnded(handle: call.handle, result))
-        self.tell(events)
+        self.emit(events)
     }
 
     private mutating func sendCalls(at now: Double) {
-        self.settle()
+        self.applyLinkEffects()
         guard self.state == .open else { return }
         var nextID = self.nextID
         let frames = self.calls.takeFrames(at: now) {
@@ -277,22 +291,30 @@ extension ClientCore {
             return nextID
         }
         self.nextID = nextID
+        if let join = self.calls.sentJoin, let live = join.live { self.place.joinSent(handle: join.handle, live: live) }
         for frame in frames { self.send(frame, at: now) }
     }
 
     private mutating func ping(at now: Double) {
-        self.send(OutgoingFrame.call(self.makeID(), "ping", Array("{}".utf8)), at: now)
-        self.link.heartbeat.pinged(at: now)
+        self.pingID = self.makeID()
+        self.pingSentAt = now
+        self.send(OutgoingFrame.call(self.pingID, "ping", Array("{}".utf8)), at: now)
+        self.link.heartbeat.pingSent(at: now)
+    }
+
+    /// The server has told its time in the answer to a call, half of whose round trip has passed since (R2.27).
+    private mutating func serverTimeReceived(_ time: Timestamp, sentAt: Double, at now: Double) {
+        self.emit([.serverTime(offset: Double(time.milliseconds) - (sentAt + now) / 2)])
     }
 
     private mutating func send(_ frame: [UInt8], at now: Double) {
-        self.settle()
-        self.link.heartbeat.sent(at: now)
+        self.applyLinkEffects()
+        self.link.heartbeat.frameSent(at: now)
         self.actions.append(.send(frame))
     }
 
-    private mutating func tell(_ events: [ClientEvent]) {
-        self.settle()
+    private mutating func emit(_ events: [ClientEvent]) {
+        self.applyLinkEffects()
         for event in events { self.actions.append(.event(event)) }
     }
 
@@ -302,11 +324,11 @@ extension ClientCore {
     }
 
     /// Carries out the pending effects of the link; called before each further action, to keep the order.
-    private mutating func settle() {
+    private mutating func applyLinkEffects() {
         for effect in self.link.takeEffects() {
             switch effect {
-            case .act(let action): self.actions.append(action)
-            case .lost: self.calls.connectionLost()
+            case .perform(let action): self.actions.append(action)
+            case .connectionLost: self.calls.connectionLost()
             case .ended(let error):
                 for call in self.calls.takeAll() {
                     self.actions.append(.callEnded(handle: call.handle, .failure(error)))
@@ -315,8 +337,9 @@ extension ClientCore {
         }
     }
 
-    private mutating func take() -> [ClientAction] {
-        self.settle()
+    /// Removes and returns the actions since the last call.
+    private mutating func takeActions() -> [ClientAction] {
+        self.applyLinkEffects()
         defer { self.actions = [] }
         return self.actions
     }

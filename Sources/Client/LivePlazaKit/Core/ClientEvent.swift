@@ -6,12 +6,15 @@ internal import PlazaModel
 enum ClientEvent: Sendable {
     /// The client is logged in, for the first time or again.
     case loggedIn(PlazaModel.UserInfo)
+    /// The server's time is the time of the core's clock plus this number of milliseconds.
+    case serverTime(offset: Double)
     /// The client is in the live. If `isAgain`, it was in the same epoch of the live before. If `isConfirmed` is false,
     /// the server could not store the join yet.
     case joined(LiveID, isAgain: Bool, isConfirmed: Bool)
     /// Items of the live's feed, in order, each once. If `isHistory`, they are from before the client joined. If
     /// `hasGap`, items before them are missing.
     case feed(LiveID, items: [FeedEntry], isHistory: Bool, hasGap: Bool)
+    /// The number of viewers of a live was received.
     case counts(LiveCount)
     /// A notice other than `kickedOut`.
     case notice(Notice)
@@ -19,17 +22,18 @@ enum ClientEvent: Sendable {
     case resumed(LiveID, replayed: Bool)
     /// The client has left the live.
     case left(LiveID)
-    /// The live was ended by this client.
+    /// This client has ended the live.
     case liveEnded(LiveID, statistics: PlazaModel.LiveStatistics?)
     case kickedOut(LiveID, reason: KickReason, by: UserID)
     /// The client could not resume its live.
-    case lost(LiveID, ErrorInfo)
+    case resumeFailed(LiveID, ErrorInfo)
+    /// The connection is lost; the client will connect again.
     case disconnected(code: Int)
     /// The gateway is stopping; the client will connect to another one.
     case draining
-    case renewed
-    case renewalFailed(ErrorInfo)
-    case tokenProviderFailed(String)
+    /// The server has accepted a newer token on the open connection.
+    case tokenRenewed
+    case tokenRenewalFailed(ErrorInfo)
     /// The server violated the protocol with a frame, which was dropped.
     case badFrame(ErrorInfo)
     /// The client has ended for good.

@@ -14,11 +14,11 @@ struct FeedTracker: Sendable {
     mutating func resume(at position: FeedPosition) {
         let number = min(max(position.number, 0), FeedPosition.validNumbers.upperBound)
         let position = FeedPosition(epoch: position.epoch, number: number)
-        if let known = self.position, known.epoch == position.epoch {
-            // A position before the last item is possible: another gateway may have read less than the former one has
-            // sent.
-            guard position.number > known.number else { return }
-            self.missing &+= position.number - known.number
+        if let previous = self.position, previous.epoch == position.epoch {
+            // The position may be before the last received item, because the new gateway may have read less of the feed
+            // than the former gateway had sent.
+            guard position.number > previous.number else { return }
+            self.missing &+= position.number - previous.number
         }
         self.position = position
         self.token = FeedToken(position).text
@@ -28,19 +28,21 @@ struct FeedTracker: Sendable {
     ///
     /// - Returns: the items that are new, and whether items before them are missing.
     mutating func record(_ frame: FeedFrame) -> (items: [FrameItem], hasGap: Bool) {
-        guard let known = self.position, frame.position.epoch <= known.epoch else {
+        guard let previous = self.position, frame.position.epoch <= previous.epoch else {
             self.accept(frame)
             return (frame.items, false)
         }
-        let isEarlier = frame.position.epoch < known.epoch || frame.position.number < known.number
+        let isEarlier = frame.position.epoch < previous.epoch || frame.position.number < previous.number
         guard !isEarlier else { return ([], false) }
-        // A history contains earlier messages. Like a frame without items, it also gives the position of the feed.
-        let first = frame.isHistory ? frame.position.number + 1 : frame.items.first?.n ?? frame.position.number + 1
-        let left = first - known.number - 1
-        if left > 0 { self.missing &+= left }
+        // The items of a history are older than the feed's position. Therefore the position tells where the feed
+        // continues after a history, as it does after a frame without items.
+        let nextNumber = frame.position.number + 1
+        let firstNumber = frame.isHistory ? nextNumber : frame.items.first?.n ?? nextNumber
+        let missingCount = firstNumber - previous.number - 1
+        if missingCount > 0 { self.missing &+= missingCount }
         self.accept(frame)
-        let items = frame.isHistory ? frame.items : frame.items.filter { $0.n > known.number }
-        return (items, left > 0)
+        let items = frame.isHistory ? frame.items : frame.items.filter { $0.n > previous.number }
+        return (items, missingCount > 0)
     }
 
     private mutating func accept(_ frame: FeedFrame) {

@@ -2,17 +2,17 @@
 
 /// When to send a ping, and when a connection counts as lost.
 ///
-/// Not every transport reports the server's WebSocket pings. Therefore the client sends a call after one of the two
-/// sides has been silent. All times are milliseconds of the core's clock.
+/// Not every transport reports the server's WebSocket pings. Therefore the client sends a `ping` call after one of the
+/// two sides has been silent. All times are milliseconds of the core's clock.
 struct Heartbeat: Sendable {
     /// A ping is sent after a silence of this time.
     let interval: Double
     /// How long the client waits for any frame after a ping.
     let answerTimeout: Double
-    private var lastSent = 0.0
-    private var lastReceived = 0.0
-    /// When the ping was sent after which no frame was received; infinite if there is none.
-    private var pingSent = Double.infinity
+    private var lastSentAt = 0.0
+    private var lastReceivedAt = 0.0
+    /// When the unanswered ping was sent; infinite if no ping is unanswered.
+    private var pingSentAt = Double.infinity
 
     init(interval: Double, answerTimeout: Double) {
         self.interval = interval
@@ -20,27 +20,27 @@ struct Heartbeat: Sendable {
     }
 
     /// Whether no frame was received since the last ping.
-    var isWaiting: Bool { self.pingSent != .infinity }
+    var isAwaitingAnswer: Bool { self.pingSentAt != .infinity }
 
     /// A connection begins.
     mutating func start(at now: Double) {
-        self.lastSent = now
-        self.lastReceived = now
-        self.pingSent = .infinity
+        self.lastSentAt = now
+        self.lastReceivedAt = now
+        self.pingSentAt = .infinity
     }
 
-    mutating func sent(at now: Double) { self.lastSent = now }
+    mutating func frameSent(at now: Double) { self.lastSentAt = now }
 
-    mutating func received(at now: Double) {
-        self.lastReceived = now
-        self.pingSent = .infinity
+    mutating func frameReceived(at now: Double) {
+        self.lastReceivedAt = now
+        self.pingSentAt = .infinity
     }
 
-    mutating func pinged(at now: Double) { self.pingSent = now }
+    mutating func pingSent(at now: Double) { self.pingSentAt = now }
 
     /// When a ping is due; infinite while one is not answered.
-    var pingAt: Double { self.isWaiting ? .infinity : min(self.lastSent, self.lastReceived) + self.interval }
+    var pingAt: Double { self.isAwaitingAnswer ? .infinity : min(self.lastSentAt, self.lastReceivedAt) + self.interval }
 
-    /// When the connection counts as lost.
-    var lostAt: Double { self.pingSent + self.answerTimeout }
+    /// When the connection counts as lost; infinite if no ping is unanswered.
+    var lostAt: Double { self.pingSentAt + self.answerTimeout }
 }

@@ -12,20 +12,20 @@ enum IncomingFrame: Sendable {
     case feed(FeedFrame)
     case counts(LiveCount)
     case notice(NoticeFrame)
-    /// The gateway stops; the client must disconnect within this many milliseconds.
+    /// The gateway is stopping; the client must disconnect within this many milliseconds.
     case drain(within: Double)
     /// A frame of a kind that this version does not know.
     case unknown
 }
 
-/// What a reply says.
+/// The result or the error in a reply.
 enum ReplyContent: Sendable {
     case success(CallResult)
     case failure(ErrorInfo)
     /// A result that cannot be read.
     case unreadable(ErrorInfo)
 
-    /// The result of the call that this answers.
+    /// The outcome of the call to which this replies.
     var result: Result<CallResult, ErrorInfo> {
         switch self {
         case .success(let result): .success(result)
@@ -46,6 +46,7 @@ struct FeedFrame: Sendable {
 
 /// An item of a feed.
 struct FrameItem: Sendable {
+    /// The number of the item in its feed.
     var n: Int64
     var at: Timestamp
     /// Nil if the content is of a later version, or violates the protocol.
@@ -124,6 +125,11 @@ private struct ReplyBody: Decodable {
         var code: Int
         var message: String?
         var retryAfter: Int64?
+        var reason: String?
+    }
+
+    private struct Pong: Decodable {
+        var at: Timestamp?
     }
 
     private enum Key: String, CodingKey {
@@ -137,9 +143,15 @@ private struct ReplyBody: Decodable {
         self.id = try container.decode(Int64.self, forKey: .id)
         if let error = try container.decodeIfPresent(Failure.self, forKey: .error) {
             self.content = .failure(
-                ErrorInfo(ReplyCode(error.code), error.message ?? "", retryAfter: error.retryAfter.map { max(0, $0) }))
+                ErrorInfo(
+                    ReplyCode(error.code), error.message ?? "", retryAfter: error.retryAfter.map { max(0, $0) },
+                    reason: error.reason))
         } else {
-            switch Tolerant(CallResult.self, in: container, forKey: .result) {
+            switch TolerantValue(CallResult.self, in: container, forKey: .result) {
+            case .value(.done):
+                // The answer to a ping is `done` with the server's time.
+                let at = try? container.decode([String: Pong].self, forKey: .result)["done"]?.at
+                self.content = .success(at.map { .pong(at: $0) } ?? .done)
             case .value(let result): self.content = .success(result)
             case .unknown: self.content = .unreadable(.badFrame("a result of an unknown kind"))
             case .fault(let error): self.content = .unreadable(error)
@@ -196,7 +208,7 @@ extension FrameItem: Decodable {
             throw DecodingError.dataCorruptedError(forKey: .n, in: container, debugDescription: "is no item's number")
         }
         self.at = try container.decodeIfPresent(Timestamp.self, forKey: .at) ?? Timestamp(milliseconds: 0)
-        switch Tolerant(FeedContent.self, in: container, forKey: .content) {
+        switch TolerantValue(FeedContent.self, in: container, forKey: .content) {
         case .value(let content): self.content = content
         case .unknown: break
         case .fault(let error): self.fault = error
@@ -219,7 +231,7 @@ extension NoticeFrame: Decodable {
         self.live = try container.decodeIfPresent(LiveID.self, forKey: .live) ?? LiveID("")
         self.at = try container.decodeIfPresent(Timestamp.self, forKey: .at) ?? Timestamp(milliseconds: 0)
         self.floor = try container.decodeIfPresent(Ticket.self, forKey: .floor)
-        switch Tolerant(NoticeContent.self, in: container, forKey: .content) {
+        switch TolerantValue(NoticeContent.self, in: container, forKey: .content) {
         case .value(let content): self.content = content
         case .unknown: break
         case .fault(let error): self.fault = error
@@ -252,10 +264,12 @@ private struct CountBody: Decodable {
 
 private struct DrainBody: Decodable { var reconnectWithin: Int64 }
 
-/// A value whose only key names its kind: it was decoded, is of a kind that this version does not know, or is invalid.
-private enum Tolerant<Value: Decodable> {
+/// The result of decoding a value whose only key names its kind.
+private enum TolerantValue<Value: Decodable> {
     case value(Value)
+    /// The value is of a kind that this version does not know.
     case unknown
+    /// The value violates the protocol.
     case fault(ErrorInfo)
 
     /// A key of any name.
@@ -273,7 +287,7 @@ private enum Tolerant<Value: Decodable> {
             where context.codingPath.count <= container.codingPath.count + 1
             && context.debugDescription.hasPrefix("Invalid number of keys")
         {
-            // No kind that is known here, or several of them.
+            // The value has no key of a known kind, or several keys.
             let kinds = try? container.nestedContainer(keyedBy: AnyKey.self, forKey: key).allKeys.count
             self = kinds == 0 ? .fault(.badFrame("\(key.stringValue) without a kind")) : .unknown
         } catch {

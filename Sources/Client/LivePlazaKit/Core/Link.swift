@@ -3,24 +3,31 @@ internal import PlazaModel
 
 /// The states of a client's connection.
 enum LinkState: Sendable {
+    /// The client has not begun to connect.
     case idle
+    /// The token provider was asked; the client connects when it has answered.
     case fetchingToken
+    /// The WebSocket is being opened.
     case connecting
+    /// The login was sent, and its reply was not received yet.
     case loggingIn
+    /// The client is logged in, and can send calls.
     case open
+    /// The client pauses before its next attempt.
     case waiting
+    /// The client will not connect again.
     case ended
 }
 
-/// Decides when the connection of a client is opened, counts as lost, is retried and is given up, and with which token.
+/// Decides when a client opens its connection, treats it as lost, tries again and gives up, and which token it uses.
 ///
 /// All times are milliseconds of the core's clock.
 struct Link: Sendable {
     /// An effect that the owner of the link carries out; the order matters.
     enum Effect: Sendable {
-        case act(ClientAction)
+        case perform(ClientAction)
         /// The connection is lost, and another one follows.
-        case lost
+        case connectionLost
         /// No connection follows; unfinished calls fail with this error.
         case ended(ErrorInfo)
     }
@@ -28,24 +35,28 @@ struct Link: Sendable {
     private(set) var state = LinkState.idle
     var tokens: TokenKeeper
     var heartbeat: Heartbeat
-    private let random: Chance
+    private let random: RandomSource
     private var effects: [Effect] = []
+    /// Whether the present address was tried and lost, so that the next attempt goes to the next address.
+    private var isAddressLost = false
     /// How often the connection failed since the last login.
     private var failures = 0
-    /// When the present state ends by itself, because an attempt takes too long or a pause is over.
+    /// When the present state ends without an event: the attempt has then taken too long, or the pause is over.
     private var stateEndsAt = Double.infinity
-    /// When to disconnect from a gateway that stops.
+    /// When to disconnect from a gateway that is stopping.
     private var drainAt = Double.infinity
     private var isOnline = true
 
     /// The maximum time to open a connection, and to wait for the answer to a login or a ping.
     private static let answerTimeout = 10_000.0
+    /// The maximum time for the token provider; then it is asked again.
+    private static let tokenTimeout = 30_000.0
     /// The minimum pause while the system has no network.
     private static let offlinePause = 30_000.0
     /// The maximum time in which a stopping gateway may ask its clients to leave; longer times are shortened to it.
-    private static let maxDrain = 60_000.0
+    private static let maxDrainTime = 60_000.0
 
-    init(hasTokenProvider: Bool, pingInterval: Double, random: @escaping Chance) {
+    init(hasTokenProvider: Bool, pingInterval: Double, random: @escaping RandomSource) {
         self.random = random
         self.tokens = TokenKeeper(hasProvider: hasTokenProvider, random: random)
         self.heartbeat = Heartbeat(interval: pingInterval, answerTimeout: Self.answerTimeout)
@@ -59,50 +70,52 @@ struct Link: Sendable {
     }
 
     /// Connects, with a new token if the present one has ended or ends soon.
-    mutating func begin(toNextAddress: Bool, at now: Double) {
-        guard self.tokens.needsNew(at: now) else { return self.connect(toNextAddress: toNextAddress, at: now) }
-        self.enter(.fetchingToken, until: .infinity)
-        self.effects.append(.act(.fetchToken))
+    mutating func startConnecting(at now: Double) {
+        guard self.tokens.needsNewToken(at: now) else { return self.connect(at: now) }
+        self.enter(.fetchingToken, until: now + Self.tokenTimeout)
+        self.effects.append(.perform(.fetchToken))
     }
 
     /// The token provider has answered.
     mutating func tokenFetched(_ token: TokenValue, at now: Double) {
         self.tokens.use(token, at: now)
-        if self.state == .fetchingToken { self.connect(toNextAddress: false, at: now) }
+        if self.state == .fetchingToken { self.connect(at: now) }
     }
 
-    /// The token provider has failed.
+    /// The token provider has failed, or has not answered in time.
     mutating func tokenFailed(at now: Double) {
         let pause = self.tokens.recordFailure(at: now)
         if self.state == .fetchingToken { self.wait(pause, at: now) }
     }
 
     /// The login was sent.
-    mutating func loggingIn(at now: Double) { self.enter(.loggingIn, until: now + Self.answerTimeout) }
+    mutating func loginSent(at now: Double) { self.enter(.loggingIn, until: now + Self.answerTimeout) }
 
     /// The login has succeeded.
-    mutating func opened() {
+    mutating func loginSucceeded() {
         self.enter(.open, until: .infinity)
         self.failures = 0
         self.tokens.recordAcceptance()
     }
 
     /// Whether a connection is open or being opened.
-    var isUp: Bool { self.state == .connecting || self.state == .loggingIn || self.state == .open }
+    var isOpenOrOpening: Bool { self.state == .connecting || self.state == .loggingIn || self.state == .open }
 
-    /// The gateway stops: the client disconnects at a random moment, so that not all clients connect to the next
+    /// The gateway is stopping: the client disconnects at a random moment, so that not all clients connect to the next
     /// gateway at once.
+    ///
+    /// `within`: the milliseconds that the gateway gives its clients.
     mutating func drain(within: Double, at now: Double) {
-        self.drainAt = now + self.random() * min(within, Self.maxDrain)
+        self.drainAt = now + self.random() * min(within, Self.maxDrainTime)
     }
 
     /// Shortens the pause of a waiting client, because the app is shown or the network may be back.
     ///
     /// `spread`: the number of milliseconds over which the attempts of many clients are spread.
-    /// Returns whether the owner must check an open connection with a ping.
+    /// - Returns: whether the connection is open, so that the owner must check it with a ping.
     mutating func probe(spread: Double, at now: Double) -> Bool {
         if self.state == .waiting { self.stateEndsAt = min(self.stateEndsAt, now + self.random() * spread) }
-        return self.state == .open && !self.heartbeat.isWaiting
+        return self.state == .open && !self.heartbeat.isAwaitingAnswer
     }
 
     /// Records whether the system reports a network.
@@ -124,40 +137,44 @@ struct Link: Sendable {
     /// Ends pauses, attempts that take too long, and connections that are silent.
     mutating func tick(at now: Double) {
         switch self.state {
-        case .waiting: if self.stateEndsAt <= now { self.begin(toNextAddress: true, at: now) }
+        case .waiting: if self.stateEndsAt <= now { self.startConnecting(at: now) }
+        case .fetchingToken: if self.stateEndsAt <= now { self.tokenFailed(at: now) }
         case .connecting, .loggingIn: if self.stateEndsAt <= now { self.disconnect(at: now) }
         case .open:
             if min(self.drainAt, self.heartbeat.lostAt) <= now { return self.disconnect(at: now) }
             guard self.tokens.renewAt <= now else { return }
             self.tokens.renewAt = .infinity
-            self.effects.append(.act(.fetchToken))
-        case .idle, .fetchingToken, .ended: break
+            self.effects.append(.perform(.fetchToken))
+        case .idle, .ended: break
         }
     }
 
     /// Closes the connection, and connects again later.
     ///
-    /// `atLeast`: milliseconds to wait in addition to the back-off.
-    mutating func disconnect(at now: Double, atLeast: Double = 0) {
-        self.effects.append(.act(.disconnect(code: CloseCode.normal)))
-        self.lost(code: CloseCode.lost, at: now, atLeast: atLeast)
+    /// `minimumPause`: the milliseconds to wait before the next attempt; the back-off is added to them.
+    mutating func disconnect(at now: Double, minimumPause: Double = 0) {
+        self.effects.append(.perform(.disconnect(code: CloseCode.normal)))
+        self.connectionLost(code: CloseCode.lost, at: now, minimumPause: minimumPause)
     }
 
     /// Handles the loss of the connection: waits for the next attempt, or ends.
     ///
     /// `code`: the close code.
-    /// `error`: the reason, if the server gave one before it closed.
-    /// `atLeast`: milliseconds to wait in addition to the back-off.
-    mutating func lost(code: Int, at now: Double, error: ErrorInfo? = nil, atLeast: Double = 0) {
+    /// `error`: the error of a login that means the same as the close code. The connection is then still open, and is
+    /// closed here. Nil if the connection is closed already.
+    /// `minimumPause`: the milliseconds to wait before the next attempt; the back-off is added to them.
+    mutating func connectionLost(code: Int, at now: Double, error: ErrorInfo? = nil, minimumPause: Double = 0) {
         let isTokenFault = code == CloseCode.tokenExpired || code == CloseCode.tokenRefused
-        if isTokenFault ? !self.tokens.recordRefusal() : !CloseCode.allowsReconnect(after: code) {
+        let mayReconnect = isTokenFault ? self.tokens.recordRefusal() : CloseCode.allowsReconnect(after: code)
+        guard mayReconnect else {
             let reason = error ?? ErrorInfo(.failed, "the connection ended with code \(code)")
             return self.end(code: code, reason, reportsEnd: true)
         }
-        if error != nil { self.effects.append(.act(.disconnect(code: CloseCode.normal))) }
-        self.effects.append(.lost)
-        self.effects.append(.act(.event(.disconnected(code: code))))
-        self.wait(atLeast + BackOff.pause(failures: self.failures, random: self.random()), at: now)
+        if error != nil { self.effects.append(.perform(.disconnect(code: CloseCode.normal))) }
+        self.isAddressLost = true
+        self.effects.append(.connectionLost)
+        self.effects.append(.perform(.event(.disconnected(code: code))))
+        self.wait(minimumPause + BackOff.pause(failures: self.failures, random: self.random()), at: now)
         self.failures += 1
     }
 
@@ -167,15 +184,16 @@ struct Link: Sendable {
     /// `reportsEnd`: whether the end is reported as an event.
     mutating func end(code: Int, _ error: ErrorInfo, reportsEnd: Bool) {
         self.enter(.ended, until: .infinity)
-        self.effects.append(.act(.disconnect(code: CloseCode.normal)))
-        if reportsEnd { self.effects.append(.act(.event(.ended(code: code, error)))) }
+        self.effects.append(.perform(.disconnect(code: CloseCode.normal)))
+        if reportsEnd { self.effects.append(.perform(.event(.ended(code: code, error)))) }
         self.effects.append(.ended(error))
     }
 
-    private mutating func connect(toNextAddress: Bool, at now: Double) {
+    private mutating func connect(at now: Double) {
         self.enter(.connecting, until: now + Self.answerTimeout)
         self.heartbeat.start(at: now)
-        self.effects.append(.act(.connect(toNextAddress: toNextAddress)))
+        self.effects.append(.perform(.connect(toNextAddress: self.isAddressLost)))
+        self.isAddressLost = false
     }
 
     private mutating func wait(_ pause: Double, at now: Double) {

@@ -12,12 +12,19 @@ struct LivePlace: Sendable {
     private var startToken: String?
     /// The id of the last notice.
     private(set) var lastNotice: String?
-    /// The live of a join that has no reply yet.
-    private var joining: LiveID?
-    /// Frames of that live that were received before the reply.
-    private var early: [IncomingFrame] = []
+    /// The join that was sent and has no reply yet.
+    private var join: PendingJoin?
 
-    /// The maximum number of frames of a live that are kept until its join is answered.
+    /// A join that was sent and has no reply yet.
+    private struct PendingJoin {
+        /// The handle of the call.
+        let handle: Int
+        let live: LiveID
+        /// The frames of the live that were received before the reply to the join.
+        var earlyFrames: [IncomingFrame] = []
+    }
+
+    /// The maximum number of frames that are kept until the reply to a join; notices, which are few, are always kept.
     private static let maxEarlyFrames = 1000
 
     /// The parameters with which a login resumes the live; nil if there is none.
@@ -28,34 +35,36 @@ struct LivePlace: Sendable {
         return ResumePoint(live: live, ticket: ticket, position: position, token: token)
     }
 
-    /// Begins a join: frames of the live are kept until the reply to the join.
-    mutating func joining(_ live: LiveID) {
-        self.joining = live
-        self.early = []
+    /// A join was sent: frames of the live are kept until the reply to the join.
+    ///
+    /// A join that is sent again after a reconnect keeps the frames that it has.
+    mutating func joinSent(handle: Int, live: LiveID) {
+        if self.join?.handle != handle { self.join = PendingJoin(handle: handle, live: live) }
     }
 
-    /// Sets the id after which this user's notices continue, unless one is known.
-    mutating func noticesFrom(_ id: String) {
+    /// Sets the id after which this user's notices continue, unless a notice was received before.
+    mutating func startNotices(after id: String) {
         if self.lastNotice == nil, !id.isEmpty { self.lastNotice = id }
     }
 
     /// A frame of a live, or a notice, was received.
-    mutating func received(_ frame: IncomingFrame) -> [ClientEvent] {
+    mutating func frameReceived(_ frame: IncomingFrame) -> [ClientEvent] {
         let live: LiveID
+        var isNotice = false
         switch frame {
         case .notice(let notice):
             guard Self.isLater(notice.id, than: self.lastNotice) else { return [] }
             self.lastNotice = notice.id
             live = notice.live
+            isNotice = true
         case .feed(let feed): live = feed.live
         case .counts(let counts): live = counts.live
         case .reply, .drain, .unknown: return []
         }
-        if live == self.joining, live != self.live {
-            if self.early.count < Self.maxEarlyFrames { self.early.append(frame) }
-            return []
-        }
-        return self.apply(frame)
+        guard let join = self.join, live == join.live, live != self.live else { return self.apply(frame) }
+        // A notice that was dropped here would not be sent again, because `lastNotice` is after it.
+        if isNotice || join.earlyFrames.count < Self.maxEarlyFrames { self.join?.earlyFrames.append(frame) }
+        return []
     }
 
     /// A resume has succeeded.
@@ -67,27 +76,27 @@ struct LivePlace: Sendable {
 
     /// The client could not resume its live.
     ///
-    /// `isLeaving`: whether the app has already asked to leave it.
-    mutating func lost(_ error: ErrorInfo, isLeaving: Bool) -> [ClientEvent] {
+    /// `isLeaving`: whether the app has already asked to leave the live.
+    mutating func resumeFailed(_ error: ErrorInfo, isLeaving: Bool) -> [ClientEvent] {
         guard let live = self.live else { return [] }
-        self.forget()
-        return [isLeaving ? .left(live) : .lost(live, error)]
+        self.forgetLive()
+        return [isLeaving ? .left(live) : .resumeFailed(live, error)]
     }
 
     /// Updates the place if the call that has ended was a join, a leave or an end of a live.
     mutating func callEnded(_ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>) -> [ClientEvent] {
         guard let live = call.live else { return [] }
-        if call.isJoining, live == self.joining { return self.joinEnded(live, result) }
+        if let join = self.join, join.handle == call.handle { return self.joinEnded(join, result) }
         guard live == self.live else { return [] }
         switch (call.method, result) {
         case ("live.leave", .success):
-            self.forget()
+            self.forgetLive()
             return [.left(live)]
         case ("live.leave", .failure(let error)) where error.has(.notInRoom):
-            self.forget()
+            self.forgetLive()
             return [.left(live)]
         case ("live.end", .success(let result)):
-            self.forget()
+            self.forgetLive()
             guard case .statistics(let statistics, _) = result else { return [.liveEnded(live, statistics: nil)] }
             return [.liveEnded(live, statistics: statistics)]
         default: return []
@@ -95,25 +104,23 @@ struct LivePlace: Sendable {
     }
 
     /// Forgets the live, so that a reconnect resumes none.
-    mutating func forget() {
+    mutating func forgetLive() {
         self.live = nil
         self.ticket = nil
         self.startToken = nil
         self.tracker = FeedTracker()
     }
 
-    private mutating func joinEnded(_ live: LiveID, _ result: Result<CallResult, ErrorInfo>) -> [ClientEvent] {
-        let early = self.early
-        self.joining = nil
-        self.early = []
-        guard case .success(let result) = result, let join = result.join else { return [] }
-        let isAgain = self.live == live && self.tracker.position?.epoch == join.epoch
+    private mutating func joinEnded(_ join: PendingJoin, _ result: Result<CallResult, ErrorInfo>) -> [ClientEvent] {
+        self.join = nil
+        guard case .success(let result) = result, let joined = result.join else { return [] }
+        let isAgain = self.live == join.live && self.tracker.position?.epoch == joined.epoch
         if !isAgain { self.tracker = FeedTracker() }
-        self.startToken = join.token ?? (isAgain ? self.startToken : nil)
-        self.live = live
-        self.ticket = join.ticket
-        var events: [ClientEvent] = [.joined(live, isAgain: isAgain, isConfirmed: join.confirmed)]
-        for frame in early { events += self.apply(frame) }
+        self.startToken = joined.token ?? (isAgain ? self.startToken : nil)
+        self.live = join.live
+        self.ticket = joined.ticket
+        var events: [ClientEvent] = [.joined(join.live, isAgain: isAgain, isConfirmed: joined.confirmed)]
+        for frame in join.earlyFrames { events += self.apply(frame) }
         return events
     }
 
@@ -124,8 +131,8 @@ struct LivePlace: Sendable {
         case .feed(let feed):
             guard feed.live == self.live else { return [] }
             let (items, hasGap) = self.tracker.record(feed)
-            // `liveEnded` is a live's last item. Then the client is out of the live.
-            if items.contains(where: \.isEnd) { self.forget() }
+            // `liveEnded` is the last item of a live; after it the client is in no live.
+            if items.contains(where: \.isEnd) { self.forgetLive() }
             let entries = items.compactMap { item in
                 item.content.map { FeedEntry(n: item.n, at: item.at, content: $0) }
             }
@@ -139,25 +146,27 @@ struct LivePlace: Sendable {
         if let fault = notice.fault { return [.badFrame(fault)] }
         guard let content = notice.content else { return [] }
         if case .kickedOut(let reason, let by) = content {
-            // Tickets below `floor` are void. If this client's ticket stays valid, it joined after the kick, or the
-            // kick removed another device of the user in favour of this one.
+            // A kick voids the tickets below `floor`. A client whose ticket is still valid joined after the kick, or the
+            // kick removed another device of the user because this one has joined.
             let isVoid = notice.floor.map { floor in self.ticket.map { $0 < floor } ?? true } ?? true
             guard notice.live == self.live, isVoid else { return [] }
-            self.forget()
+            self.forgetLive()
             return [.kickedOut(notice.live, reason: reason, by: by)]
         }
-        let to = UserKey(AppID(""), UserID(""))
-        return [.notice(Notice(to: to, live: notice.live, at: notice.at, floor: notice.floor, content: content))]
+        // A client gets its own notices only, so a frame does not name the receiver.
+        let receiver = UserKey(AppID(""), UserID(""))
+        return [.notice(Notice(to: receiver, live: notice.live, at: notice.at, floor: notice.floor, content: content))]
     }
 
-    /// Whether a notice comes after the last known one.
+    /// Whether a notice comes after the last received one.
     ///
-    /// Ids are `partition-offset`; a user's notices share a partition.
+    /// Ids are `partition-offset`. All notices of a user are in one partition; ids that cannot be compared count as
+    /// later.
     private static func isLater(_ id: String, than last: String?) -> Bool {
-        guard let last, let new = Self.noticePosition(id), let known = Self.noticePosition(last),
-            new.partition == known.partition
+        guard let last, let new = Self.noticePosition(id), let previous = Self.noticePosition(last),
+            new.partition == previous.partition
         else { return true }
-        return new.offset > known.offset
+        return new.offset > previous.offset
     }
 
     /// The partition and the offset of an id.

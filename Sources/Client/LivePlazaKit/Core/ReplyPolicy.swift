@@ -5,8 +5,10 @@ extension ErrorInfo {
     /// An error with one of the protocol's codes.
     ///
     /// `retryAfter`: the milliseconds after which to retry; nil if a retry is useless.
-    init(_ code: ReplyCode, _ message: String, retryAfter: Int64? = nil) {
-        self.init(code: code.code, message: message, retryAfter: retryAfter.map { .milliseconds($0) })
+    /// `reason`: why a live is closed to this client.
+    init(_ code: ReplyCode, _ message: String, retryAfter: Int64? = nil, reason: String? = nil) {
+        self.init(
+            code: code.code, message: message, retryAfter: retryAfter.map { .milliseconds($0) }, reason: reason)
     }
 
     /// The error for a frame of the server that violates the protocol.
@@ -44,12 +46,12 @@ enum CloseCode {
 
 /// What the error of a login, or of a resume, means (PROTOCOL.md, section 7).
 enum LoginVerdict: Equatable, Sendable {
-    /// Treat it like a connection that was closed with the code.
+    /// The error means the same as a connection that was closed with this code.
     case closed(code: Int)
     /// Try the same login again later.
-    case again
+    case retry
     /// The live cannot be resumed; log in without it.
-    case lost
+    case dropLive
     /// The client ends.
     case end
 
@@ -60,8 +62,8 @@ enum LoginVerdict: Equatable, Sendable {
             case .tokenInvalid: .closed(code: CloseCode.tokenRefused)
             case .signedInElsewhere: .closed(code: CloseCode.signedInElsewhere)
             case .overLimit: .closed(code: CloseCode.tooManyConnections)
-            case .overloaded, .unavailable, .timedOut, .tooFrequent: .again
-            default: isResume ? .lost : .end
+            case .overloaded, .unavailable, .timedOut, .tooFrequent: .retry
+            default: isResume ? .dropLive : .end
             }
     }
 }

@@ -10,30 +10,31 @@ internal import Foundation
 /// A token, and how many milliseconds it remains valid.
 struct TokenValue: Sendable, Equatable {
     var text: String
-    var left: Double
+    /// The remaining validity in milliseconds.
+    var remainingTime: Double
 
-    /// How long a token is assumed to be valid whose end cannot be read, in milliseconds.
-    static let unknownLife = 3_600_000.0
+    /// The validity that is assumed for a token whose end cannot be read, in milliseconds.
+    static let assumedValidity = 3_600_000.0
 
-    /// A token whose validity is read from its text.
+    /// Makes a token whose validity is read from its text.
     ///
     /// `wallTime`: milliseconds since 1970.
     init(_ text: String, wallTime: Double) {
-        self.init(text: text, left: Self.end(of: text).map { $0 - wallTime } ?? Self.unknownLife)
+        self.init(text: text, remainingTime: Self.expiry(of: text).map { $0 - wallTime } ?? Self.assumedValidity)
     }
 
-    init(text: String, left: Double) {
+    init(text: String, remainingTime: Double) {
         self.text = text
-        self.left = left
+        self.remainingTime = remainingTime
     }
 
     private struct Claims: Decodable { var exp: Double }
 
-    /// Reads when a token expires, without verifying the token: that is the server's task.
+    /// Reads when a token expires, without verifying it.
     ///
     /// - Parameter token: a JWT in compact form.
     /// - Returns: milliseconds since 1970; nil if it cannot be read.
-    static func end(of token: String) -> Double? {
+    static func expiry(of token: String) -> Double? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count > 1 else { return nil }
         var text = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
@@ -54,42 +55,43 @@ struct TokenKeeper: Sendable {
     /// When the provider is asked for a newer token; infinite without a provider, and while it is being asked.
     var renewAt = Double.infinity
     let hasProvider: Bool
-    private let random: Chance
+    private let random: RandomSource
     private var failures = 0
     /// Whether a token was refused since the last login; a second refusal is final.
     private var wasRefused = false
 
-    /// A token is renewed at least this long before its end, unless its whole validity is too short.
-    private static let margin = 60_000.0
+    /// A token is renewed at least this long before its end, unless its remaining validity is too short.
+    private static let renewalMargin = 60_000.0
 
-    init(hasProvider: Bool, random: @escaping Chance) {
+    init(hasProvider: Bool, random: @escaping RandomSource) {
         self.hasProvider = hasProvider
         self.random = random
     }
 
     /// How long to wait before the provider is asked for a newer token, in milliseconds.
     ///
-    /// The latest moment is a minute before the token's end, or a fifth of its remaining validity if that is less. The
-    /// moment is drawn at random from as long a time before that, so that clients whose tokens were issued together do
-    /// not ask together.
+    /// The provider is asked one to two margins before the token ends. The moment is random, so that clients whose tokens
+    /// were issued together do not ask together. The margin is a minute, or a fifth of the remaining validity if that is
+    /// less.
     ///
-    /// `left`: milliseconds until the token ends.
+    /// `remainingTime`: milliseconds until the token ends.
     /// `random`: a random number from 0 to below 1.
-    static func renewalDelay(left: Double, random: Double) -> Double {
-        let early = min(Self.margin, max(0, left) / 5)
-        return max(0, left - early - early * random)
+    static func renewalDelay(remainingTime: Double, random: Double) -> Double {
+        let margin = min(Self.renewalMargin, max(0, remainingTime) / 5)
+        return max(0, remainingTime - margin - margin * random)
     }
 
-    /// Uses a token from now on.
+    /// Uses this token from now on, and sets when it is renewed.
     mutating func use(_ token: TokenValue, at now: Double) {
         self.failures = 0
         self.text = token.text
         self.renewAt =
-            self.hasProvider ? now + Self.renewalDelay(left: token.left, random: self.random()) : .infinity
+            self.hasProvider
+            ? now + Self.renewalDelay(remainingTime: token.remainingTime, random: self.random()) : .infinity
     }
 
-    /// Whether a login needs another token than the present one.
-    func needsNew(at now: Double) -> Bool { self.hasProvider && (self.text == nil || self.renewAt <= now) }
+    /// Whether a login needs a new token from the provider.
+    func needsNewToken(at now: Double) -> Bool { self.hasProvider && (self.text == nil || self.renewAt <= now) }
 
     /// Records that the provider has failed.
     ///

@@ -5,8 +5,8 @@ internal import PlazaWire
 /// Camera, microphone and screen of this user.
 ///
 /// The app's `MediaEngine` captures and plays. The store keeps the state of the devices and reports it to the user's
-/// seat, so that others see at once that a guest's camera is on. Without an engine the devices count as open, so that
-/// an app can be tried without media.
+/// seat, so that others see at once that a guest's camera is on. Without an engine, opening a device always succeeds, so
+/// that an app can be tried without media.
 public final class DeviceStore: Sendable {
     private let engine: PlazaEngine
     private let media = Locked<(any MediaEngine)?>(nil)
@@ -32,19 +32,19 @@ public final class DeviceStore: Sendable {
     ///   - completion: errors: `failed` with the device's error; `seatCameraLocked` or `cameraNeedsHost`, after which
     ///     the camera is closed again.
     public func openLocalCamera(isFront: Bool, completion: CompletionClosure?) {
-        self.engine.start(completion, self.openingCamera(isFront))
+        self.engine.start(completion, self.openCameraOperation(isFront: isFront))
     }
 
     /// Opens the camera, as the method with a completion.
     public func openLocalCamera(isFront: Bool) async throws(ErrorInfo) {
-        try await self.openingCamera(isFront)(self.engine)
+        try await self.openCameraOperation(isFront: isFront)(self.engine)
     }
 
     /// Closes the camera.
     public func closeLocalCamera() {
         self.run { engine, media in
             media?.closeCamera()
-            self.change { $0.cameraStatus = .off }
+            self.changeState { $0.cameraStatus = .off }
             try? await engine.report(camera: false)
         }
     }
@@ -54,17 +54,17 @@ public final class DeviceStore: Sendable {
     /// - Parameter completion: errors: `failed` with the device's error; `seatMicrophoneLocked` or
     ///   `microphoneNeedsHost`, after which the microphone is closed again.
     public func openLocalMicrophone(completion: CompletionClosure?) {
-        self.engine.start(completion, self.openingMicrophone)
+        self.engine.start(completion, self.openMicrophoneOperation)
     }
 
     /// Opens the microphone, as the method with a completion.
-    public func openLocalMicrophone() async throws(ErrorInfo) { try await self.openingMicrophone(self.engine) }
+    public func openLocalMicrophone() async throws(ErrorInfo) { try await self.openMicrophoneOperation(self.engine) }
 
     /// Closes the microphone.
     public func closeLocalMicrophone() {
         self.run { engine, media in
             media?.closeMicrophone()
-            self.change { $0.microphoneStatus = .off }
+            self.changeState { $0.microphoneStatus = .off }
             try? await engine.report(microphone: false)
         }
     }
@@ -73,7 +73,7 @@ public final class DeviceStore: Sendable {
     public func switchCamera(isFront: Bool) {
         self.run { _, media in
             media?.switchCamera(isFront: isFront)
-            self.change { $0.isFrontCamera = isFront }
+            self.changeState { $0.isFrontCamera = isFront }
         }
     }
 
@@ -81,7 +81,7 @@ public final class DeviceStore: Sendable {
     public func switchMirror(mirrorType: MirrorType) {
         self.run { _, media in
             media?.setMirror(mirrorType)
-            self.change { $0.localMirrorType = mirrorType }
+            self.changeState { $0.localMirrorType = mirrorType }
         }
     }
 
@@ -89,7 +89,7 @@ public final class DeviceStore: Sendable {
     public func updateVideoQuality(_ quality: VideoQuality) {
         self.run { _, media in
             media?.setVideoQuality(quality)
-            self.change { $0.localVideoQuality = quality }
+            self.changeState { $0.localVideoQuality = quality }
         }
     }
 
@@ -97,7 +97,7 @@ public final class DeviceStore: Sendable {
     public func setAudioRoute(_ route: AudioRoute) {
         self.run { _, media in
             media?.setAudioRoute(route)
-            self.change { $0.currentAudioRoute = route }
+            self.changeState { $0.currentAudioRoute = route }
         }
     }
 
@@ -108,7 +108,7 @@ public final class DeviceStore: Sendable {
         let volume = min(max(volume, 0), 100)
         self.run { _, media in
             media?.setCaptureVolume(volume)
-            self.change { $0.captureVolume = volume }
+            self.changeState { $0.captureVolume = volume }
         }
     }
 
@@ -119,7 +119,7 @@ public final class DeviceStore: Sendable {
         let volume = min(max(volume, 0), 100)
         self.run { _, media in
             media?.setOutputVolume(volume)
-            self.change { $0.outputVolume = volume }
+            self.changeState { $0.outputVolume = volume }
         }
     }
 
@@ -129,7 +129,7 @@ public final class DeviceStore: Sendable {
     public func startScreenShare(appGroup: String) {
         self.run { _, media in
             media?.startScreenShare(appGroup: appGroup)
-            self.change { $0.screenStatus = .on }
+            self.changeState { $0.screenStatus = .on }
         }
     }
 
@@ -137,7 +137,7 @@ public final class DeviceStore: Sendable {
     public func stopScreenShare() {
         self.run { _, media in
             media?.stopScreenShare()
-            self.change { $0.screenStatus = .off }
+            self.changeState { $0.screenStatus = .off }
         }
     }
 
@@ -146,56 +146,64 @@ public final class DeviceStore: Sendable {
         self.closeLocalCamera()
         self.closeLocalMicrophone()
         self.stopScreenShare()
-        self.run { _, _ in self.change { $0 = DeviceState() } }
+        self.run { _, _ in self.changeState { $0 = DeviceState() } }
     }
 }
 
 extension DeviceStore {
+    /// Runs `body` on the delivery queue, in the order of the calls.
     private func run(_ body: @escaping @Sendable (isolated PlazaEngine, (any MediaEngine)?) async -> Void) {
         self.engine.start(nil) { engine async throws(ErrorInfo) in await body(engine, self.mediaEngine) }
     }
 
-    private func change(_ body: (inout DeviceState) -> Void) {
+    private func changeState(_ body: (inout DeviceState) -> Void) {
         var state = self.state.value
         body(&state)
         if state != self.state.value { self.state.value = state }
     }
 
-    private func openingCamera(_ isFront: Bool) -> StoreOperation<Void> {
+    private func openCameraOperation(isFront: Bool) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
             let media = self.mediaEngine
-            let fault = await Self.opening { media?.openCamera(isFront: isFront, completion: $0) ?? $0(.noError) }
-            self.change { ($0.cameraLastError, $0.isFrontCamera) = (fault, isFront) }
+            let fault = await Self.waitForCompletion { completion in
+                media?.openCamera(isFront: isFront, completion: completion) ?? completion(.noError)
+            }
+            self.changeState { ($0.cameraLastError, $0.isFrontCamera) = (fault, isFront) }
             if fault != .noError { throw Self.error(fault, of: "camera") }
             do throws(ErrorInfo) {
                 try await engine.report(camera: true)
             } catch {
                 media?.closeCamera()
-                self.change { $0.cameraStatus = .off }
+                self.changeState { $0.cameraStatus = .off }
                 throw error
             }
-            self.change { $0.cameraStatus = .on }
+            self.changeState { $0.cameraStatus = .on }
         }
     }
 
-    private var openingMicrophone: StoreOperation<Void> {
+    private var openMicrophoneOperation: StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
             let media = self.mediaEngine
-            let fault = await Self.opening { media?.openMicrophone(completion: $0) ?? $0(.noError) }
-            self.change { $0.microphoneLastError = fault }
+            let fault = await Self.waitForCompletion { completion in
+                media?.openMicrophone(completion: completion) ?? completion(.noError)
+            }
+            self.changeState { $0.microphoneLastError = fault }
             if fault != .noError { throw Self.error(fault, of: "microphone") }
             do throws(ErrorInfo) {
                 try await engine.report(microphone: true)
             } catch {
                 media?.closeMicrophone()
-                self.change { $0.microphoneStatus = .off }
+                self.changeState { $0.microphoneStatus = .off }
                 throw error
             }
-            self.change { $0.microphoneStatus = .on }
+            self.changeState { $0.microphoneStatus = .on }
         }
     }
 
-    private static func opening(_ open: (@escaping @Sendable (DeviceError) -> Void) -> Void) async -> DeviceError {
+    /// Calls `open`, and waits until it calls the closure that it gets.
+    private static func waitForCompletion(
+        of open: (@escaping @Sendable (DeviceError) -> Void) -> Void
+    ) async -> DeviceError {
         await withCheckedContinuation { continuation in open { continuation.resume(returning: $0) } }
     }
 

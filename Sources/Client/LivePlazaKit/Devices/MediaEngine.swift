@@ -14,7 +14,7 @@ public protocol MediaEngine: AnyObject, Sendable {
     func openMicrophone(completion: @escaping @Sendable (DeviceError) -> Void)
     /// Closes the microphone.
     func closeMicrophone()
-    /// Uses the other camera.
+    /// Switches to the camera on the side of the screen, or to the other one.
     func switchCamera(isFront: Bool)
     /// Sets whether the user's own picture is mirrored.
     func setMirror(_ mirror: MirrorType)

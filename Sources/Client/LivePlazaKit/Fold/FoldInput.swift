@@ -11,19 +11,41 @@ enum FoldInput: Sendable {
     case local(LocalChange)
 }
 
-/// A part of a live's state that a client reads when it enters the live, and after a gap in the feed.
+/// A part of a live's state that a client reads with a call: when it enters the live, and after a gap in the feed.
 enum SnapshotName: CaseIterable, Sendable {
-    case details, audience, statistics, seatRequests, mutes
+    case details, audience, statistics
+    /// The open requests for seats: all of them for hosts, a viewer's own ones for a viewer.
+    case seatRequests
+    /// All mutes, for hosts.
+    case mutes
+    /// Whether this user is muted.
+    case ownMute
+    /// The open requests between this live and others, for the owner.
+    case coHostRequests, battleRequests
+}
+
+extension FoldInput {
+    /// The broker's time of an item or a notice; nil for other inputs.
+    var at: Timestamp? {
+        switch self {
+        case .item(let entry): entry.at
+        case .notice(_, let at): at
+        case .counts, .snapshot, .local: nil
+        }
+    }
 }
 
 /// The result of a read.
 enum Snapshot: Sendable {
     case details(LiveDetails)
     case audience(AudiencePage)
-    case statistics(LiveStatistics)
-    case seatRequests(applications: [OpenApplication], invitations: [OpenInvitation])
-    case mutes([Sanction])
-    /// A page of lives that could be asked to connect; if `isFirst`, it replaces the pages that were read before.
+    case statistics(LiveStatistics, at: Timestamp?)
+    case seatRequests(applications: [OpenApplication], invitations: [OpenInvitation], at: Timestamp?)
+    case mutes(SanctionPage)
+    case ownMute(SanctionPage)
+    case coHostRequests(sent: [OpenCoHostRequest], received: [OpenCoHostRequest], at: Timestamp)
+    case battleRequests(sent: [OpenBattleRequest], received: [OpenBattleRequest], at: Timestamp)
+    /// A page of lives that could be asked to connect. If `isFirst`, it replaces the pages that were read before.
     case candidates([LiveListEntry], cursor: String, isFirst: Bool)
     case gifts([PlazaModel.GiftCategory])
 
@@ -35,7 +57,23 @@ enum Snapshot: Sendable {
         case .statistics: .statistics
         case .seatRequests: .seatRequests
         case .mutes: .mutes
+        case .ownMute: .ownMute
+        case .coHostRequests: .coHostRequests
+        case .battleRequests: .battleRequests
         case .candidates, .gifts: nil
+        }
+    }
+
+    /// The time of the snapshot: it contains what feed items and notices up to this time tell (R1.19).
+    ///
+    /// Nil if the server does not tell, and for `details`, whose parts have revisions of their own.
+    var at: Timestamp? {
+        switch self {
+        case .audience(let page): page.at
+        case .statistics(_, let at), .seatRequests(_, _, let at): at
+        case .mutes(let page), .ownMute(let page): page.at
+        case .coHostRequests(_, _, let at), .battleRequests(_, _, let at): at
+        case .details, .candidates, .gifts: nil
         }
     }
 }
@@ -44,14 +82,14 @@ enum Snapshot: Sendable {
 enum LocalChange: Sendable {
     /// The app has added a message to the list of this client only.
     case tip(Barrage)
-    /// A message of this user was refused because it is muted.
+    /// The server has refused a message because this user is muted.
     case selfMuted
     case applicationAnswered(user: String)
     case invited(user: String)
     case invitationCancelled(user: String)
     case coHostRequested(lives: [String])
     case coHostRequestEnded(inviter: String, invitee: String)
-    /// This many milliseconds have passed.
+    /// This many milliseconds have passed since the last such change.
     case elapsed(UInt)
 }
 
@@ -82,13 +120,29 @@ extension SnapshotName {
             case .audienceJoined, .audienceLeft, .userChanged: true
             default: false
             }
-        case (.mutes, .item(let entry)): entry.content.isMessageDisabled
+        case (.mutes, .item(let entry)), (.ownMute, .item(let entry)): entry.content.isMuteChange
         case (.statistics, .item(let entry)):
             switch entry.content {
             case .likes, .summary: true
             default: false
             }
-        case (.seatRequests, .local): true
+        case (.seatRequests, .local(let change)):
+            switch change {
+            case .applicationAnswered, .invited, .invitationCancelled: true
+            default: false
+            }
+        case (.coHostRequests, .local(let change)):
+            switch change {
+            case .coHostRequested, .coHostRequestEnded: true
+            default: false
+            }
+        case (.coHostRequests, .notice(let content, _)):
+            switch content {
+            case .coHostRequestReceived, .coHostRequestCancelled, .coHostRequestAccepted, .coHostRequestRejected,
+                .coHostRequestTimedOut:
+                true
+            default: false
+            }
         case (.seatRequests, .notice(let content, _)):
             switch content {
             case .applicationReceived, .applicationCancelled, .applicationProcessed, .applicationTimedOut,
@@ -102,7 +156,8 @@ extension SnapshotName {
 }
 
 extension FeedContent {
-    fileprivate var isMessageDisabled: Bool {
+    /// Whether the item says that a user was muted or unmuted.
+    fileprivate var isMuteChange: Bool {
         if case .messageDisabled = self { return true }
         return false
     }

@@ -2,7 +2,7 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// The maximum number of viewers that a client keeps (R4.21).
+/// The maximum number of viewers in the list that a client keeps (R4.21).
 let maxAudience = 200
 /// The maximum number of messages that a client keeps; the oldest are dropped.
 let maxMessages = 1000
@@ -10,26 +10,34 @@ let maxMessages = 1000
 extension LiveAudienceState {
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         switch input {
-        case .snapshot(let snapshot): self.reduce(snapshot)
+        case .snapshot(let snapshot): self.reduce(snapshot, context.selfID)
         case .counts(let counts): self.show(counts)
         case .item(let entry): self.reduce(entry.content, &context)
-        // A client that does not know of its own mute learns of it when a message is refused.
-        case .local(.selfMuted): self.ban(LiveUserInfo(userID: context.selfID.text))
+        // A client that does not know yet that its user is muted learns it when the server refuses a message.
+        case .local(.selfMuted): self.addMute(of: self.knownUser(context.selfID))
         default: break
         }
         self.showAdmins(context.states.live.info.admins)
     }
 
-    private mutating func reduce(_ snapshot: Snapshot) {
+    private mutating func reduce(_ snapshot: Snapshot, _ selfID: UserID) {
         switch snapshot {
         case .details(let details): self.show(details.audience)
         case .audience(let page): self.audienceList = page.members.prefix(maxAudience).map { LiveUserInfo($0.user) }
-        case .mutes(let mutes):
-            self.messageBannedUserList = mutes.map { mute in
-                self.audienceList.first { $0.userID == mute.user.text } ?? LiveUserInfo(userID: mute.user.text)
-            }
+        case .mutes(let page):
+            self.messageBannedUserList = page.items.map { self.knownUser($0.user, $0.userInfo) }
+            if let own = page.own { self.addMute(of: self.knownUser(own.user, own.userInfo)) }
+        case .ownMute(let page):
+            self.removeMute(of: LiveUserInfo(userID: selfID.text))
+            if let own = page.own { self.addMute(of: self.knownUser(own.user, own.userInfo)) }
         default: break
         }
+    }
+
+    /// A user as the list of viewers shows it, or as the server does, or with nothing but its id.
+    private func knownUser(_ user: UserID, _ info: UserInfo? = nil) -> LiveUserInfo {
+        self.audienceList.first { $0.userID == user.text } ?? info.map { LiveUserInfo($0) }
+            ?? LiveUserInfo(userID: user.text)
     }
 
     private mutating func reduce(_ content: FeedContent, _ context: inout FoldContext) {
@@ -39,6 +47,7 @@ extension LiveAudienceState {
         case .audienceJoined(let user) where user.userID.text != owner:
             let audience = LiveUserInfo(user)
             context.events.append(.audience(.onAudienceJoined(audience: audience)))
+            if context.covering.contains(.audience) { return }
             if self.audienceList.contains(where: { $0.userID == audience.userID }) {
                 self.audienceList = self.audienceList.replacing(audience)
             } else if self.audienceList.count < maxAudience {
@@ -46,24 +55,29 @@ extension LiveAudienceState {
             }
         case .audienceLeft(let user) where user.userID.text != owner:
             context.events.append(.audience(.onAudienceLeft(audience: LiveUserInfo(user))))
+            if context.covering.contains(.audience) { return }
             self.audienceList = self.audienceList.without(user.userID.text)
         case .userChanged(let user):
-            self.audienceList = self.audienceList.replacing(LiveUserInfo(user))
+            if !context.covering.contains(.audience) {
+                self.audienceList = self.audienceList.replacing(LiveUserInfo(user))
+            }
             self.messageBannedUserList = self.messageBannedUserList.replacing(LiveUserInfo(user))
         case .messageDisabled(let user, let isDisable, _):
             let audience = LiveUserInfo(user)
             context.events.append(.audience(.onAudienceMessageDisabled(audience: audience, isDisable: isDisable)))
-            if isDisable { self.ban(audience) } else { self.messageBannedUserList = self.banned(without: audience) }
+            let isCovered = user.userID == context.selfID && context.covering.contains(.ownMute)
+            if isCovered || context.covering.contains(.mutes) { return }
+            if isDisable { self.addMute(of: audience) } else { self.removeMute(of: audience) }
         default: break
         }
     }
 
-    private mutating func ban(_ user: LiveUserInfo) {
-        self.messageBannedUserList = self.banned(without: user) + [user]
+    private mutating func addMute(of user: LiveUserInfo) {
+        self.messageBannedUserList = self.messageBannedUserList.without(user.userID) + [user]
     }
 
-    private func banned(without user: LiveUserInfo) -> [LiveUserInfo] {
-        self.messageBannedUserList.without(user.userID)
+    private mutating func removeMute(of user: LiveUserInfo) {
+        self.messageBannedUserList = self.messageBannedUserList.without(user.userID)
     }
 
     private mutating func show(_ counts: LiveCount) {
@@ -84,7 +98,7 @@ extension BarrageState {
         self.allowSendMessage = Self.maySend(context)
         guard let message = Self.message(input, in: context.liveID) else { return }
         var index = self.messageList.count
-        // Earlier messages are inserted before the known ones. A local tip has no number and keeps its place.
+        // A message of the history is inserted before the later messages. A local tip has no number and keeps its place.
         if !message.isLocal {
             while index > 0, !self.messageList[index - 1].isLocal,
                 self.messageList[index - 1].sequence > message.sequence
@@ -119,8 +133,9 @@ extension BarrageState {
         }
     }
 
-    /// Whether the server would accept a message of this user: neither the live nor the user is muted, or the user is a
-    /// host.
+    /// Whether the server would accept a message of this user.
+    ///
+    /// A host may always send. Other users may send if neither the whole live nor the user is muted.
     private static func maySend(_ context: FoldContext) -> Bool {
         let info = context.states.live.info
         let user = context.selfID.text
@@ -150,22 +165,22 @@ extension LikeState {
         case .item(let entry):
             switch entry.content {
             case .likes(let total, let sender, _):
-                self.raise(to: total)
+                self.raiseTotal(to: total)
                 context.events.append(
                     .like(
                         .onReceiveLikesMessage(
                             liveID: context.liveID.text, totalLikesReceived: UInt(clamping: total),
                             sender: LiveUserInfo(sender))))
-            case .summary(let figures): self.raise(to: figures.totalLikesReceived)
+            case .summary(let figures): self.raiseTotal(to: figures.totalLikesReceived)
             default: break
             }
-        case .snapshot(.statistics(let figures)): self.raise(to: figures.totalLikesReceived)
+        case .snapshot(.statistics(let figures, _)): self.raiseTotal(to: figures.totalLikesReceived)
         default: break
         }
     }
 
-    /// Raises the total, but never lowers it: an item of the feed may be older than the snapshot.
-    private mutating func raise(to total: Int64) {
+    /// Raises the total, but never lowers it, because an item of the feed may be older than the snapshot.
+    private mutating func raiseTotal(to total: Int64) {
         self.totalLikeCount = max(self.totalLikeCount, UInt(clamping: total))
     }
 }

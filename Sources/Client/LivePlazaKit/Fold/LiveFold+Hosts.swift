@@ -4,13 +4,19 @@ internal import PlazaModel
 extension CoHostState {
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         switch input {
-        case .notice(let content, _): self.reduce(content, &context)
+        case .notice(let content, _):
+            let present = self
+            self.reduce(content, &context)
+            if context.covering.contains(.coHostRequests) { self = present }
+        case .snapshot(.coHostRequests(let sent, let received, _)):
+            self.invitees = sent.map { SeatUserInfo($0.invitee) }
+            self.applicant = received.last.map { SeatUserInfo($0.inviter) }
         case .local(.coHostRequested(let lives)):
             for live in lives where !self.invitees.contains(where: { $0.liveID == live }) {
-                self.invitees.append(self.known(live))
+                self.invitees.append(self.knownHost(of: live))
             }
         case .local(.coHostRequestEnded(let inviter, let invitee)):
-            self.requestEnded(inviter: inviter, invitee: invitee, context.liveID)
+            self.removeRequest(inviter: inviter, invitee: invitee, context.liveID)
         case .snapshot(.candidates(let items, let cursor, let isFirst)): self.show(items, cursor, isFirst)
         default: break
         }
@@ -34,38 +40,36 @@ extension CoHostState {
             self.applicant = inviter
         case .coHostRequestCancelled(let inviter, let invitee, let member):
             let inviter = SeatUserInfo(inviter)
-            context.events.append(
-                .coHost(
-                    .onCoHostRequestCancelled(
-                        inviter: inviter, invitee: member.map { SeatUserInfo($0) } ?? self.known(invitee.text))))
-            self.requestEnded(inviter: inviter.liveID, invitee: invitee.text, context.liveID)
+            let inviteeInfo = member.map { SeatUserInfo($0) } ?? self.knownHost(of: invitee.text)
+            context.events.append(.coHost(.onCoHostRequestCancelled(inviter: inviter, invitee: inviteeInfo)))
+            self.removeRequest(inviter: inviter.liveID, invitee: invitee.text, context.liveID)
         case .coHostRequestAccepted(let invitee):
             context.events.append(.coHost(.onCoHostRequestAccepted(invitee: SeatUserInfo(invitee))))
-            self.requestEnded(inviter: context.liveID.text, invitee: invitee.live.text, context.liveID)
+            self.removeRequest(inviter: context.liveID.text, invitee: invitee.live.text, context.liveID)
         case .coHostRequestRejected(let invitee):
             context.events.append(.coHost(.onCoHostRequestRejected(invitee: SeatUserInfo(invitee))))
-            self.requestEnded(inviter: context.liveID.text, invitee: invitee.live.text, context.liveID)
+            self.removeRequest(inviter: context.liveID.text, invitee: invitee.live.text, context.liveID)
         case .coHostRequestTimedOut(let inviter, let invitee, let inviterMember, let inviteeMember):
             context.events.append(
                 .coHost(
                     .onCoHostRequestTimeout(
-                        inviter: inviterMember.map { SeatUserInfo($0) } ?? self.known(inviter.text),
-                        invitee: inviteeMember.map { SeatUserInfo($0) } ?? self.known(invitee.text))))
-            self.requestEnded(inviter: inviter.text, invitee: invitee.text, context.liveID)
+                        inviter: inviterMember.map { SeatUserInfo($0) } ?? self.knownHost(of: inviter.text),
+                        invitee: inviteeMember.map { SeatUserInfo($0) } ?? self.knownHost(of: invitee.text))))
+            self.removeRequest(inviter: inviter.text, invitee: invitee.text, context.liveID)
         default: break
         }
     }
 
-    /// The known data of the host of a live.
-    private func known(_ live: String) -> SeatUserInfo {
+    /// The host of a live, with the name and picture if a list of this state contains the host.
+    private func knownHost(of live: String) -> SeatUserInfo {
         self.invitees.first { $0.liveID == live }
             ?? (self.applicant?.liveID == live ? self.applicant : nil)
             ?? self.candidates.first { $0.liveID == live }
             ?? SeatUserInfo(liveID: live)
     }
 
-    /// Removes a request that has ended between this live and another one.
-    private mutating func requestEnded(inviter: String, invitee: String, _ liveID: LiveID) {
+    /// Removes a request that has ended: of this live to another, or of another live to this one.
+    private mutating func removeRequest(inviter: String, invitee: String, _ liveID: LiveID) {
         if inviter == liveID.text {
             self.invitees.removeAll { $0.liveID == invitee }
         } else if self.applicant?.liveID == inviter {
@@ -93,9 +97,10 @@ extension CoHostState {
 
 extension BattleState {
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
-        let before = self
+        // The events tell of the former battle too, which the new stage may not contain any more.
+        let formerState = self
         if let record = context.newStage { self.show(record.battle) }
-        for event in context.states.stage.events { before.reduce(event, &context) }
+        for event in context.states.stage.events { formerState.reduce(event, &context) }
         if case .notice(let content, _) = input { Self.reduce(content, &context) }
     }
 
@@ -135,19 +140,17 @@ extension BattleState {
     }
 
     private static func reduce(_ content: NoticeContent, _ context: inout FoldContext) {
-        let own = context.host(of: context.liveID)
+        let ownHost = context.host(of: context.liveID)
         let event: BattleEvent? =
             switch content {
-            case .battleRequestReceived(let id, let inviter, _, _, _):
-                .onBattleRequestReceived(battleID: id.text, inviter: SeatUserInfo(inviter), invitee: own)
             case .battleRequestCancelled(let id, let inviter, let invitee, let inviterMember, let inviteeMember):
                 .onBattleRequestCancelled(
                     battleID: id.text, inviter: inviterMember.map { SeatUserInfo($0) } ?? context.host(of: inviter),
                     invitee: inviteeMember.map { SeatUserInfo($0) } ?? context.host(of: invitee))
             case .battleRequestAccepted(let id, let invitee):
-                .onBattleRequestAccept(battleID: id.text, inviter: own, invitee: SeatUserInfo(invitee))
+                .onBattleRequestAccept(battleID: id.text, inviter: ownHost, invitee: SeatUserInfo(invitee))
             case .battleRequestRejected(let id, let invitee):
-                .onBattleRequestReject(battleID: id.text, inviter: own, invitee: SeatUserInfo(invitee))
+                .onBattleRequestReject(battleID: id.text, inviter: ownHost, invitee: SeatUserInfo(invitee))
             case .battleRequestTimedOut(let id, let inviter, let invitee, let inviterMember, let inviteeMember):
                 .onBattleRequestTimeout(
                     battleID: id.text, inviter: inviterMember.map { SeatUserInfo($0) } ?? context.host(of: inviter),
@@ -165,7 +168,7 @@ extension BattleState {
 
     private func info(of id: BattleID, _ context: FoldContext) -> BattleInfo {
         if let battle = Self.battle(id, context) { return BattleInfo(battle) }
-        if let last = self.currentBattleInfo, last.battleID == id.text { return last }
+        if let current = self.currentBattleInfo, current.battleID == id.text { return current }
         return BattleInfo(battleID: id.text)
     }
 

@@ -35,12 +35,12 @@ extension LiveSlice {
         }
     }
 
-    /// Advances the revision of the info; returns whether the change is new (R3.65).
+    /// Advances the revision of the info to that of a change (R3.65).
     ///
-    /// A change without a revision is from an earlier server and counts as new.
+    /// - Returns: whether the change is new. A change without a revision is from an earlier server and counts as new.
     private mutating func advance(to revision: Int64?) -> Bool {
         guard let revision else { return true }
-        if let known = self.revision, revision <= known { return false }
+        if let present = self.revision, revision <= present { return false }
         self.revision = revision
         return true
     }
@@ -62,17 +62,31 @@ extension StageSlice {
 }
 
 extension LiveSummaryState {
-    mutating func reduce(_ input: FoldInput) {
+    mutating func reduce(_ input: FoldInput, _ context: FoldContext) {
         switch input {
-        case .snapshot(.statistics(let figures)): self.summaryData = LiveSummaryData(figures)
+        case .snapshot(.statistics(let figures, _)): self.show(figures)
         case .item(let entry):
             switch entry.content {
-            case .summary(let figures), .liveEnded(_, let figures): self.summaryData = LiveSummaryData(figures)
+            case .summary(let figures): if !context.covering.contains(.statistics) { self.show(figures) }
+            case .liveEnded(_, let figures): self.summaryData = LiveSummaryData(figures)
             default: break
             }
-        // The server sends the statistics every few seconds; in between the client counts the duration itself.
+        case .counts(let counts): self.raiseTotalViewers(to: counts.totalViewers)
+        case .snapshot(.details(let details)): self.raiseTotalViewers(to: details.audience.totalViewers)
+        // The server sends the statistics every few seconds. Between them, the client itself increases the duration.
         case .local(.elapsed(let milliseconds)): self.summaryData.totalDuration += milliseconds
         default: break
         }
+    }
+
+    /// Shows the figures of a running live, whose number of viewers only the counts tell.
+    private mutating func show(_ figures: LiveStatistics) {
+        let totalViewers = self.summaryData.totalViewers
+        self.summaryData = LiveSummaryData(figures)
+        self.raiseTotalViewers(to: Int(clamping: totalViewers))
+    }
+
+    private mutating func raiseTotalViewers(to total: Int) {
+        self.summaryData.totalViewers = max(self.summaryData.totalViewers, UInt(clamping: total))
     }
 }

@@ -23,7 +23,7 @@ extension LiveSeatState {
         }
     }
 
-    /// Shows a stage as a whole, because its seats and layout belong to one revision.
+    /// Shows the seats, layout and canvas of a stage together, because they belong to one revision.
     private mutating func show(_ record: StageRecord) {
         let regions = Dictionary(
             record.layout.regions.map { (RegionKey(live: $0.live, seat: $0.seatIndex), RegionInfo($0)) },
@@ -53,9 +53,11 @@ extension CoGuestState {
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         switch input {
         case .notice(let content, _):
+            let present = self
             self.reduceForHosts(content, &context)
+            if context.covering.contains(.seatRequests) { self = present }
             Self.reduceForGuests(content, &context)
-        case .snapshot(.seatRequests(let applications, let invitations)):
+        case .snapshot(.seatRequests(let applications, let invitations, _)):
             self.applicants = applications.map { LiveUserInfo($0.guest) }
             self.invitees =
                 invitations.filter { $0.host.userID == context.selfID }.map { LiveUserInfo($0.guest) }
@@ -65,9 +67,12 @@ extension CoGuestState {
         if let record = context.newStage {
             self.connected = record.seats.compactMap { $0.occupant.map { SeatUserInfo($0) } }
         }
-        // The viewers who could be invited: those who neither sit nor are invited.
-        let taken = Set(self.connected.map(\.userID) + self.invitees.map(\.userID))
-        let candidates = context.states.audience.audienceList.filter { !taken.contains($0.userID) }
+        // A user on a seat is invited no more. A former admin answers no requests any more.
+        self.invitees.removeAll { invitee in self.connected.contains { $0.userID == invitee.userID } }
+        if !context.isHost { (self.applicants, self.invitees) = ([], []) }
+        // The viewers who can be invited are those who neither sit nor are invited already.
+        let seatedOrInvited = Set(self.connected.map(\.userID) + self.invitees.map(\.userID))
+        let candidates = context.states.audience.audienceList.filter { !seatedOrInvited.contains($0.userID) }
         if candidates != self.candidates { self.candidates = candidates }
     }
 
@@ -101,7 +106,6 @@ extension CoGuestState {
     private static func reduceForGuests(_ content: NoticeContent, _ context: inout FoldContext) {
         let event: GuestEvent? =
             switch content {
-            case .invitationReceived(let host, _, _, _): .onHostInvitationReceived(hostUser: LiveUserInfo(host))
             case .invitationCancelled(let host), .invitationTimedOut(let host):
                 .onHostInvitationCancelled(hostUser: LiveUserInfo(host))
             case .applicationAnswered(let host, let accepted):

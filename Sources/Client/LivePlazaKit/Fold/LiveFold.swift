@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
 internal import PlazaModel
 
 /// Folds what a client receives about one live into the states of its stores: the same inputs give the same states and
 /// events.
 struct LiveFold: Sendable {
     /// The maximum number of inputs that are kept until a requested snapshot arrives.
-    private static let maxKept = 1000
+    private static let maxKeptInputs = 1000
 
     let liveID: LiveID
     private let selfID: UserID
     private(set) var states = LiveStates()
-    /// The inputs since each snapshot was requested.
-    private var since: [SnapshotName: [FoldInput]] = [:]
+    /// The snapshots that were requested and are not read yet.
+    private var requests: [SnapshotName: SnapshotRequest] = [:]
+    /// The times of the snapshots that were read last.
+    private var snapshotTimes: [SnapshotName: Timestamp] = [:]
+
+    private struct SnapshotRequest {
+        /// The inputs that were received since the request and change the snapshot.
+        var inputs: [FoldInput] = []
+        /// Whether there were more than `maxKeptInputs`, so that the snapshot must be read again.
+        var isOverflown = false
+    }
 
     init(liveID: LiveID, selfID: UserID) {
         self.liveID = liveID
@@ -22,26 +32,40 @@ struct LiveFold: Sendable {
     ///
     /// Inputs that are received before the response may be newer than the snapshot. Therefore they are kept, and folded
     /// into the snapshot again (R1.18).
-    mutating func snapshotRequested(_ name: SnapshotName) { self.since[name] = [] }
+    mutating func snapshotRequested(_ name: SnapshotName) { self.requests[name] = SnapshotRequest() }
 
     /// Drops the kept inputs of a snapshot that could not be read.
-    mutating func snapshotFailed(_ name: SnapshotName) { self.since[name] = nil }
+    mutating func snapshotFailed(_ name: SnapshotName) { self.requests[name] = nil }
+
+    /// Whether so many inputs were received since the request of a snapshot that it must be read again.
+    func mustReadAgain(_ name: SnapshotName) -> Bool { self.requests[name]?.isOverflown ?? false }
 
     /// Folds an input and returns its events.
     mutating func apply(_ input: FoldInput) -> [StoreEvent] {
-        for (name, kept) in self.since where name.isChanged(by: input) && kept.count < Self.maxKept {
-            self.since[name] = kept + [input]
+        for (name, request) in self.requests where name.isChanged(by: input) {
+            if request.inputs.count < Self.maxKeptInputs {
+                self.requests[name]?.inputs.append(input)
+            } else {
+                self.requests[name]?.isOverflown = true
+            }
         }
         return self.fold(input)
     }
 
     /// Folds a snapshot that was read, and the inputs since it was requested.
     mutating func snapshotRead(_ snapshot: Snapshot) -> [StoreEvent] {
-        let since = snapshot.name.flatMap { self.since.removeValue(forKey: $0) } ?? []
+        let laterInputs = snapshot.name.flatMap { self.requests.removeValue(forKey: $0) }?.inputs ?? []
+        if let name = snapshot.name { self.snapshotTimes[name] = snapshot.at }
         let events = self.fold(.snapshot(snapshot))
         // The events of these inputs were returned when they were received.
-        for input in since { _ = self.fold(input) }
+        for input in laterInputs { _ = self.fold(input) }
         return events
+    }
+
+    /// The snapshots that contain an input, because it is not later than they are (R1.19).
+    private func covering(_ input: FoldInput) -> Set<SnapshotName> {
+        guard let at = input.at, !self.snapshotTimes.isEmpty else { return [] }
+        return Set(self.snapshotTimes.filter { name, time in at <= time && name.isChanged(by: input) }.keys)
     }
 
     private mutating func fold(_ input: FoldInput) -> [StoreEvent] {
@@ -50,12 +74,13 @@ struct LiveFold: Sendable {
         self.states.stage.reduce(input)
         let newStage = self.states.stage.record?.revision == revision ? nil : self.states.stage.record
         // A list that two values share is copied when one of them changes. The list of messages is long and changes with
-        // each message, so no other value has it meanwhile. No reducer reads it but its own.
+        // each message, so it is moved out of `self.states` here. Only the reducer of the barrage reads it.
         var barrage = BarrageState()
         swap(&barrage, &self.states.barrage)
         var states = self.states
         var context = FoldContext(
-            liveID: self.liveID, selfID: self.selfID, states: self.states, newStage: newStage)
+            liveID: self.liveID, selfID: self.selfID, states: self.states, newStage: newStage,
+            covering: self.covering(input))
         // Later reducers read the states of earlier ones.
         states.audience.reduce(input, &context)
         context.states.audience = states.audience
@@ -67,7 +92,8 @@ struct LiveFold: Sendable {
         states.battle.reduce(input, &context)
         states.gift.reduce(input, &context)
         states.like.reduce(input, &context)
-        states.summary.reduce(input)
+        states.summary.reduce(input, context)
+        states.announced.reduce(input, &context)
         states.barrage = barrage
         states.stage.events = []
         self.states = states

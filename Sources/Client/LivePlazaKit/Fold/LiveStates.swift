@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The states of a live; the defaults until something is known.
+/// The states of a live, which are the defaults until the client has received something about it.
 struct LiveStates: Sendable {
     var live = LiveSlice()
     var stage = StageSlice()
@@ -14,9 +14,10 @@ struct LiveStates: Sendable {
     var gift = GiftState()
     var like = LikeState()
     var summary = LiveSummaryState()
+    var announced = AnnouncedRequests()
 }
 
-/// State of a live that several stores show.
+/// The part of a live's state that several stores need.
 struct LiveSlice: Sendable {
     var info = LiveInfo()
     /// The revision of the live's info; nil if the server does not send it.
@@ -25,30 +26,38 @@ struct LiveSlice: Sendable {
     var isTipsDegraded = false
 }
 
-/// The last stage as the server sent it.
+/// The last stage that the server has sent.
 struct StageSlice: Sendable {
     var record: StageRecord?
     /// The events that led to the stage; set only while the input with the stage is folded.
     var events: [StageEvent] = []
 
-    /// Replaces the stage; ignores a record whose revision is not higher.
+    /// Replaces the stage, unless the revision of the record is not higher than the present one.
     mutating func show(_ record: StageRecord) {
         if record.revision > self.record?.revision ?? 0 { self.record = record }
     }
 }
 
-/// The context of a reducer in addition to its own state.
+/// What a reducer gets in addition to its own state and the input.
 struct FoldContext {
     let liveID: LiveID
     let selfID: UserID
-    /// The states so far, including the results of the reducers before this one; without the messages.
+    /// The states, with the results of the reducers that have run; the list of messages is empty here.
     var states: LiveStates
     /// The stage, if the input has changed it.
     let newStage: StageRecord?
+    /// The snapshots that contain the input already: it leads to events, but does not change what they show.
+    let covering: Set<SnapshotName>
     /// The events that the input has led to.
     var events: [StoreEvent] = []
 
-    /// The host of a live of the connection, or of this live.
+    /// Whether this user is the owner of the live or an admin.
+    var isHost: Bool {
+        let info = self.states.live.info
+        return info.liveOwner.userID == self.selfID.text || info.admins.contains(self.selfID.text)
+    }
+
+    /// The host of this live or of a connected live; a user without an id if the live is neither.
     func host(of live: LiveID) -> SeatUserInfo {
         if let member = self.states.coHost.connected.first(where: { $0.liveID == live.text }) { return member }
         if live != self.liveID { return SeatUserInfo(liveID: live.text) }

@@ -49,7 +49,7 @@ open class LiveCoreView: UIView {
         self.clipsToBounds = true
     }
 
-    /// A stage has no form in a storyboard.
+    /// A stage cannot be made from a storyboard.
     @available(*, unavailable)
     public required init?(coder: NSCoder) { nil }
 
@@ -82,7 +82,7 @@ open class LiveCoreView: UIView {
     ///   - bigImage: for a seat that fills the stage.
     ///   - smallImage: for smaller seats.
     public func setLocalVideoMuteImage(bigImage: UIImage?, smallImage: UIImage?) {
-        self.pictures.closedCamera = (bigImage, smallImage)
+        self.pictures.closedCameraImages = (bigImage, smallImage)
         self.showStage()
     }
 
@@ -120,6 +120,7 @@ open class LiveCoreView: UIView {
 
     // MARK: Private
 
+    /// Applies the present scene and size to the widgets and pictures.
     private func showStage() {
         guard let scene = self.scene else { return }
         self.model.delegate = self.adapter?.delegate == nil ? nil : self.adapter
@@ -132,8 +133,8 @@ open class LiveCoreView: UIView {
                 Self.place(view, placement)
             }
         }
-        let own = self.plaza.loginStore.state.value.loginUserInfo?.userID ?? ""
-        self.pictures.show(scene, in: self, liveID: self.liveID, ownID: own, by: self.videoRenderer)
+        let ownID = self.plaza.loginStore.state.value.loginUserInfo?.userID ?? ""
+        self.pictures.show(scene, in: self, liveID: self.liveID, ownID: ownID, by: self.videoRenderer)
     }
 
     private static func place(_ view: UIView, _ placement: WidgetPlacement) {
@@ -142,8 +143,9 @@ open class LiveCoreView: UIView {
         view.isHidden = placement.isHidden
     }
 
-    /// Runs `body` on the main actor: at once on the main thread, where clients publish unless their options name
-    /// another queue.
+    /// Runs `body` on the main actor.
+    ///
+    /// On the main thread it runs at once. Clients publish there, unless their options name another queue.
     private nonisolated static func onMain(_ body: @escaping @MainActor @Sendable () -> Void) {
         if Thread.isMainThread {
             MainActor.assumeIsolated(body)
@@ -153,9 +155,9 @@ open class LiveCoreView: UIView {
     }
 }
 
-/// Receives the id of a user whose preview plays or is loaded.
+/// Receives the id of a user whose preview plays.
 public typealias TUIPlayOnPlayingBlock = @Sendable (String) -> Void
-/// Receives the id of a user whose preview is loaded.
+/// Receives the id of a user whose preview is being loaded.
 public typealias TUIPlayOnLoadingBlock = @Sendable (String) -> Void
 /// Receives the id of a user whose preview cannot be shown, the error, and a text for developers.
 public typealias TUIPlayOnErrorBlock = @Sendable (String, TUIError, String) -> Void
@@ -168,7 +170,7 @@ public struct TUIError: RawRepresentable, Sendable, Hashable {
     /// The code with this number.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// The call was done.
+    /// The call has succeeded.
     public static let success = TUIError(rawValue: 0)
     /// The call failed for a reason without a code of its own.
     public static let failed = TUIError(rawValue: -1)

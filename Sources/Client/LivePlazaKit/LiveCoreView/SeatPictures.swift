@@ -4,16 +4,19 @@ internal import UIKit
 
 /// The views in which the pictures of a stage's users are drawn: one for each seat that has a region.
 @MainActor struct SeatPictures {
-    private struct Seat: Hashable {
+    /// Identifies a seat of this live or of a connected live.
+    private struct SeatKey: Hashable {
         var liveID: String
         var index: Int
     }
 
-    private var views: [Seat: UIImageView] = [:]
-    private var users: [Seat: String] = [:]
+    private var views: [SeatKey: UIImageView] = [:]
+    /// The users whose video is drawn now.
+    private var users: [SeatKey: String] = [:]
 
-    /// What this user's own seats show while the camera is closed: for a seat that fills the stage, and for smaller ones.
-    var closedCamera: (big: UIImage?, small: UIImage?) = (nil, nil)
+    /// The images on this user's own seats while the camera is closed: for a seat that fills the stage, and for smaller
+    /// seats.
+    var closedCameraImages: (big: UIImage?, small: UIImage?) = (nil, nil)
 
     nonisolated init() {}
 
@@ -25,22 +28,23 @@ internal import UIKit
         guard scene.canvas.w > 0, scene.canvas.h > 0, width > 0, height > 0 else { return self.removeAll(renderer) }
         let scale = min(width / scene.canvas.w, height / scene.canvas.h)
         let (left, top) = ((width - scene.canvas.w * scale) / 2, (height - scene.canvas.h * scale) / 2)
-        var wanted: Set<Seat> = []
+        var shownSeats: Set<SeatKey> = []
         for seat in scene.seats where seat.region.w > 0 && seat.region.h > 0 {
-            let key = Seat(liveID: seat.userInfo.liveID, index: seat.index)
-            wanted.insert(key)
+            let key = SeatKey(liveID: seat.userInfo.liveID, index: seat.index)
+            shownSeats.insert(key)
             let view = self.view(key, in: stage)
             let region = seat.region
             view.frame = CGRect(
                 x: left + region.x * scale, y: top + region.y * scale, width: region.w * scale,
                 height: region.h * scale)
+            // The level of the video among the levels of its region; see `WidgetPlacement.level`.
             view.layer.zPosition = CGFloat(region.zorder * 4 + 1)
             self.draw(seat, key, view, scene, ownID: ownID, by: renderer)
         }
-        for key in self.views.keys where !wanted.contains(key) { self.remove(key, renderer) }
+        for key in self.views.keys where !shownSeats.contains(key) { self.remove(key, renderer) }
     }
 
-    private mutating func view(_ key: Seat, in stage: UIView) -> UIImageView {
+    private mutating func view(_ key: SeatKey, in stage: UIView) -> UIImageView {
         if let view = self.views[key] { return view }
         let view = UIImageView(frame: .zero)
         view.contentMode = .scaleAspectFill
@@ -51,23 +55,23 @@ internal import UIKit
     }
 
     private mutating func draw(
-        _ seat: SeatInfo, _ key: Seat, _ view: UIImageView, _ scene: StageScene, ownID: String,
+        _ seat: SeatInfo, _ key: SeatKey, _ view: UIImageView, _ scene: StageScene, ownID: String,
         by renderer: (any VideoRenderer)?
     ) {
         let user = seat.userInfo
         let hasVideo = !user.userID.isEmpty && user.cameraStatus == .on
-        let isWhole = seat.region.w >= scene.canvas.w && seat.region.h >= scene.canvas.h
-        let image = isWhole ? self.closedCamera.big : self.closedCamera.small
+        let fillsStage = seat.region.w >= scene.canvas.w && seat.region.h >= scene.canvas.h
+        let image = fillsStage ? self.closedCameraImages.big : self.closedCameraImages.small
         view.image = !hasVideo && user.userID == ownID ? image : nil
         view.isHidden = !hasVideo && view.image == nil
-        let shown = hasVideo ? user.userID : nil
-        if self.users[key] != shown {
-            self.users[key] = shown
-            renderer?.render(userID: shown, liveID: user.liveID, in: view)
+        let shownUser = hasVideo ? user.userID : nil
+        if self.users[key] != shownUser {
+            self.users[key] = shownUser
+            renderer?.render(userID: shownUser, liveID: user.liveID, in: view)
         }
     }
 
-    private mutating func remove(_ key: Seat, _ renderer: (any VideoRenderer)?) {
+    private mutating func remove(_ key: SeatKey, _ renderer: (any VideoRenderer)?) {
         guard let view = self.views.removeValue(forKey: key) else { return }
         if self.users.removeValue(forKey: key) != nil { renderer?.render(userID: nil, liveID: key.liveID, in: view) }
         view.removeFromSuperview()

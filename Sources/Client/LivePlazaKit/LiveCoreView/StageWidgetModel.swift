@@ -9,7 +9,7 @@ public import Foundation
 public struct StageWidgetModel<View: AnyObject> {
     private let fallback: (any StageWidgetDelegate<View>)?
     private var widgets: [WidgetKey: PlacedWidget] = [:]
-    /// The delegate that made the present widgets.
+    /// The identity of the delegate that made the present widgets.
     private var maker: ObjectIdentifier?
 
     /// The app's delegate.
@@ -20,12 +20,12 @@ public struct StageWidgetModel<View: AnyObject> {
     /// - Parameter fallback: makes the widgets while the app has no delegate; nil for no widgets.
     public init(fallback: (any StageWidgetDelegate<View>)? = nil) { self.fallback = fallback }
 
-    /// Identifies a widget: that of a user on a seat in one layer, or that of the battle.
+    /// Identifies a widget: of a user on a seat in one layer, or of the battle.
     private struct WidgetKey: Hashable {
         var kind: WidgetKind
         var liveID = ""
         var seat = 0
-        /// The user; another user on the seat has another widget.
+        /// The user on the seat; if the user changes, the seat gets another widget.
         var userID = ""
     }
 
@@ -37,15 +37,15 @@ public struct StageWidgetModel<View: AnyObject> {
     }
 
     private struct PlacedWidget {
-        /// The widget; nil if the delegate returned none for this key, so that it is not asked again.
+        /// The widget; nil if the delegate returned none, which is stored so that the delegate is not asked again.
         var view: View?
         var placement: WidgetPlacement
     }
 
-    /// Shows a scene in a view of a size.
+    /// Shows a scene in a view of the given size.
     ///
     /// - Parameters:
-    ///   - scene: the seats, and who battles.
+    ///   - scene: the seats, and the hosts in the battle.
     ///   - width: the width of the view.
     ///   - height: the height of the view.
     /// - Returns: the changes, removals first.
@@ -59,12 +59,12 @@ public struct StageWidgetModel<View: AnyObject> {
             self.maker = maker
         }
         guard let delegate else { return changes }
-        let wanted = Self.placements(scene, width: width, height: height)
-        for (key, widget) in self.widgets where wanted[key] == nil {
+        let placements = Self.placements(scene, width: width, height: height)
+        for (key, widget) in self.widgets where placements[key] == nil {
             if let view = widget.view { changes.append(.remove(view)) }
             self.widgets[key] = nil
         }
-        for (key, (placement, seat)) in wanted.sorted(by: { $0.value.0.level < $1.value.0.level }) {
+        for (key, (placement, seat)) in placements.sorted(by: { $0.value.0.level < $1.value.0.level }) {
             if let widget = self.widgets[key] {
                 self.widgets[key]?.placement = placement
                 if let view = widget.view, widget.placement != placement { changes.append(.place(view, placement)) }
@@ -95,14 +95,15 @@ public struct StageWidgetModel<View: AnyObject> {
         // The canvas is shown whole, in the middle of the view.
         let scale = min(width / scene.canvas.w, height / scene.canvas.h)
         let (left, top) = ((width - scene.canvas.w * scale) / 2, (height - scene.canvas.h * scale) / 2)
-        var wanted: [WidgetKey: (WidgetPlacement, SeatInfo)] = [:]
+        var placements: [WidgetKey: (WidgetPlacement, SeatInfo)] = [:]
+        // A region has four levels: the background widgets, the video, the foreground widgets, and the battle's widget.
         func add(_ kind: WidgetKind, _ seat: SeatInfo, _ level: Int, isHidden: Bool = false) {
             let region = seat.region
             let placement = WidgetPlacement(
                 x: left + region.x * scale, y: top + region.y * scale, width: region.w * scale,
                 height: region.h * scale, level: region.zorder * 4 + level, isHidden: isHidden)
             let user = seat.userInfo
-            wanted[WidgetKey(kind: kind, liveID: user.liveID, seat: seat.index, userID: user.userID)] = (
+            placements[WidgetKey(kind: kind, liveID: user.liveID, seat: seat.index, userID: user.userID)] = (
                 placement, seat
             )
         }
@@ -114,11 +115,11 @@ public struct StageWidgetModel<View: AnyObject> {
             if scene.fighters.contains(seat.userInfo.userID) { add(.battle, seat, 3) }
         }
         if !scene.fighters.isEmpty {
-            var all = SeatInfo()
-            all.region = RegionInfo(w: scene.canvas.w, h: scene.canvas.h)
-            let above = (scene.seats.map(\.region.zorder).max() ?? 0) + 1
-            add(.battleContainer, all, above * 4)
+            var wholeStage = SeatInfo()
+            wholeStage.region = RegionInfo(w: scene.canvas.w, h: scene.canvas.h)
+            let topOrder = (scene.seats.map(\.region.zorder).max() ?? 0) + 1
+            add(.battleContainer, wholeStage, topOrder * 4)
         }
-        return wanted
+        return placements
     }
 }

@@ -35,15 +35,15 @@ public protocol StageWidgetDelegate<View>: AnyObject {
     /// - Returns: nil for no widget.
     func createBattleView(seatInfo: SeatInfo) -> View?
 
-    /// Makes the only widget of a whole battle, such as clock and score bar, above all others.
+    /// Makes the one widget for the whole battle, such as a clock with a score bar; it lies above all others.
     ///
     /// - Returns: nil for no widget.
     func createBattleContainerView() -> View?
 }
 
-/// The part of a stage on which its widgets depend.
+/// What the widgets of a stage depend on.
 public struct StageScene: Sendable, Hashable {
-    /// The seats of the live, and of those that it is connected with.
+    /// The seats of the live, and of the lives that it is connected with.
     public var seats: [SeatInfo]
     /// The surface of the seats' regions.
     public var canvas: LiveCanvas
@@ -60,7 +60,7 @@ public struct StageScene: Sendable, Hashable {
         self.fighters = fighters
     }
 
-    /// The scene of the states of a live.
+    /// Makes a scene from the states of a live.
     public init(_ seats: LiveSeatState, _ coHost: CoHostState, _ battle: BattleState) {
         self.init(
             seats: seats.seatList, canvas: seats.canvas, isConnected: coHost.coHostStatus == .connected,
@@ -78,8 +78,9 @@ public struct WidgetPlacement: Sendable, Hashable {
     public var width: CGFloat
     /// The height.
     public var height: CGFloat
-    /// Widgets with a higher level lie above those with a lower one; the video of a region with `zorder` z is at 4z +
-    /// 1.
+    /// Widgets with a higher level lie above those with a lower one.
+    ///
+    /// The video of a region is at the level 4 × `zorder` + 1.
     public var level: Int
     /// Whether the widget is hidden now.
     public var isHidden: Bool

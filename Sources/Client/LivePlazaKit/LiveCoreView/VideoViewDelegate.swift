@@ -4,7 +4,7 @@ public import UIKit
 
 /// Makes an app's widgets for the stage of a live; `LiveCoreView` adds, places and removes them.
 ///
-/// A delegate decides about all widgets: where it returns nil, there is none. Empty seats have an empty user id.
+/// A delegate decides about all widgets: if it returns nil, there is no widget. Empty seats have an empty user id.
 public protocol VideoViewDelegate: AnyObject {
     /// Makes the widget of a seat while the live is connected with no other; called once for each layer.
     func createCoGuestView(seatInfo: SeatInfo, viewLayer: ViewLayer) -> UIView?
@@ -12,7 +12,7 @@ public protocol VideoViewDelegate: AnyObject {
     func createCoHostView(seatInfo: SeatInfo, viewLayer: ViewLayer) -> UIView?
     /// Makes the widget above the video of a host in a battle.
     func createBattleView(seatInfo: SeatInfo) -> UIView?
-    /// Makes the only widget of a whole battle, such as clock and score bar, above all others.
+    /// Makes the one widget for the whole battle, such as a clock with a score bar; it lies above all others.
     func createBattleContainerView() -> UIView?
 }
 
@@ -27,7 +27,7 @@ public protocol VideoViewDelegate: AnyObject {
     func render(userID: String?, liveID: String, in view: UIView)
 }
 
-/// Passes a delegate of an app to the model of the widgets.
+/// Lets the model of the widgets call an app's `VideoViewDelegate`.
 final class VideoViewDelegateAdapter: StageWidgetDelegate {
     private(set) weak var delegate: (any VideoViewDelegate)?
 
@@ -48,14 +48,14 @@ final class VideoViewDelegateAdapter: StageWidgetDelegate {
 /// The widgets of a view without a delegate: the name of the user, and a dark surface while there is no picture.
 final class DefaultStageWidgets: StageWidgetDelegate {
     func createCoGuestView(seatInfo: SeatInfo, viewLayer: ViewLayer) -> UIView? {
-        Self.seat(seatInfo, viewLayer)
+        Self.nameLabel(seatInfo, viewLayer)
     }
 
-    func createCoHostView(seatInfo: SeatInfo, viewLayer: ViewLayer) -> UIView? { Self.seat(seatInfo, viewLayer) }
+    func createCoHostView(seatInfo: SeatInfo, viewLayer: ViewLayer) -> UIView? { Self.nameLabel(seatInfo, viewLayer) }
     func createBattleView(seatInfo: SeatInfo) -> UIView? { nil }
     func createBattleContainerView() -> UIView? { nil }
 
-    private static func seat(_ seat: SeatInfo, _ layer: ViewLayer) -> UIView? {
+    private static func nameLabel(_ seat: SeatInfo, _ layer: ViewLayer) -> UIView? {
         let user = seat.userInfo
         if user.userID.isEmpty { return nil }
         // The model is used by `LiveCoreView` alone, on the main actor.

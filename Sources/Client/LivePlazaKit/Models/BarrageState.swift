@@ -22,7 +22,7 @@ public struct Barrage: Sendable, Hashable {
     public var sequence = 0
     /// When the server received the message, in seconds since 1970.
     public var timestampInSecond: TimeInterval = 0
-    /// The kind of the message, which says which of the further fields are used.
+    /// The kind of the message, which decides which of the fields below are used.
     public var messageType = BarrageType.text
     /// The text of a text message.
     public var textContent = ""
@@ -35,7 +35,7 @@ public struct Barrage: Sendable, Hashable {
     /// Whether the app has added the message to the list of this client only.
     var isLocal = false
 
-    /// An empty text message.
+    /// Makes an empty text message.
     public init() {}
 }
 

@@ -9,7 +9,7 @@ public struct BattleState: Sendable, Hashable {
     public var currentBattleInfo: BattleInfo?
     /// The hosts in the battle.
     public var battleUsers: [SeatUserInfo] = []
-    /// The scores by user id; they stay after the end, for a screen with the result.
+    /// The scores by user id; they remain after the battle, so that an app can show the result.
     public var battleScore: [String: UInt] = [:]
 
     /// Creates the initial state.
@@ -61,9 +61,9 @@ public struct BattleInfo: Sendable, Hashable {
     public var battleID: String
     /// The settings.
     public var config: BattleConfig
-    /// When the battle begins, in milliseconds since 1970 by the server's clock; 0 before it begins.
+    /// When the battle begins, in seconds since 1970 by the server's clock; 0 before it begins.
     public var startTime: UInt
-    /// When the battle ends, in milliseconds since 1970 by the server's clock; 0 before it begins.
+    /// When the battle ends, in seconds since 1970 by the server's clock (`LivePlaza.serverTime`); 0 before it begins.
     public var endTime: UInt
 
     /// Makes a battle.
@@ -80,8 +80,7 @@ public struct BattleInfo: Sendable, Hashable {
             config: BattleConfig(
                 duration: TimeInterval(battle.durationSeconds), needResponse: battle.needResponse,
                 extensionInfo: battle.extensionInfo),
-            startTime: UInt(clamping: battle.startTime.milliseconds),
-            endTime: UInt(clamping: battle.endTime.milliseconds))
+            startTime: UInt(clamping: battle.startTime.seconds), endTime: UInt(clamping: battle.endTime.seconds))
     }
 }
 

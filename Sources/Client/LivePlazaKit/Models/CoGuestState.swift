@@ -8,7 +8,7 @@ public struct CoGuestState: Sendable, Hashable {
     public var invitees: [LiveUserInfo] = []
     /// The viewers who apply for a seat; for hosts only.
     public var applicants: [LiveUserInfo] = []
-    /// Viewers who neither sit nor are invited.
+    /// The viewers who can be invited: they neither sit nor are invited already.
     public var candidates: [LiveUserInfo] = []
 
     /// Creates the initial state.

@@ -4,17 +4,17 @@
 public struct CoHostState: Sendable, Hashable {
     /// Whether this live is connected with others.
     public var coHostStatus = CoHostStatus.disconnected
-    /// The hosts of all connected lives, this one's among them.
+    /// The hosts of all connected lives, including the host of this live.
     public var connected: [SeatUserInfo] = []
     /// The hosts who were asked to connect.
     public var invitees: [SeatUserInfo] = []
-    /// The host who has asked this one last; nil if no request is open.
+    /// The host whose request to connect with this live came last; nil if no such request is open.
     public var applicant: SeatUserInfo?
     /// The hosts who could be asked to connect.
     public var candidates: [SeatUserInfo] = []
     /// The cursor of the next page of candidates; empty at the end.
     public var candidatesCursor = ""
-    /// Lives whose sound is left out of this live's mix.
+    /// The lives whose sound is left out of this live's mix.
     public var mutedLives: [String] = []
 
     /// Creates the initial state.
@@ -23,13 +23,13 @@ public struct CoHostState: Sendable, Hashable {
 
 /// An event between hosts of different lives.
 public enum CoHostEvent: Sendable, Hashable {
-    /// A host asks this one to connect.
+    /// The host of another live asks this host to connect.
     case onCoHostRequestReceived(inviter: SeatUserInfo, extensionInfo: String)
     /// A host has withdrawn its request.
     case onCoHostRequestCancelled(inviter: SeatUserInfo, invitee: SeatUserInfo?)
-    /// A host has accepted this one's request.
+    /// Another host has accepted this host's request.
     case onCoHostRequestAccepted(invitee: SeatUserInfo)
-    /// A host has declined this one's request.
+    /// Another host has declined this host's request.
     case onCoHostRequestRejected(invitee: SeatUserInfo)
     /// A request has timed out.
     case onCoHostRequestTimeout(inviter: SeatUserInfo, invitee: SeatUserInfo)

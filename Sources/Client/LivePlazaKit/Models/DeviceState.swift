@@ -4,7 +4,7 @@
 public struct DeviceState: Sendable, Hashable {
     /// Whether the camera is open.
     public var cameraStatus = DeviceStatus.off
-    /// Why the camera could not be opened last time.
+    /// Why the last attempt to open the camera failed; `noError` if it succeeded.
     public var cameraLastError = DeviceError.noError
     /// Whether the camera on the side of the screen is used.
     public var isFrontCamera = true
@@ -14,7 +14,7 @@ public struct DeviceState: Sendable, Hashable {
     public var localVideoQuality = VideoQuality.quality720P
     /// Whether the microphone is open.
     public var microphoneStatus = DeviceStatus.off
-    /// Why the microphone could not be opened last time.
+    /// Why the last attempt to open the microphone failed; `noError` if it succeeded.
     public var microphoneLastError = DeviceError.noError
     /// How loud the user speaks, 0 to 100.
     public var currentMicVolume = 0
@@ -46,7 +46,7 @@ public struct NetworkInfo: Sendable, Hashable {
     /// The delay in milliseconds.
     public var delay: UInt32
 
-    /// Makes figures.
+    /// Makes the measurements of a network.
     public init(
         userID: String = "", quality: NetworkQuality = .excellent, upLoss: UInt32 = 0, downLoss: UInt32 = 0,
         delay: UInt32 = 0
@@ -105,7 +105,7 @@ public enum VideoQuality: UInt, Sendable, Hashable {
     case quality1080P
 }
 
-/// Whether the own picture is mirrored.
+/// Whether the user's own picture is mirrored.
 public enum MirrorType: UInt, Sendable, Hashable {
     /// Only the picture of the front camera is mirrored.
     case auto

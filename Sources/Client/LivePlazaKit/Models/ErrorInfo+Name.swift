@@ -4,7 +4,7 @@ internal import PlazaModel
 extension ErrorInfo {
     /// The name of a code, to switch on: `switch error.name { case .roomMuted: … default: … }`.
     ///
-    /// A later version of the server may give names that are not here.
+    /// A later version of the server may send codes whose names are not declared here.
     public struct Name: RawRepresentable, Hashable, Sendable {
         /// The name in PROTOCOL.md, section 13.
         public let rawValue: String
@@ -28,7 +28,7 @@ extension ErrorInfo.Name {
     public static let notLoggedIn = ErrorInfo.Name(rawValue: "notLoggedIn")
     /// The live to enter does not exist.
     public static let noSuchRoomOnEntry = ErrorInfo.Name(rawValue: "noSuchRoomOnEntry")
-    /// Join the live before acting in it.
+    /// The user is not in the live, but the call needs it.
     public static let notInRoom = ErrorInfo.Name(rawValue: "notInRoom")
     /// The text is not a valid id of a live.
     public static let badRoomID = ErrorInfo.Name(rawValue: "badRoomID")
@@ -68,7 +68,7 @@ extension ErrorInfo.Name {
     public static let overloaded = ErrorInfo.Name(rawValue: "overloaded")
     /// The cursor has expired; read the list again from its beginning.
     public static let cursorExpired = ErrorInfo.Name(rawValue: "cursorExpired")
-    /// The call is too old, or its id is not above one whose outcome is no longer kept.
+    /// The call is too old, or its id is not above the id of a call whose outcome the server no longer keeps.
     public static let requestForgotten = ErrorInfo.Name(rawValue: "requestForgotten")
     /// The method does not exist.
     public static let unknownMethod = ErrorInfo.Name(rawValue: "unknownMethod")
@@ -78,7 +78,7 @@ extension ErrorInfo.Name {
     public static let droppedByBudget = ErrorInfo.Name(rawValue: "droppedByBudget")
     /// The broker or the presence service cannot be reached.
     public static let unavailable = ErrorInfo.Name(rawValue: "unavailable")
-    /// The user was kicked or has left since its join.
+    /// The user was kicked or has left since the join.
     public static let staleTicket = ErrorInfo.Name(rawValue: "staleTicket")
     /// The user signed in on another device while this session was away.
     public static let signedInElsewhere = ErrorInfo.Name(rawValue: "signedInElsewhere")

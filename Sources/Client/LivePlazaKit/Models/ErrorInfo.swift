@@ -4,20 +4,23 @@
 public struct ErrorInfo: Error, Sendable, Hashable {
     /// The code, as PROTOCOL.md, section 13, lists them.
     public let code: Int
-    /// What is wrong, in English, for a developer.
+    /// A description of the error in English, for developers.
     public let message: String
     /// How long to wait before a retry; nil if a retry is useless, or no time is known.
     public let retryAfter: Duration?
+    /// Why a live is closed to this client, as PROTOCOL.md, section 7, lists it; nil if the server does not tell.
+    let reason: String?
 
     /// Makes an error.
     public init(code: Int, message: String) {
         self.init(code: code, message: message, retryAfter: nil)
     }
 
-    init(code: Int, message: String, retryAfter: Duration?) {
+    init(code: Int, message: String, retryAfter: Duration?, reason: String? = nil) {
         self.code = code
         self.message = message
         self.retryAfter = retryAfter
+        self.reason = reason
     }
 
     /// The message.

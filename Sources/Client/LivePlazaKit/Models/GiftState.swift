@@ -35,8 +35,10 @@ public struct Gift: Sendable, Hashable {
     public let level: UInt
     /// The price of one gift.
     public let coins: UInt
-    /// The app's own values: the members of the catalogue's text, if it is a JSON object of texts; otherwise the text
-    /// itself, under `extensionInfo`.
+    /// The app's own values, from the text in the catalogue.
+    ///
+    /// If the text is a JSON object of texts, these are its members. Otherwise the only value is the text itself, under
+    /// the key `extensionInfo`.
     public let extensionInfo: [String: String]
 
     /// Makes a gift.
@@ -61,6 +63,7 @@ public struct Gift: Sendable, Hashable {
             extensionInfo: Gift.values(gift.extensionInfo))
     }
 
+    /// Reads the app's own values from a text of the catalogue.
     static func values(_ text: String) -> [String: String] {
         if text.isEmpty { return [:] }
         let values = try? Wire.decode([String: String].self, from: Array(text.utf8))
@@ -127,13 +130,13 @@ public struct LiveSummaryState: Sendable, Hashable {
 public struct LiveSummaryData: Sendable, Hashable {
     /// The duration of the live in milliseconds.
     public var totalDuration: UInt = 0
-    /// The number of joins, including repeated ones; 0 until the end of the live.
+    /// The number of joins, including repeated ones.
     public var totalViewers: UInt = 0
     /// The number of gifts.
     public var totalGiftsSent: UInt = 0
     /// The number of users who sent gifts.
     public var totalGiftUniqueSenders: UInt = 0
-    /// The price of all gifts.
+    /// The sum of the prices of all gifts.
     public var totalGiftCoins: UInt = 0
     /// The number of likes.
     public var totalLikesReceived: UInt = 0

@@ -58,9 +58,9 @@ public struct LiveInfo: Sendable, Hashable {
     public internal(set) var liveOwner = LiveUserInfo()
     /// The ids of the admins.
     public internal(set) var admins: [String] = []
-    /// When the live was created, in milliseconds since 1970.
+    /// When the live was created, in seconds since 1970.
     public internal(set) var createTime = 0
-    /// Whether the value stands for no live.
+    /// Whether this value stands for no live.
     public internal(set) var isEmpty = true
 
     /// Creates a live with the defaults, to be passed to `createLive`.
@@ -91,7 +91,7 @@ public struct LiveInfo: Sendable, Hashable {
         self.totalViewerCount = totalViewerCount
         self.liveOwner = LiveUserInfo(info.liveOwner)
         self.admins = info.admins.map(\.text)
-        self.createTime = Int(clamping: info.createTime.milliseconds)
+        self.createTime = Int(clamping: info.createTime.seconds)
         self.isEmpty = false
     }
 }
@@ -148,7 +148,7 @@ extension LiveInfo {
         return changes
     }
 
-    /// The parameters of a creation: every field but those that are empty, for which the server has defaults.
+    /// The parameters of a creation: all fields except empty ones, for which the server has defaults.
     var allChanges: [String: JSONValue] {
         var changes = self.changes(ModifyFlag(rawValue: .max))
         changes["keepOwnerOnSeat"] = .bool(self.keepOwnerOnSeat)
@@ -163,4 +163,9 @@ extension LiveInfo {
         }
         return changes
     }
+}
+
+extension Timestamp {
+    /// The whole seconds since 1970, in which apps get times.
+    var seconds: Int64 { self.milliseconds / 1000 }
 }

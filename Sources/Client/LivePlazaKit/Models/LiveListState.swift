@@ -27,7 +27,7 @@ public enum LiveListEvent: Sendable, Hashable {
 public enum LiveEndedReason: Int, Sendable, Hashable {
     /// The owner.
     case endedByHost
-    /// The app's server, or LivePlaza by the app's dismissal policy.
+    /// The app's server, or LivePlaza because of the app's dismissal policy.
     case endedByServer
 
     init(_ reason: LiveEndReason) { self = reason == .endedByHost ? .endedByHost : .endedByServer }
@@ -63,7 +63,7 @@ public final class TUILiveStatisticsData: NSObject, Sendable {
     public let totalViewers: Int
     /// The number of gifts.
     public let totalGiftsSent: Int
-    /// The price of all gifts.
+    /// The sum of the prices of all gifts.
     public let totalGiftCoins: Int
     /// The number of users who sent gifts.
     public let totalUniqueGiftSenders: Int

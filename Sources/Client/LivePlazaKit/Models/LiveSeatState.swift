@@ -114,14 +114,14 @@ public struct SeatUserInfo: Sendable, Hashable {
             userSuspendStatus: SuspendStatus(occupant.suspendStatus))
     }
 
-    /// The host of a live.
+    /// Makes the host of a live.
     init(host: UserInfo, live: LiveID) {
         self.init(
             userID: host.userID.text, userName: host.userName, avatarURL: host.avatarURL, role: .owner,
             liveID: live.text)
     }
 
-    /// The host of a live of a connection, with its devices if it sits.
+    /// Makes the host of a connected live, with the state of the devices if the host is on a seat.
     init(_ member: ConnectionMember) {
         self.init(host: member.host, live: member.live)
         let seat = member.seats?.first { $0.occupant?.user.userID == member.host.userID }
@@ -246,7 +246,7 @@ public struct AVStatistics: Sendable, Hashable {
     /// The bit rate of the sound in kbit/s.
     public var audioBitrate: UInt
 
-    /// Makes figures.
+    /// Makes the measurements of a user.
     public init(
         userID: String = "", videoBitrate: UInt = 0, videoWidth: CGFloat = 0, videoHeight: CGFloat = 0,
         frameRate: UInt = 0, audioSampleRate: UInt = 0, audioBitrate: UInt = 0

@@ -10,7 +10,7 @@ public struct LiveUserInfo: Sendable, Hashable {
     /// The picture; empty if there is none.
     public var avatarURL = ""
 
-    /// A user without an id.
+    /// Makes a user without an id.
     public init() {}
 
     init(userID: String, userName: String = "", avatarURL: String = "") {
@@ -43,6 +43,7 @@ public enum Role: Int, Sendable, Hashable {
 }
 
 extension [LiveUserInfo] {
+    /// The list without the user.
     func without(_ userID: String) -> [LiveUserInfo] { self.filter { $0.userID != userID } }
 
     /// The list with the user's current name and picture; unchanged if it does not contain the user.

@@ -3,9 +3,9 @@ internal import PlazaModel
 
 /// How the users on seats are arranged.
 public enum SeatLayoutTemplate: Sendable, Hashable {
-    /// Up to nine pictures in a grid, whose cells grow as fewer users sit.
+    /// Up to nine pictures in a grid; the fewer users sit, the larger the cells.
     case videoDynamicGrid9Seats
-    /// One picture over all, and up to six small ones at its edge.
+    /// One picture that fills the stage, and up to six small ones at its edge.
     case videoDynamicFloat7Seats
     /// Nine pictures in a grid.
     case videoFixedGrid9Seats
@@ -31,7 +31,7 @@ public enum SeatLayoutTemplate: Sendable, Hashable {
         }
     }
 
-    /// The number of seats where an app chooses it.
+    /// The number of seats, for templates for which the app chooses it.
     var seatCount: Int? {
         switch self {
         case .karaoke(let count), .audioSalon(let count): count
@@ -39,7 +39,7 @@ public enum SeatLayoutTemplate: Sendable, Hashable {
         }
     }
 
-    /// The template of a number; the default for a number without a name here.
+    /// Makes the template with this number; an unknown number gives the default template.
     init(templateID: Int, seatCount: Int) {
         switch templateID {
         case 50: self = .karaoke(seatCount: seatCount)

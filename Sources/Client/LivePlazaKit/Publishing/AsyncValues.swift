@@ -4,8 +4,8 @@ public import LivePlazaCombine
 extension StatePublisher where State: Sendable {
     /// The present state, and each new one, for `for await`.
     ///
-    /// Each use begins a sequence of its own. Of the states that its reader has not taken yet, only the newest is kept.
-    /// The sequence ends when its task is cancelled.
+    /// Each use begins a new sequence. If states come faster than the reader takes them, only the newest one waits. The
+    /// sequence ends when its task is cancelled.
     public var values: AsyncStream<State> { self.subscribe().stream(.bufferingNewest(1)) }
 }
 
@@ -14,7 +14,7 @@ extension Publisher where Output: Sendable, Failure == Never {
     ///
     /// The sequence ends with the publisher, or when its task is cancelled.
     ///
-    /// - Parameter limit: how many values wait for a slow reader at most; beyond, the oldest are dropped.
+    /// - Parameter limit: the maximum number of values that wait for a slow reader; the oldest are dropped beyond it.
     /// - Returns: the sequence.
     public func events(bufferingNewest limit: Int = 1_000) -> AsyncStream<Output> {
         self.stream(.bufferingNewest(limit))

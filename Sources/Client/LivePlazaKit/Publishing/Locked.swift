@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 
-/// A value that any thread may read and change. (`Mutex` is newer than the systems that the kit supports.)
+/// A value that any thread may read and change.
+///
+/// The kit supports systems that do not have `Mutex` yet.
 package final class Locked<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value

@@ -3,8 +3,8 @@ public import LivePlazaCombine
 
 /// A property of a class that publishes its values and can be read and set on any thread.
 ///
-/// `$name` is a publisher of the current value and each new one. Unlike with `Published`, the property already has the
-/// new value when its subscribers receive it.
+/// `$name` is a publisher of the current value and of each new value. Unlike with `Published`, the property already has
+/// the new value when its subscribers receive it.
 @propertyWrapper
 public struct PublishedState<Value> {
     let subject: CurrentValueSubject<Value, Never>

@@ -11,13 +11,14 @@ public import Observation
 /// queue, at most once for each frame that the server sends, and can be read on any thread.
 @dynamicMemberLookup
 public final class StoreModel<State: Sendable>: Observable, @unchecked Sendable {
-    /// A field that was read, and whose readers must be told of changes.
+    /// A field that a view has read, so that changes of the field must be announced.
     private struct Field {
         var isChanged: (State, State) -> Bool
         var willSet: (StoreModel<State>) -> Void
         var didSet: (StoreModel<State>) -> Void
     }
 
+    /// The state, and the fields that were read.
     private struct Content {
         var state: State
         var fields: [PartialKeyPath<State>: Field] = [:]
@@ -37,7 +38,7 @@ public final class StoreModel<State: Sendable>: Observable, @unchecked Sendable 
     /// The value of a field of the state.
     public subscript<Value: Equatable>(dynamicMember field: KeyPath<State, Value>) -> Value {
         let property = \StoreModel<State>.[dynamicMember: field]
-        // The field is known before it is observed: a change in between must not be missed.
+        // The field is registered before it is observed. Otherwise a change between the two would be missed.
         self.content.withLock { content in
             if content.fields[field] != nil { return }
             content.fields[field] = Field(

@@ -35,15 +35,15 @@ public final class LivePlaza: Sendable {
         ) { Double.random(in: 0..<1) }
     }
 
-    /// Creates a client with a queue, a clock and a random source of a test.
-    package init(options: PlazaOptions, queue: EngineQueue, clock: any PlazaClock, random: @escaping Chance) {
+    /// Creates a client with the queue, the clock and the random source of a test.
+    package init(options: PlazaOptions, queue: EngineQueue, clock: any PlazaClock, random: @escaping RandomSource) {
         let registry = StoreRegistry()
         let events = PassthroughSubject<PlazaEvent, Never>()
         let engine = PlazaEngine(
             options: options, queue: queue, clock: clock, random: random,
             sinks: StoreSinks(
                 stores: { liveID in registry.stores(of: liveID) }, list: { registry.list }, login: { registry.login },
-                tell: { events.send($0) }))
+                publish: { events.send($0) }))
         self.engine = engine
         self.registry = registry
         self.eventPublisher = events
@@ -74,7 +74,7 @@ public final class LivePlaza: Sendable {
 
     /// Tells the client whether the system has a network.
     ///
-    /// Without one, attempts to connect are rare.
+    /// Without a network, the client rarely tries to connect.
     public func setOnline(_ isOnline: Bool) { self.engine.onQueue { $0.setOnline(isOnline) } }
 }
 
@@ -83,14 +83,16 @@ public final class LivePlaza: Sendable {
 /// The stores of a live are found as long as an app holds one of them, or the client is in the live. The stores of the
 /// last 64 lives are retained in any case, for apps that keep a subscription but not its store.
 private final class StoreRegistry: Sendable {
-    private static let maxKept = 64
+    /// The maximum number of lives whose stores are retained.
+    private static let maxRetained = 64
 
     private struct State {
         weak var engine: PlazaEngine?
         weak var list: LiveListStore?
         weak var login: LoginStore?
-        var lives: [String: WeakStores] = [:]
-        var kept: [LiveStores] = []
+        var storesByLive: [String: WeakStores] = [:]
+        /// The stores that were requested last, oldest first.
+        var retained: [LiveStores] = []
     }
 
     private struct WeakStores { weak var stores: LiveStores? }
@@ -109,17 +111,17 @@ private final class StoreRegistry: Sendable {
     }
 
     /// Releases the retained stores, because they retain the engine, which retains this object.
-    func release() { self.state.withLock { $0.kept = [] } }
+    func release() { self.state.withLock { $0.retained = [] } }
 
     func stores(of liveID: String) -> LiveStores {
         self.state.withLock { state in
             guard let engine = state.engine else { preconditionFailure("the client of these stores is gone") }
-            let stores = state.lives[liveID]?.stores ?? LiveStores(liveID, on: engine)
-            state.kept.removeAll { $0 === stores }
-            state.kept.append(stores)
-            if state.kept.count > Self.maxKept { state.kept.removeFirst() }
-            state.lives = state.lives.filter { $0.value.stores != nil }
-            state.lives[liveID] = WeakStores(stores: stores)
+            let stores = state.storesByLive[liveID]?.stores ?? LiveStores(liveID, on: engine)
+            state.retained.removeAll { $0 === stores }
+            state.retained.append(stores)
+            if state.retained.count > Self.maxRetained { state.retained.removeFirst() }
+            state.storesByLive = state.storesByLive.filter { $0.value.stores != nil }
+            state.storesByLive[liveID] = WeakStores(stores: stores)
             return stores
         }
     }

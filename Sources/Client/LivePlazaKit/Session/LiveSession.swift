@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The live that a client is in.
+/// A client's stay in one live, from the join until the client leaves or the live ends.
 struct LiveSession: Sendable {
-    /// The number of the session among those of the engine.
+    /// Counts the live sessions of the engine, so that late work of an earlier one is recognized.
     let number: Int
     var fold: LiveFold
     /// The stores that show the live; retained as long as the client is in it.
     let stores: any LiveStoresSink
     /// The timer that increases the displayed duration each second.
-    var timer: PlazaTimer?
+    var durationTimer: PlazaTimer?
     /// The timers of reads that were postponed.
-    var timers: [SnapshotName: PlazaTimer] = [:]
+    var readTimers: [SnapshotName: PlazaTimer] = [:]
     /// The reads in progress.
     var reads: [SnapshotName: SnapshotRead] = [:]
 }
 
-/// A read that is in progress, or waits for the one before it.
+/// A read of a snapshot that is in progress, or waits for an earlier read of the same snapshot.
 struct SnapshotRead: Sendable {
+    /// Counts the reads of the engine.
     let number: Int
     let task: Task<Result<Void, ErrorInfo>, Never>
 }

@@ -2,15 +2,15 @@
 internal import PlazaModel
 internal import PlazaWire
 
-/// Identifies a call: the number of the engine's connection, and the call's handle in it.
+/// Identifies a call by the number of the connection, and the call's handle in that connection.
 struct CallKey: Hashable, Sendable {
     let connection: Int
     let handle: Int
 }
 
-/// One login: `ClientCore` over WebSockets, with the timer that it needs.
+/// The state of one login: a `ClientCore` with its WebSocket and its timer.
 struct ConnectionState: Sendable {
-    /// The number of the connection among those of the engine.
+    /// Counts the connections of the engine, so that late events of an earlier one are ignored.
     let number: Int
     var core: ClientCore
     let addresses: [String]
@@ -22,11 +22,12 @@ struct ConnectionState: Sendable {
     var socket: (any TransportConnection)?
     var timer: PlazaTimer?
     /// When the timer is due, in milliseconds of the clock.
-    var timerAt = Double.infinity
-    var isFetching = false
+    var timerDueAt = Double.infinity
+    /// How often the token provider was asked; failures of earlier requests are ignored.
+    var tokenFetchCount = 0
 
     /// Passes an event to the core.
-    mutating func step(at now: Double, _ body: (inout ClientCore, Double) -> [ClientAction]) -> [ClientAction] {
+    mutating func updateCore(at now: Double, _ body: (inout ClientCore, Double) -> [ClientAction]) -> [ClientAction] {
         body(&self.core, now)
     }
 }
@@ -34,7 +35,7 @@ struct ConnectionState: Sendable {
 extension PlazaEngine {
     /// Begins to connect.
     ///
-    /// `token`: the token of the login; nil: the token provider is asked.
+    /// `token`: the token of the login; nil to ask the token provider.
     /// - Throws: `invalidParameter` if the options name no gateway, no transport, or neither token nor provider.
     func connect(token: String?, name: String?, avatarURL: String?) throws(ErrorInfo) {
         let options = self.options
@@ -49,8 +50,8 @@ extension PlazaEngine {
         }
         var coreOptions = ClientCore.Options(
             session: SessionID(options.session ?? self.newSession()), hasTokenProvider: options.tokenProvider != nil)
-        // An earlier process may have used the same session. The ids must then be above its ids, because the server
-        // takes the same id for the same call.
+        // An earlier process may have used the same session. The ids must then be above the ids of that process, because
+        // the server takes a call with a known id for a repeated call.
         coreOptions.firstID = options.session == nil ? 1 : Int64(self.clock.wall)
         coreOptions.name = name ?? ""
         coreOptions.avatarURL = avatarURL ?? ""
@@ -59,85 +60,91 @@ extension PlazaEngine {
         self.connection = ConnectionState(
             number: self.connectionCount, core: ClientCore(coreOptions, random: self.random),
             addresses: options.gateways, transport: transport, tokenProvider: options.tokenProvider)
-        let value = token.map { TokenValue($0, wallTime: self.clock.wall) }
-        self.perform { core, now in core.start(value, at: now) }
+        let tokenValue = token.map { TokenValue($0, wallTime: self.clock.wall) }
+        self.updateCore { core, now in core.start(tokenValue, at: now) }
     }
 
     /// Ends the connection at the app's request; unfinished calls fail.
     func disconnect() {
-        self.perform { core, _ in core.stop() }
+        self.updateCore { core, _ in core.stop() }
         self.forgetConnection()
-        self.endSession()
+        self.endLiveSession()
         self.showLogin { $0 = LoginState() }
     }
 
     /// Checks the connection or connects at once, because the app is shown or the network may be back.
-    func probe() { self.perform { core, now in core.probe(at: now) } }
+    func probe() { self.updateCore { core, now in core.probe(at: now) } }
 
     /// Tells the core whether the system has a network.
-    func setOnline(_ isOnline: Bool) { self.perform { core, now in core.setOnline(isOnline, at: now) } }
+    func setOnline(_ isOnline: Bool) { self.updateCore { core, now in core.setOnline(isOnline, at: now) } }
 
     /// Makes a call; `continuation` gets its outcome.
-    func begin(
+    func startCall(
         _ method: String, _ params: [UInt8], _ live: LiveID?,
         _ continuation: CheckedContinuation<Result<CallResult, ErrorInfo>, Never>
     ) {
         guard let number = self.connection?.number else {
             return continuation.resume(returning: .failure(ErrorInfo(.notLoggedIn, "log in first")))
         }
-        self.perform { core, now in
+        self.updateCore { core, now in
             let (handle, actions) = core.call(method, params: params, live: live, at: now)
-            self.waiting[CallKey(connection: number, handle: handle)] = continuation
+            self.callers[CallKey(connection: number, handle: handle)] = continuation
             return actions
         }
     }
 
     /// Passes an event to the core, and performs the actions that follow, in order.
     ///
-    /// Actions that follow from a performed action are performed after all of them.
-    private func perform(_ body: (inout ClientCore, Double) -> [ClientAction]) {
+    /// If an action leads to further actions, these are performed after all actions that already wait.
+    private func updateCore(_ body: (inout ClientCore, Double) -> [ClientAction]) {
         let now = self.clock.now
-        guard let actions = self.connection?.step(at: now, body) else { return }
+        guard let actions = self.connection?.updateCore(at: now, body) else { return }
         self.actions += actions
         guard !self.isPerforming else { return }
         self.isPerforming = true
-        while !self.actions.isEmpty { self.act(self.actions.removeFirst()) }
+        while !self.actions.isEmpty { self.perform(self.actions.removeFirst()) }
         self.isPerforming = false
-        self.schedule()
+        self.scheduleTick()
     }
 
-    private func act(_ action: ClientAction) {
+    private func perform(_ action: ClientAction) {
         switch action {
         case .connect(let toNextAddress): self.openSocket(toNextAddress: toNextAddress)
         case .send(let bytes): self.connection?.socket?.send(bytes)
-        case .disconnect(let code): self.detach(code: code)
+        case .disconnect(let code): self.closeSocket(code: code)
         case .fetchToken: self.fetchToken()
-        case .event(let event): self.received(event)
+        case .event(let event): self.clientEventReceived(event)
         case .callEnded(let handle, let result):
             let key = CallKey(connection: self.connection?.number ?? self.connectionCount, handle: handle)
-            self.waiting.removeValue(forKey: key)?.resume(returning: result)
+            self.callers.removeValue(forKey: key)?.resume(returning: result)
         }
     }
 
     private func openSocket(toNextAddress: Bool) {
-        self.detach(code: CloseCode.normal)
+        self.closeSocket(code: CloseCode.normal)
         guard var connection = self.connection else { return }
         if toNextAddress { connection.addressIndex = (connection.addressIndex + 1) % connection.addresses.count }
         connection.socketCount += 1
         self.connection = connection
         let (number, socketNumber) = (connection.number, connection.socketCount)
-        do throws(ErrorInfo) {
-            let address = connection.addresses[connection.addressIndex]
-            self.connection?.socket = try connection.transport.connect(to: address) { [weak self] event in
-                // Frames are read here, on the transport's thread, so that the app's queue need not do it.
-                let event = SocketEvent(event)
-                self?.onQueue { $0.socketEventReceived(event, connection: number, socket: socketNumber) }
+        var fault = ErrorInfo(.invalidParameter, "no address of a gateway")
+        // `connect` throws only if every further attempt with this address would fail too, so the next one is tried.
+        for _ in connection.addresses {
+            do throws(ErrorInfo) {
+                let address = connection.addresses[connection.addressIndex]
+                connection.socket = try connection.transport.connect(to: address) { [weak self] event in
+                    // Frames are decoded here, on the transport's thread, to keep this work off the app's queue.
+                    let event = SocketEvent(event)
+                    self?.onQueue { $0.socketEventReceived(event, connection: number, socket: socketNumber) }
+                }
+                self.connection = connection
+                return
+            } catch {
+                fault = error
+                connection.addressIndex = (connection.addressIndex + 1) % connection.addresses.count
             }
-        } catch {
-            // The address is wrong, so another attempt would fail as well.
-            self.settleLogin(.failure(error))
-            self.perform { core, _ in core.stop() }
         }
+        self.updateCore { [fault] core, _ in core.noAddressUsable(fault) }
     }
 
     private func socketEventReceived(_ event: SocketEvent, connection: Int, socket: Int) {
@@ -145,40 +152,39 @@ extension PlazaEngine {
             self.connection?.socket != nil
         else { return }
         switch event {
-        case .opened: self.perform { core, now in core.opened(at: now) }
-        case .frame(let frame): self.perform { core, now in core.received(frame, at: now) }
+        case .opened: self.updateCore { core, now in core.connectionOpened(at: now) }
+        case .frame(let frame): self.updateCore { core, now in core.frameReceived(frame, at: now) }
         case .unreadable(let error): self.report(error)
         case .closed(let code):
             self.connection?.socket = nil
-            self.perform { core, now in core.closed(code: code, at: now) }
+            self.updateCore { core, now in core.connectionClosed(code: code, at: now) }
         }
     }
 
-    private func detach(code: Int) {
+    private func closeSocket(code: Int) {
         let socket = self.connection?.socket
         self.connection?.socket = nil
         socket?.close(code: code)
     }
 
     private func fetchToken() {
-        guard let connection = self.connection, !connection.isFetching, let provider = connection.tokenProvider else {
-            return
-        }
-        self.connection?.isFetching = true
+        guard let connection = self.connection, let provider = connection.tokenProvider else { return }
+        let fetchNumber = connection.tokenFetchCount + 1
+        self.connection?.tokenFetchCount = fetchNumber
         self.task { engine in
             let token: Result<String, any Error>
             do { token = .success(try await provider()) } catch { token = .failure(error) }
-            engine.tokenFetched(token, connection: connection.number)
+            guard engine.connection?.number == connection.number else { return }
+            if case .failure = token, engine.connection?.tokenFetchCount != fetchNumber { return }
+            engine.tokenFetched(token)
         }
     }
 
-    private func tokenFetched(_ token: Result<String, any Error>, connection: Int) {
-        guard self.connection?.number == connection else { return }
-        self.connection?.isFetching = false
+    private func tokenFetched(_ token: Result<String, any Error>) {
         switch token {
         case .success(let text) where !text.isEmpty:
-            let value = TokenValue(text, wallTime: self.clock.wall)
-            self.perform { core, now in core.tokenFetched(value, at: now) }
+            let tokenValue = TokenValue(text, wallTime: self.clock.wall)
+            self.updateCore { core, now in core.tokenFetched(tokenValue, at: now) }
         case .success: self.tokenFailed(ErrorInfo(.failed, "the token provider gave no token"))
         case .failure(let error as ErrorInfo): self.tokenFailed(error)
         case .failure(let error): self.tokenFailed(ErrorInfo(.failed, "the token provider failed: \(error)"))
@@ -187,43 +193,44 @@ extension PlazaEngine {
 
     private func tokenFailed(_ error: ErrorInfo) {
         self.report(error)
-        // A login that has no token ends with the provider's own error.
+        // Without a token, a waiting login ends with the provider's own error.
         if self.waitingLogin != nil {
-            self.settleLogin(.failure(error))
+            self.finishLogin(.failure(error))
             return self.disconnect()
         }
-        self.perform { core, now in core.tokenFailed(at: now) }
+        self.updateCore { core, now in core.tokenFailed(at: now) }
     }
 
     /// Sets the only timer to the next moment at which something is due.
     ///
-    /// Each frame delays the next ping, so a timer that is due too early is kept: it does nothing but set the next one.
-    /// A timer for each frame would stay in the system's memory until it is due.
-    private func schedule() {
+    /// Each frame delays the next ping. A timer that is due too early is kept nevertheless, because a new timer for each
+    /// frame would stay in the system's memory until it is due. The early timer only sets the next timer.
+    private func scheduleTick() {
         guard let connection = self.connection else { return }
         let due = connection.core.dueAt
-        guard connection.timer == nil || due < connection.timerAt || !due.isFinite else { return }
+        guard connection.timer == nil || due < connection.timerDueAt || !due.isFinite else { return }
         connection.timer?.cancel()
         self.connection?.timer = nil
         guard due.isFinite else { return }
         let number = connection.number
-        self.connection?.timerAt = due
+        self.connection?.timerDueAt = due
         self.connection?.timer = self.clock.schedule(after: max(0, due - self.clock.now), on: self.queue) {
             [weak self] in
             self?.assumeOnQueue { engine in
                 guard engine.connection?.number == number else { return }
                 engine.connection?.timer = nil
-                engine.perform { core, now in core.tick(at: now) }
+                engine.updateCore { core, now in core.tick(at: now) }
             }
         }
     }
 
+    /// Drops the connection and its timer; later events of the connection are ignored.
     func forgetConnection() {
         self.connection?.timer?.cancel()
         self.connection = nil
     }
 
-    /// A random id for a new session, which no other client of the user has.
+    /// Makes a random id for a new session, which no other client of the user has.
     private func newSession() -> String {
         "kit-" + (0..<24).map { _ in String(Int(self.random() * 16), radix: 16) }.joined()
     }

@@ -9,9 +9,8 @@ extension PlazaEngine {
     /// Connects and logs in.
     ///
     /// `token`: the token of the user; nil to ask the token provider.
-    /// - Throws: `tokenInvalid`, `tokenExpired`, `overLimit`, `timedOut`, `invalidParameter`; `failed` if someone is
-    ///   logged
-    /// in; the token provider's own error.
+    /// - Throws: `tokenInvalid`, `tokenExpired`, `overLimit`, `timedOut`, `invalidParameter`; `failed` if a user is
+    ///   logged in already; the token provider's own error.
     func login(
         token: String?, name: String? = nil, avatarURL: String? = nil
     ) async throws(ErrorInfo) -> UserProfile {
@@ -24,14 +23,14 @@ extension PlazaEngine {
             self.waitingLogin = continuation
             self.loginTimer = self.clock.schedule(after: timeout, on: self.queue) { [weak self] in
                 self?.assumeOnQueue { engine in
-                    engine.settleLogin(.failure(ErrorInfo(.timedOut, "no login in time", retryAfter: 1000)))
+                    engine.finishLogin(.failure(ErrorInfo(.timedOut, "no login in time", retryAfter: 1000)))
                     engine.disconnect()
                 }
             }
             do throws(ErrorInfo) {
                 try self.connect(token: token, name: name, avatarURL: avatarURL)
             } catch {
-                self.settleLogin(.failure(error))
+                self.finishLogin(.failure(error))
             }
         }
         if case .failure = result, self.connection == nil { self.showLogin { $0 = LoginState() } }
@@ -44,14 +43,14 @@ extension PlazaEngine {
     func logout() async throws(ErrorInfo) {
         let status = self.loginState.connectionStatus
         guard status != .disconnected else { throw ErrorInfo(.notLoggedIn, "log in first") }
-        if status == .connected, let live = self.session?.fold.liveID { await self.leave(live) }
-        self.settleLogin(.failure(ErrorInfo(.failed, "logged out")))
+        if status == .connected, let live = self.liveSession?.fold.liveID { await self.leave(live) }
+        self.finishLogin(.failure(ErrorInfo(.failed, "logged out")))
         self.disconnect()
     }
 
     /// Changes how others see the user; nil leaves a field as it is.
     ///
-    /// - Throws: `noPermission` if the token says it, `badParameter`.
+    /// - Throws: `noPermission` if the token contains the field, `badParameter`.
     func setSelfInfo(name: String?, avatarURL: String?) async throws(ErrorInfo) {
         var changes: [String: JSONValue] = [:]
         if let name { changes["name"] = .text(name) }
@@ -64,14 +63,14 @@ extension PlazaEngine {
         }
     }
 
-    /// Leaves a live, but waits for the reply for a short time only.
+    /// Leaves a live, and waits at most `leaveTimeout` for the reply.
     private func leave(_ live: LiveID) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            let once = Locked<CheckedContinuation<Void, Never>?>(continuation)
+            let waitingCaller = Locked<CheckedContinuation<Void, Never>?>(continuation)
             let resume: @Sendable () -> Void = {
-                let continuation = once.withLock { waiting in
-                    defer { waiting = nil }
-                    return waiting
+                let continuation = waitingCaller.withLock { caller in
+                    defer { caller = nil }
+                    return caller
                 }
                 continuation?.resume()
             }
@@ -85,18 +84,19 @@ extension PlazaEngine {
     }
 
     /// Handles an event of the connection.
-    func received(_ event: ClientEvent) {
+    func clientEventReceived(_ event: ClientEvent) {
         switch event {
         case .badFrame(let error): return self.report(error)
+        case .serverTime(let offset): return self.serverTimeOffset.withLock { $0 = offset }
         case .loggedIn(let user): self.selfID = user.userID.text
         case .ended: self.forgetConnection()
         default: break
         }
-        self.sessionReceived(event)
-        self.loginReceived(event)
+        self.updateLive(after: event)
+        self.updateLogin(after: event)
     }
 
-    private func loginReceived(_ event: ClientEvent) {
+    private func updateLogin(after event: ClientEvent) {
         switch event {
         case .loggedIn(let user):
             let profile = UserProfile(userID: user.userID.text, nickname: user.userName, avatarURL: user.avatarURL)
@@ -105,7 +105,7 @@ extension PlazaEngine {
                 state.loginUserInfo = profile
                 state.connectionStatus = .connected
             }
-            self.settleLogin(.success(profile))
+            self.finishLogin(.success(profile))
         case .resumed: self.showLogin { $0.connectionStatus = .connected }
         case .disconnected:
             self.showLogin { $0.connectionStatus = $0.loginStatus == .logined ? .reconnecting : .connecting }
@@ -115,19 +115,19 @@ extension PlazaEngine {
     }
 
     private func loginEnded(_ code: Int, _ error: ErrorInfo) {
-        let isLogin = self.waitingLogin != nil
-        self.settleLogin(.failure(error))
+        let hasWaitingCaller = self.waitingLogin != nil
+        self.finishLogin(.failure(error))
         self.showLogin { $0 = LoginState() }
-        // The caller of a login gets its failure, so it is not published as an event too.
-        if isLogin { return }
+        // The caller that waits for the login gets the error; an event would report the error twice.
+        if hasWaitingCaller { return }
         let store = self.sinks.login()
-        if code == CloseCode.replaced || code == CloseCode.signedInElsewhere { store?.tell(.kickedOffline) }
-        if code == CloseCode.tokenRefused || code == CloseCode.tokenExpired { store?.tell(.loginExpired) }
-        self.sinks.tell(.connectionEnded(code: code, error))
+        if code == CloseCode.replaced || code == CloseCode.signedInElsewhere { store?.publish(.kickedOffline) }
+        if code == CloseCode.tokenRefused || code == CloseCode.tokenExpired { store?.publish(.loginExpired) }
+        self.sinks.publish(.connectionEnded(code: code, error))
     }
 
     /// Resumes the caller that waits for its login.
-    func settleLogin(_ result: Result<UserProfile, ErrorInfo>) {
+    func finishLogin(_ result: Result<UserProfile, ErrorInfo>) {
         self.loginTimer?.cancel()
         self.loginTimer = nil
         self.waitingLogin?.resume(returning: result)

@@ -2,115 +2,155 @@
 internal import PlazaModel
 internal import PlazaWire
 
-/// Reads snapshots: each at most once at a time, again after a failure, and at a random moment where all viewers of a
-/// live would otherwise read at the same time.
+/// Reads snapshots.
+///
+/// Reads of the same snapshot run one after the other. A read that fails is repeated. Where all viewers of a live would
+/// read at the same time, each client reads at a random moment.
 extension PlazaEngine {
-    /// The number of milliseconds over which reads are spread that many clients make for the same reason.
-    private static var spread: Double { 5000 }
+    /// The number of milliseconds over which clients spread the reads that they all make for the same reason.
+    private static var readSpread: Double { 5000 }
     /// The maximum number of automatic retries of a read.
     private static var maxRetries: Int { 5 }
     /// The maximum number of mutes that are read.
     private static var maxMutes: Int { 1000 }
+    private static var mutesPerPage: Int { 100 }
 
     /// Reads a snapshot and waits for it.
     ///
-    /// If it is being read already, it is read once more afterwards, because the read in progress may show a state
-    /// from before the change that the caller wants to see.
+    /// If the snapshot is being read already, it is read once more afterwards, because the read in progress may return a
+    /// state from before the change that the caller wants to see.
     ///
     /// - Throws: the error of the read.
-    func refresh(_ name: SnapshotName) async throws(ErrorInfo) { try await self.read(name).value.get() }
+    func refresh(_ name: SnapshotName) async throws(ErrorInfo) { try await self.enqueueRead(name).value.get() }
 
     /// Reads snapshots at once, with retries.
-    func readSoon(_ names: [SnapshotName]) {
-        for name in names { self.attempt(name, failures: 0) }
+    func readNow(_ names: [SnapshotName]) {
+        for name in names { self.readWithRetries(name, failures: 0) }
     }
 
-    /// Reads snapshots within the next five seconds; further calls until then have no effect.
+    /// Reads snapshots at a random moment within `readSpread`; further calls until then have no effect.
     func readLater(_ names: [SnapshotName]) {
-        for name in names { self.schedule(name, after: self.random() * Self.spread, failures: 0) }
+        for name in names { self.scheduleRead(name, after: self.random() * Self.readSpread, failures: 0) }
     }
 
-    private func read(_ name: SnapshotName) -> Task<Result<Void, ErrorInfo>, Never> {
-        let before = self.session?.reads[name]?.task
+    /// Reads a snapshot after the read of it that is in progress, if there is one.
+    private func enqueueRead(_ name: SnapshotName) -> Task<Result<Void, ErrorInfo>, Never> {
+        let previousRead = self.liveSession?.reads[name]?.task
         self.readCount += 1
         let number = self.readCount
         let task = self.task { engine in
-            _ = await before?.value
+            _ = await previousRead?.value
             let result = await engine.readOnce(name)
-            if engine.session?.reads[name]?.number == number { engine.session?.reads[name] = nil }
+            if engine.liveSession?.reads[name]?.number == number { engine.liveSession?.reads[name] = nil }
             return result
         }
-        self.session?.reads[name] = SnapshotRead(number: number, task: task)
+        self.liveSession?.reads[name] = SnapshotRead(number: number, task: task)
         return task
     }
 
-    private func attempt(_ name: SnapshotName, failures: Int) {
-        guard let number = self.session?.number else { return }
-        let read = self.read(name)
+    private func readWithRetries(_ name: SnapshotName, failures: Int) {
+        guard let number = self.liveSession?.number else { return }
+        let read = self.enqueueRead(name)
         self.task { engine in
-            guard case .failure = await read.value, engine.session?.number == number, failures < Self.maxRetries else {
+            guard case .failure(let error) = await read.value, engine.liveSession?.number == number,
+                failures < Self.maxRetries, !error.has(.unknownMethod)
+            else {
                 return
             }
             let pause = BackOff.pause(failures: failures, random: engine.random(), first: 1000, max: 30_000)
-            engine.schedule(name, after: pause, failures: failures + 1)
+            engine.scheduleRead(name, after: pause, failures: failures + 1)
         }
     }
 
-    private func schedule(_ name: SnapshotName, after delay: Double, failures: Int) {
-        guard let session = self.session, session.timers[name] == nil else { return }
-        self.session?.timers[name] = self.clock.schedule(after: delay, on: self.queue) { [weak self] in
+    private func scheduleRead(_ name: SnapshotName, after delay: Double, failures: Int) {
+        guard let session = self.liveSession, session.readTimers[name] == nil else { return }
+        self.liveSession?.readTimers[name] = self.clock.schedule(after: delay, on: self.queue) { [weak self] in
             self?.assumeOnQueue { engine in
-                guard engine.session?.number == session.number else { return }
-                engine.session?.timers[name] = nil
-                engine.attempt(name, failures: failures)
+                guard engine.liveSession?.number == session.number else { return }
+                engine.liveSession?.readTimers[name] = nil
+                engine.readWithRetries(name, failures: failures)
             }
         }
     }
 
     private func readOnce(_ name: SnapshotName) async -> Result<Void, ErrorInfo> {
-        guard let session = self.session else { return .success(()) }
+        guard let session = self.liveSession else { return .success(()) }
         let live = session.fold.liveID
-        self.session?.fold.snapshotRequested(name)
+        self.liveSession?.fold.snapshotRequested(name)
         do throws(ErrorInfo) {
-            let snapshot = try await self.read(name, of: live)
-            if self.session?.number == session.number { self.snapshot(snapshot, in: live.text) }
+            let snapshot = try await self.fetch(name, of: live)
+            guard self.liveSession?.number == session.number else { return .success(()) }
+            let mustReadAgain = self.liveSession?.fold.mustReadAgain(name) ?? false
+            let wasViewer = !session.fold.states.live.info.isEmpty && !self.isHost
+            self.applySnapshot(snapshot, in: live.text)
+            if mustReadAgain { self.readLater([name]) }
+            // The item that made the user an admin was missed.
+            if wasViewer, self.isHost { self.readNow(self.snapshotsForHosts) }
             return .success(())
         } catch {
-            if self.session?.number == session.number { self.session?.fold.snapshotFailed(name) }
+            if self.liveSession?.number == session.number { self.liveSession?.fold.snapshotFailed(name) }
             return .failure(error)
         }
     }
 
-    private func read(_ name: SnapshotName, of live: LiveID) async throws(ErrorInfo) -> Snapshot {
+    /// Calls the method that returns a snapshot.
+    private func fetch(_ name: SnapshotName, of live: LiveID) async throws(ErrorInfo) -> Snapshot {
         let unexpected = ErrorInfo.badFrame("a result of another kind")
         switch name {
         case .details:
             guard case .room(let details) = try await self.call("live.get", live: live) else { throw unexpected }
             return .details(details)
         case .audience:
-            let result = try await self.call("audience.list", ["count": 200], live: live)
+            let result = try await self.call("audience.list", ["count": .whole(maxAudience)], live: live)
             guard case .audience(let page) = result else { throw unexpected }
             return .audience(page)
         case .statistics:
-            guard case .statistics(let statistics, _) = try await self.call("live.summary", live: live) else {
+            guard case .statistics(let statistics, let at) = try await self.call("live.summary", live: live) else {
                 throw unexpected
             }
-            return .statistics(statistics)
+            return .statistics(statistics, at: at)
         case .seatRequests:
             let result = try await self.call("seat.requests", live: live)
-            guard case .seatRequests(let applications, let invitations, _) = result else { throw unexpected }
-            return .seatRequests(applications: applications, invitations: invitations)
-        case .mutes:
-            var items: [Sanction] = []
-            var offset = 0
-            repeat {
-                let result = try await self.call(
-                    "live.mutes", ["offset": .integer(Int64(offset)), "count": 100], live: live)
-                guard case .sanctions(let page) = result else { throw unexpected }
-                items += page.items
-                offset = page.nextOffset
-            } while offset > 0 && items.count < Self.maxMutes
-            return .mutes(items)
+            guard case .seatRequests(let applications, let invitations, let at) = result else { throw unexpected }
+            return .seatRequests(applications: applications, invitations: invitations, at: at)
+        case .mutes: return .mutes(try await self.fetchMutes(of: live))
+        case .ownMute: return .ownMute(try await self.fetchMutes(of: live, ["count": 1]))
+        case .coHostRequests:
+            guard case .coHostRequests(let sent, let received, let at) = try await self.call(
+                "cohost.requests", live: live)
+            else { throw unexpected }
+            return .coHostRequests(sent: sent, received: received, at: at)
+        case .battleRequests:
+            guard case .battleRequests(let sent, let received, let at) = try await self.call(
+                "battle.requests", live: live)
+            else { throw unexpected }
+            return .battleRequests(sent: sent, received: received, at: at)
         }
+    }
+
+    /// Reads all mutes of a live as one page.
+    ///
+    /// Its time is that of the first page, because the others may contain later changes only.
+    private func fetchMutes(of live: LiveID) async throws(ErrorInfo) -> SanctionPage {
+        var mutes = SanctionPage(items: [], nextOffset: 0)
+        var offset = 0
+        repeat {
+            let page = try await self.fetchMutes(
+                of: live, ["offset": .integer(Int64(offset)), "count": .whole(Self.mutesPerPage)])
+            if offset == 0 { mutes.at = page.at }
+            mutes.items += page.items
+            mutes.own = page.own
+            offset = page.nextOffset
+        } while offset > 0 && mutes.items.count < Self.maxMutes
+        return mutes
+    }
+
+    private func fetchMutes(
+        of live: LiveID, _ params: [String: JSONValue]
+    ) async throws(ErrorInfo) -> SanctionPage {
+        guard case .sanctions(let page) = try await self.call("live.mutes", params, live: live) else {
+            throw ErrorInfo.badFrame("a result of another kind")
+        }
+        return page
     }
 }

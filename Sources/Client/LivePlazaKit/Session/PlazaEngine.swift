@@ -9,7 +9,7 @@ internal import PlazaWire
 actor PlazaEngine {
     nonisolated let queue: EngineQueue
     nonisolated let clock: any PlazaClock
-    nonisolated let random: Chance
+    nonisolated let random: RandomSource
     nonisolated let sinks: StoreSinks
 
     /// The options of the next login.
@@ -18,8 +18,8 @@ actor PlazaEngine {
     var connection: ConnectionState?
     /// The number of the last connection.
     var connectionCount = 0
-    /// The calls whose callers wait, by handle.
-    var waiting: [CallKey: CheckedContinuation<Result<CallResult, ErrorInfo>, Never>] = [:]
+    /// The callers that wait for the end of their call.
+    var callers: [CallKey: CheckedContinuation<Result<CallResult, ErrorInfo>, Never>] = [:]
     /// Actions that wait until earlier ones have been performed.
     var actions: [ClientAction] = []
     var isPerforming = false
@@ -32,17 +32,22 @@ actor PlazaEngine {
 
     /// The user's id; empty before the first login.
     var selfID = ""
-    /// The live that the client is in.
-    var session: LiveSession?
-    /// The number of the last session.
-    var sessionCount = 0
+    /// The stay in the live that the client is in; nil if it is in none.
+    var liveSession: LiveSession?
+    /// The number of the last live session.
+    var liveSessionCount = 0
     /// The number of the last read.
     var readCount = 0
+    /// What to add to the clock's milliseconds for the server's time; nil until the server has told its time.
+    nonisolated let serverTimeOffset = Locked<Double?>(nil)
+    /// The operations of stores that have not begun yet, in the order of the app's calls.
+    private var operations: [@Sendable (isolated PlazaEngine) async -> Void] = []
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe self.queue.asUnownedSerialExecutor() }
 
     init(
-        options: PlazaOptions, queue: EngineQueue, clock: any PlazaClock, random: @escaping Chance, sinks: StoreSinks
+        options: PlazaOptions, queue: EngineQueue, clock: any PlazaClock, random: @escaping RandomSource,
+        sinks: StoreSinks
     ) {
         self.options = options
         self.queue = queue
@@ -75,7 +80,7 @@ actor PlazaEngine {
         _ body: @escaping @Sendable (isolated PlazaEngine) async throws(ErrorInfo) -> T
     ) {
         self.onQueue { engine in
-            engine.task { engine in
+            engine.operations.append { engine in
                 let result: Result<T, ErrorInfo>
                 do throws(ErrorInfo) {
                     result = .success(try await body(engine))
@@ -84,13 +89,15 @@ actor PlazaEngine {
                 }
                 completion?(result)
             }
+            // On older systems two tasks may begin in the wrong order. Therefore each task runs the oldest operation.
+            engine.task { engine in await engine.operations.removeFirst()(engine) }
         }
     }
 
-    /// Begins a task of the engine, which begins and resumes on the engine's queue.
+    /// Begins a task of the engine, which resumes on the engine's queue.
     ///
-    /// On older systems than the method names, it resumes through the system's threads, so two calls that end at the
-    /// same moment may end in another order.
+    /// On systems that are older than those in the availability check, the task begins on a thread of the system's pool,
+    /// and reaches the queue later.
     @discardableResult
     nonisolated func task<T: Sendable>(
         _ body: @escaping @Sendable (isolated PlazaEngine) async -> T
@@ -103,7 +110,7 @@ actor PlazaEngine {
 
     /// Calls a method of the server and waits for its reply, also across reconnects.
     ///
-    /// Whatever the server sent before the reply is shown before this method returns.
+    /// The frames that the server sent before the reply are shown before this method returns.
     ///
     /// `method`: a name of PROTOCOL.md, section 5.
     /// `params`: the parameters without `live`, which is added if `live` is not nil.
@@ -117,13 +124,13 @@ actor PlazaEngine {
         if let live { params["live"] = .text(live.text) }
         let bytes = try OutgoingFrame.params(params)
         let result = await withCheckedContinuation { continuation in
-            self.begin(method, bytes, live, continuation)
+            self.startCall(method, bytes, live, continuation)
         }
         return try result.get()
     }
 
     /// Publishes a fault that no store shows.
-    func report(_ error: ErrorInfo) { self.sinks.tell(.fault(error)) }
+    func report(_ error: ErrorInfo) { self.sinks.publish(.fault(error)) }
 }
 
 extension PlazaEngine {

@@ -12,9 +12,9 @@ protocol LiveStoresSink: AnyObject, Sendable {
 ///
 /// Its methods are called on the delivery queue.
 protocol ListSink: AnyObject, Sendable {
-    /// Shows the live that the client is in; an empty one if it is in none.
-    func showCurrent(_ info: LiveInfo)
-    func tell(_ event: LiveListEvent)
+    /// Shows the live that the client is in; an empty info if the client is in no live.
+    func showCurrentLive(_ info: LiveInfo)
+    func publish(_ event: LiveListEvent)
 }
 
 /// The store of the login.
@@ -22,7 +22,7 @@ protocol ListSink: AnyObject, Sendable {
 /// Its methods are called on the delivery queue.
 protocol LoginSink: AnyObject, Sendable {
     func show(_ state: LoginState)
-    func tell(_ event: LoginEvent)
+    func publish(_ event: LoginEvent)
 }
 
 /// The stores in which an engine shows its states.
@@ -30,12 +30,12 @@ protocol LoginSink: AnyObject, Sendable {
 /// The engine retains only the stores of the live that it is in. The stores of other lives exist as long as the app
 /// retains them.
 struct StoreSinks: Sendable {
-    /// The stores of a live, which are made if there are none.
+    /// Returns the stores of a live, and makes them if there are none.
     let stores: @Sendable (_ liveID: String) -> any LiveStoresSink
     let list: @Sendable () -> (any ListSink)?
     let login: @Sendable () -> (any LoginSink)?
     /// Publishes an event that no store shows.
-    let tell: @Sendable (PlazaEvent) -> Void
+    let publish: @Sendable (PlazaEvent) -> Void
 }
 
 /// An event of a client that no store shows.
@@ -43,6 +43,6 @@ public enum PlazaEvent: Sendable, Hashable {
     /// The server violated the protocol, and its frame was dropped; or the token provider failed, and will be asked
     /// again.
     case fault(ErrorInfo)
-    /// The client was logged in and does not reconnect by itself. `code` is the WebSocket close code.
+    /// The client was logged in, its connection has ended, and it does not reconnect. `code` is the WebSocket close code.
     case connectionEnded(code: Int, ErrorInfo)
 }

@@ -22,12 +22,12 @@ public final class BarrageStore: Sendable {
     ///   - completion: called when the message is durable. Errors: `messageTooLong`, `roomMuted`, `userMuted`,
     ///     `tooFrequent`, `sensitiveWords`, `droppedByBudget`, `notInRoom`.
     public func sendTextMessage(text: String, extensionInfo: [String: String]?, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, self.sending(Self.text(text, extensionInfo)))
+        self.stores.handle.run(completion, self.sendOperation(Self.textCall(text, extensionInfo)))
     }
 
     /// Sends a text message to all, as the method with a completion.
     public func sendTextMessage(text: String, extensionInfo: [String: String]? = nil) async throws(ErrorInfo) {
-        try await self.stores.handle.run(self.sending(Self.text(text, extensionInfo)))
+        try await self.stores.handle.run(self.sendOperation(Self.textCall(text, extensionInfo)))
     }
 
     /// Sends a message whose content the app defines.
@@ -37,38 +37,42 @@ public final class BarrageStore: Sendable {
     ///   - data: the content, usually JSON.
     ///   - completion: as for `sendTextMessage`.
     public func sendCustomMessage(businessID: String, data: String, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, self.sending(Self.custom(businessID, data)))
+        self.stores.handle.run(completion, self.sendOperation(Self.customCall(businessID, data)))
     }
 
     /// Sends a message of the app's own kind, as the method with a completion.
     public func sendCustomMessage(businessID: String, data: String) async throws(ErrorInfo) {
-        try await self.stores.handle.run(self.sending(Self.custom(businessID, data)))
+        try await self.stores.handle.run(self.sendOperation(Self.customCall(businessID, data)))
     }
 
     /// Adds a message to this client's own list, without sending it.
     public func appendLocalTip(message: Barrage) {
         let liveID = self.stores.handle.liveID
-        self.stores.handle.run(nil) { engine async throws(ErrorInfo) in engine.local(.tip(message), in: liveID) }
+        self.stores.handle.run(nil) { engine async throws(ErrorInfo) in
+            engine.applyLocalChange(.tip(message), in: liveID)
+        }
     }
 
-    private static func text(_ text: String, _ extensionInfo: [String: String]?) -> StoreCall {
+    private static func textCall(_ text: String, _ extensionInfo: [String: String]?) -> StoreCall {
         StoreCall(
             "barrage.sendText",
             ["text": .text(text), "extensionInfo": extensionInfo.map { .object($0.mapValues { .text($0) }) }])
     }
 
-    private static func custom(_ businessID: String, _ data: String) -> StoreCall {
+    private static func customCall(_ businessID: String, _ data: String) -> StoreCall {
         StoreCall("barrage.sendCustom", ["businessID": .text(businessID), "data": .text(data)])
     }
 
-    /// Sends a message; if it is refused because the user is muted, shows the mute.
-    private func sending(_ call: StoreCall) -> StoreOperation<Void> {
+    /// Sends a message.
+    ///
+    /// If the server refuses it because the user is muted, the mute is shown.
+    private func sendOperation(_ call: StoreCall) -> StoreOperation<Void> {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in
             do throws(ErrorInfo) {
                 _ = try await engine.perform(call, in: liveID)
             } catch {
-                if error.code == ReplyCode.userMuted.code { engine.local(.selfMuted, in: liveID) }
+                if error.code == ReplyCode.userMuted.code { engine.applyLocalChange(.selfMuted, in: liveID) }
                 throw error
             }
         }

@@ -32,26 +32,26 @@ public final class BattleStore: @unchecked Sendable {
     public func requestBattle(
         config: BattleConfig, userIDList: [String], timeout: TimeInterval, completion: BattleRequestClosure?
     ) {
-        self.stores.handle.run(completion, self.request(config, userIDList, timeout))
+        self.stores.handle.run(completion, self.requestOperation(config, userIDList, timeout))
     }
 
     /// Asks connected hosts for a battle, or begins one at once, as the method with a completion.
     public func requestBattle(
         config: BattleConfig, userIDList: [String], timeout: TimeInterval
     ) async throws(ErrorInfo) -> (BattleInfo, [String: Int]) {
-        try await self.stores.handle.run(self.request(config, userIDList, timeout))
+        try await self.stores.handle.run(self.requestOperation(config, userIDList, timeout))
     }
 
     /// Withdraws a request before the battle begins.
     ///
     /// Errors of the completion: `noSuchBattle`, `notWhileFighting`, `noPermission`.
     public func cancelBattleRequest(battleId: String, userIdList: [String], completion: CompletionClosure?) {
-        self.stores.handle.run(completion, self.cancellation(battleId, userIdList))
+        self.stores.handle.run(completion, self.cancelOperation(battleId, userIdList))
     }
 
     /// Withdraws a request before the battle begins.
     public func cancelBattleRequest(battleId: String, userIdList: [String]) async throws(ErrorInfo) {
-        try await self.stores.handle.run(self.cancellation(battleId, userIdList))
+        try await self.stores.handle.run(self.cancelOperation(battleId, userIdList))
     }
 
     /// Accepts a request.
@@ -90,7 +90,7 @@ public final class BattleStore: @unchecked Sendable {
         try await self.stores.handle.run(StoreCall("battle.exit", ["battle": .text(battleID)]))
     }
 
-    private func request(
+    private func requestOperation(
         _ config: BattleConfig, _ users: [String], _ timeout: TimeInterval
     ) -> StoreOperation<(BattleInfo, [String: Int])> {
         let liveID = self.stores.handle.liveID
@@ -106,15 +106,15 @@ public final class BattleStore: @unchecked Sendable {
             guard case .battle(let battle, let start, let end, let codes) = try await engine.perform(call, in: liveID)
             else { throw .unexpectedResult }
             let info = BattleInfo(
-                battleID: battle.text, config: config, startTime: UInt(clamping: start?.milliseconds ?? 0),
-                endTime: UInt(clamping: end?.milliseconds ?? 0))
+                battleID: battle.text, config: config, startTime: UInt(clamping: start?.seconds ?? 0),
+                endTime: UInt(clamping: end?.seconds ?? 0))
             let byLive = Dictionary(codes.map { ($0.live.text, $0.code) }, uniquingKeysWith: { first, _ in first })
             let byUser = lives.map { ($0.user, byLive[$0.live] ?? 0) }
             return (info, Dictionary(byUser, uniquingKeysWith: { first, _ in first }))
         }
     }
 
-    private func cancellation(_ battle: String, _ users: [String]) -> StoreOperation<Void> {
+    private func cancelOperation(_ battle: String, _ users: [String]) -> StoreOperation<Void> {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in
             let lives = try engine.livesOfHosts(users, in: liveID)

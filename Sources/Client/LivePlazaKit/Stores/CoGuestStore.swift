@@ -5,7 +5,7 @@ internal import PlazaWire
 
 /// Viewers who ask for a seat, and hosts who invite them.
 ///
-/// The method that makes a request ends when the request is sent; the answer is an event.
+/// A method that makes a request ends when the request is sent. The answer to the request is an event.
 ///
 /// Methods may also fail with the codes of seats: `roomHasNoSeats`, `noSuchSeat`, `seatLocked`, `seatOccupied`,
 /// `allSeatsTaken`, `seatLimit`, `alreadySeated`, and with `tooFrequent` and `notInRoom`.
@@ -37,14 +37,14 @@ public final class CoGuestStore: @unchecked Sendable {
     public func applyForSeat(
         seatIndex: Int = -1, timeout: TimeInterval, extraInfo: String?, completion: CompletionClosure?
     ) {
-        self.stores.handle.run(completion, Self.application(seatIndex, timeout, extraInfo))
+        self.stores.handle.run(completion, Self.applyCall(seatIndex, timeout, extraInfo))
     }
 
     /// Applies for a seat, as the method with a completion.
     public func applyForSeat(
         seatIndex: Int = -1, timeout: TimeInterval, extraInfo: String? = nil
     ) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.application(seatIndex, timeout, extraInfo))
+        try await self.stores.handle.run(Self.applyCall(seatIndex, timeout, extraInfo))
     }
 
     /// Withdraws the user's application.
@@ -61,26 +61,26 @@ public final class CoGuestStore: @unchecked Sendable {
 
     /// Seats an applicant; for the owner and admins.
     ///
-    /// Errors of the completion: `requestGone`, `noPermission`; with a seat's code the request stays open.
+    /// Errors of the completion: `requestGone`, `noPermission`. After an error about the seat the request stays open.
     public func acceptApplication(userID: String, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, Self.answer("seat.acceptApplication", userID))
+        self.stores.handle.run(completion, Self.answerCall("seat.acceptApplication", userID))
     }
 
     /// Seats an applicant; for the owner and admins.
     public func acceptApplication(userID: String) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.answer("seat.acceptApplication", userID))
+        try await self.stores.handle.run(Self.answerCall("seat.acceptApplication", userID))
     }
 
     /// Declines an application; for the owner and admins.
     ///
     /// Errors of the completion: `requestGone`, `noPermission`.
     public func rejectApplication(userID: String, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, Self.answer("seat.rejectApplication", userID))
+        self.stores.handle.run(completion, Self.answerCall("seat.rejectApplication", userID))
     }
 
     /// Declines an application; for the owner and admins.
     public func rejectApplication(userID: String) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.answer("seat.rejectApplication", userID))
+        try await self.stores.handle.run(Self.answerCall("seat.rejectApplication", userID))
     }
 
     /// Invites a viewer to a seat; for the owner and admins.
@@ -95,26 +95,26 @@ public final class CoGuestStore: @unchecked Sendable {
     public func inviteToSeat(
         userID: String, seatIndex: Int = -1, timeout: TimeInterval, extraInfo: String?, completion: CompletionClosure?
     ) {
-        self.stores.handle.run(completion, Self.invitation(userID, seatIndex, timeout, extraInfo))
+        self.stores.handle.run(completion, self.inviteOperation(userID, seatIndex, timeout, extraInfo))
     }
 
     /// Invites a viewer to a seat, as the method with a completion.
     public func inviteToSeat(
         userID: String, seatIndex: Int = -1, timeout: TimeInterval, extraInfo: String? = nil
     ) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.invitation(userID, seatIndex, timeout, extraInfo))
+        try await self.stores.handle.run(self.inviteOperation(userID, seatIndex, timeout, extraInfo))
     }
 
     /// Withdraws the user's invitation.
     ///
     /// Errors of the completion: `failed` if none is open.
     public func cancelInvitation(inviteeID: String, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, Self.cancelled(inviteeID))
+        self.stores.handle.run(completion, Self.cancelInvitationCall(inviteeID))
     }
 
     /// Withdraws the user's invitation.
     public func cancelInvitation(inviteeID: String) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.cancelled(inviteeID))
+        try await self.stores.handle.run(Self.cancelInvitationCall(inviteeID))
     }
 
     /// Accepts a host's invitation.
@@ -151,28 +151,43 @@ public final class CoGuestStore: @unchecked Sendable {
     /// Leaves the user's seat.
     public func disConnect() async throws(ErrorInfo) { try await self.stores.handle.run(StoreCall("seat.leave")) }
 
-    private static func application(_ seatIndex: Int, _ timeout: TimeInterval, _ extraInfo: String?) -> StoreCall {
+    private static func applyCall(_ seatIndex: Int, _ timeout: TimeInterval, _ extraInfo: String?) -> StoreCall {
         StoreCall(
             "seat.apply",
             ["seatIndex": .whole(seatIndex), "timeout": .seconds(timeout), "extraInfo": .text(ifPresent: extraInfo)])
     }
 
-    private static func invitation(
+    /// Invites a viewer, who is shown as invited before the call is sent.
+    ///
+    /// The viewer's answer may come before the reply to the call, if the connection is lost meanwhile.
+    private func inviteOperation(
         _ userID: String, _ seatIndex: Int, _ timeout: TimeInterval, _ extraInfo: String?
-    ) -> StoreCall {
-        StoreCall(
+    ) -> StoreOperation<Void> {
+        let liveID = self.stores.handle.liveID
+        let call = StoreCall(
             "seat.invite",
             [
                 "user": .text(userID), "seatIndex": .whole(seatIndex), "timeout": .seconds(timeout),
                 "extraInfo": .text(ifPresent: extraInfo),
-            ], then: .invited(user: userID))
+            ])
+        return { engine async throws(ErrorInfo) in
+            // A refused invitation does not end an earlier one of the same viewer, which is open still.
+            let isNew = !engine.states(of: liveID).coGuest.invitees.contains { $0.userID == userID }
+            engine.applyLocalChange(.invited(user: userID), in: liveID)
+            do throws(ErrorInfo) {
+                _ = try await engine.perform(call, in: liveID)
+            } catch {
+                if isNew { engine.applyLocalChange(.invitationCancelled(user: userID), in: liveID) }
+                throw error
+            }
+        }
     }
 
-    private static func answer(_ method: String, _ userID: String) -> StoreCall {
+    private static func answerCall(_ method: String, _ userID: String) -> StoreCall {
         StoreCall(method, ["user": .text(userID)], then: .applicationAnswered(user: userID))
     }
 
-    private static func cancelled(_ userID: String) -> StoreCall {
+    private static func cancelInvitationCall(_ userID: String) -> StoreCall {
         StoreCall("seat.cancelInvitation", ["user": .text(userID)], then: .invitationCancelled(user: userID))
     }
 }

@@ -34,26 +34,26 @@ public final class CoHostStore: @unchecked Sendable {
         targetHost liveId: String, layoutTemplate: CoHostLayoutTemplate, timeout: TimeInterval, extraInfo: String = "",
         completion: CompletionClosure?
     ) {
-        self.stores.handle.run(completion, self.request(liveId, layoutTemplate, timeout, extraInfo))
+        self.stores.handle.run(completion, self.requestOperation(liveId, layoutTemplate, timeout, extraInfo))
     }
 
     /// Asks the host of another live to connect, as the method with a completion.
     public func requestHostConnection(
         targetHost liveId: String, layoutTemplate: CoHostLayoutTemplate, timeout: TimeInterval, extraInfo: String = ""
     ) async throws(ErrorInfo) {
-        try await self.stores.handle.run(self.request(liveId, layoutTemplate, timeout, extraInfo))
+        try await self.stores.handle.run(self.requestOperation(liveId, layoutTemplate, timeout, extraInfo))
     }
 
     /// Withdraws a request.
     ///
     /// Errors of the completion: `noSuchConnection`.
     public func cancelHostConnection(toHostLiveID: String, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, self.ending("cohost.cancel", invitee: toHostLiveID))
+        self.stores.handle.run(completion, self.endRequestCall("cohost.cancel", invitee: toHostLiveID))
     }
 
     /// Withdraws a request.
     public func cancelHostConnection(toHostLiveID: String) async throws(ErrorInfo) {
-        try await self.stores.handle.run(self.ending("cohost.cancel", invitee: toHostLiveID))
+        try await self.stores.handle.run(self.endRequestCall("cohost.cancel", invitee: toHostLiveID))
     }
 
     /// Accepts a host's request.
@@ -61,24 +61,24 @@ public final class CoHostStore: @unchecked Sendable {
     /// Errors of the completion: `noSuchConnection`, `alreadyConnected`, `connectedElsewhere`, `connectionLimit`,
     /// `overLimit`.
     public func acceptHostConnection(fromHostLiveID: String, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, self.ending("cohost.accept", inviter: fromHostLiveID))
+        self.stores.handle.run(completion, self.endRequestCall("cohost.accept", inviter: fromHostLiveID))
     }
 
     /// Accepts a host's request.
     public func acceptHostConnection(fromHostLiveID: String) async throws(ErrorInfo) {
-        try await self.stores.handle.run(self.ending("cohost.accept", inviter: fromHostLiveID))
+        try await self.stores.handle.run(self.endRequestCall("cohost.accept", inviter: fromHostLiveID))
     }
 
     /// Declines a host's request.
     ///
     /// Errors of the completion: `noSuchConnection`.
     public func rejectHostConnection(fromHostLiveID: String, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, self.ending("cohost.reject", inviter: fromHostLiveID))
+        self.stores.handle.run(completion, self.endRequestCall("cohost.reject", inviter: fromHostLiveID))
     }
 
     /// Declines a host's request.
     public func rejectHostConnection(fromHostLiveID: String) async throws(ErrorInfo) {
-        try await self.stores.handle.run(self.ending("cohost.reject", inviter: fromHostLiveID))
+        try await self.stores.handle.run(self.endRequestCall("cohost.reject", inviter: fromHostLiveID))
     }
 
     /// Leaves the connection; the others stay connected.
@@ -101,14 +101,14 @@ public final class CoHostStore: @unchecked Sendable {
     ///   - cursor: the state's `candidatesCursor`; empty to read from the beginning.
     ///   - completion: errors: `needsOwner`.
     public func getCoHostCandidates(cursor: String, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, self.candidates(cursor))
+        self.stores.handle.run(completion, self.candidatesOperation(cursor))
     }
 
     /// Reads a page of 20 lives that could be asked to connect, and adds them to `candidates`.
     ///
     /// If the cursor has expired, the list is read from its beginning.
     public func getCoHostCandidates(cursor: String) async throws(ErrorInfo) {
-        try await self.stores.handle.run(self.candidates(cursor))
+        try await self.stores.handle.run(self.candidatesOperation(cursor))
     }
 
     /// Mutes or unmutes the sound of another host in this live's mix.
@@ -129,7 +129,7 @@ public final class CoHostStore: @unchecked Sendable {
             StoreCall("cohost.muteRemote", ["other": .text(liveID), "muted": .bool(isMuted)]))
     }
 
-    private func request(
+    private func requestOperation(
         _ target: String, _ layout: CoHostLayoutTemplate, _ timeout: TimeInterval, _ extraInfo: String
     ) -> StoreOperation<Void> {
         let liveID = self.stores.handle.liveID
@@ -140,21 +140,24 @@ public final class CoHostStore: @unchecked Sendable {
                 "extensionInfo": .text(extraInfo),
             ])
         return { engine async throws(ErrorInfo) in
-            engine.local(.coHostRequested(lives: [target]), in: liveID)
+            // A refused request does not end an earlier one to the same live, which is open still.
+            let isNew = !engine.states(of: liveID).coHost.invitees.contains { $0.liveID == target }
+            engine.applyLocalChange(.coHostRequested(lives: [target]), in: liveID)
             do throws(ErrorInfo) {
                 guard case .coHost(let codes) = try await engine.perform(call, in: liveID) else {
                     throw .unexpectedResult
                 }
-                if let refused = codes.first(where: { $0.code != 0 }) { throw Self.refusal(refused) }
+                // Code 0: the host was asked.
+                if let refused = codes.first(where: { $0.code != 0 }) { throw Self.requestError(refused) }
             } catch {
-                engine.local(.coHostRequestEnded(inviter: liveID, invitee: target), in: liveID)
+                if isNew { engine.applyLocalChange(.coHostRequestEnded(inviter: liveID, invitee: target), in: liveID) }
                 throw error
             }
         }
     }
 
-    /// The error for a live that cannot be asked, if the server names no reason (R8.1).
-    private static func refusal(_ refused: LiveCode) -> ErrorInfo {
+    /// The error for a live that cannot be asked: the server's reason, or the meaning of the code (R8.1).
+    private static func requestError(_ refused: LiveCode) -> ErrorInfo {
         let byCode: [Int: ReplyCode] = [
             1: .noSuchRoom, 2: .connectionPending, 3: .connectedElsewhere, 4: .connectionLimit, 6: .wrongRoomKind,
         ]
@@ -162,19 +165,19 @@ public final class CoHostStore: @unchecked Sendable {
         return ErrorInfo(code: reason.code, message: "the live \(refused.live) cannot be asked")
     }
 
-    private func ending(_ method: String, invitee: String) -> StoreCall {
+    private func endRequestCall(_ method: String, invitee: String) -> StoreCall {
         StoreCall(
             method, ["to": .texts([invitee])],
             then: .coHostRequestEnded(inviter: self.stores.handle.liveID, invitee: invitee))
     }
 
-    private func ending(_ method: String, inviter: String) -> StoreCall {
+    private func endRequestCall(_ method: String, inviter: String) -> StoreCall {
         StoreCall(
             method, ["inviter": .text(inviter)],
             then: .coHostRequestEnded(inviter: inviter, invitee: self.stores.handle.liveID))
     }
 
-    private func candidates(_ cursor: String) -> StoreOperation<Void> {
+    private func candidatesOperation(_ cursor: String) -> StoreOperation<Void> {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in
             do throws(ErrorInfo) {
@@ -193,6 +196,6 @@ extension PlazaEngine {
         guard case .lives(let items, let next) = try await self.perform(call, in: liveID) else {
             throw .unexpectedResult
         }
-        self.snapshot(.candidates(items, cursor: next, isFirst: cursor.isEmpty), in: liveID)
+        self.applySnapshot(.candidates(items, cursor: next, isFirst: cursor.isEmpty), in: liveID)
     }
 }

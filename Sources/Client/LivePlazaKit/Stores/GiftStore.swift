@@ -27,12 +27,12 @@ public final class GiftStore: @unchecked Sendable {
     ///
     /// - Parameter completion: errors: `notInRoom` if the client is not in the live.
     public func refreshUsableGifts(completion: CompletionClosure?) {
-        self.stores.handle.run(completion, self.refresh)
+        self.stores.handle.run(completion, self.refreshOperation)
     }
 
     /// Reads the app's gifts into `usableGifts`; they are read only by this method.
     public func refreshUsableGifts() async throws(ErrorInfo) {
-        try await self.stores.handle.run(self.refresh)
+        try await self.stores.handle.run(self.refreshOperation)
     }
 
     /// Sends a gift to the owner of the live.
@@ -43,24 +43,24 @@ public final class GiftStore: @unchecked Sendable {
     ///   - completion: errors: `giftsNotEnabled`, `noSuchGift`, `giftsOffInLive`, `giftCheckFailed`, and the app's own
     ///     codes 102100 to 102200.
     public func sendGift(giftID: String, count: UInt, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, Self.order(giftID, count, nil))
+        self.stores.handle.run(completion, Self.sendCall(giftID, count, receivers: nil))
     }
 
     /// Sends a gift to the owner of the live.
     public func sendGift(giftID: String, count: UInt) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.order(giftID, count, nil))
+        try await self.stores.handle.run(Self.sendCall(giftID, count, receivers: nil))
     }
 
     /// Sends a gift to each of some users who are in the live.
     ///
     /// Errors of the completion: as for a gift to the owner, and `notMember`.
     public func sendGift(giftID: String, count: UInt, receivers: [String], completion: CompletionClosure?) {
-        self.stores.handle.run(completion, Self.order(giftID, count, receivers))
+        self.stores.handle.run(completion, Self.sendCall(giftID, count, receivers: receivers))
     }
 
     /// Sends a gift to each of some users who are in the live.
     public func sendGift(giftID: String, count: UInt, receivers: [String]) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.order(giftID, count, receivers))
+        try await self.stores.handle.run(Self.sendCall(giftID, count, receivers: receivers))
     }
 
     /// Enables or disables gifts in this live; for the owner and admins.
@@ -75,18 +75,18 @@ public final class GiftStore: @unchecked Sendable {
         try await self.stores.handle.run(StoreCall("live.update", ["isGiftEnabled": .bool(isEnabled)]))
     }
 
-    private var refresh: StoreOperation<Void> {
+    private var refreshOperation: StoreOperation<Void> {
         let stores = self.stores
         return { engine async throws(ErrorInfo) in
             let params: [String: JSONValue] = stores.giftLanguage.map { ["language": .text($0)] } ?? [:]
             guard case .gifts(let categories) = try await engine.call("gift.list", params, live: nil) else {
                 throw .unexpectedResult
             }
-            engine.snapshot(.gifts(categories), in: stores.handle.liveID)
+            engine.applySnapshot(.gifts(categories), in: stores.handle.liveID)
         }
     }
 
-    private static func order(_ giftID: String, _ count: UInt, _ receivers: [String]?) -> StoreCall {
+    private static func sendCall(_ giftID: String, _ count: UInt, receivers: [String]?) -> StoreCall {
         StoreCall(
             "gift.send",
             ["gift": .text(giftID), "count": .whole(count), "receivers": receivers.map { .texts($0) }])

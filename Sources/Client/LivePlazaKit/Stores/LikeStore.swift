@@ -4,7 +4,7 @@ internal import PlazaWire
 
 /// The likes of a live.
 ///
-/// The total is that of the server: it contains a tap once the server has counted the tap.
+/// The total is the server's: it includes a tap only after the server has counted the tap.
 public final class LikeStore: @unchecked Sendable {
     private let stores: LiveStores
 
@@ -37,52 +37,52 @@ public final class LikeStore: @unchecked Sendable {
     private func like(_ count: UInt) -> StoreOperation<Void> {
         let stores = self.stores
         return { engine async throws(ErrorInfo) in
-            let gathering = stores.taps.withLock { taps -> Task<Result<Void, ErrorInfo>, Never>? in
+            let batchedCall = stores.likeTaps.withLock { taps -> Task<Result<Void, ErrorInfo>, Never>? in
                 taps.count = min(LikeTaps.maxCount, taps.count + max(1, count))
                 guard taps.isPaused else { return nil }
-                if let gathering = taps.gathering { return gathering }
-                let gathering = engine.task { await $0.sendLikesAfterPause(of: stores) }
-                taps.gathering = gathering
-                return gathering
+                if let batchedCall = taps.batchedCall { return batchedCall }
+                let batchedCall = engine.task { await $0.sendLikesAfterPause(of: stores) }
+                taps.batchedCall = batchedCall
+                return batchedCall
             }
-            guard let gathering else { return try await engine.sendLikes(of: stores) }
-            try await gathering.value.get()
+            guard let batchedCall else { return try await engine.sendLikes(of: stores) }
+            try await batchedCall.value.get()
         }
     }
 }
 
-/// The taps that no call has counted yet.
+/// The taps that were not sent yet.
 struct LikeTaps: Sendable {
     /// The maximum number of likes in one call.
     static let maxCount: UInt = 1000
     /// The time in which taps are collected for one call.
-    static let gatherTime = Duration.seconds(2)
+    static let batchTime = Duration.seconds(2)
 
     var count: UInt = 0
-    /// Whether a call was made less than `gatherTime` ago, so that further taps wait.
+    /// Whether a call was made less than `batchTime` ago, so that further taps wait.
     var isPaused = false
     /// The task that ends the pause.
     var pause: Task<Void, Never>?
-    /// The next call, for which taps are being collected; nil if there are none.
-    var gathering: Task<Result<Void, ErrorInfo>, Never>?
+    /// The task of the next call, for which taps are being collected; nil if no tap waits.
+    var batchedCall: Task<Result<Void, ErrorInfo>, Never>?
 }
 
 extension PlazaEngine {
     fileprivate func sendLikes(of stores: LiveStores) async throws(ErrorInfo) {
-        let count = stores.taps.withLock { taps in
-            defer { (taps.count, taps.isPaused, taps.gathering) = (0, true, nil) }
+        let count = stores.likeTaps.withLock { taps in
+            defer { (taps.count, taps.isPaused, taps.batchedCall) = (0, true, nil) }
             return taps.count
         }
         let pause = self.task { engine in
-            await engine.sleep(for: LikeTaps.gatherTime)
-            stores.taps.withLock { $0.isPaused = false }
+            await engine.sleep(for: LikeTaps.batchTime)
+            stores.likeTaps.withLock { $0.isPaused = false }
         }
-        stores.taps.withLock { $0.pause = pause }
+        stores.likeTaps.withLock { $0.pause = pause }
         _ = try await self.perform(StoreCall("like.send", ["count": .whole(count)]), in: stores.handle.liveID)
     }
 
     fileprivate func sendLikesAfterPause(of stores: LiveStores) async -> Result<Void, ErrorInfo> {
-        await stores.taps.withLock { $0.pause }?.value
+        await stores.likeTaps.withLock { $0.pause }?.value
         do throws(ErrorInfo) {
             return .success(try await self.sendLikes(of: stores))
         } catch {

@@ -22,75 +22,75 @@ public final class LiveAudienceStore: @unchecked Sendable {
     ///
     /// - Parameter completion: errors: `notInRoom`.
     public func fetchAudienceList(completion: CompletionClosure?) {
-        self.stores.handle.run(completion, self.fetching)
+        self.stores.handle.run(completion, self.fetchOperation)
     }
 
     /// Reads the first 200 viewers again.
-    public func fetchAudienceList() async throws(ErrorInfo) { try await self.stores.handle.run(self.fetching) }
+    public func fetchAudienceList() async throws(ErrorInfo) { try await self.stores.handle.run(self.fetchOperation) }
 
     /// Makes a viewer an admin; for the owner.
     ///
     /// Errors of the completion: `needsOwner`, `noPermission`, `notMember`, `tooManyAdmins`.
     public func setAdministrator(userID: String, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, Self.call("admin.set", userID))
+        self.stores.handle.run(completion, Self.userCall("admin.set", userID))
     }
 
     /// Makes a viewer an admin; for the owner.
     public func setAdministrator(userID: String) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.call("admin.set", userID))
+        try await self.stores.handle.run(Self.userCall("admin.set", userID))
     }
 
     /// Revokes an admin's rights; for the owner.
     ///
     /// Errors of the completion: `needsOwner`.
     public func revokeAdministrator(userID: String, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, Self.call("admin.revoke", userID))
+        self.stores.handle.run(completion, Self.userCall("admin.revoke", userID))
     }
 
     /// Revokes an admin's rights; for the owner.
     public func revokeAdministrator(userID: String) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.call("admin.revoke", userID))
+        try await self.stores.handle.run(Self.userCall("admin.revoke", userID))
     }
 
     /// Kicks a viewer out of the live, who may enter again; for the owner and admins.
     ///
     /// Errors of the completion: `needsOwnerOrAdmin`, `noPermission`, `notMember`.
     public func kickUserOutOfRoom(userID: String, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, Self.call("audience.kick", userID))
+        self.stores.handle.run(completion, Self.userCall("audience.kick", userID))
     }
 
     /// Kicks a viewer out of the live, who may enter again; for the owner and admins.
     public func kickUserOutOfRoom(userID: String) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.call("audience.kick", userID))
+        try await self.stores.handle.run(Self.userCall("audience.kick", userID))
     }
 
     /// Mutes or unmutes a viewer; for the owner and admins.
     ///
     /// Errors of the completion: `needsOwnerOrAdmin`, `noPermission`, `overLimit`.
     public func disableSendMessage(userID: String, isDisable: Bool, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, Self.mute(userID, isDisable))
+        self.stores.handle.run(completion, Self.muteCall(userID, isDisable: isDisable))
     }
 
     /// Mutes or unmutes a viewer; for the owner and admins.
     public func disableSendMessage(userID: String, isDisable: Bool) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.mute(userID, isDisable))
+        try await self.stores.handle.run(Self.muteCall(userID, isDisable: isDisable))
     }
 
-    private var fetching: StoreOperation<Void> {
+    private var fetchOperation: StoreOperation<Void> {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in
             if engine.currentLiveID == liveID { return try await engine.refresh(.audience) }
-            // The call is made only to get the server's error.
-            _ = try await engine.perform(StoreCall("audience.list", ["count": .whole(200)]), in: liveID)
+            // Outside the live the server refuses the call; it is made to throw the server's error.
+            _ = try await engine.perform(StoreCall("audience.list", ["count": .whole(maxAudience)]), in: liveID)
         }
     }
 
-    private static func call(_ method: String, _ userID: String) -> StoreCall {
+    private static func userCall(_ method: String, _ userID: String) -> StoreCall {
         StoreCall(method, ["user": .text(userID)])
     }
 
-    private static func mute(_ userID: String, _ isDisable: Bool) -> StoreCall {
-        // −1: for good; 0: may write again.
+    private static func muteCall(_ userID: String, isDisable: Bool) -> StoreCall {
+        // The duration −1 mutes without an end; 0 unmutes.
         StoreCall("live.mute", ["users": .texts([userID]), "duration": .whole(isDisable ? -1 : 0)])
     }
 }

@@ -19,18 +19,19 @@ struct LiveListQuery: Sendable {
 
 extension LiveListStore {
     /// The maximum number of times that reading begins again because the cursor has expired (R3.64).
-    private static let maxWalks = 3
+    private static let maxRestarts = 3
 
-    /// Reads a page; if its cursor has expired, reads the list again from its beginning to one page beyond the old
-    /// list.
-    func fetching(_ cursor: String, _ query: LiveListQuery) -> StoreOperation<Void> {
+    /// Reads a page.
+    ///
+    /// If its cursor has expired, the list is read again from its beginning, until it is longer than before.
+    func fetchOperation(_ cursor: String, _ query: LiveListQuery) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
-            for walk in 0... {
+            for restarts in 0... {
                 do throws(ErrorInfo) {
-                    if walk == 0 { return try await self.fetchPage(cursor, query, engine) }
-                    return try await self.fetchAgain(query, engine)
+                    if restarts == 0 { return try await self.fetchPage(cursor, query, engine) }
+                    return try await self.fetchFromBeginning(query, engine)
                 } catch {
-                    if error.code != ReplyCode.cursorExpired.code || walk >= Self.maxWalks { throw error }
+                    if error.code != ReplyCode.cursorExpired.code || restarts >= Self.maxRestarts { throw error }
                 }
             }
         }
@@ -44,15 +45,15 @@ extension LiveListStore {
     }
 
     /// Reads from the beginning until more lives are read than were shown before.
-    private func fetchAgain(_ query: LiveListQuery, _ engine: isolated PlazaEngine) async throws(ErrorInfo) {
-        let shown = self.state.value.liveList.count
+    private func fetchFromBeginning(_ query: LiveListQuery, _ engine: isolated PlazaEngine) async throws(ErrorInfo) {
+        let shownCount = self.state.value.liveList.count
         var lives: [LiveInfo] = []
         var cursor = ""
         repeat {
             let page = try await self.page(cursor, query, engine)
             lives = Self.merged(lives, page.lives)
             cursor = page.cursor
-        } while !cursor.isEmpty && lives.count <= shown
+        } while !cursor.isEmpty && lives.count <= shownCount
         self.show(lives, cursor)
     }
 
@@ -72,7 +73,7 @@ extension LiveListStore {
 
     /// A list followed by a page, with each live only once.
     private static func merged(_ list: [LiveInfo], _ page: [LiveInfo]) -> [LiveInfo] {
-        let known = Set(list.map(\.liveID))
-        return list + page.filter { !known.contains($0.liveID) }
+        let listedIDs = Set(list.map(\.liveID))
+        return list + page.filter { !listedIDs.contains($0.liveID) }
     }
 }

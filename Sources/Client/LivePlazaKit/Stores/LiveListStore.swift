@@ -29,12 +29,12 @@ public final class LiveListStore: @unchecked Sendable {
     ///   - count: the number of lives on the page, 1 to 50.
     ///   - completion: errors: `badParameter`.
     public func fetchLiveList(cursor: String, count: Int, completion: CompletionClosure?) {
-        self.engine.start(completion, self.fetching(cursor, LiveListQuery(count: count)))
+        self.engine.start(completion, self.fetchOperation(cursor, LiveListQuery(count: count)))
     }
 
     /// Reads a page of the list of public lives, as the method with a completion.
     public func fetchLiveList(cursor: String, count: Int) async throws(ErrorInfo) {
-        try await self.fetching(cursor, LiveListQuery(count: count))(self.engine)
+        try await self.fetchOperation(cursor, LiveListQuery(count: count))(self.engine)
     }
 
     /// Reads a page of the list of public lives of one category.
@@ -49,19 +49,19 @@ public final class LiveListStore: @unchecked Sendable {
         cursor: String, count: Int, category: Int, isDescending: Bool = true
     ) async throws(ErrorInfo) {
         let query = LiveListQuery(count: count, category: category, isDescending: isDescending)
-        try await self.fetching(cursor, query)(self.engine)
+        try await self.fetchOperation(cursor, query)(self.engine)
     }
 
     /// Reads the info of a live.
     ///
     /// Errors of the completion: `noSuchRoom`.
     public func fetchLiveInfo(liveID: String, completion: LiveInfoCompletionClosure?) {
-        self.engine.start(completion, self.info(liveID))
+        self.engine.start(completion, self.infoOperation(liveID))
     }
 
     /// Reads the info of a live.
     public func fetchLiveInfo(liveID: String) async throws(ErrorInfo) -> LiveInfo {
-        try await self.info(liveID)(self.engine)
+        try await self.infoOperation(liveID)(self.engine)
     }
 
     /// Creates a live and enters it as its owner.
@@ -71,12 +71,12 @@ public final class LiveListStore: @unchecked Sendable {
     /// Errors of the completion: `roomExists`, `inAnotherRoom`, `createdTooOften`, `badRoomID`, `badRoomName`,
     ///   `badParameter`, `sensitiveWords`.
     public func createLive(_ liveInfo: LiveInfo, completion: LiveInfoCompletionClosure?) {
-        self.engine.start(completion, self.creation(liveInfo))
+        self.engine.start(completion, self.createOperation(liveInfo))
     }
 
     /// Creates a live and enters it as its owner.
     public func createLive(_ liveInfo: LiveInfo) async throws(ErrorInfo) -> LiveInfo {
-        try await self.creation(liveInfo)(self.engine)
+        try await self.createOperation(liveInfo)(self.engine)
     }
 
     /// Enters a live.
@@ -92,23 +92,21 @@ public final class LiveListStore: @unchecked Sendable {
     /// Enters a live.
     public func joinLive(liveID: String) async throws(ErrorInfo) -> LiveInfo { try await self.engine.enter(liveID) }
 
-    /// Leaves the live.
-    ///
-    /// If the owner leaves, the live continues.
+    /// Leaves the live, which continues even if its owner leaves.
     ///
     /// - Parameter completion: errors: `notInRoom`.
-    public func leaveLive(completion: CompletionClosure?) { self.engine.start(completion, self.leaving) }
+    public func leaveLive(completion: CompletionClosure?) { self.engine.start(completion, self.leaveOperation) }
 
     /// Leaves the live.
-    public func leaveLive() async throws(ErrorInfo) { try await self.leaving(self.engine) }
+    public func leaveLive() async throws(ErrorInfo) { try await self.leaveOperation(self.engine) }
 
     /// Ends the live for all users; only its owner may call this.
     ///
     /// - Parameter completion: gets the final statistics. Errors: `needsOwner`, `notInRoom`.
-    public func endLive(completion: StopLiveCompletionClosure?) { self.engine.start(completion, self.ending) }
+    public func endLive(completion: StopLiveCompletionClosure?) { self.engine.start(completion, self.endOperation) }
 
     /// Ends the live for all users; only its owner may call this.
-    public func endLive() async throws(ErrorInfo) -> TUILiveStatisticsData { try await self.ending(self.engine) }
+    public func endLive() async throws(ErrorInfo) -> TUILiveStatisticsData { try await self.endOperation(self.engine) }
 
     /// Changes the live that the client is in; for the owner and admins.
     ///
@@ -120,12 +118,13 @@ public final class LiveListStore: @unchecked Sendable {
     public func updateLiveInfo(
         _ liveInfo: LiveInfo, modifyFlag: LiveInfo.ModifyFlag, completion: CompletionClosure?
     ) {
-        self.engine.start(completion, self.current("live.update", liveInfo.changes(modifyFlag), ifEmpty: .skip))
+        self.engine.start(
+            completion, self.currentLiveOperation("live.update", liveInfo.changes(modifyFlag), ifEmpty: .skip))
     }
 
     /// Changes the live that the client is in, as the method with a completion.
     public func updateLiveInfo(_ liveInfo: LiveInfo, modifyFlag: LiveInfo.ModifyFlag) async throws(ErrorInfo) {
-        try await self.current("live.update", liveInfo.changes(modifyFlag), ifEmpty: .skip)(self.engine)
+        try await self.currentLiveOperation("live.update", liveInfo.changes(modifyFlag), ifEmpty: .skip)(self.engine)
     }
 
     /// Adds to the live's metadata; for the owner and admins.
@@ -135,12 +134,12 @@ public final class LiveListStore: @unchecked Sendable {
     ///   - completion: errors: `needsOwnerOrAdmin`, `tooManyMetadataKeys`, `metadataKeyTooLong`,
     ///     `metadataValueTooLong`, `metadataTooLong`.
     public func updateLiveMetaData(_ metaData: [String: String], completion: CompletionClosure?) {
-        self.engine.start(completion, self.current("metadata.set", Self.params(metaData)))
+        self.engine.start(completion, self.currentLiveOperation("metadata.set", Self.metadataParams(metaData)))
     }
 
     /// Adds to the live's metadata, as the method with a completion.
     public func updateLiveMetaData(_ metaData: [String: String]) async throws(ErrorInfo) {
-        try await self.current("metadata.set", Self.params(metaData))(self.engine)
+        try await self.currentLiveOperation("metadata.set", Self.metadataParams(metaData))(self.engine)
     }
 
     /// Removes metadata; for the owner and admins.
@@ -148,7 +147,7 @@ public final class LiveListStore: @unchecked Sendable {
     /// - Parameter keys: at least one.
     /// - Throws: `needsOwnerOrAdmin`, `noSuchMetadataKey`.
     public func deleteLiveMetaData(keys: [String]) async throws(ErrorInfo) {
-        try await self.current("metadata.delete", ["keys": .texts(keys)])(self.engine)
+        try await self.currentLiveOperation("metadata.delete", ["keys": .texts(keys)])(self.engine)
     }
 
     /// Reads metadata of the live.
@@ -157,12 +156,12 @@ public final class LiveListStore: @unchecked Sendable {
     ///   - keys: the keys to read; empty for all.
     ///   - completion: gets the values by key.
     public func queryMetaData(keys: [String], completion: MetaDataCompletionClosure?) {
-        self.engine.start(completion, self.metadata(keys))
+        self.engine.start(completion, self.metadataOperation(keys))
     }
 
     /// Reads metadata of the live.
     public func queryMetaData(keys: [String]) async throws(ErrorInfo) -> [String: String] {
-        try await self.metadata(keys)(self.engine)
+        try await self.metadataOperation(keys)(self.engine)
     }
 
     /// Clears the list of lives, but not the live that the client is in.
@@ -174,13 +173,13 @@ public final class LiveListStore: @unchecked Sendable {
         }
     }
 
-    private static func params(_ metaData: [String: String]) -> [String: JSONValue] {
+    private static func metadataParams(_ metaData: [String: String]) -> [String: JSONValue] {
         ["metadata": .object(metaData.mapValues { .text($0) })]
     }
 }
 
 extension LiveListStore {
-    private func info(_ liveID: String) -> StoreOperation<LiveInfo> {
+    private func infoOperation(_ liveID: String) -> StoreOperation<LiveInfo> {
         return { engine async throws(ErrorInfo) in
             guard case .room(let details) = try await engine.call("live.get", [:], live: LiveID(liveID)) else {
                 throw .unexpectedResult
@@ -189,20 +188,20 @@ extension LiveListStore {
         }
     }
 
-    private func creation(_ info: LiveInfo) -> StoreOperation<LiveInfo> {
+    private func createOperation(_ info: LiveInfo) -> StoreOperation<LiveInfo> {
         return { engine async throws(ErrorInfo) in
             let params = info.allChanges.merging(["join": .bool(true)]) { _, new in new }
             let result = try await engine.call("live.create", params, live: LiveID(info.liveID))
-            // Without a join in the result, the server is too old to know `join`, or it refused the join. Joining
-            // separately enters the live, or throws the reason.
+            // If the result has no join, the server is too old to know the parameter `join`, or it has refused the join. A
+            // separate join then enters the live, or throws the reason.
             guard case .live(_, _, _, joined: _?) = result else { return try await engine.enter(info.liveID) }
-            return try await engine.entered(info.liveID)
+            return try await engine.loadJoinedLive(info.liveID)
         }
     }
 
-    private var leaving: StoreOperation<Void> { self.current("live.leave", [:]) }
+    private var leaveOperation: StoreOperation<Void> { self.currentLiveOperation("live.leave", [:]) }
 
-    private var ending: StoreOperation<TUILiveStatisticsData> {
+    private var endOperation: StoreOperation<TUILiveStatisticsData> {
         return { engine async throws(ErrorInfo) in
             let liveID = try engine.currentLive
             guard case .statistics(let statistics, _) = try await engine.call("live.end", [:], live: liveID) else {
@@ -212,7 +211,7 @@ extension LiveListStore {
         }
     }
 
-    private func metadata(_ keys: [String]) -> StoreOperation<[String: String]> {
+    private func metadataOperation(_ keys: [String]) -> StoreOperation<[String: String]> {
         return { engine async throws(ErrorInfo) in
             let params: [String: JSONValue] = keys.isEmpty ? [:] : ["keys": .texts(keys)]
             let liveID = try engine.currentLive
@@ -223,11 +222,12 @@ extension LiveListStore {
         }
     }
 
-    private enum IfEmpty { case send, skip }
+    /// What happens with a call that has no parameters.
+    private enum EmptyParams { case send, skip }
 
-    /// A call about the live that the client is in.
-    private func current(
-        _ method: String, _ params: [String: JSONValue], ifEmpty: IfEmpty = .send
+    /// Makes a call about the live that the client is in.
+    private func currentLiveOperation(
+        _ method: String, _ params: [String: JSONValue], ifEmpty: EmptyParams = .send
     ) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
             let liveID = try engine.currentLive
@@ -251,7 +251,7 @@ extension PlazaEngine {
 
 extension LiveListStore: ListSink {
     /// Shows the live that the client is in; called on the delivery queue.
-    func showCurrent(_ info: LiveInfo) {
+    func showCurrentLive(_ info: LiveInfo) {
         var state = self.state.value
         if state.currentLive == info { return }
         state.currentLive = info
@@ -260,5 +260,5 @@ extension LiveListStore: ListSink {
     }
 
     /// Publishes why the client is no longer in its live; called on the delivery queue.
-    func tell(_ event: LiveListEvent) { self.liveListEventPublisher.send(event) }
+    func publish(_ event: LiveListEvent) { self.liveListEventPublisher.send(event) }
 }

@@ -50,18 +50,18 @@ public final class LiveSeatStore: @unchecked Sendable {
     }
 
     /// Reports that the user's microphone is closed.
-    public func muteMicrophone() { self.stores.handle.run(nil, Self.microphone(isOn: false)) }
+    public func muteMicrophone() { self.stores.handle.run(nil, Self.microphoneCall(isOn: false)) }
 
     /// Reports that the user's microphone is open.
     ///
     /// - Parameter completion: errors: `notOnSeat`, `seatMicrophoneLocked`, `microphoneNeedsHost`.
     public func unmuteMicrophone(completion: CompletionClosure?) {
-        self.stores.handle.run(completion, Self.microphone(isOn: true))
+        self.stores.handle.run(completion, Self.microphoneCall(isOn: true))
     }
 
     /// Reports that the user's microphone is open.
     public func unmuteMicrophone() async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.microphone(isOn: true))
+        try await self.stores.handle.run(Self.microphoneCall(isOn: true))
     }
 
     /// Reports whether the user's camera is open.
@@ -126,97 +126,93 @@ public final class LiveSeatStore: @unchecked Sendable {
     public func moveUserToSeat(
         userID: String, targetIndex: Int, policy: MoveSeatPolicy?, completion: CompletionClosure?
     ) {
-        self.stores.handle.run(completion, Self.move(userID, targetIndex, policy))
+        self.stores.handle.run(completion, Self.moveCall(userID, targetIndex, policy))
     }
 
     /// Moves a user to another seat; for the owner and admins.
     ///
     /// Any user may move itself to a free seat.
     public func moveUserToSeat(userID: String, targetIndex: Int, policy: MoveSeatPolicy?) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.move(userID, targetIndex, policy))
+        try await self.stores.handle.run(Self.moveCall(userID, targetIndex, policy))
     }
 
-    /// Locks a seat, after its occupant is removed.
-    ///
-    /// For owner and admins.
+    /// Removes the occupant of a seat, and locks the seat; for the owner and admins.
     ///
     /// Errors of the completion: `noPermission`.
     public func lockSeat(seatIndex: Int, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, Self.lock(seatIndex, true))
+        self.stores.handle.run(completion, Self.lockCall(seatIndex, isLocked: true))
     }
 
-    /// Locks a seat, after its occupant is removed.
-    ///
-    /// For owner and admins.
+    /// Removes the occupant of a seat, and locks the seat; for the owner and admins.
     public func lockSeat(seatIndex: Int) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.lock(seatIndex, true))
+        try await self.stores.handle.run(Self.lockCall(seatIndex, isLocked: true))
     }
 
     /// Unlocks a seat; for the owner and admins.
     ///
     /// Errors of the completion: `noPermission`.
     public func unlockSeat(seatIndex: Int, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, Self.lock(seatIndex, false))
+        self.stores.handle.run(completion, Self.lockCall(seatIndex, isLocked: false))
     }
 
     /// Unlocks a seat; for the owner and admins.
     public func unlockSeat(seatIndex: Int) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.lock(seatIndex, false))
+        try await self.stores.handle.run(Self.lockCall(seatIndex, isLocked: false))
     }
 
     /// Closes and locks a user's camera; for the owner and admins.
     ///
     /// Errors of the completion: `failed` if the user sits on no seat, `noPermission`.
     public func closeRemoteCamera(userID: String, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, Self.lockDevice(userID, "camera", true))
+        self.stores.handle.run(completion, Self.lockDeviceCall(userID, "camera", isLocked: true))
     }
 
     /// Closes and locks a user's camera; for the owner and admins.
     public func closeRemoteCamera(userID: String) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.lockDevice(userID, "camera", true))
+        try await self.stores.handle.run(Self.lockDeviceCall(userID, "camera", isLocked: true))
     }
 
     /// Unlocks a user's camera, so that the user may open it again; for the owner and admins.
     ///
     /// Errors of the completion: as for `closeRemoteCamera`.
     public func openRemoteCamera(userID: String, policy: DeviceControlPolicy, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, Self.lockDevice(userID, "camera", false))
+        self.stores.handle.run(completion, Self.lockDeviceCall(userID, "camera", isLocked: false))
     }
 
     /// Unlocks a user's camera, so that the user may open it again; for the owner and admins.
     public func openRemoteCamera(userID: String, policy: DeviceControlPolicy) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.lockDevice(userID, "camera", false))
+        try await self.stores.handle.run(Self.lockDeviceCall(userID, "camera", isLocked: false))
     }
 
     /// Closes and locks a user's microphone; for the owner and admins.
     ///
     /// Errors of the completion: as for `closeRemoteCamera`.
     public func closeRemoteMicrophone(userID: String, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, Self.lockDevice(userID, "microphone", true))
+        self.stores.handle.run(completion, Self.lockDeviceCall(userID, "microphone", isLocked: true))
     }
 
     /// Closes and locks a user's microphone; for the owner and admins.
     public func closeRemoteMicrophone(userID: String) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.lockDevice(userID, "microphone", true))
+        try await self.stores.handle.run(Self.lockDeviceCall(userID, "microphone", isLocked: true))
     }
 
     /// Unlocks a user's microphone, so that the user may open it again; for the owner and admins.
     ///
     /// Errors of the completion: as for `closeRemoteCamera`.
     public func openRemoteMicrophone(userID: String, policy: DeviceControlPolicy, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, Self.lockDevice(userID, "microphone", false))
+        self.stores.handle.run(completion, Self.lockDeviceCall(userID, "microphone", isLocked: false))
     }
 
     /// Unlocks a user's microphone, so that the user may open it again; for the owner and admins.
     public func openRemoteMicrophone(userID: String, policy: DeviceControlPolicy) async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.lockDevice(userID, "microphone", false))
+        try await self.stores.handle.run(Self.lockDeviceCall(userID, "microphone", isLocked: false))
     }
 
-    private static func microphone(isOn: Bool) -> StoreCall {
+    private static func microphoneCall(isOn: Bool) -> StoreCall {
         StoreCall("seat.device", ["microphone": .bool(isOn)])
     }
 
-    private static func move(_ userID: String, _ targetIndex: Int, _ policy: MoveSeatPolicy?) -> StoreCall {
+    private static func moveCall(_ userID: String, _ targetIndex: Int, _ policy: MoveSeatPolicy?) -> StoreCall {
         let number =
             switch policy {
             case .abortWhenOccupied, nil: 0
@@ -228,11 +224,11 @@ public final class LiveSeatStore: @unchecked Sendable {
             ["user": .text(userID), "seatIndex": .whole(targetIndex), "policy": .whole(number)])
     }
 
-    private static func lock(_ seatIndex: Int, _ isLocked: Bool) -> StoreCall {
+    private static func lockCall(_ seatIndex: Int, isLocked: Bool) -> StoreCall {
         StoreCall("seat.lock", ["seatIndex": .whole(seatIndex), "locked": .bool(isLocked)])
     }
 
-    private static func lockDevice(_ userID: String, _ device: String, _ isLocked: Bool) -> StoreCall {
+    private static func lockDeviceCall(_ userID: String, _ device: String, isLocked: Bool) -> StoreCall {
         StoreCall("seat.lockDevice", ["user": .text(userID), "device": .text(device), "locked": .bool(isLocked)])
     }
 }

@@ -3,9 +3,9 @@ internal import LivePlazaCombine
 
 /// The states and events of all stores of one live.
 ///
-/// The stores are views of this object. It is created when an app first requests a store of the live. It exists as long
-/// as one of its stores exists, or the client is in the live, or it is among the last 64 that were requested. Therefore
-/// a subscription also continues if the app does not retain its store.
+/// Each store reads its state and events from this object. The object is created when an app first requests a store of
+/// the live. It exists as long as one of its stores exists, or the client is in the live, or it is among the last 64
+/// that were requested. Therefore a subscription continues even if the app does not retain the store.
 final class LiveStores: LiveStoresSink, @unchecked Sendable {
     let handle: LiveHandle
     let audience = StatePublisher(initialState: LiveAudienceState())
@@ -27,7 +27,8 @@ final class LiveStores: LiveStoresSink, @unchecked Sendable {
     let giftEvents = PassthroughSubject<GiftEvent, Never>()
     let likeEvents = PassthroughSubject<LikeEvent, Never>()
 
-    let taps = Locked(LikeTaps())
+    /// The likes that are not sent yet.
+    let likeTaps = Locked(LikeTaps())
     private let language = Locked<String?>(nil)
     /// The existing stores, so that repeated requests get the same store.
     private let stores = Locked<[ObjectIdentifier: WeakStore]>([:])
@@ -61,14 +62,14 @@ final class LiveStores: LiveStoresSink, @unchecked Sendable {
         Self.show(states.gift, in: self.gift)
         Self.show(states.like, in: self.like)
         Self.show(states.summary, in: self.summary)
-        for event in events { self.tell(event) }
+        for event in events { self.publish(event) }
     }
 
     private static func show<State: Equatable>(_ state: State, in publisher: StatePublisher<State>) {
         if publisher.value != state { publisher.value = state }
     }
 
-    private func tell(_ event: StoreEvent) {
+    private func publish(_ event: StoreEvent) {
         switch event {
         case .audience(let event): self.audienceEvents.send(event)
         case .seat(let event): self.seatEvents.send(event)

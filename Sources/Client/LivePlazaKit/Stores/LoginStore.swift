@@ -29,15 +29,15 @@ public final class LoginStore: NSObject, @unchecked Sendable {
     ///   - sdkAppID: the app's id if it is a number; it must agree with the app that the token names.
     ///   - userID: the user's id, which must be that in the token; otherwise the error is `invalidParameter`.
     ///   - userSig: the token, a JWT that the app's server has signed; empty to ask the token provider.
-    ///   - completion: errors: `tokenInvalid`, `tokenExpired`, `overLimit`, `timedOut`; `failed` if someone is logged
+    ///   - completion: errors: `tokenInvalid`, `tokenExpired`, `overLimit`, `timedOut`; `failed` if a user is logged
     ///     in already; `invalidParameter` if no gateway is configured.
     public func login(sdkAppID: Int32, userID: String, userSig: String, completion: CompletionClosure?) {
-        self.engine.start(completion, self.loggingIn(sdkAppID, userID, userSig))
+        self.engine.start(completion, self.loginOperation(sdkAppID, userID, userSig))
     }
 
     /// Connects and logs in, as the method with a completion.
     public func login(sdkAppID: Int32, userID: String, userSig: String) async throws(ErrorInfo) {
-        try await self.loggingIn(sdkAppID, userID, userSig)(self.engine)
+        try await self.loginOperation(sdkAppID, userID, userSig)(self.engine)
     }
 
     /// Leaves the live, and disconnects.
@@ -56,17 +56,17 @@ public final class LoginStore: NSObject, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - userProfile: `nickname` of at most 100 bytes and `avatarURL` of at most 200; other fields are not kept.
-    ///   - completion: errors: `noPermission` if the token says it, `badParameter`.
+    ///   - completion: errors: `noPermission` if the token contains the field, `badParameter`.
     public func setSelfInfo(userProfile: UserProfile, completion: CompletionClosure?) {
-        self.engine.start(completion, self.changing(userProfile))
+        self.engine.start(completion, self.setSelfInfoOperation(userProfile))
     }
 
     /// Changes how others see the user, as the method with a completion.
     public func setSelfInfo(userProfile: UserProfile) async throws(ErrorInfo) {
-        try await self.changing(userProfile)(self.engine)
+        try await self.setSelfInfoOperation(userProfile)(self.engine)
     }
 
-    private func loggingIn(_ appID: Int32, _ userID: String, _ userSig: String) -> StoreOperation<Void> {
+    private func loginOperation(_ appID: Int32, _ userID: String, _ userSig: String) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
             let user = try await engine.login(token: userSig.isEmpty ? nil : userSig)
             if user.userID != userID {
@@ -77,7 +77,7 @@ public final class LoginStore: NSObject, @unchecked Sendable {
         }
     }
 
-    private func changing(_ profile: UserProfile) -> StoreOperation<Void> {
+    private func setSelfInfoOperation(_ profile: UserProfile) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
             try await engine.setSelfInfo(name: profile.nickname, avatarURL: profile.avatarURL)
         }
@@ -91,5 +91,5 @@ extension LoginStore: LoginSink {
     }
 
     /// Publishes why the login has ended; called on the delivery queue.
-    func tell(_ event: LoginEvent) { self.loginEventPublisher.send(event) }
+    func publish(_ event: LoginEvent) { self.loginEventPublisher.send(event) }
 }

@@ -2,7 +2,7 @@
 internal import PlazaModel
 internal import PlazaWire
 
-/// A call to the server, and the change that this client itself shows after its success.
+/// A call to the server, and the change that the client shows by itself after the call has succeeded.
 struct StoreCall: Sendable {
     let method: String
     let params: [String: JSONValue]
@@ -19,7 +19,7 @@ struct StoreCall: Sendable {
 /// The part of a store's method that runs on the engine.
 typealias StoreOperation<Success> = @Sendable (isolated PlazaEngine) async throws(ErrorInfo) -> Success
 
-/// The access of stores to their live.
+/// The engine and the id with which the stores of a live make their calls.
 struct LiveHandle: Sendable {
     let engine: PlazaEngine
     let liveID: String
@@ -56,10 +56,10 @@ extension PlazaEngine {
         self.run({ @Sendable result in completion(result) }, operation)
     }
 
-    /// Makes a call about a live, and shows the call's change.
+    /// Makes a call about a live, and shows the change of the call after its success.
     func perform(_ call: StoreCall, in liveID: String) async throws(ErrorInfo) -> CallResult {
         let result = try await self.call(call.method, call.params, live: LiveID(liveID))
-        if let change = call.change { self.local(change, in: liveID) }
+        if let change = call.change { self.applyLocalChange(change, in: liveID) }
         return result
     }
 }

@@ -6,27 +6,22 @@ internal import PlazaModel
 struct ClusterState: Sendable {
     private var services: ServiceGroup
     private var gateway: SimulatedGateway
-    private let policies: Policies
-    private let seed: UInt64
-    private var restarts: UInt64 = 0
 
     init(policies: Policies, start: Timestamp, seed: UInt64) {
-        self.policies = policies
-        self.seed = seed
         self.services = ServiceGroup(policies: policies, seed: seed)
         self.gateway = SimulatedGateway(
-            policies: policies, epoch: start, at: MonotonicTime(milliseconds: 0), seed: seed &+ 1)
+            policies: policies, startTime: start, at: MonotonicTime(milliseconds: 0), seed: seed &+ 1)
     }
 
     /// When `tick` must be called next, in milliseconds of the cluster's clock.
     var nextTick: Double {
         mutating get {
-            let service = self.services.nextTick.map { ($0 - self.gateway.epoch).count } ?? .max
-            return Double(min(service, self.gateway.nextTick.milliseconds))
+            let serviceTick = self.services.nextTick.map { ($0 - self.gateway.startTime).count } ?? .max
+            return Double(min(serviceTick, self.gateway.nextTick.milliseconds))
         }
     }
 
-    /// Changes the state at a time, and handles all that follows.
+    /// Applies `body` at the time `now`, and handles all records and inputs that follow.
     ///
     /// - Returns: The outputs for connections, in order.
     mutating func perform(
@@ -38,12 +33,13 @@ struct ClusterState: Sendable {
         return self.gateway.takeOutputs()
     }
 
+    /// Passes records between the gateway and the services until none is left.
     private mutating func settle() {
         while true {
             let written = self.gateway.takeEffects()
-            for effect in written where !self.services.append(effect) { self.gateway.received(effect) }
+            for effect in written where !self.services.append(effect) { self.gateway.recordReceived(effect) }
             let published = self.services.run(at: self.gateway.wallTime)
-            for effect in published { self.gateway.received(effect) }
+            for effect in published { self.gateway.recordReceived(effect) }
             if written.isEmpty, published.isEmpty { return }
         }
     }
@@ -51,13 +47,15 @@ struct ClusterState: Sendable {
     // MARK: Changes
 
     mutating func tick() {
-        for effect in self.services.tick(at: self.gateway.wallTime) { self.gateway.received(effect) }
+        for effect in self.services.tick(at: self.gateway.wallTime) { self.gateway.recordReceived(effect) }
         self.gateway.tick(at: self.gateway.now)
     }
 
-    mutating func opened(_ connection: Int) { self.gateway.opened(connection) }
-    mutating func received(_ text: [UInt8], from connection: Int) { self.gateway.received(text, from: connection) }
-    mutating func closed(_ connection: Int) { self.gateway.closed(connection) }
+    mutating func connectionOpened(_ connection: Int) { self.gateway.connectionOpened(connection) }
+    mutating func textReceived(_ text: [UInt8], from connection: Int) {
+        self.gateway.textReceived(text, from: connection)
+    }
+    mutating func connectionClosed(_ connection: Int) { self.gateway.connectionClosed(connection) }
     mutating func setRunning(_ isRunning: Bool, _ service: SimulatedCluster.Service) {
         self.services.setRunning(isRunning, service)
     }

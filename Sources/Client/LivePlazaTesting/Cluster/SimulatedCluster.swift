@@ -6,10 +6,10 @@ internal import PlazaModel
 
 /// A whole LivePlaza cluster in this process: for tests without a server, and for SwiftUI previews.
 ///
-/// The services are those of a real cluster, with their rules and limits. Instead of Kafka, Redis and sockets they have
-/// values in memory; there is one gateway, and no webhooks. All of it, and all clients, run on one queue. Nothing
-/// happens by itself: time passes only when a test calls `advance`, or after `runInRealTime`. The same seed and the
-/// same calls lead to the same frames.
+/// The services have the rules and limits of a real cluster. Values in memory replace Kafka, Redis and sockets. There is
+/// one gateway, and there are no webhooks. The cluster and all its clients run on one queue. Nothing happens by itself:
+/// time passes only when a test calls `advance`, or after `runInRealTime`. The same seed and the same calls lead to the
+/// same frames.
 ///
 /// ```swift
 /// let cluster = SimulatedCluster(seed: 7)
@@ -20,9 +20,9 @@ internal import PlazaModel
 public final class SimulatedCluster: Sendable {
     /// A service of the cluster.
     public enum Service: String, CaseIterable, Sendable {
-        /// Keeps the list of lives.
+        /// Creates and ends lives, and stores their info.
         case directory
-        /// Keeps who is in a live.
+        /// Tracks who is in a live.
         case presence
         /// Writes each live's feed: messages, gifts, likes, tips.
         case barrage
@@ -38,18 +38,20 @@ public final class SimulatedCluster: Sendable {
     let network: SimulatedNetwork
     private let state: Locked<ClusterState>
     let seed: UInt64
-    private let scripted = Locked<[Int: @Sendable ([UInt8]) -> Void]>([:])
-    private let clients = Locked<UInt64>(0)
-    private let realTime = Locked<(any DispatchSourceTimer)?>(nil)
+    /// The functions that receive the frames for scripted users, by the numbers of their connections.
+    private let scriptedReceivers = Locked<[Int: @Sendable ([UInt8]) -> Void]>([:])
+    private let clientCount = Locked<UInt64>(0)
+    private let realTimeTimer = Locked<(any DispatchSourceTimer)?>(nil)
 
-    /// Makes a cluster without lives and users.
+    /// Creates a cluster without lives and users.
     ///
     /// - Parameters:
-    ///   - seed: Decides everything that is random in a cluster and its clients.
+    ///   - seed: Determines everything that is random in the cluster and its clients.
     ///   - sdkAppID: The app's number, which a login must give.
     ///   - startingAt: The time at which the cluster's clock begins, in milliseconds since 1970.
-    ///   - latency: How long each frame is on its way, in each direction.
-    ///   - feedBudget: How many items a second a live's feed takes; what is more is refused or left out (R12.1).
+    ///   - latency: How long each frame takes, in each direction.
+    ///   - feedBudget: The maximum number of items a second in a live's feed; the server refuses or drops further items
+    ///     (R12.1).
     ///   - historyCount: How many earlier messages a new viewer gets, 0 to 50.
     ///   - queue: A serial queue, on which completions and publishers are called; nil for a new one. Use the main queue
     ///     for previews, or if the app under test expects it.
@@ -68,24 +70,24 @@ public final class SimulatedCluster: Sendable {
         self.state = Locked(
             ClusterState(policies: policies, start: Timestamp(milliseconds: startingAt), seed: seed))
         self.network = SimulatedNetwork(
-            queue: self.engineQueue, clock: self.clock, latency: latency.inMilliseconds)
+            queue: self.engineQueue, clock: self.clock, latencyMilliseconds: latency.inMilliseconds)
         self.network.attach(self)
     }
 
-    /// Makes a client that connects to this cluster.
+    /// Creates a client that connects to this cluster.
     ///
     /// - Parameters:
     ///   - name: Names the client's device in `cutConnection` and the like; several devices may have one name.
     ///   - transport: The transport, for example a `RecordingTransport`; nil for `transport(name)`.
-    ///   - tokenProvider: Gives newer tokens; nil if the token of the login is the only one.
+    ///   - tokenProvider: Returns newer tokens; nil if the client has only the token of its login.
     /// - Returns: A client that works on the cluster's queue and clock; the caller must retain it.
     public func client(
         _ name: String, over transport: (any Transport)? = nil,
         tokenProvider: (@Sendable () async throws -> String)? = nil
     ) -> LivePlaza {
-        let number = self.clients.withLock { number in
-            number += 1
-            return number
+        let number = self.clientCount.withLock { count in
+            count += 1
+            return count
         }
         let random = Locked(SeededRandom(seed: self.seed &* 1_000_003 &+ number))
         let options = PlazaOptions(
@@ -96,9 +98,9 @@ public final class SimulatedCluster: Sendable {
         }
     }
 
-    /// A transport to this cluster, for a client that is made with options of the test's own.
+    /// A transport to this cluster, for a client that the test creates with its own options.
     ///
-    /// Such a client has the system's clock; use it with `runInRealTime`.
+    /// Such a client uses the system's clock. Therefore combine it with `runInRealTime`.
     public func transport(_ name: String) -> any Transport { SimulatedTransport(name: name, network: self.network) }
 
     /// A token with which a user can log in.
@@ -125,16 +127,16 @@ public final class SimulatedCluster: Sendable {
     /// How long the cluster's clock has run.
     public var elapsed: Duration { .milliseconds(Int64(self.clock.now)) }
 
-    /// Does everything that can be done at the present time.
+    /// Handles everything that can be handled at the current time.
     public func settle() { self.queue.sync { self.queue.drain() } }
 
-    /// Lets time pass, with everything that happens in it, in the order of its times.
+    /// Advances the clock, and handles everything that is due until then in the order of its times.
     public func advance(by duration: Duration) {
         self.queue.sync {
             let end = self.clock.now + max(0, duration.inMilliseconds)
             self.queue.drain()
             while true {
-                let next = min(self.clock.nextTimer ?? .infinity, self.state.withLock { $0.nextTick })
+                let next = min(self.clock.nextTimerTime ?? .infinity, self.state.withLock { $0.nextTick })
                 guard next <= end else { break }
                 self.clock.advance(to: next)
                 while self.clock.runNextDueTimer() { self.queue.drain() }
@@ -145,22 +147,22 @@ public final class SimulatedCluster: Sendable {
         }
     }
 
-    /// Lets time pass as on a wall clock, until `pause` or another call of this.
+    /// Advances the cluster's clock with the real time, until `pause` or another call of this method.
     ///
-    /// `speed`: how many seconds of the cluster pass in one second.
+    /// - Parameter speed: How many seconds of the cluster pass in one real second.
     public func runInRealTime(speed: Double = 1) {
         let timer = DispatchSource.makeTimerSource(queue: self.queue.queue)
-        let last = Locked(ContinuousClock.now)
+        let lastAdvance = Locked(ContinuousClock.now)
         timer.setEventHandler { [weak self] in
             let now = ContinuousClock.now
-            let passed = last.withLock { last in
-                defer { last = now }
-                return now - last
+            let passed = lastAdvance.withLock { lastAdvance in
+                defer { lastAdvance = now }
+                return now - lastAdvance
             }
             self?.advance(by: passed * speed)
         }
         timer.schedule(deadline: .now(), repeating: .milliseconds(10))
-        self.realTime.withLock { current in
+        self.realTimeTimer.withLock { current in
             current?.cancel()
             current = timer
         }
@@ -169,7 +171,7 @@ public final class SimulatedCluster: Sendable {
 
     /// Ends `runInRealTime`.
     public func pause() {
-        self.realTime.withLock { current in
+        self.realTimeTimer.withLock { current in
             current?.cancel()
             current = nil
         }
@@ -179,43 +181,47 @@ public final class SimulatedCluster: Sendable {
 
     // MARK: Faults
 
-    /// Cuts the connections of a device, or of all, as a lost network does; they may connect again at once.
+    /// Cuts the connections of a device (nil: of all devices), as a lost network does.
+    ///
+    /// The devices may connect again at once.
     public func cutConnection(of name: String? = nil) { self.queue.sync { self.network.cut(name) } }
 
-    /// Cuts the connections of a device when its next frames have been delivered.
+    /// Cuts the connections of a device after a number of further frames.
     ///
     /// - Parameters:
     ///   - name: The device.
-    ///   - count: How many frames are delivered until then, in both directions together; opening counts as one. The
-    ///     frame after them is lost.
+    ///   - count: How many frames are delivered before the cut, in both directions together; opening counts as one. The
+    ///     next frame is lost.
     public func cutConnection(of name: String, afterFrames count: Int) {
         self.queue.sync { self.network.setFrames(count, untilCutOf: name) }
     }
 
-    /// Makes a device unable to connect, and cuts its connections; or makes it able again.
+    /// If false, cuts the connections of a device and prevents new ones; if true, lets the device connect again.
     public func setReachable(_ isReachable: Bool, _ name: String) {
         self.queue.sync { self.network.setReachable(isReachable, name) }
     }
 
-    /// Holds the frames of a device back in both directions, without an end of its connections; or delivers them again.
+    /// If true, holds back the frames of a device in both directions, but does not end its connections; if false, delivers
+    /// them.
     ///
-    /// Frames that are held back are delivered in order afterwards, if the connection still exists.
+    /// The held frames are delivered in order, if the connection still exists.
     public func setStalled(_ isStalled: Bool, _ name: String) {
         self.queue.sync { self.network.setStalled(isStalled, name) }
     }
 
-    /// Makes a service stop; its inputs wait.
+    /// Stops a service; its inputs wait.
     public func stop(_ service: Service) { self.perform { $0.setRunning(false, service) } }
 
-    /// Makes a stopped service handle its inputs again.
+    /// Starts a stopped service, which then handles the inputs that waited.
     public func start(_ service: Service) { self.perform { $0.setRunning(true, service) } }
 
-    /// Loses who is in which live, as a Redis without its data does; the gateway's members are asserted again.
+    /// Deletes all leases of presence, as a restart of Redis without its data does; the gateway then asserts its members
+    /// again.
     public func loseLeases() { self.perform { $0.loseLeases() } }
 
     // MARK: Shared with the network
 
-    /// Changes the state on the cluster's queue, and delivers what follows.
+    /// Changes the state on the cluster's queue, and delivers the frames that follow.
     func perform(_ body: (inout ClusterState) -> Void) {
         self.queue.sync {
             let outputs = self.state.withLock { $0.perform(at: self.clock.now, body) }
@@ -223,22 +229,22 @@ public final class SimulatedCluster: Sendable {
                 if connection > 0 {
                     self.network.deliver(output, to: connection)
                 } else if case .text(let text) = output {
-                    self.scripted.withLock { $0[connection] }?(text)
+                    self.scriptedReceivers.withLock { $0[connection] }?(text)
                 }
             }
         }
     }
 
-    /// Opens a connection without delays and faults; its number is negative.
+    /// Opens the connection of a scripted user, to which delays and faults do not apply; its number is negative.
     ///
     /// - Returns: The connection's number.
     func connectScripted(_ onText: @escaping @Sendable ([UInt8]) -> Void) -> Int {
-        let number = self.scripted.withLock { scripted in
-            let number = -1 - scripted.count
-            scripted[number] = onText
+        let number = self.scriptedReceivers.withLock { receivers in
+            let number = -1 - receivers.count
+            receivers[number] = onText
             return number
         }
-        self.perform { $0.opened(number) }
+        self.perform { $0.connectionOpened(number) }
         return number
     }
 }

@@ -6,16 +6,16 @@ final class SimulatedNetwork: Sendable {
     private struct Connection {
         let name: String
         let onEvent: @Sendable (TransportEvent) -> Void
-        /// Events for the client, and actions of the client, that are held back while the device is stalled.
+        /// Events for the client and actions of the client that wait while the device is stalled.
         var heldBack: [@Sendable () -> Void] = []
     }
 
-    /// What happens to a frame.
+    /// How a frame or an event is handled when its latency is over.
     private enum Delivery {
         case delivered
-        /// Lost or held back.
-        case dropped
-        /// Lost, and the connections of the device end.
+        /// Lost with its connection, or held back while the device is stalled.
+        case notDelivered
+        /// Lost; all connections of the device end.
         case cut(String)
     }
 
@@ -32,20 +32,21 @@ final class SimulatedNetwork: Sendable {
     private let state = Locked(State())
     private let queue: EngineQueue
     private let clock: SimulationClock
-    /// Milliseconds in each direction.
-    private let latency: Double
+    private let latencyMilliseconds: Double
 
-    init(queue: EngineQueue, clock: SimulationClock, latency: Double) {
+    init(queue: EngineQueue, clock: SimulationClock, latencyMilliseconds: Double) {
         self.queue = queue
         self.clock = clock
-        self.latency = latency
+        self.latencyMilliseconds = latencyMilliseconds
     }
 
     func attach(_ cluster: SimulatedCluster) { self.state.withLock { $0.cluster = cluster } }
 
     // MARK: Called by clients, on any thread
 
-    /// Begins a connection of a device.
+    /// Begins to connect a device.
+    ///
+    /// - Returns: The connection's number.
     func connect(_ name: String, _ onEvent: @escaping @Sendable (TransportEvent) -> Void) -> Int {
         let (number, isReachable) = self.state.withLock { state in
             state.lastNumber += 1
@@ -54,24 +55,24 @@ final class SimulatedNetwork: Sendable {
             return (state.lastNumber, isReachable)
         }
         guard isReachable else {
-            self.later { onEvent(.closed(code: 1006)) }
+            self.runAfterLatency { onEvent(.closed(code: 1006)) }
             return number
         }
         self.transmit(number) { network in
-            network.cluster?.perform { $0.opened(number) }
-            network.transmit(number) { $0.tell(.opened, number) }
+            network.cluster?.perform { $0.connectionOpened(number) }
+            network.transmit(number) { $0.sendEvent(.opened, to: number) }
         }
         return number
     }
 
     func send(_ text: [UInt8], from number: Int) {
-        self.transmit(number) { network in network.cluster?.perform { $0.received(text, from: number) } }
+        self.transmit(number) { network in network.cluster?.perform { $0.textReceived(text, from: number) } }
     }
 
     func close(_ number: Int) {
         self.transmit(number) { network in
-            network.cluster?.perform { $0.closed(number) }
-            network.end(number, code: 1000)
+            network.cluster?.perform { $0.connectionClosed(number) }
+            network.endConnection(number, code: 1000)
         }
     }
 
@@ -80,22 +81,24 @@ final class SimulatedNetwork: Sendable {
     func deliver(_ output: ConnectionOutput, to number: Int) {
         self.transmit(number) { network in
             switch output {
-            case .text(let text): network.tell(.text(text), number)
-            case .close(let code): network.end(number, code: code)
+            case .text(let text): network.sendEvent(.text(text), to: number)
+            case .close(let code): network.endConnection(number, code: code)
             }
         }
     }
 
+    /// Ends the connections of a device (nil: of all devices) without a close frame.
     func cut(_ name: String?) {
         let numbers = self.state.withLock { state in
             state.connections.filter { name == nil || $0.value.name == name }.map(\.key).sorted()
         }
         for number in numbers {
-            self.cluster?.perform { $0.closed(number) }
-            self.end(number, code: 1006)
+            self.cluster?.perform { $0.connectionClosed(number) }
+            self.endConnection(number, code: 1006)
         }
     }
 
+    /// Cuts the device's connections after `count` further frames.
     func setFrames(_ count: Int, untilCutOf name: String) {
         self.state.withLock { $0.framesUntilCut[name] = max(0, count) }
     }
@@ -108,7 +111,7 @@ final class SimulatedNetwork: Sendable {
     }
 
     func setStalled(_ isStalled: Bool, _ name: String) {
-        let released = self.state.withLock { state -> [@Sendable () -> Void] in
+        let releasedWork = self.state.withLock { state -> [@Sendable () -> Void] in
             guard !isStalled else {
                 state.stalled.insert(name)
                 return []
@@ -121,48 +124,50 @@ final class SimulatedNetwork: Sendable {
             }
             return released
         }
-        for work in released { self.queue.async(work) }
+        for work in releasedWork { self.queue.async(work) }
     }
 
     // MARK: Private
 
     private var cluster: SimulatedCluster? { self.state.withLock { $0.cluster } }
 
-    /// Runs `work` after the latency, unless the device is stalled then; dropped if the connection has ended.
+    /// Runs `work` after the latency.
+    ///
+    /// If the device is stalled by then, `work` waits. If the connection has ended by then, `work` is dropped.
     private func transmit(_ number: Int, _ work: @escaping @Sendable (SimulatedNetwork) -> Void) {
-        self.later { [weak self] in
+        self.runAfterLatency { [weak self] in
             guard let self else { return }
             let delivery = self.state.withLock { state -> Delivery in
-                guard let connection = state.connections[number] else { return .dropped }
+                guard let connection = state.connections[number] else { return .notDelivered }
                 guard !state.stalled.contains(connection.name) else {
                     state.connections[number]?.heldBack.append { [weak self] in if let self { work(self) } }
-                    return .dropped
+                    return .notDelivered
                 }
-                guard let frames = state.framesUntilCut[connection.name] else { return .delivered }
-                state.framesUntilCut[connection.name] = frames > 0 ? frames - 1 : nil
-                return frames > 0 ? .delivered : .cut(connection.name)
+                guard let remainingFrames = state.framesUntilCut[connection.name] else { return .delivered }
+                state.framesUntilCut[connection.name] = remainingFrames > 0 ? remainingFrames - 1 : nil
+                return remainingFrames > 0 ? .delivered : .cut(connection.name)
             }
             switch delivery {
             case .delivered: work(self)
             case .cut(let name): self.cut(name)
-            case .dropped: break
+            case .notDelivered: break
             }
         }
     }
 
-    private func later(_ work: @escaping @Sendable () -> Void) {
-        if self.latency > 0 {
-            _ = self.clock.schedule(after: self.latency, on: self.queue, work)
+    private func runAfterLatency(_ work: @escaping @Sendable () -> Void) {
+        if self.latencyMilliseconds > 0 {
+            _ = self.clock.schedule(after: self.latencyMilliseconds, on: self.queue, work)
         } else {
             self.queue.async(work)
         }
     }
 
-    private func tell(_ event: TransportEvent, _ number: Int) {
+    private func sendEvent(_ event: TransportEvent, to number: Int) {
         self.state.withLock { $0.connections[number]?.onEvent }?(event)
     }
 
-    private func end(_ number: Int, code: Int) {
+    private func endConnection(_ number: Int, code: Int) {
         let connection = self.state.withLock { $0.connections.removeValue(forKey: number) }
         connection?.onEvent(.closed(code: code))
     }

@@ -35,8 +35,8 @@ final class SimulationClock: PlazaClock {
         return PlazaTimer { [weak self] in self?.state.withLock { $0.timers.removeAll { $0.id == id } } }
     }
 
-    /// When the next timer is due.
-    var nextTimer: Double? { self.state.withLock { $0.timers.map(\.at).min() } }
+    /// When the next timer is due; nil if there is none.
+    var nextTimerTime: Double? { self.state.withLock { $0.timers.map(\.at).min() } }
 
     /// Advances the clock; does not go back.
     func advance(to time: Double) { self.state.withLock { $0.now = max($0.now, time) } }
@@ -46,8 +46,8 @@ final class SimulationClock: PlazaClock {
     /// - Returns: False if none is due.
     func runNextDueTimer() -> Bool {
         let timer = self.state.withLock { state -> Timer? in
-            let due = state.timers.filter { $0.at <= state.now }
-            guard let next = due.min(by: { ($0.at, $0.id) < ($1.at, $1.id) }) else { return nil }
+            let dueTimers = state.timers.filter { $0.at <= state.now }
+            guard let next = dueTimers.min(by: { ($0.at, $0.id) < ($1.at, $1.id) }) else { return nil }
             state.timers.removeAll { $0.id == next.id }
             return next
         }

@@ -2,16 +2,17 @@
 internal import Dispatch
 internal import LivePlazaKit
 
-/// The queue on which the simulated cluster and all its clients run, one piece of work after the other.
+/// The serial queue on which the simulated cluster and all its clients run.
 ///
-/// Work that is added while the clock stands at some time is done before the clock advances.
+/// The cluster drains the queue before it advances its clock. Therefore all work that is added at one time runs at this
+/// time.
 final class SimulationQueue: WorkQueue {
     private struct State {
         var work: [@Sendable () -> Void] = []
         /// Whether `drain` runs, or is about to run on the dispatch queue.
         var isDraining = false
 
-        /// Removes the next work; ends the draining if there is none.
+        /// Removes and returns the next work; if there is none, the draining ends.
         mutating func takeNext() -> (@Sendable () -> Void)? {
             guard !self.work.isEmpty else {
                 self.isDraining = false
@@ -46,7 +47,7 @@ final class SimulationQueue: WorkQueue {
         DispatchQueue.getSpecific(key: self.key) == true ? try body() : try self.queue.sync(execute: body)
     }
 
-    /// Does all work, and what it leads to; must be called on the queue.
+    /// Runs all work, and the work that it adds; must be called on the queue.
     func drain() {
         while let work = self.state.withLock({ $0.takeNext() }) { work() }
     }

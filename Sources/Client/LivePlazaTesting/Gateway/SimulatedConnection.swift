@@ -3,7 +3,7 @@ internal import GatewayCore
 internal import MachineKit
 internal import PlazaModel
 
-/// A call's record, kept to be written again.
+/// The record of an open call, which the gateway writes again if no reply arrives.
 struct SentEffect: Sendable {
     var effect: Effect
 }
@@ -12,38 +12,37 @@ struct SentEffect: Sendable {
 struct SimulatedConnection: Sendable {
     let number: Int
     var core: SessionCore<SentEffect>
-    var identity: SimulatedToken?
+    /// The token of the last login; nil before the first login.
+    var token: SimulatedToken?
     var user = UserInfo(userID: UserID(""))
-    /// The session's name in the cluster, which is bound to the user.
+    /// The session's id in the cluster, which is derived from the client's id of the session and from the user.
     var session = SessionID("")
-    /// The session's name that the client knows.
-    var givenSession = SessionID("")
-    /// Whether the client has named its session, which may then have an earlier connection.
-    var isNamed = false
+    /// The session's id that the client uses.
+    var clientSession = SessionID("")
     var signIn = DeviceSignIn(connection: 0, isOnly: false)
     var retryAges = RetryAges()
-    /// When the client was last heard from.
-    var lastReceived: MonotonicTime
+    /// When a text of the client was last received.
+    var lastReceivedAt: MonotonicTime
     /// The live whose feed is sent to the client.
     var live: LiveKey?
-    /// The number of the last item that the client has, or that precedes its join.
+    /// The number of the last item of the feed that the client has or that precedes its join.
     var caughtUpTo: Int64 = 0
-    /// The offset of the last notice that was sent to the client.
-    var lastNotice: Int64 = -1
+    /// The offset of the last notice that was sent to the client; -1 before the first.
+    var lastNoticeOffset: Int64 = -1
 
     init(_ number: Int, at now: MonotonicTime) {
         self.number = number
         self.core = SessionCore(at: now)
-        self.lastReceived = now
+        self.lastReceivedAt = now
     }
 
-    var app: AppID { self.identity.map { AppID($0.app) } ?? AppID("") }
-    var role: CallerRole { self.identity?.isServer == true ? .server : .user }
+    var app: AppID { self.token.map { AppID($0.app) } ?? AppID("") }
+    var role: CallerRole { self.token?.isServer == true ? .server : .user }
     var userKey: UserKey { UserKey(self.app, self.user.userID) }
 
     func key(_ live: LiveID) -> LiveKey { LiveKey(self.app, live) }
 
-    /// The caller that a call of this connection names.
+    /// The caller in the record of this connection's call `id`.
     func caller(_ id: Int64, _ gateway: GatewayID, isLateRetry: Bool = false) -> Caller {
         Caller(
             user: self.user, role: self.role, request: RequestID(session: self.session, counter: id),

@@ -4,14 +4,14 @@ internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
-/// Calls: reads are answered at once, all others are forwarded to their machine.
+/// Calls: the gateway answers reads from memory, and forwards all other calls to their machine.
 extension SimulatedGateway {
     private static let serverCannotJoin = ReplyError(.noPermission, "an app's server acts in a live without joining it")
 
-    /// Handles a text of a client.
-    mutating func received(_ text: [UInt8], from number: Int) {
+    /// Handles a text from a client.
+    mutating func textReceived(_ text: [UInt8], from number: Int) {
         guard self.connections[number] != nil else { return }
-        self.connections[number]?.lastReceived = self.now
+        self.connections[number]?.lastReceivedAt = self.now
         let frame: CallFrame
         do throws(ReplyError) {
             frame = try CallFrame(text)
@@ -27,13 +27,13 @@ extension SimulatedGateway {
             guard let connection = self.connections[number], connection.core.isLoggedIn else {
                 throw ReplyError(.notLoggedIn, "the first call must be login")
             }
-            try self.call(frame, connection, isLateRetry: isLateRetry)
+            try self.handleCall(frame, connection, isLateRetry: isLateRetry)
         } catch {
             self.reply(frame.id, .failure(error: error), to: number)
         }
     }
 
-    private mutating func call(
+    private mutating func handleCall(
         _ frame: CallFrame, _ connection: SimulatedConnection, isLateRetry: Bool
     ) throws(ReplyError) {
         let caller = connection.caller(frame.id, self.id, isLateRetry: isLateRetry)
@@ -46,7 +46,7 @@ extension SimulatedGateway {
         case .createAndJoin(let live, let effect):
             try self.forward(effect, frame.id, .create(live, isLateRetry: isLateRetry), in: nil, number)
         case .leave(let live, _) where connection.core.live != live:
-            // The call may repeat an earlier leave. The ticket is for another live, so it is not sent.
+            // The call may repeat an earlier leave. The connection's ticket is for another live, so the call has none.
             var caller = caller
             caller.ticket = nil
             let input = AudienceInput(connection.key(live), .leave(caller: caller))
@@ -57,7 +57,7 @@ extension SimulatedGateway {
         case .updateProfile(let name, let avatarURL):
             try self.updateProfile(frame.id, connection, caller, name: name, avatarURL: avatarURL)
         case .ping, .list, .get, .count, .stage, .metadata, .candidates, .gifts, .app:
-            let result = try self.answer(parsed, app: connection.app)
+            let result = try self.answerFromMemory(parsed, app: connection.app)
             self.reply(frame.id, .success(result: result), to: number)
         }
     }
@@ -65,7 +65,7 @@ extension SimulatedGateway {
     private mutating func updateProfile(
         _ id: Int64, _ connection: SimulatedConnection, _ caller: Caller, name: String?, avatarURL: String?
     ) throws(ReplyError) {
-        if name != nil, connection.identity?.name != nil {
+        if name != nil, connection.token?.name != nil {
             throw ReplyError(.noPermission, "the token says how you are shown; log in with another one")
         }
         var caller = caller
@@ -85,45 +85,46 @@ extension SimulatedGateway {
     ) throws(ReplyError) {
         guard let connection = self.connections[number] else { return }
         switch connection.core.verdict(on: id, purpose, in: live) {
-        case .proceed: self.begin(id, purpose, effect, number)
+        case .proceed: self.beginCall(id, purpose, effect, number)
         case .repeated: return
         case .refused(let error):
-            if error.code == .notInRoom, let live { _ = try self.found(self.model.running(connection.key(live))) }
+            if error.code == .notInRoom, let live { _ = try self.requireLive(self.model.running(connection.key(live))) }
             throw error
         }
     }
 
     /// Writes a call's record, and registers the open call.
-    mutating func begin(
+    mutating func beginCall(
         _ id: Int64, _ purpose: CallPurpose, _ effect: Effect, _ number: Int, since start: MonotonicTime? = nil
     ) {
         self.write(effect)
-        self.connections[number]?.core.began(id, purpose, SentEffect(effect: effect), at: self.now, since: start)
+        self.connections[number]?.core.registerCall(id, purpose, SentEffect(effect: effect), at: self.now, since: start)
     }
 
-    private func answer(_ call: ParsedCall, app: AppID) throws(ReplyError) -> CallResult {
+    /// The result of a read.
+    private func answerFromMemory(_ call: ParsedCall, app: AppID) throws(ReplyError) -> CallResult {
         let model = self.model
         switch call {
         case .ping: return .pong(at: self.wallTime)
         case .list(let cursor, let count, let category, let isAscending):
-            let (items, next) = try self.ranking.page(
+            let (items, nextCursor) = try self.ranking.page(
                 app: app, cursor: cursor, count: count, isAscending: isAscending, at: self.now
             ) { model.listEntry($0, category: category) }
-            return .lives(items: items, cursor: next)
-        case .get(let live): return .room(details: try self.found(model.details(LiveKey(app, live))))
-        case .count(let live): return .count(count: try self.found(model.count(LiveKey(app, live))))
-        case .stage(let live): return .stage(record: try self.found(model.stage(LiveKey(app, live))))
+            return .lives(items: items, cursor: nextCursor)
+        case .get(let live): return .room(details: try self.requireLive(model.details(LiveKey(app, live))))
+        case .count(let live): return .count(count: try self.requireLive(model.count(LiveKey(app, live))))
+        case .stage(let live): return .stage(record: try self.requireLive(model.stage(LiveKey(app, live))))
         case .metadata(let live, let keys):
-            return .metadata(values: try self.found(model.metadata(LiveKey(app, live), keys: keys)))
+            return .metadata(values: try self.requireLive(model.metadata(LiveKey(app, live), keys: keys)))
         case .candidates(let live, let cursor, let caller):
-            let host = try self.found(model.running(LiveKey(app, live)))
+            let host = try self.requireLive(model.running(LiveKey(app, live)))
             guard caller.role == .server || caller.userID == host.info.liveOwner.userID else {
                 throw ReplyError(.needsOwner, "only the owner of the live may do this")
             }
-            let (items, next) = try self.ranking.page(
+            let (items, nextCursor) = try self.ranking.page(
                 app: app, cursor: cursor, count: Limits.candidatesPage, at: self.now
             ) { model.candidate($0, for: host) }
-            return .lives(items: items, cursor: next)
+            return .lives(items: items, cursor: nextCursor)
         case .gifts(let language): return .gifts(categories: model.apps[app].gifts.map { $0.localized(to: language) })
         case .app: return .app(settings: model.apps[app], revision: model.apps.revision(of: app))
         case .login, .updateProfile, .join, .leave, .createAndJoin, .forward:
@@ -131,23 +132,24 @@ extension SimulatedGateway {
         }
     }
 
-    private func found<Value>(_ value: Value?) throws(ReplyError) -> Value {
+    /// Unwraps a value of a live; throws `noSuchRoom` if the live does not exist.
+    private func requireLive<Value>(_ value: Value?) throws(ReplyError) -> Value {
         guard let value else { throw ReplyError(.noSuchRoom, "there is no such live") }
         return value
     }
 
     /// Applies the changes that an ended call makes to its connection, and sends the reply.
-    mutating func conclude(_ ended: SessionCore<SentEffect>.Ended, _ number: Int) {
+    mutating func conclude(_ ended: SessionCore<SentEffect>.EndedCall, _ number: Int) {
         guard let connection = self.connections[number] else { return }
         switch ended.conclusion {
         case .reply(let outcome): self.reply(ended.id, outcome, to: number)
         case .joined(let live, let epoch, let outcome):
-            self.joined(connection.key(live), epoch: epoch, outcome, call: ended.id, number)
+            self.completeJoin(connection.key(live), epoch: epoch, outcome, call: ended.id, number)
         case .created(let live, let result, let isLateRetry):
             self.joinCreated(live, result, ended, connection, isLateRetry: isLateRetry)
         case .resumed(let point, let ticket, let epoch):
-            self.resumed(point, ticket: ticket, epoch: epoch, call: ended.id, number)
-        case .missedEnd(let point, let outcome): self.missedEnd(point, outcome, call: ended.id, number)
+            self.completeResume(point, ticket: ticket, epoch: epoch, call: ended.id, number)
+        case .missedEnd(let point, let outcome): self.sendMissedEnd(point, outcome, call: ended.id, number)
         case .profileUpdated(let user, let outcome):
             self.connections[number]?.user = user
             self.reply(ended.id, outcome, to: number)
@@ -159,7 +161,7 @@ extension SimulatedGateway {
 
     /// Joins the live that a call has created, as part of that call (R3.66).
     private mutating func joinCreated(
-        _ live: LiveID, _ created: CallResult, _ ended: SessionCore<SentEffect>.Ended,
+        _ live: LiveID, _ created: CallResult, _ ended: SessionCore<SentEffect>.EndedCall,
         _ connection: SimulatedConnection, isLateRetry: Bool
     ) {
         guard case .proceed = connection.core.verdict(on: ended.id, .joinCreated(live, created), in: nil) else {
@@ -168,6 +170,6 @@ extension SimulatedGateway {
         var caller = connection.caller(ended.id, self.id, isLateRetry: isLateRetry)
         if connection.core.live != live { caller.ticket = nil }
         let effect = Effect.audience(AudienceInput(connection.key(live), .join(caller: caller)))
-        self.begin(ended.id, .joinCreated(live, created), effect, connection.number, since: ended.began)
+        self.beginCall(ended.id, .joinCreated(live, created), effect, connection.number, since: ended.startedAt)
     }
 }

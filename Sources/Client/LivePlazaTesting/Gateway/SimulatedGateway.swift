@@ -4,50 +4,53 @@ internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
-/// A gateway in memory: the decisions of the real one, without its network, threads and buffers.
+/// A gateway in memory: it decides as the real gateway does, but has no network, threads and buffers.
 ///
 /// Its inputs are the frames of clients and the records of the services. Its outputs are frames for clients and records
 /// for the services.
 struct SimulatedGateway: Sendable {
     let id = GatewayID("simulated")
-    /// The time of clients and records at the gateway's monotonic 0.
-    let epoch: Timestamp
+    /// The time of day when the monotonic clock is 0.
+    let startTime: Timestamp
     let policies: Policies
     var now: MonotonicTime
     var connections: [Int: SimulatedConnection] = [:]
-    var bySession: [SessionID: Int] = [:]
+    /// The numbers of the connections by their sessions.
+    var connectionOfSession: [SessionID: Int] = [:]
     var model = ReadModel()
     var ranking: Ranking
     var notices = NoticeRing()
     var awaited = AwaitedReplies()
     var feeds: [LiveKey: FeedLog] = [:]
     var random: SeededRandom
-    /// The outputs since the last call of `takeOutputs`.
+    /// The frames for clients and the closes since the last call of `takeOutputs`.
     private var outputs: [(connection: Int, output: ConnectionOutput)] = []
     /// The records since the last call of `takeEffects`.
     private var effects: [Effect] = []
     private var noticeOffset: Int64 = 0
+    /// When the ranking was last refreshed.
     private var rankedAt = MonotonicTime.distantPast
-    private var heartbeatsAt = MonotonicTime.distantPast
+    /// When heartbeats were last sent.
+    private var heartbeatsSentAt = MonotonicTime.distantPast
     /// The counts that wait to be sent, and when those of each live were last sent.
-    private var counts = CountSchedule()
+    private var countSchedule = CountSchedule()
 
-    /// A member is reported to presence nine times in the duration of a lease.
+    /// The gateway sends presence nine heartbeats of each member in the duration of a lease.
     private static let heartbeatInterval = Milliseconds(ServiceGroup.lease.count / 9)
     /// The interval at which deadlines are checked.
     private static let sweepInterval = Milliseconds(100)
 
-    init(policies: Policies, epoch: Timestamp, at now: MonotonicTime, seed: UInt64) {
+    init(policies: Policies, startTime: Timestamp, at now: MonotonicTime, seed: UInt64) {
         self.policies = policies
-        self.epoch = epoch
+        self.startTime = startTime
         self.now = now
         self.ranking = Ranking(gateway: self.id)
         self.random = SeededRandom(seed: seed)
         self.refreshRanking()
     }
 
-    /// The time that clients are shown.
-    var wallTime: Timestamp { self.epoch + Milliseconds(self.now.milliseconds) }
+    /// The time of day, for replies and records.
+    var wallTime: Timestamp { self.startTime + Milliseconds(self.now.milliseconds) }
 
     mutating func takeOutputs() -> [(connection: Int, output: ConnectionOutput)] {
         defer { self.outputs = [] }
@@ -71,33 +74,34 @@ struct SimulatedGateway: Sendable {
 
     mutating func write(_ effect: Effect) { self.effects.append(effect) }
 
-    /// Closes a connection as the server does, and forgets it.
+    /// Closes a connection from the server's side, and forgets it.
     mutating func disconnect(_ number: Int, _ code: DisconnectCode) {
         guard let connection = self.connections[number] else { return }
-        let isFinal: [DisconnectCode] = [.kickedOffline, .tokenExpired]
-        if isFinal.contains(code), let live = connection.core.live, let ticket = connection.core.ticket {
+        // After these codes the client cannot resume, so its membership ends at once.
+        if code.endsMembership, let live = connection.core.live, let ticket = connection.core.ticket {
             let command = AudienceCommand.signOff(
                 session: connection.session, user: connection.user.userID, ticket: ticket)
             self.write(.audience(AudienceInput(connection.key(live), command)))
         }
         self.outputs.append((number, .close(code: Int(code.code))))
-        self.closed(number)
+        self.connectionClosed(number)
     }
 
     // MARK: Connections
 
-    mutating func opened(_ number: Int) {
+    /// Handles a new connection.
+    mutating func connectionOpened(_ number: Int) {
         self.connections[number] = SimulatedConnection(number, at: self.now)
     }
 
-    /// Handles the end of a connection, which may return and resume.
-    mutating func closed(_ number: Int) {
+    /// Handles the end of a connection; its client may connect again and resume.
+    mutating func connectionClosed(_ number: Int) {
         guard let connection = self.connections.removeValue(forKey: number) else { return }
-        if self.bySession[connection.session] == number { self.bySession[connection.session] = nil }
+        if self.connectionOfSession[connection.session] == number { self.connectionOfSession[connection.session] = nil }
         if let live = connection.core.live, let ticket = connection.core.ticket {
             let heartbeat = Heartbeat(
                 session: connection.session, user: connection.user.userID, ticket: ticket,
-                silentFor: max(0, (self.now - connection.lastReceived).count))
+                silentFor: max(0, (self.now - connection.lastReceivedAt).count))
             self.write(.audience(AudienceInput(connection.key(live), .heartbeats(beats: [heartbeat]))))
         }
     }
@@ -111,20 +115,25 @@ struct SimulatedGateway: Sendable {
         return min(ranked, self.now + Self.sweepInterval)
     }
 
-    /// Advances the clock, and handles what is due.
+    /// Advances the clock, and handles all deadlines and pauses that are over.
     mutating func tick(at now: MonotonicTime) {
         self.now = max(self.now, now)
         if self.now - self.rankedAt >= Ranking.interval { self.refreshRanking() }
-        for reply in self.awaited.release(in: self.model, at: self.now) { self.route(reply) }
-        for number in self.connections.keys.sorted() { self.sweep(number) }
-        for (live, count) in self.counts.takeDue(at: self.now) { self.sendCount(count, in: live) }
-        if self.now - self.heartbeatsAt >= Self.heartbeatInterval { self.sendHeartbeats() }
+        for reply in self.awaited.release(in: self.model, at: self.now) { self.handleReply(reply) }
+        for number in self.connections.keys.sorted() { self.checkDeadlines(of: number) }
+        for (live, count) in self.countSchedule.takeDue(at: self.now) { self.sendCount(count, in: live) }
+        if self.now - self.heartbeatsSentAt >= Self.heartbeatInterval { self.sendHeartbeats() }
     }
 
-    private mutating func sweep(_ number: Int) {
-        if let code = self.connections[number]?.core.overdue(at: self.now) { return self.disconnect(number, code) }
-        for ended in self.connections[number]?.core.sweep(at: self.now) ?? [] { self.conclude(ended, number) }
-        for sent in self.connections[number]?.core.takeDueForResend(at: self.now) ?? [] { self.write(sent.effect) }
+    /// Closes a connection that is overdue; otherwise fails its calls that have timed out, and writes unanswered ones again.
+    private mutating func checkDeadlines(of number: Int) {
+        if let code = self.connections[number]?.core.disconnectCode(at: self.now) {
+            return self.disconnect(number, code)
+        }
+        for ended in self.connections[number]?.core.failOverdueCalls(at: self.now) ?? [] {
+            self.conclude(ended, number)
+        }
+        for sent in self.connections[number]?.core.takeRecordsToResend(at: self.now) ?? [] { self.write(sent.effect) }
     }
 
     private mutating func refreshRanking() {
@@ -134,7 +143,7 @@ struct SimulatedGateway: Sendable {
     }
 
     private mutating func sendHeartbeats() {
-        self.heartbeatsAt = self.now
+        self.heartbeatsSentAt = self.now
         for (key, members) in self.members() {
             let heartbeats = members.map { member in
                 Heartbeat(
@@ -157,7 +166,7 @@ struct SimulatedGateway: Sendable {
             lives[connection.key(live), default: []].append(
                 Presence(
                     session: connection.session, user: connection.user, ticket: ticket,
-                    silentFor: number < 0 ? 0 : max(0, (self.now - connection.lastReceived).count)))
+                    silentFor: number < 0 ? 0 : max(0, (self.now - connection.lastReceivedAt).count)))
         }
         return lives.sorted { $0.key < $1.key }.map { (key: $0.key, members: $0.value) }
     }
@@ -165,14 +174,14 @@ struct SimulatedGateway: Sendable {
     // MARK: Records
 
     /// Handles a record of the services.
-    mutating func received(_ effect: Effect) {
+    mutating func recordReceived(_ effect: Effect) {
         switch effect {
         case .live(let record): self.model.apply(record)
         case .stage(let record): self.model.apply(record)
         case .app(let record): self.model.apply(record)
         case .count(let record):
             guard self.model.apply(record) else { return }
-            if let count = self.counts.received(LiveCount(record), of: record.key, at: self.now) {
+            if let count = self.countSchedule.received(LiveCount(record), of: record.key, at: self.now) {
                 self.sendCount(count, in: record.key)
             }
         case .liveRemoved(let key):
@@ -185,17 +194,18 @@ struct SimulatedGateway: Sendable {
             for (key, members) in self.members() {
                 self.write(.audience(AudienceInput(key, .assert(members: members))))
             }
-        case .feed(let item): self.received(item)
-        case .notice(let notice): self.received(notice)
+        case .feed(let item): self.feedItemReceived(item)
+        case .notice(let notice): self.noticeReceived(notice)
         case .reply(let reply):
-            if self.awaited.canSend(reply, in: self.model, at: self.now) { self.route(reply) }
+            if self.awaited.canSend(reply, in: self.model, at: self.now) { self.handleReply(reply) }
             return
         case .webhook, .directory, .audience, .barrage, .seat, .connection: return
         }
-        for reply in self.awaited.release(in: self.model, at: self.now) { self.route(reply) }
+        for reply in self.awaited.release(in: self.model, at: self.now) { self.handleReply(reply) }
     }
 
-    private mutating func received(_ notice: Notice) {
+    /// Stores a notice, and sends it to the connections of its user.
+    private mutating func noticeReceived(_ notice: Notice) {
         self.noticeOffset += 1
         let id = NoticeID(partition: 0, offset: self.noticeOffset)
         let json = notice.content.isForClients ? Wire.encode(ServerFrame.notice(id: id.text, notice)) : []
@@ -206,23 +216,24 @@ struct SimulatedGateway: Sendable {
                 connection.userKey == notice.to
             else { continue }
             if !notice.content.isForClients {
-                let code = self.connections[number]?.signIn.noticeReceived(notice.content, own: connection.session)
+                let code = self.connections[number]?.signIn.noticeReceived(
+                    notice.content, ownSession: connection.session)
                 if let code { self.disconnect(number, code) }
-            } else if id.offset > connection.lastNotice {
-                self.connections[number]?.lastNotice = id.offset
+            } else if id.offset > connection.lastNoticeOffset {
+                self.connections[number]?.lastNoticeOffset = id.offset
                 self.deliver(entry, to: number)
             }
         }
     }
 
-    /// Sends a notice to one client; a kick also removes it from the live (I6, a kick is final).
+    /// Sends a notice to one client; a kick also removes the client from the live (I6: a kick is final).
     mutating func deliver(_ entry: NoticeRing.Entry, to number: Int) {
         if case .kickedOut(let reason, _) = entry.notice.content, let floor = entry.notice.floor {
-            let isOut = self.connections[number]?.core.kicked(from: entry.notice.live, floor: floor) ?? false
-            if reason == .byLoggedOnOtherDevice, !isOut, self.connections[number]?.core.membership != .outside {
+            let isRemoved = self.connections[number]?.core.kicked(from: entry.notice.live, floor: floor) ?? false
+            if reason == .byLoggedOnOtherDevice, !isRemoved, self.connections[number]?.core.membership != .outside {
                 return
             }
-            if isOut { self.connections[number]?.live = nil }
+            if isRemoved { self.connections[number]?.live = nil }
         }
         self.send(entry.json, to: number)
     }
@@ -231,37 +242,40 @@ struct SimulatedGateway: Sendable {
         for number in self.viewers(of: key) { self.send(.counts(count), to: number) }
     }
 
-    private mutating func route(_ reply: Reply) {
-        guard let number = self.bySession[reply.request.session],
+    /// Ends the call that a reply answers.
+    private mutating func handleReply(_ reply: Reply) {
+        guard let number = self.connectionOfSession[reply.request.session],
             let ended = self.connections[number]?.core.answered(reply.request.counter, reply.outcome)
         else { return }
         self.conclude(ended, number)
     }
 }
 
-/// Limits the counts of each live to one a second.
+/// Limits the audience counts that are sent to one per second and live.
 struct CountSchedule: Sendable {
-    private var unsent: [LiveKey: LiveCount] = [:]
-    private var sentAt: [LiveKey: MonotonicTime] = [:]
+    /// The latest count of each live that has to wait.
+    private var waitingCounts: [LiveKey: LiveCount] = [:]
+    private var lastSentAt: [LiveKey: MonotonicTime] = [:]
 
     private static let interval = Milliseconds.seconds(1)
 
-    /// Returns the count if it can be sent now; otherwise it waits.
+    /// Returns the count if it can be sent now; otherwise stores it until `takeDue`.
     mutating func received(_ count: LiveCount, of key: LiveKey, at now: MonotonicTime) -> LiveCount? {
-        guard now - (self.sentAt[key] ?? .distantPast) >= Self.interval else {
-            self.unsent[key] = count
+        guard now - (self.lastSentAt[key] ?? .distantPast) >= Self.interval else {
+            self.waitingCounts[key] = count
             return nil
         }
-        self.sentAt[key] = now
+        self.lastSentAt[key] = now
         return count
     }
 
     /// Removes and returns the counts that can be sent now, in a fixed order.
     mutating func takeDue(at now: MonotonicTime) -> [(LiveKey, LiveCount)] {
         var due: [(LiveKey, LiveCount)] = []
-        for key in self.unsent.keys.sorted() where now - (self.sentAt[key] ?? .distantPast) >= Self.interval {
-            guard let count = self.unsent.removeValue(forKey: key) else { continue }
-            self.sentAt[key] = now
+        for key in self.waitingCounts.keys.sorted()
+        where now - (self.lastSentAt[key] ?? .distantPast) >= Self.interval {
+            guard let count = self.waitingCounts.removeValue(forKey: key) else { continue }
+            self.lastSentAt[key] = now
             due.append((key, count))
         }
         return due

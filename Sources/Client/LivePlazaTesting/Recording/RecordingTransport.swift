@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import LivePlazaKit
 
-/// Records the connections of a client on their way through another transport.
+/// Records the frames of a client, and passes them to another transport.
 ///
 /// ```swift
 /// let recorder = RecordingTransport(LoopTransport())
@@ -13,21 +13,21 @@ public final class RecordingTransport: Transport {
     private let transport: any Transport
     private let log: RecordingLog
 
-    /// Records what goes through `transport`.
+    /// Records the connections over `transport`.
     public init(_ transport: any Transport) {
         self.transport = transport
         let start = ContinuousClock.now
         self.log = RecordingLog { (ContinuousClock.now - start).inMilliseconds }
     }
 
-    /// Records what goes through a transport of a simulated cluster, with the times of its clock.
+    /// Records the connections over a transport of a simulated cluster, with the times of the cluster's clock.
     public init(_ transport: any Transport, on cluster: SimulatedCluster) {
         self.transport = transport
         let clock = cluster.clock
         self.log = RecordingLog { clock.now }
     }
 
-    /// What was recorded so far.
+    /// The recording so far.
     public var recording: SessionRecording { self.log.recording }
 
     /// Begins to open a WebSocket; see `Transport`.

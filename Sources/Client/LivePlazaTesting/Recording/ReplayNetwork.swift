@@ -8,16 +8,16 @@ final class ReplayNetwork: Transport {
     private struct State {
         var onEvent: (@Sendable (TransportEvent) -> Void)?
         var isConnecting = false
-        /// The ids of the recorded calls, in order, by method.
-        var recorded: [String: [Int64]] = [:]
+        /// The ids of the recorded calls so far, in order, by method.
+        var recordedIDs: [String: [Int64]] = [:]
         /// The ids of the replayed client's calls, in order, by method.
-        var sent: [String: [Int64]] = [:]
+        var replayedIDs: [String: [Int64]] = [:]
     }
 
     private let state = Locked(State())
 
-    /// The methods whose calls the replayed client makes as the recorded one did.
-    private static let repeated: Set<String> = [
+    /// The methods whose calls the replayed client makes, too.
+    private static let repeatedMethods: Set<String> = [
         "login", "live.join", "live.create", "live.leave", "live.get", "live.summary", "audience.list", "stage.get",
         "seat.requests", "cohost.requests", "battle.requests", "ping",
     ]
@@ -34,7 +34,8 @@ final class ReplayNetwork: Transport {
         return ReplayConnection(network: self)
     }
 
-    func tell(_ event: TransportEvent) {
+    /// Sends an event to the replayed client.
+    func sendEvent(_ event: TransportEvent) {
         let onEvent = self.state.withLock { state in
             if event == .opened { state.isConnecting = false }
             return state.onEvent
@@ -42,35 +43,37 @@ final class ReplayNetwork: Transport {
         onEvent?(event)
     }
 
-    func recorded(_ call: RecordedCall) {
+    /// Registers a call of the recorded client.
+    func addRecorded(_ call: RecordedCall) {
         // A call that was sent again after a reconnect has the same id.
         self.state.withLock { state in
-            if state.recorded[call.method, default: []].contains(call.id) { return }
-            state.recorded[call.method, default: []].append(call.id)
+            if state.recordedIDs[call.method, default: []].contains(call.id) { return }
+            state.recordedIDs[call.method, default: []].append(call.id)
         }
     }
 
-    func sent(_ call: RecordedCall) {
+    /// Registers a call of the replayed client.
+    func addReplayed(_ call: RecordedCall) {
         self.state.withLock { state in
-            if state.sent[call.method, default: []].contains(call.id) { return }
-            state.sent[call.method, default: []].append(call.id)
+            if state.replayedIDs[call.method, default: []].contains(call.id) { return }
+            state.replayedIDs[call.method, default: []].append(call.id)
         }
     }
 
     /// Whether the replayed client makes the recorded call with this id, too.
     func isRepeated(_ recordedID: Int64) -> Bool {
         self.state.withLock { state in
-            state.recorded.contains { Self.repeated.contains($0.key) && $0.value.contains(recordedID) }
+            state.recordedIDs.contains { Self.repeatedMethods.contains($0.key) && $0.value.contains(recordedID) }
         }
     }
 
-    /// The id of the replayed client's call that belongs to the recorded one; nil if it has not made it yet.
-    func id(of recordedID: Int64) -> Int64? {
+    /// The id of the replayed client's call that belongs to a recorded call; nil if the client has not made it yet.
+    func replayedID(of recordedID: Int64) -> Int64? {
         self.state.withLock { state in
-            for (method, ids) in state.recorded {
+            for (method, ids) in state.recordedIDs {
                 guard let index = ids.firstIndex(of: recordedID) else { continue }
-                let sent = state.sent[method] ?? []
-                return index < sent.count ? sent[index] : nil
+                let replayedIDs = state.replayedIDs[method] ?? []
+                return index < replayedIDs.count ? replayedIDs[index] : nil
             }
             return nil
         }
@@ -80,6 +83,6 @@ final class ReplayNetwork: Transport {
 private struct ReplayConnection: TransportConnection {
     let network: ReplayNetwork
 
-    func send(_ text: [UInt8]) { if let call = RecordedCall(text) { self.network.sent(call) } }
+    func send(_ text: [UInt8]) { if let call = RecordedCall(text) { self.network.addReplayed(call) } }
     func close(code: Int) {}
 }

@@ -2,12 +2,14 @@
 internal import LivePlazaKit
 internal import PlazaWire
 
-/// What one client sent and received, with times; of a simulated or a real cluster.
+/// The frames that one client sent to and received from a simulated or a real cluster, with their times.
 ///
-/// Tokens are left out. `lines` is a text for a file or a bug report; `SessionReplay` shows the stores at any moment.
+/// A recording contains no tokens. `lines` is its text, for a file or a bug report. `SessionReplay` shows the stores at
+/// any moment of a recording.
 public struct SessionRecording: Sendable, Hashable {
     /// One event of a connection.
     struct Entry: Sendable, Hashable, Codable {
+        /// The kinds of events.
         enum Kind: String, Sendable, Codable {
             case connects
             case opened
@@ -29,9 +31,7 @@ public struct SessionRecording: Sendable, Hashable {
 
     init() {}
 
-    /// Reads a recording from its lines.
-    ///
-    /// - Returns: nil if a line is none of a recording.
+    /// Reads a recording from its lines; nil if a line is malformed.
     public init?(lines: String) {
         for line in lines.split(separator: "\n") {
             guard let entry = try? Wire.decode(Entry.self, from: Array(line.utf8)), entry.at.isFinite else {
@@ -41,7 +41,7 @@ public struct SessionRecording: Sendable, Hashable {
         }
     }
 
-    /// The recording as text: one JSON object a line.
+    /// The recording as text, with one JSON object on each line.
     public var lines: String {
         self.entries.map { String(decoding: Wire.encode($0), as: UTF8.self) + "\n" }.joined()
     }

@@ -5,8 +5,8 @@ internal import PlazaWire
 
 /// Shows the stores of a recorded client as they were at any moment of its recording.
 ///
-/// The replayed client logs in and enters and leaves lives when the recorded one did, and receives the recorded frames.
-/// Other calls of the app are not repeated; what they led to is in the frames.
+/// The replayed client logs in, and enters and leaves lives, at the times at which the recorded client did. It receives
+/// the recorded frames. It does not repeat other calls of the app, because the frames contain their effects.
 ///
 /// ```swift
 /// let replay = SessionReplay(recording)
@@ -21,13 +21,13 @@ public final class SessionReplay: Sendable {
     private let clock: SimulationClock
     private let network: ReplayNetwork
     /// The index of the next entry.
-    private let next = Locked(0)
+    private let nextIndex = Locked(0)
     private let hasLoggedIn = Locked(false)
 
-    /// How long the replayed client's clock may advance until it sends what the recorded one had sent.
-    private static let patience = 60_000.0
+    /// How far the replayed client's clock may advance, in milliseconds, until the client makes a recorded call.
+    private static let callTimeout = 60_000.0
 
-    /// Prepares a replay at its beginning.
+    /// Prepares a replay, which starts at the beginning of the recording.
     public init(_ recording: SessionRecording) {
         self.recording = recording
         let queue = SimulationQueue(DispatchQueue(label: "LivePlazaTesting.SessionReplay"))
@@ -46,9 +46,9 @@ public final class SessionReplay: Sendable {
         self.queue.sync {
             let end = moment.inMilliseconds
             while true {
-                let index = self.next.withLock { $0 }
+                let index = self.nextIndex.withLock { $0 }
                 guard index < self.recording.entries.count, self.recording.entries[index].at <= end else { break }
-                self.next.withLock { $0 += 1 }
+                self.nextIndex.withLock { $0 += 1 }
                 self.perform(self.recording.entries[index])
             }
             self.passTime(to: end)
@@ -61,17 +61,17 @@ public final class SessionReplay: Sendable {
         case .connects: self.logIn()
         case .opened:
             self.wait { $0.isConnecting }
-            self.network.tell(.opened)
-        case .closed: self.network.tell(.closed(code: entry.code ?? 1006))
+            self.network.sendEvent(.opened)
+        case .closed: self.network.sendEvent(.closed(code: entry.code ?? 1006))
         case .sent: if let call = RecordedCall(entry) { self.repeatCall(call) }
         case .received:
             guard let text = entry.text, let frame = self.translated(text) else { return }
-            self.network.tell(.text(frame))
+            self.network.sendEvent(.text(frame))
         }
         self.queue.drain()
     }
 
-    /// Logs in, which makes the client connect; does nothing if it has done so before.
+    /// Logs in, which makes the client connect; does nothing after the first call.
     private func logIn() {
         guard
             self.hasLoggedIn.withLock({ hasLoggedIn in
@@ -84,9 +84,9 @@ public final class SessionReplay: Sendable {
         self.queue.drain()
     }
 
-    /// Makes the replayed client do what led to a recorded call.
+    /// Makes the replayed client do what made the recorded client send this call.
     private func repeatCall(_ call: RecordedCall) {
-        self.network.recorded(call)
+        self.network.addRecorded(call)
         switch call.method {
         case "live.join":
             if let live = call.live { self.plaza.liveListStore.joinLive(liveID: live, completion: nil) }
@@ -101,7 +101,9 @@ public final class SessionReplay: Sendable {
         self.queue.drain()
     }
 
-    /// The frame for the replayed client, whose calls have other ids; nil for a reply to a call that it has not made.
+    /// Replaces the call's id in a recorded reply by that of the replayed client; other frames do not change.
+    ///
+    /// - Returns: The frame; nil for a reply to a call that the replayed client does not make.
     private func translated(_ text: String) -> [UInt8]? {
         let bytes = Array(text.utf8)
         guard let frame = try? Wire.decode(JSONValue.self, from: bytes),
@@ -109,23 +111,24 @@ public final class SessionReplay: Sendable {
             case .integer(let recordedID)? = reply["id"]
         else { return bytes }
         guard self.network.isRepeated(recordedID) else { return nil }
-        self.wait { $0.id(of: recordedID) != nil }
-        guard let id = self.network.id(of: recordedID) else { return nil }
+        self.wait { $0.replayedID(of: recordedID) != nil }
+        guard let id = self.network.replayedID(of: recordedID) else { return nil }
         reply["id"] = .integer(id)
         return Wire.encode(JSONValue.object(["reply": .object(reply)]))
     }
 
+    /// Advances the clock, and runs the timers that are due until then.
     private func passTime(to end: Double) {
         self.queue.drain()
-        while let timer = self.clock.nextTimer, timer <= end { self.runTimers(at: timer) }
+        while let timer = self.clock.nextTimerTime, timer <= end { self.runTimers(at: timer) }
         self.clock.advance(to: end)
     }
 
-    /// Lets the replayed client's clock advance until it has done something.
+    /// Advances the clock from timer to timer until `isDone`, for at most `callTimeout`.
     private func wait(until isDone: (ReplayNetwork) -> Bool) {
-        let end = self.clock.now + Self.patience
+        let end = self.clock.now + Self.callTimeout
         self.queue.drain()
-        while !isDone(self.network), let timer = self.clock.nextTimer, timer <= end { self.runTimers(at: timer) }
+        while !isDone(self.network), let timer = self.clock.nextTimerTime, timer <= end { self.runTimers(at: timer) }
     }
 
     private func runTimers(at time: Double) {

@@ -3,50 +3,60 @@ internal import AudienceCore
 internal import MachineKit
 internal import PlazaModel
 
-/// The leases of all lives in memory; they follow the same rules as the scripts that presence runs in Redis.
+/// The leases of all lives, in memory.
+///
+/// They follow the rules of the scripts that presence runs in Redis.
 struct Leases: Sendable {
     private struct Session: Sendable {
         var id: SessionID
         var ticket: Ticket
-        /// When the lease ends, on the clock that stops while the partition stands still.
+        /// When the lease ends, in `leaseTime`.
         var end: Timestamp
     }
 
     private struct Member: Sendable {
         var user: UserInfo
         var joinedAt: Timestamp
-        /// The ticket of the first join, which orders the list; nil for the owner, whom the list does not contain.
-        var listed: Ticket?
+        /// The ticket of the first join, by which the audience list is sorted; nil for the owner, whom the list does not
+        /// contain.
+        var listTicket: Ticket?
         var sessions: [Session]
     }
 
     private struct Live: Sendable {
         var members: [UserID: Member] = [:]
-        /// The tickets up to which sessions or all sessions of a user (nil) are void, and until when this is kept.
+        /// The revocations of tickets: all tickets up to `ticket` are void.
+        ///
+        /// An entry is dropped at `until`.
         var revoked: [RevokedKey: (ticket: Ticket, until: Timestamp)] = [:]
-        /// The profiles of users whose leases have expired, and until when they are kept.
+        /// The profiles of users whose leases have expired.
+        ///
+        /// An entry is dropped at `until`.
         var expired: [UserID: (user: UserInfo, until: Timestamp)] = [:]
 
         /// The number of users without the owner.
-        var count: Int { self.members.values.count { $0.listed != nil } }
+        var count: Int { self.members.values.count { $0.listTicket != nil } }
     }
 
+    /// Whose tickets are revoked.
     private struct RevokedKey: Hashable, Sendable {
         var user: UserID
+        /// Nil: all sessions of the user.
         var session: SessionID?
     }
 
-    /// The largest number of sessions of one user; a further one removes the oldest.
+    /// The maximum number of sessions of one user; a further session removes the oldest.
     private static let maxSessions = 20
-    /// How long the profile of an expired user is kept.
+    /// How long the profile of a user whose lease has expired is stored.
     private static let profileLifetime = Milliseconds.seconds(600)
-    /// How much longer than a lease a revoked ticket is kept.
+    /// A revocation is stored for the duration of a lease and this time.
     private static let revokedMargin = Milliseconds.seconds(30)
 
     private let lease: Milliseconds
     private var lives: [LiveKey: Live] = [:]
     private var clock = Timestamp.distantPast
-    private var paused = Milliseconds(0)
+    /// The sum of the gaps in which no input was received.
+    private var standstill = Milliseconds(0)
 
     init(lease: Milliseconds) { self.lease = lease }
 
@@ -58,12 +68,13 @@ struct Leases: Sendable {
 
     /// Executes the request of an input.
     mutating func execute(_ request: LeaseRequest?, at moment: Moment) -> LeaseResult {
-        self.paused = self.paused + Moment.standstill(from: self.clock, to: moment.now)
+        self.standstill = self.standstill + Moment.standstill(from: self.clock, to: moment.now)
         self.clock = max(self.clock, moment.now)
         switch request {
         case nil: return .nothing
-        case .join(let live, let owner, let presence, let limit, let since, let isOnly):
-            return .changed(self.join(live, owner, presence, limit: limit, since: since, isOnly: isOnly))
+        case .join(let live, let owner, let presence, let limit, let earlierTicket, let isOnly):
+            return .changed(
+                self.join(live, owner, presence, limit: limit, earlierTicket: earlierTicket, isOnly: isOnly))
         case .leave(let live, _, let user, let session, let ticket):
             return .changed(self.leave(live, user, session, ticket))
         case .heartbeats(let live, let owner, let heartbeats):
@@ -84,34 +95,34 @@ struct Leases: Sendable {
         }
     }
 
-    /// The time without the gaps in which nothing was received.
-    private var time: Timestamp { self.clock - self.paused }
+    /// The clock of the leases, which stops while no input is received.
+    private var leaseTime: Timestamp { self.clock - self.standstill }
 }
 
 // MARK: - Joins, leaves and kicks
 
 extension Leases {
     private mutating func join(
-        _ key: LiveKey, _ owner: UserID, _ presence: Presence, limit: Int, since: Ticket?, isOnly: Bool
+        _ key: LiveKey, _ owner: UserID, _ presence: Presence, limit: Int, earlierTicket: Ticket?, isOnly: Bool
     ) -> [LeaseChange] {
         let user = presence.user.userID
         var live = self.lives[key] ?? Live()
-        if let since {
-            let holder = live.members.first { $0.value.listed == since }?.key
-            if holder ?? user != user || self.isRevoked(user, presence.session, since, in: live) {
+        if let earlierTicket {
+            let holder = live.members.first { $0.value.listTicket == earlierTicket }?.key
+            if holder ?? user != user || self.isRevoked(user, presence.session, earlierTicket, in: live) {
                 return [.ticketVoid]
             }
         }
         if user != owner, live.members[user] == nil, live.count >= limit { return [.full] }
-        let shown = live.members[user]?.user
-        let isFirst = self.add(presence, owner, end: self.time + self.lease, to: &live)
+        let previousProfile = live.members[user]?.user
+        let isFirst = self.add(presence, owner, end: self.leaseTime + self.lease, to: &live)
         var replaces = false
         if isOnly, let others = live.members[user]?.sessions.filter({ $0.id != presence.session }), !others.isEmpty {
             for other in others { self.revoke(user, other.id, presence.ticket, in: &live) }
             live.members[user]?.sessions.removeAll { $0.id != presence.session }
             replaces = true
         }
-        let isRenamed = !isFirst && live.members[user]?.user != shown
+        let isRenamed = !isFirst && live.members[user]?.user != previousProfile
         self.lives[key] = live
         return [.joined(isFirst: isFirst, count: live.count, replaces: replaces, isRenamed: isRenamed)]
     }
@@ -152,17 +163,19 @@ extension Leases {
         return [.renamed]
     }
 
-    /// Adds a session, or extends its lease; returns whether the user had no session before.
+    /// Adds a session, or extends its lease.
+    ///
+    /// - Returns: Whether the user had no session before.
     private func add(_ presence: Presence, _ owner: UserID, end: Timestamp, to live: inout Live) -> Bool {
         let user = presence.user.userID
         let session = Session(id: presence.session, ticket: presence.ticket, end: end)
         guard var member = live.members[user] else {
             live.members[user] = Member(
-                user: presence.user, joinedAt: self.clock, listed: user == owner ? nil : presence.ticket,
+                user: presence.user, joinedAt: self.clock, listTicket: user == owner ? nil : presence.ticket,
                 sessions: [session])
             return true
         }
-        // A device that gives neither name nor picture leaves the user's profile unchanged.
+        // A device that sends neither a name nor a picture does not change the user's profile.
         if !presence.user.userName.isEmpty || !presence.user.avatarURL.isEmpty { member.user = presence.user }
         if let index = member.sessions.firstIndex(where: { $0.id == presence.session }) {
             member.sessions[index].ticket = presence.ticket
@@ -196,7 +209,7 @@ extension Leases {
         var live = self.lives[key] ?? Live()
         defer { self.lives[key] = live }
         let silence = Milliseconds(max(0, heartbeat.silentFor))
-        let end = self.time - silence + self.lease
+        let end = self.leaseTime - silence + self.lease
         if let member = live.members[heartbeat.user],
             let index = member.sessions.firstIndex(where: { $0.id == heartbeat.session })
         {
@@ -216,7 +229,7 @@ extension Leases {
     private mutating func assert(_ key: LiveKey, _ owner: UserID, _ members: [Presence]) -> [LeaseChange] {
         var live = self.lives[key] ?? Live()
         defer { self.lives[key] = live }
-        let before = live.count
+        let previousCount = live.count
         for presence in members {
             let silence = Milliseconds(max(0, presence.silentFor))
             let user = presence.user.userID
@@ -224,27 +237,27 @@ extension Leases {
                 continue
             }
             var presence = presence
-            if let held = live.members[user]?.sessions.first(where: { $0.id == presence.session }) {
-                presence.ticket = max(presence.ticket, held.ticket)
+            if let existing = live.members[user]?.sessions.first(where: { $0.id == presence.session }) {
+                presence.ticket = max(presence.ticket, existing.ticket)
             }
-            _ = self.add(presence, owner, end: self.time - silence + self.lease, to: &live)
+            _ = self.add(presence, owner, end: self.leaseTime - silence + self.lease, to: &live)
         }
-        return live.count == before ? [] : [.asserted(count: live.count)]
+        return live.count == previousCount ? [] : [.asserted(count: live.count)]
     }
 
-    /// Removes the leases that have ended, at most `limit`; the lives and users are visited in a fixed order.
+    /// Removes leases that have ended, in a fixed order of the lives and users, until at least `limit` are removed.
     private mutating func expire(limit: Int) -> [LeaseChange] {
-        var left = limit
+        var remaining = limit
         var changes: [LeaseChange] = []
         for key in self.lives.keys.sorted() {
-            guard left > 0, var live = self.lives[key] else { break }
+            guard remaining > 0, var live = self.lives[key] else { break }
             live.revoked = live.revoked.filter { $0.value.until > self.clock }
             live.expired = live.expired.filter { $0.value.until > self.clock }
-            for user in live.members.keys.sorted() where left > 0 {
+            for user in live.members.keys.sorted() where remaining > 0 {
                 guard var member = live.members[user] else { continue }
-                let held = member.sessions.count
-                member.sessions.removeAll { $0.end <= self.time }
-                left -= held - member.sessions.count
+                let previousCount = member.sessions.count
+                member.sessions.removeAll { $0.end <= self.leaseTime }
+                remaining -= previousCount - member.sessions.count
                 live.members[user] = member.sessions.isEmpty ? nil : member
                 guard member.sessions.isEmpty else { continue }
                 live.expired[user] = (member.user, self.clock + Self.profileLifetime)
@@ -256,13 +269,13 @@ extension Leases {
     }
 
     private func page(_ key: LiveKey, after: Int64, count: Int) -> LeaseResult {
-        let listed = (self.lives[key]?.members ?? [:]).values.compactMap { member in
-            member.listed.map { (ticket: $0, member: member) }
+        let listedMembers = (self.lives[key]?.members ?? [:]).values.compactMap { member in
+            member.listTicket.map { (ticket: $0, member: member) }
         }.sorted { $0.ticket < $1.ticket }
-        let rest = listed.filter { $0.ticket.offset > after }
-        let page = rest.prefix(count)
+        let following = listedMembers.filter { $0.ticket.offset > after }
+        let page = following.prefix(count)
         return .page(
             members: page.map { AudienceMember(user: $0.member.user, joinedAt: $0.member.joinedAt) },
-            next: rest.count > count ? page.last?.ticket.offset : nil, count: listed.count)
+            next: following.count > count ? page.last?.ticket.offset : nil, count: listedMembers.count)
     }
 }

@@ -8,8 +8,8 @@ internal import StageCore
 
 /// The services of a cluster in memory, with one partition each, and the inboxes between them.
 ///
-/// Inputs of one inbox are handled in order. Which inbox is next is chosen by the seed, as in a cluster, where the
-/// services run at the same time.
+/// A service handles the inputs of its inbox in order. In a cluster, the services run at the same time, so the order
+/// between inboxes is random. Here the seed determines it.
 struct ServiceGroup: Sendable {
     private var directory: SimulatedService<DirectoryMachine>
     private var presence: SimulatedPresence
@@ -19,7 +19,7 @@ struct ServiceGroup: Sendable {
     private var apps = AppTable()
     private var random: SeededRandom
 
-    /// How long a session lives after its last heartbeat, as in the default settings of presence.
+    /// The duration of a lease, as in the default settings of presence.
     static let lease = Milliseconds.seconds(90)
 
     init(policies: Policies, seed: UInt64) {
@@ -31,9 +31,9 @@ struct ServiceGroup: Sendable {
         self.random = SeededRandom(seed: seed)
     }
 
-    /// Appends an input to the inbox of its machine.
+    /// Appends an input to the inbox of its machine; a record of app settings updates the machines.
     ///
-    /// - Returns: False if the effect is no input: gateways must read it.
+    /// - Returns: False if the effect is not an input, so the gateway must read it.
     mutating func append(_ effect: Effect) -> Bool {
         switch effect {
         case .directory(let input, _): self.directory.append(input)
@@ -56,15 +56,15 @@ struct ServiceGroup: Sendable {
     /// - Returns: The effects for gateways, in order.
     mutating func run(at now: Timestamp) -> [Effect] {
         var published: [Effect] = []
-        while let service = self.chooseReady() {
+        while let inbox = self.chooseReadyInbox() {
             var effects: [Effect] = []
-            self.handleNext(of: service, at: now, into: &effects)
+            self.handleNext(of: inbox, at: now, into: &effects)
             for effect in effects where !self.append(effect) { published.append(effect) }
         }
         return published
     }
 
-    /// Handles the rows and leases that are due.
+    /// Handles the rows that are due and the leases that have ended.
     ///
     /// - Returns: The effects for gateways, in order.
     mutating func tick(at now: Timestamp) -> [Effect] {
@@ -88,10 +88,10 @@ struct ServiceGroup: Sendable {
         }
     }
 
-    /// Loses all leases, as a Redis without its data does.
+    /// Deletes all leases, as a restart of Redis without its data does.
     mutating func loseLeases() { self.presence.loseLeases() }
 
-    /// Stops or starts a service; the inputs of a stopped one wait.
+    /// Starts or stops a service; the inputs of a stopped service wait.
     mutating func setRunning(_ isRunning: Bool, _ service: SimulatedCluster.Service) {
         switch service {
         case .directory: self.directory.isRunning = isRunning
@@ -105,7 +105,8 @@ struct ServiceGroup: Sendable {
 
     private enum Inbox { case directory, presence, barrage, seats, connections }
 
-    private mutating func chooseReady() -> Inbox? {
+    /// Chooses an inbox whose service can handle an input; nil if there is none.
+    private mutating func chooseReadyInbox() -> Inbox? {
         var ready: [Inbox] = []
         if self.directory.isReady { ready.append(.directory) }
         if self.presence.isReady { ready.append(.presence) }

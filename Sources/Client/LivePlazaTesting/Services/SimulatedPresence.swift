@@ -3,7 +3,7 @@ internal import AudienceCore
 internal import MachineKit
 internal import PlazaModel
 
-/// The presence service in memory: its machine, with leases that are kept here instead of in Redis.
+/// The presence service in memory: its machine, and its leases, which a cluster stores in Redis.
 struct SimulatedPresence: Sendable {
     private let machine: AudienceMachine
     /// Whether the service handles its inbox; otherwise inputs wait.
@@ -12,25 +12,26 @@ struct SimulatedPresence: Sendable {
     private var inbox = InputQueue<AudienceInput>()
     private var clock = PartitionClock()
     private var leases: Leases
-    private var epochs = 0
+    /// The number of presence epochs so far.
+    private var epochCount = 0
     /// Whether the leases were lost, so that the next input begins a new epoch.
     private var needsEpoch = true
 
     /// - Parameters:
     ///   - policies: The limits of each app.
-    ///   - lease: How long a session lives after its last heartbeat.
+    ///   - lease: The duration of a lease after the last heartbeat.
     init(policies: Policies, lease: Milliseconds) {
         self.machine = AudienceMachine(partition: 0, policies: policies)
         self.leases = Leases(lease: lease)
     }
 
-    /// Whether an input waits that the service can handle.
+    /// Whether the service runs and an input waits.
     var isReady: Bool { self.isRunning && !self.inbox.isEmpty }
 
     /// Appends an input to the inbox.
     mutating func append(_ input: AudienceInput) { self.inbox.append(input) }
 
-    /// Loses all leases, as a Redis without its data does.
+    /// Deletes all leases, as a restart of Redis without its data does.
     mutating func loseLeases() {
         self.leases.removeAll()
         self.needsEpoch = true
@@ -42,7 +43,7 @@ struct SimulatedPresence: Sendable {
         self.handle(input, at: now, into: &effects)
     }
 
-    /// Lets leases expire, and handles the rows that are due.
+    /// Removes leases that have ended, and handles the rows that are due.
     mutating func tick(at now: Timestamp, into effects: inout [Effect]) {
         guard self.nextTick.map({ $0 <= now }) ?? false else { return }
         self.handle(nil, at: now, into: &effects)
@@ -62,24 +63,24 @@ struct SimulatedPresence: Sendable {
     private mutating func handle(_ input: AudienceInput?, at now: Timestamp, into effects: inout [Effect]) {
         let previous = self.clock.now
         let moment = self.clock.advance(to: now)
-        let gap = Moment.standstill(from: previous, to: now)
-        if gap > Milliseconds(0) {
+        let standstill = Moment.standstill(from: previous, to: now)
+        if standstill > Milliseconds(0) {
             var partition = self.rows.partition
-            partition.standstill = (partition.standstill ?? Milliseconds(0)) + gap
+            partition.standstill = (partition.standstill ?? Milliseconds(0)) + standstill
             self.rows[.partition] = .partition(row: partition)
         }
-        let planned = self.machine.plan([(moment, input)], in: &self.rows)
+        let plannedInputs = self.machine.plan([(moment, input)], in: &self.rows)
         if self.needsEpoch {
             self.needsEpoch = false
-            let wasEmpty = self.epochs == 0
-            self.epochs += 1
+            let wasEmpty = self.epochCount == 0
+            self.epochCount += 1
             self.machine.handle(
-                .leaseEpochBegan(name: "\(self.epochs)", wasEmpty: wasEmpty), in: &self.rows, at: moment,
+                .leaseEpochBegan(name: "\(self.epochCount)", wasEmpty: wasEmpty), in: &self.rows, at: moment,
                 into: &effects)
         }
-        for one in planned {
-            let result = self.leases.execute(one.request, at: moment)
-            self.machine.handle(.leasesAnswered(one, result), in: &self.rows, at: moment, into: &effects)
+        for planned in plannedInputs {
+            let result = self.leases.execute(planned.request, at: moment)
+            self.machine.handle(.leasesAnswered(planned, result), in: &self.rows, at: moment, into: &effects)
         }
         self.rows.commit()
     }

@@ -2,7 +2,7 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// One service in memory: its machine, with the rows of its only partition and its inbox.
+/// One service in memory: its machine, its inbox, and the rows of its only partition.
 struct SimulatedService<M: Machine>: Sendable where M.Effect == Effect {
     /// The machine; changed when the settings of an app change.
     var machine: M
@@ -14,7 +14,7 @@ struct SimulatedService<M: Machine>: Sendable where M.Effect == Effect {
 
     init(_ machine: M) { self.machine = machine }
 
-    /// Whether an input waits that the service can handle.
+    /// Whether the service runs and an input waits.
     var isReady: Bool { self.isRunning && !self.inbox.isEmpty }
 
     /// Appends an input to the inbox.
@@ -48,7 +48,7 @@ struct SimulatedService<M: Machine>: Sendable where M.Effect == Effect {
     }
 }
 
-/// The time of a partition: that of its last input, and how long it stood still.
+/// The clock of a partition: the time of its last input, and the sum of its standstills.
 struct PartitionClock: Sendable {
     private(set) var now = Timestamp.distantPast
     private var standstill = Milliseconds(0)
@@ -69,6 +69,7 @@ struct PartitionClock: Sendable {
 /// A queue whose first element is removed in constant time on average.
 struct InputQueue<Element: Sendable>: Sendable {
     private var elements: [Element] = []
+    /// The index of the first element of the queue; the elements before it were removed.
     private var start = 0
 
     var isEmpty: Bool { self.start == self.elements.count }
@@ -79,6 +80,7 @@ struct InputQueue<Element: Sendable>: Sendable {
         guard self.start < self.elements.count else { return nil }
         defer {
             self.start += 1
+            // The free places at the front are removed when they are more than half of the array, and not a few.
             if self.start > 64, self.start * 2 > self.elements.count {
                 self.elements.removeFirst(self.start)
                 self.start = 0

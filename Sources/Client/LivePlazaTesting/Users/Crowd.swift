@@ -4,20 +4,20 @@
 public struct Crowd: Sendable, Hashable {
     /// How many users are in the live.
     public var viewers: Int
-    /// Texts a second, of all users together.
+    /// Texts a second of all users together.
     public var messagesPerSecond: Double
-    /// Gifts a second.
+    /// Gifts a second of all users together.
     public var giftsPerSecond: Double
-    /// Likes a second.
+    /// Likes a second of all users together.
     public var likesPerSecond: Double
-    /// How many users a second leave and enter again.
+    /// How many users a second leave the live, or enter it again.
     public var changesPerSecond: Double
-    /// Whether the live is in a battle with another one, which has the live's id with `-rival`.
+    /// Whether the live is in a battle with another live, whose id ends with `-rival`.
     ///
-    /// Only for a live that the crowd creates, because its owner must ask and accept.
+    /// Only possible for a live that the crowd creates, because its owner must request the connection and the battle.
     public var hasBattle: Bool
 
-    /// Makes the behaviour of a lively evening.
+    /// Creates a behaviour; the default values are those of a busy live.
     public init(
         viewers: Int = 50, messagesPerSecond: Double = 40, giftsPerSecond: Double = 1, likesPerSecond: Double = 5,
         changesPerSecond: Double = 0.5, hasBattle: Bool = false

@@ -4,9 +4,9 @@ internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
-/// A crowd in a live of a simulated cluster; it acts whenever the cluster's time passes, until `stop`.
+/// A crowd in a live of a simulated cluster; it acts while the cluster's time passes, until `stop`.
 public final class RunningCrowd: Sendable {
-    /// What a crowd has sent.
+    /// How much a crowd has sent.
     public struct Totals: Sendable, Hashable {
         /// Texts that the server has accepted.
         public var messages = 0
@@ -18,18 +18,24 @@ public final class RunningCrowd: Sendable {
         public var refused = 0
     }
 
+    /// The kinds of actions that have a rate of their own.
+    private enum ActionKind {
+        case message, gift, like, change
+    }
+
     private struct State {
         var random: SeededRandom
-        /// The fraction of a message, gift, like and change that the last step left over.
-        var rest = [0.0, 0.0, 0.0, 0.0]
-        var present: Set<Int> = []
+        /// The fraction of an action of each kind that is due but not done yet.
+        var fractions: [ActionKind: Double] = [:]
+        /// The indices of the users who are in the live.
+        var presentUsers: Set<Int> = []
         var totals = Totals()
         var timer: PlazaTimer?
         var isStopped = false
     }
 
-    /// The time between two steps.
-    private static let step = 50.0
+    /// The time between two calls of `act`.
+    private static let stepMilliseconds = 50.0
     private static let texts = [
         "hello!", "😂😂😂", "first time here", "666", "what song is this?", "加油！", "so good", "greetings from Rome 🇮🇹",
         "can you wave?", "太棒了", "I missed the start", "🔥🔥🔥", "one more, please", "who is winning?",
@@ -59,7 +65,7 @@ public final class RunningCrowd: Sendable {
         self.schedule()
     }
 
-    /// What the crowd has sent so far.
+    /// How much the crowd has sent so far.
     public var totals: Totals { self.state.withLock { $0.totals } }
 
     /// Ends the crowd's actions; its users stay in the live.
@@ -75,46 +81,50 @@ public final class RunningCrowd: Sendable {
 
     private func schedule() {
         guard let cluster, !self.state.withLock({ $0.isStopped }) else { return }
-        let timer = cluster.clock.schedule(after: Self.step, on: cluster.engineQueue) { self.act() }
+        let timer = cluster.clock.schedule(after: Self.stepMilliseconds, on: cluster.engineQueue) { self.act() }
         self.state.withLock { $0.timer = timer }
     }
 
     private func act() {
-        for _ in 0..<self.take(0, self.crowd.messagesPerSecond) {
+        for _ in 0..<self.takeDueCount(of: .message, self.crowd.messagesPerSecond) {
             let text = self.state.withLock { $0.random.pick(Self.texts) }
             if self.attempt({ (user) throws(ErrorInfo) in try user.say(text, in: self.liveID) }) {
                 self.state.withLock { $0.totals.messages += 1 }
             }
         }
-        for _ in 0..<self.take(1, self.crowd.giftsPerSecond) {
+        for _ in 0..<self.takeDueCount(of: .gift, self.crowd.giftsPerSecond) {
             let gift = self.state.withLock { $0.random.pick(Self.giftIDs) }
             if self.attempt({ (user) throws(ErrorInfo) in try user.sendGift(gift, in: self.liveID) }) {
                 self.state.withLock { $0.totals.gifts += 1 }
-                self.battle?.score(gift)
+                self.battle?.addScore(of: gift)
             }
         }
-        let likes = self.take(2, self.crowd.likesPerSecond)
+        let likes = self.takeDueCount(of: .like, self.crowd.likesPerSecond)
         if likes > 0, self.attempt({ (user) throws(ErrorInfo) in try user.like(likes, in: self.liveID) }) {
             self.state.withLock { $0.totals.likes += likes }
         }
-        for _ in 0..<self.take(3, self.crowd.changesPerSecond) { self.change() }
+        for _ in 0..<self.takeDueCount(of: .change, self.crowd.changesPerSecond) { self.toggleUser() }
         self.schedule()
     }
 
-    /// Adds a step's part of a rate to what the last step left over, and takes the whole number of actions from it.
-    private func take(_ kind: Int, _ perSecond: Double) -> Int {
+    /// The number of actions of a kind that are due in this step.
+    ///
+    /// A step is often too short for a whole action. Therefore the fraction is stored for the next step.
+    private func takeDueCount(of kind: ActionKind, _ perSecond: Double) -> Int {
         self.state.withLock { state in
-            state.rest[kind] += min(max(0, perSecond), 1000) * Self.step / 1000
-            let whole = state.rest[kind].rounded(.down)
-            state.rest[kind] -= whole
-            return Int(whole)
+            let due = state.fractions[kind, default: 0] + min(max(0, perSecond), 1000) * Self.stepMilliseconds / 1000
+            let count = due.rounded(.down)
+            state.fractions[kind] = due - count
+            return Int(count)
         }
     }
 
-    /// Makes a user that is present do something; counts it if it is refused.
+    /// Makes a random user who is in the live perform an action.
+    ///
+    /// - Returns: Whether the server accepted the action; a refusal is counted.
     private func attempt(_ action: (ScriptedUser) throws(ErrorInfo) -> Void) -> Bool {
         let number = self.state.withLock { state -> Int? in
-            state.present.isEmpty ? nil : state.random.pick(state.present.sorted())
+            state.presentUsers.isEmpty ? nil : state.random.pick(state.presentUsers.sorted())
         }
         guard let number else { return false }
         do throws(ErrorInfo) {
@@ -126,10 +136,10 @@ public final class RunningCrowd: Sendable {
         }
     }
 
-    /// Makes a user leave if it is present, and enter if it is not.
-    private func change() {
+    /// Makes a random user leave the live, or enter it if the user is not in it.
+    private func toggleUser() {
         let number = self.state.withLock { $0.random.pick(Array(self.users.indices)) }
-        guard self.state.withLock({ $0.present.remove(number) }) != nil else { return self.enter(number) }
+        guard self.state.withLock({ $0.presentUsers.remove(number) }) != nil else { return self.enter(number) }
         do throws(ErrorInfo) {
             try self.users[number].leaveLive(self.liveID)
         } catch {
@@ -140,7 +150,7 @@ public final class RunningCrowd: Sendable {
     private func enter(_ number: Int) {
         do throws(ErrorInfo) {
             try self.users[number].joinLive(self.liveID)
-            self.state.withLock { _ = $0.present.insert(number) }
+            self.state.withLock { _ = $0.presentUsers.insert(number) }
         } catch {
             self.state.withLock { $0.totals.refused += 1 }
         }
@@ -150,16 +160,16 @@ public final class RunningCrowd: Sendable {
 
     private static let giftIDs = ["rose", "rocket", "castle"]
 
-    /// The worth of a gift in coins, which is its score in a battle.
-    static func worth(_ gift: String) -> Int64 { ["rose": 1, "rocket": 100, "castle": 1000][gift] ?? 1 }
+    /// The price of a gift in coins, which is also its score in a battle.
+    static func coins(of gift: String) -> Int64 { ["rose": 1, "rocket": 100, "castle": 1000][gift] ?? 1 }
 
     private static func setGifts(_ backend: ScriptedUser) throws(ErrorInfo) {
         try backend.call("app.putCategory", ["category": ["categoryID": "crowd", "name": "Crowd"]])
         for gift in Self.giftIDs {
-            let value: JSONValue = [
-                "giftID": .text(gift), "name": .text(gift), "coins": .integer(Self.worth(gift)),
+            let giftJSON: JSONValue = [
+                "giftID": .text(gift), "name": .text(gift), "coins": .integer(Self.coins(of: gift)),
             ]
-            try backend.call("app.putGift", ["gift": value, "category": "crowd"])
+            try backend.call("app.putGift", ["gift": giftJSON, "category": "crowd"])
         }
     }
 }
@@ -170,7 +180,9 @@ struct CrowdBattle: Sendable {
     private let liveID: String
     private let backend: ScriptedUser
 
-    /// Creates the crowd's live if it does not exist, and the other live and the battle if the crowd has one.
+    /// Creates the crowd's live if it does not exist; then also begins the crowd's battle, if it has one.
+    ///
+    /// - Returns: The battle; nil if the live existed before, or the crowd has no battle.
     static func prepare(
         _ crowd: Crowd, _ liveID: String, _ cluster: SimulatedCluster, _ backend: ScriptedUser
     ) throws(ErrorInfo) -> CrowdBattle? {
@@ -191,9 +203,9 @@ struct CrowdBattle: Sendable {
         }
     }
 
-    /// Adds the worth of a gift to the live's score; refused when the battle is over.
-    func score(_ gift: String) {
-        let score: JSONValue = ["live": .text(self.liveID), "score": .integer(RunningCrowd.worth(gift))]
+    /// Adds the price of a gift to the live's score; has no effect when the battle is over.
+    func addScore(of gift: String) {
+        let score: JSONValue = ["live": .text(self.liveID), "score": .integer(RunningCrowd.coins(of: gift))]
         _ = try? self.backend.call("battle.score", ["battle": .text(self.id), "scores": [score]])
     }
 }
@@ -206,9 +218,9 @@ extension SeededRandom {
 }
 
 extension SimulatedCluster {
-    /// Fills a live with a crowd, which acts as time passes; creates the live if it does not exist.
+    /// Adds a crowd to a live; creates the live if it does not exist.
     ///
-    /// - Returns: The crowd; it acts until the cluster ends or `stop` is called.
+    /// - Returns: The crowd; it acts while time passes, until `stop` or the end of the cluster.
     @discardableResult
     public func addCrowd(_ crowd: Crowd = Crowd(), to liveID: String) throws(ErrorInfo) -> RunningCrowd {
         try RunningCrowd(crowd, liveID, self, seed: FNV1a.hash(liveID) ^ self.seed)

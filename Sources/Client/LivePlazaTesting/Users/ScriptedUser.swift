@@ -3,10 +3,10 @@ public import LivePlazaKit
 internal import PlazaModel
 internal import PlazaWire
 
-/// A user of a simulated cluster whom the test plays: it sends calls, and nothing by itself.
+/// A user of a simulated cluster whose calls the test makes; the user does nothing by itself.
 ///
-/// It is connected for as long as the cluster exists, which it does not retain; delays and faults do not apply to it.
-/// Each method returns when the call has been answered.
+/// The user is connected as long as the cluster exists, and does not retain the cluster. Delays and faults do not apply to
+/// the user. Each method returns when the server has answered the call.
 public final class ScriptedUser: Sendable {
     /// The user's id.
     public let userID: String
@@ -110,12 +110,12 @@ public final class ScriptedUser: Sendable {
         try self.seat("take", liveID, ["seatIndex": .integer(Int64(seatIndex))])
     }
 
-    /// Leaves its seat.
+    /// Leaves the user's seat.
     public func leaveSeat(in liveID: String) throws(ErrorInfo) { try self.seat("leave", liveID, [:]) }
 
     // MARK: Co-hosts and battles
 
-    /// Invites the owners of other lives to connect theirs.
+    /// Invites other lives to a co-host connection with the user's live.
     public func requestCoHost(_ liveIDs: [String], timeout: Int = 30, from liveID: String) throws(ErrorInfo) {
         let params: [String: JSONValue] = [
             "live": .text(liveID), "to": .array(liveIDs.map { .text($0) }), "timeout": .integer(Int64(timeout)),
@@ -123,13 +123,13 @@ public final class ScriptedUser: Sendable {
         try self.call("cohost.request", params)
     }
 
-    /// Accepts or rejects the request of another live's owner.
+    /// Accepts or rejects the co-host request of another live.
     public func answerCoHost(of inviterLiveID: String, accept: Bool, in liveID: String) throws(ErrorInfo) {
         let method = accept ? "cohost.accept" : "cohost.reject"
         try self.call(method, ["live": .text(liveID), "inviter": .text(inviterLiveID)])
     }
 
-    /// Begins a battle with connected lives, without asking their owners.
+    /// Begins a battle with connected lives, whose owners need not accept.
     ///
     /// - Returns: The battle's id.
     @discardableResult
@@ -145,13 +145,13 @@ public final class ScriptedUser: Sendable {
 
     // MARK: Any call
 
-    /// Makes a call of the protocol, whose parameters are JSON.
+    /// Makes any call of the protocol, with parameters in JSON.
     ///
     /// - Parameters:
     ///   - method: A method of PROTOCOL.md, section 5.
     ///   - json: An object with its parameters.
     /// - Returns: The JSON of the result.
-    /// - Throws: The server's error; `timedOut` if the call was not answered, because a service is stopped.
+    /// - Throws: The server's error; `timedOut` if the server did not answer, because a service is stopped.
     @discardableResult
     public func call(_ method: String, json: String) throws(ErrorInfo) -> String {
         guard let params = try? Wire.decode(JSONValue.self, from: Array(json.utf8)), case .object(let members) = params
@@ -169,7 +169,7 @@ public final class ScriptedUser: Sendable {
             return id
         }
         let frame: JSONValue = ["id": .integer(id), "method": .text(method), "params": .object(params)]
-        cluster.perform { $0.received(Wire.encode(frame), from: self.connection) }
+        cluster.perform { $0.textReceived(Wire.encode(frame), from: self.connection) }
         guard let reply = self.inbox.takeReply(id) else {
             let message = "\(method) was not answered; a service is stopped"
             throw ErrorInfo(code: ReplyCode.timedOut.code, message: message)
@@ -190,13 +190,13 @@ public final class ScriptedUser: Sendable {
     }
 }
 
-/// The replies that a scripted user has received and not yet read; all other frames are dropped.
+/// The replies that a scripted user has received and not read yet; all other frames are dropped.
 final class ScriptedInbox: Sendable {
     private static let replyPrefix = Array("{\"reply\"".utf8)
     private let replies = Locked<[Int64: [String: JSONValue]]>([:])
 
     func received(_ text: [UInt8]) {
-        // Most frames are of feeds, so they are not parsed.
+        // Most frames are feed frames, which need no parsing.
         guard text.starts(with: Self.replyPrefix), let frame = try? Wire.decode(JSONValue.self, from: text),
             let reply = frame.members["reply"]?.members,
             case .integer(let id)? = reply["id"]
@@ -208,7 +208,7 @@ final class ScriptedInbox: Sendable {
 }
 
 extension SimulatedCluster {
-    /// Makes a user whom the test plays, and logs it in.
+    /// Creates a user whose calls the test makes, and logs the user in.
     ///
     /// - Throws: `tokenInvalid` if `userID` is no valid id.
     public func user(_ userID: String, userName: String? = nil) throws(ErrorInfo) -> ScriptedUser {
@@ -216,7 +216,7 @@ extension SimulatedCluster {
         return try ScriptedUser(userID, token: token, on: self)
     }
 
-    /// Makes a user that acts as the app's backend: it needs no membership, and sets gifts, words and scores.
+    /// Creates a user that acts as the app's backend: it can set gifts, words and scores, and need not join a live.
     public func backend() throws(ErrorInfo) -> ScriptedUser {
         try ScriptedUser("backend", token: self.serverToken(), on: self)
     }

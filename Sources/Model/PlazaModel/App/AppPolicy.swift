@@ -2,11 +2,11 @@
 
 /// The delays in seconds after which a live is ended automatically (R3.60, R3.61); 0 means never.
 package struct DismissalPolicy: Hashable, Sendable, Codable {
-    /// The delay from when the last user, or the owner if it was the last, left the live.
+    /// The delay after the last user has left the live; that user may be the owner.
     package var afterNoUsersSeconds: Int64
-    /// The delay from when the owner left.
+    /// The delay after the owner has left the live.
     package var afterOwnerLeaveSeconds: Int64
-    /// The delay from when the owner's lease expired because its heartbeats stopped.
+    /// The delay after the owner's lease has expired, because its heartbeats stopped.
     package var afterOwnerOfflineSeconds: Int64
 
     package init(
@@ -85,8 +85,8 @@ package struct AppPolicy: Hashable, Sendable, Codable {
 
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
-        func value<Value: Decodable>(_ key: CodingKeys, _ defaults: Value) throws -> Value {
-            try values.decodeIfPresent(Value.self, forKey: key) ?? defaults
+        func value<Value: Decodable>(_ key: CodingKeys, _ defaultValue: Value) throws -> Value {
+            try values.decodeIfPresent(Value.self, forKey: key) ?? defaultValue
         }
         let defaults = AppPolicy()
         self.init(

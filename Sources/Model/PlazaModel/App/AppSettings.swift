@@ -101,7 +101,7 @@ package struct AppTable: Hashable, Sendable {
     ///
     /// - Returns: false when the table already has this revision or a newer one.
     @discardableResult package mutating func apply(_ record: AppRecord) -> Bool {
-        if let known = self.records[record.app], known.revision >= record.revision { return false }
+        if let current = self.records[record.app], current.revision >= record.revision { return false }
         self.records[record.app] = record
         return true
     }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AppPolicy {
+    /// The largest audience of a live that an app may allow.
+    package static let largestAudience: Int64 = 100_000_000
+
     /// The valid range of each integer setting, by the setting's name.
     package static let ranges: [String: ClosedRange<Int64>] = [
-        "feedBudget": 1...10_000, "maxAdmins": 0...100, "maxAudience": 1...100_000_000,
+        "feedBudget": 1...10_000, "maxAdmins": 0...100, "maxAudience": 1...largestAudience,
         "maxBattleSeconds": 1...86_400, "messagesPerUserPerSecond": 1...10_000,
         "historyCount": 0...Int64(Limits.history),
     ]

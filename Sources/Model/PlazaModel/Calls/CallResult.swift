@@ -8,11 +8,11 @@ package enum CallResult: Hashable, Sendable, Codable {
     case done
     /// The live as it is after a create or an update; `revision` is nil in results of earlier versions (R3.65).
     ///
-    /// The gateway adds `joined` when a create was to join, too (R3.66). Machines leave it nil.
+    /// The gateway sets `joined` if the create also joins the live (R3.66). Machines leave `joined` nil.
     indirect case live(info: LiveInfo, epoch: Int64, revision: Int64? = nil, joined: JoinedLive? = nil)
     /// A join: the ticket, and the feed's epoch; `confirmed` is false while Redis is unavailable.
     ///
-    /// The gateway adds `token`, with which a client can resume that has not received a feed frame yet (R15.14).
+    /// The gateway sets `token`, so that a client can resume before it has received a feed frame (R15.14).
     /// Machines leave `token` nil.
     case joined(ticket: Ticket, epoch: Int64, confirmed: Bool, token: String? = nil)
     indirect case audience(page: AudiencePage)
@@ -29,9 +29,9 @@ package enum CallResult: Hashable, Sendable, Codable {
     case seat(index: Int?)
     /// The applications and invitations of a live that were open at the time `at`, oldest first (R1.19).
     case seatRequests(applications: [OpenApplication], invitations: [OpenInvitation], at: Timestamp? = nil)
-    /// The co-host requests that the live has made and received, which were open at the time `at` (R8.25).
+    /// The co-host requests that the live has sent and received and that were open at the time `at` (R8.25).
     indirect case coHostRequests(sent: [OpenCoHostRequest], received: [OpenCoHostRequest], at: Timestamp)
-    /// The requests of the battle that the live has requested, or is asked for, at the time `at` (R10.21).
+    /// The open requests of the battle that the live has requested or is invited to, at the time `at` (R10.21).
     indirect case battleRequests(sent: [OpenBattleRequest], received: [OpenBattleRequest], at: Timestamp)
     /// A result code for each live's score update.
     case scores(codes: [LiveCode])
@@ -54,7 +54,7 @@ package enum CallResult: Hashable, Sendable, Codable {
     case gifts(categories: [GiftCategory])
 }
 
-/// The join that a create has made: the fields of the result `joined`.
+/// The join of a create that also joins its live: the same fields as in the result `joined`.
 package struct JoinedLive: Hashable, Sendable, Codable {
     package var ticket: Ticket
     package var epoch: Int64
@@ -88,7 +88,9 @@ package struct LiveListEntry: Hashable, Sendable, Codable {
 package struct LiveDetails: Hashable, Sendable, Codable {
     package var info: LiveInfo
     package var epoch: Int64
-    /// The revision of `info`, by which feed items that it contains already are recognised; nil from earlier versions.
+    /// The revision of `info`; nil from earlier versions.
+    ///
+    /// A client ignores feed items up to this revision, because `info` contains their changes.
     package var revision: Int64?
     package var audience: LiveCount
     package var stage: StageRecord?

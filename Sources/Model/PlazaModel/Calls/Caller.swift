@@ -76,7 +76,7 @@ package struct Caller: Hashable, Sendable, Codable {
         get { self.parts.value.request }
         set { self.parts.value.request = newValue }
     }
-    /// The request's counter, read without a copy of the session's name.
+    /// The request's counter; reading it does not copy the session's id.
     package var counter: Int64 { self.parts.value.request.counter }
     package var replyTo: GatewayID { self.parts.value.replyTo }
     /// The ticket of the caller's join; nil while the caller is in no live, and for an app's server, which needs none.

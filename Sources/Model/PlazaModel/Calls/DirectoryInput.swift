@@ -2,7 +2,8 @@
 
 /// An input of the directory.
 ///
-/// The key is the live, or the owner (for the claim that limits each user to one live), or the app (for its settings).
+/// Most inputs are keyed by the live. Claims, which limit each user to one live, are keyed by the owner. Settings are
+/// keyed by the app.
 package struct DirectoryInput: Hashable, Sendable, Codable {
     package var v = 1
     package var app: AppID

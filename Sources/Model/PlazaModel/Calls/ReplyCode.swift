@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a request failed, as docs/RULES.md lists the codes; LivePlaza's own codes are 60000 to 60999.
+/// Why a request failed: a code of the list in docs/RULES.md.
 ///
-/// A failed request leaves the connection open; a `DisconnectCode` ends a connection.
+/// LivePlaza's own codes are 60000 to 60999. A failed request leaves the connection open; a `DisconnectCode` ends a
+/// connection.
 package struct ReplyCode: Hashable, Sendable, Codable {
     package let code: Int
     package init(_ code: Int) { self.code = code }

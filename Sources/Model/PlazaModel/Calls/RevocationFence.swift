@@ -5,10 +5,12 @@ internal import MachineKit
 ///
 /// The number of floors is bounded; the oldest are dropped first.
 package struct RevocationFence: Hashable, Sendable, Codable {
+    /// The floor of one user, and why the user was kicked.
     package struct Floor: Hashable, Sendable, Codable {
         package var user: UserID
+        /// The lowest ticket of the user that is still valid.
         package var ticket: Ticket
-        /// Why the user was kicked; presence knows it, the other machines and earlier versions do not.
+        /// Why the user was kicked; nil in rows of other machines than presence, and in rows of earlier versions.
         package var reason: KickReason?
     }
     /// Sorted by user, so that the check of a message is a binary search.
@@ -16,7 +18,7 @@ package struct RevocationFence: Hashable, Sendable, Codable {
 
     package init() {}
 
-    /// Raises the floor of `user`; never lowers it.
+    /// Raises the floor of `user` to `ticket`; never lowers it.
     package mutating func raise(_ user: UserID, to ticket: Ticket, reason: KickReason? = nil) {
         let index = self.index(of: user)
         if index < self.floors.count, self.floors[index].user == user {
@@ -42,7 +44,8 @@ package struct RevocationFence: Hashable, Sendable, Codable {
         return ticket >= self.floors[index].ticket
     }
 
-    /// Why the ticket of `user` is below its floor; nil if it is not, or if the reason is not known.
+    /// Why `user` was kicked, if `ticket` is below the user's floor; nil if the ticket is valid or the reason is not
+    /// known.
     package func reason(against ticket: Ticket, of user: UserID) -> KickReason? {
         let index = self.index(of: user)
         guard index < self.floors.count, self.floors[index].user == user, ticket < self.floors[index].ticket else {

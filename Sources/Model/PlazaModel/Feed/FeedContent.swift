@@ -30,7 +30,9 @@ package enum FeedContent: Hashable, Sendable, Codable {
     case custom(sender: UserInfo, businessID: String, data: String)
     case audienceJoined(user: UserInfo)
     case audienceLeft(user: UserInfo)
-    /// The live's current info; its `revision` is nil in items of earlier versions, as in the next three (R3.65).
+    /// The live's current info.
+    ///
+    /// Here and in the next three cases, `revision` is nil in items of earlier versions (R3.65).
     indirect case infoChanged(info: LiveInfo, revision: Int64? = nil)
     /// The keys that were set, with their values, and the keys that were removed.
     case metadataChanged(set: [String: String], removed: [String], revision: Int64? = nil)
@@ -40,8 +42,8 @@ package enum FeedContent: Hashable, Sendable, Codable {
     indirect case stage(record: StageRecord, events: [StageEvent])
     /// A gift, with the texts of the app's catalogue but without translations.
     indirect case gift(sender: UserInfo, gift: Gift, count: Int, receivers: [UserID])
-    /// If `isDisable` is true, a user was muted until a time, or permanently if the time is nil; otherwise the user was
-    /// unmuted (R4.17).
+    /// If `isDisable`, the user was muted until the given time (nil: permanently); otherwise the user was unmuted
+    /// (R4.17).
     case messageDisabled(user: UserInfo, isDisable: Bool, until: Timestamp?)
     /// A user's current name and avatar, after a change (R2.8).
     case userChanged(user: UserInfo)
@@ -51,7 +53,8 @@ package enum FeedContent: Hashable, Sendable, Codable {
     case speaking(users: [Speaker])
     /// The live's current statistics (R11.9).
     indirect case summary(statistics: LiveStatistics)
-    /// If true, some tips are dropped from here on because the feed budget is used up; if false, all tips enter again.
+    /// If `isDegraded`, some tips are dropped from here on, because the feed budget is used up; otherwise all tips enter
+    /// the feed again.
     case tips(isDegraded: Bool)
     /// The feed's last item.
     indirect case liveEnded(reason: LiveEndReason, statistics: LiveStatistics)

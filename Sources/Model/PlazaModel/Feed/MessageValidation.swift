@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-// The fan-out accepts or rejects messages by these checks. Gateways apply them too, so that they ask an app's backend
-// only about messages that the fan-out would accept.
+// The fan-out decides by these checks whether it accepts a message. Gateways apply them too. Therefore they ask an app's
+// backend only about messages that the fan-out would accept.
 
 extension FeedContent {
     /// The rejection of an empty or too long message (R5.11, R17.5); nil if the message is valid.

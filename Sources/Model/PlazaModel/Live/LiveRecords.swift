@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// The record of a live in the topic `rooms`; some minutes after the live's end a tombstone removes it.
+/// The record of a live in the topic `rooms`.
+///
+/// A tombstone removes it some minutes after the live's end.
 package struct LiveRecord: Hashable, Sendable, Codable {
     package var v = 1
     package var app: AppID

@@ -10,7 +10,7 @@ package struct Sanction: Hashable, Sendable, Codable {
     package var reason: String
     /// The author of the ban or mute.
     package var by: UserID
-    /// The user as it was shown when it was banned or muted in the live; nil if it was not there (R4.22).
+    /// The user's profile at the time of the ban or mute; nil if the user was not in the live (R4.22).
     package var userInfo: UserInfo?
 
     package init(
@@ -31,7 +31,8 @@ package struct SanctionPage: Hashable, Sendable, Codable {
     package var nextOffset: Int
     /// The broker's time of the page (R1.19); nil from earlier versions.
     package var at: Timestamp?
-    /// The caller's own mute, on whichever page it is; nil if there is none, and in a page of bans (R4.23).
+    /// The caller's own mute, even if another page lists it; nil if the caller is not muted, and in a page of bans
+    /// (R4.23).
     package var own: Sanction?
 
     package init(items: [Sanction], nextOffset: Int, at: Timestamp? = nil, own: Sanction? = nil) {
@@ -51,11 +52,11 @@ package enum SanctionLimits {
     package static let reasonBytes = 200
     /// The valid duration of a temporary sanction, in seconds.
     package static let seconds: ClosedRange<Int64> = 1...315_360_000
-    /// The maximum number of bans of one live, and of its mutes; a call that would exceed it is rejected.
+    /// The maximum number of bans of one live, and the same number of mutes; a call that would exceed it is rejected.
     package static let perLive = 1000
     /// The maximum number of entries in one row of the directory.
     package static let perRow = 50
-    /// The number of rows for the bans of a live, and for its mutes.
+    /// The maximum number of rows with the bans of a live, and the same number with its mutes.
     package static let rows = Self.perLive / Self.perRow
 
     /// The error for a call that names no user or too many.

@@ -8,7 +8,7 @@ package struct ConnectionMember: Hashable, Sendable, Codable {
     package var joinedAt: Timestamp
     /// The live's seats for the other members: its occupied seats, or the first six seats of a voice live.
     ///
-    /// Nil in the live's own view, and until the seat machine has sent them; at most `Limits.seatCount`.
+    /// At most `Limits.seatCount`. Nil in the live's own view, and until the seat machine has sent the seats.
     package var seats: [Seat]?
 
     package init(live: LiveID, host: UserInfo, joinedAt: Timestamp, seats: [Seat]? = nil) {

@@ -85,8 +85,8 @@ package struct SeatTemplate: Hashable, Sendable {
 
     /// The template with this number; nil if there is none.
     package init?(_ id: Int) {
-        guard let found = Self.byID[id] else { return nil }
-        self = found
+        guard let template = Self.byID[id] else { return nil }
+        self = template
     }
 
     /// The template with this number, or the default template.

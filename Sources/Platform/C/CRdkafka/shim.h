@@ -16,13 +16,13 @@ static inline rd_kafka_resp_err_t plaza_rd_kafka_produce(
         RD_KAFKA_V_OPAQUE(opaque), RD_KAFKA_V_END);
 }
 
-/// Delays the mock broker's responses to its next `count` requests with the API key `kind` by `milliseconds`.
+/// Lets the mock broker answer its next `count` requests with the API key `kind` by `error`, each `milliseconds` late.
 /// Swift cannot call the variadic function itself.
-static inline rd_kafka_resp_err_t plaza_rd_kafka_mock_delay(
-    rd_kafka_mock_cluster_t *cluster, int32_t broker, int16_t kind, int count, int milliseconds) {
-    rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
-    for (int i = 0; i < count && error == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
-        error = rd_kafka_mock_broker_push_request_error_rtts(
-            cluster, broker, kind, 1, RD_KAFKA_RESP_ERR_NO_ERROR, milliseconds);
-    return error;
+static inline rd_kafka_resp_err_t plaza_rd_kafka_mock_answer(
+    rd_kafka_mock_cluster_t *cluster, int32_t broker, int16_t kind, int count, rd_kafka_resp_err_t error,
+    int milliseconds) {
+    rd_kafka_resp_err_t result = RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (int i = 0; i < count && result == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
+        result = rd_kafka_mock_broker_push_request_error_rtts(cluster, broker, kind, 1, error, milliseconds);
+    return result;
 }

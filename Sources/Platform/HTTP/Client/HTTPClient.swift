@@ -21,7 +21,7 @@ package struct HTTPPost: Sendable {
 
 /// The outcome of a request.
 package enum HTTPResult: Equatable, Sendable {
-    /// The server responded, with a body of at most `HTTPClient.answerBytes`.
+    /// The server responded, with a body of at most `HTTPClient.maxResponseBytes`.
     case answered(status: Int, body: [UInt8])
     /// There is no response.
     case failed(HTTPClientError)
@@ -35,7 +35,7 @@ package enum HTTPClientError: Error, Equatable, Sendable {
     case unreachable(String)
     /// The server's certificate is not trusted or is for another host, with curl's error text.
     case untrusted(String)
-    /// The response's body is larger than `HTTPClient.answerBytes`.
+    /// The response's body is larger than `HTTPClient.maxResponseBytes`.
     case tooLarge
     /// The client already has its maximum number of open requests.
     case full
@@ -49,33 +49,33 @@ package enum HTTPClientError: Error, Equatable, Sendable {
 /// are ignored.
 package final class HTTPClient: Sendable {
     /// The maximum size of a response's body in bytes.
-    package static let answerBytes = 64 << 10
+    package static let maxResponseBytes = 64 << 10
 
     /// A request that has not been passed to libcurl yet.
-    struct Pending: Sendable {
+    struct PendingRequest: Sendable {
         var post: HTTPPost
         var complete: @Sendable (HTTPResult) -> Void
     }
 
     private struct State {
-        var waiting: [Pending] = []
+        var pendingRequests: [PendingRequest] = []
         /// The number of requests that have no result yet.
         var openCount = 0
         var isStopped = false
     }
 
-    private let maxOpen: Int
+    private let maxOpenRequests: Int
     private let state = Locked(State())
     private let multi: MultiHandle
 
     /// Creates a client; it sends requests only while `run` is running.
     ///
     /// - Parameters:
-    ///   - limit: the maximum number of open requests; further requests fail with `full`.
+    ///   - maxOpenRequests: the maximum number of open requests; further requests fail with `full`.
     ///   - caFile: the certificates of authorities, in PEM, that may sign servers' certificates besides those that the
     ///     system trusts; nil for the system's certificates only. The file is read again for each connection.
-    package init(limit: Int, caFile: String? = nil) {
-        self.maxOpen = limit
+    package init(maxOpenRequests: Int, caFile: String? = nil) {
+        self.maxOpenRequests = maxOpenRequests
         self.multi = MultiHandle(caFile: caFile)
     }
 
@@ -93,9 +93,9 @@ package final class HTTPClient: Sendable {
     package func send(_ post: HTTPPost, complete: @escaping @Sendable (HTTPResult) -> Void) {
         let rejection: HTTPClientError? = self.state.withLock { state in
             if state.isStopped { return .stopped }
-            guard state.openCount < self.maxOpen else { return .full }
+            guard state.openCount < self.maxOpenRequests else { return .full }
             state.openCount += 1
-            state.waiting.append(Pending(post: post, complete: complete))
+            state.pendingRequests.append(PendingRequest(post: post, complete: complete))
             return nil
         }
         if let rejection { complete(.failed(rejection)) } else { self.multi.wakeUp() }
@@ -104,19 +104,20 @@ package final class HTTPClient: Sendable {
     /// Performs requests on the calling thread until `stop`; requests that are open then fail with `stopped`.
     package func run() {
         while true {
-            let (waiting, isStopped) = self.state.withLock { state in
-                defer { state.waiting.removeAll() }
-                return (state.waiting, state.isStopped)
+            let (pendingRequests, isStopped) = self.state.withLock { state in
+                defer { state.pendingRequests.removeAll() }
+                return (state.pendingRequests, state.isStopped)
             }
             if isStopped {
-                for pending in waiting { self.finish(pending.complete, .failed(.stopped)) }
+                for pending in pendingRequests { self.finish(pending.complete, .failed(.stopped)) }
                 for complete in self.multi.cancelAll() { self.finish(complete, .failed(.stopped)) }
                 return
             }
-            for pending in waiting {
+            for pending in pendingRequests {
                 if let error = self.multi.begin(pending) { self.finish(pending.complete, .failed(error)) }
             }
             for (complete, result) in self.multi.performTransfers() { self.finish(complete, result) }
+            // The timeout is only a precaution: `send`, `stop`, network events and timeouts of transfers end the wait.
             self.multi.wait(milliseconds: 1000)
         }
     }
@@ -129,6 +130,7 @@ package final class HTTPClient: Sendable {
         self.multi.wakeUp()
     }
 
+    /// Counts a request as ended, and passes its result on.
     private func finish(_ complete: @Sendable (HTTPResult) -> Void, _ result: HTTPResult) {
         self.state.withLock { $0.openCount -= 1 }
         complete(result)

@@ -41,7 +41,7 @@ internal import MachineKit
     /// Begins a transfer.
     ///
     /// - Returns: why the transfer cannot begin; nil when it has begun.
-    func begin(_ pending: HTTPClient.Pending) -> HTTPClientError? {
+    func begin(_ pending: HTTPClient.PendingRequest) -> HTTPClientError? {
         guard let transfer = Transfer(pending, caFile: self.caFile) else {
             return .unreachable("libcurl cannot prepare the request")
         }
@@ -56,11 +56,11 @@ internal import MachineKit
     ///
     /// - Returns: the completion handler and the result of each transfer that has ended.
     func performTransfers() -> [(@Sendable (HTTPResult) -> Void, HTTPResult)] {
-        var running: Int32 = 0
-        _ = unsafe curl_multi_perform(self.handle, &running)
+        var runningCount: Int32 = 0
+        _ = unsafe curl_multi_perform(self.handle, &runningCount)
         var ended: [(@Sendable (HTTPResult) -> Void, HTTPResult)] = []
-        var left: Int32 = 0
-        while let message = unsafe curl_multi_info_read(self.handle, &left) {
+        var queuedMessageCount: Int32 = 0
+        while let message = unsafe curl_multi_info_read(self.handle, &queuedMessageCount) {
             guard unsafe message.pointee.msg == CURLMSG_DONE, let easy = unsafe message.pointee.easy_handle else {
                 continue
             }
@@ -78,10 +78,10 @@ internal import MachineKit
     ///
     /// - Returns: the completion handlers of the cancelled transfers.
     func cancelAll() -> [@Sendable (HTTPResult) -> Void] {
-        let open = self.transfers.values
-        for transfer in open { _ = unsafe curl_multi_remove_handle(self.handle, transfer.handle) }
+        let cancelled = self.transfers.values
+        for transfer in cancelled { _ = unsafe curl_multi_remove_handle(self.handle, transfer.handle) }
         self.transfers.removeAll()
-        return open.map(\.complete)
+        return cancelled.map(\.complete)
     }
 }
 
@@ -91,12 +91,14 @@ internal import MachineKit
 /// The `MultiHandle` retains this object until then.
 @safe private final class Transfer {
     let complete: @Sendable (HTTPResult) -> Void
+    /// libcurl's "easy" handle: the handle of one transfer.
     private let easy: OpaquePointer
     private var headers: UnsafeMutablePointer<curl_slist>?
+    /// The received part of the response's body.
     fileprivate var body: [UInt8] = []
     fileprivate var isTooLarge = false
 
-    init?(_ pending: HTTPClient.Pending, caFile: String?) {
+    init?(_ pending: HTTPClient.PendingRequest, caFile: String?) {
         guard let easy = unsafe curl_easy_init() else { return nil }
         unsafe self.easy = OpaquePointer(easy)
         self.complete = pending.complete
@@ -115,14 +117,15 @@ internal import MachineKit
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_PROXY, "")
         set(CURLOPT_USERAGENT, "LivePlaza")
-        // This replaces the system's file of certificates, but not its directory of the same certificates.
+        // The option replaces the system's certificate file. The system's certificate directory, which contains the
+        // same certificates, stays in use.
         if let caFile { set(CURLOPT_CAINFO, caFile) }
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_TIMEOUT_MS, Int(max(1, Milliseconds(post.timeout).count)))
         set(CURLOPT_POST, 1)
         set(CURLOPT_POSTFIELDSIZE, post.body.count)
         unsafe post.body.withUnsafeBytes { bytes in
-            // curl copies the body; its length is the size that was set before.
+            // curl copies as many bytes as the option above says.
             let text = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
             if unsafe plaza_curl_set_text(easy, CURLOPT_COPYPOSTFIELDS, text) != CURLE_OK { isConfigured = false }
         }
@@ -160,7 +163,7 @@ private func receiveBody(
 ) -> Int {
     guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
     let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-    guard transfer.body.count + size * count <= HTTPClient.answerBytes else {
+    guard transfer.body.count + size * count <= HTTPClient.maxResponseBytes else {
         transfer.isTooLarge = true
         return 0
     }

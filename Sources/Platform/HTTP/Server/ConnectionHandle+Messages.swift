@@ -11,7 +11,7 @@ extension ConnectionHandle {
         method: String, path: String, query: [UInt8], limits: HTTPLimits
     ) -> (HTTPRequest, HTTPFailure?) {
         let method = HTTPMethod(rawValue: method)
-        let headers = self.readHeaders(limit: limits.fields)
+        let headers = self.readHeaders(limit: limits.headers)
         var byName: [String: String] = [:]
         for (name, value) in headers.pairs {
             byName[name.lowercased()] = byName[name.lowercased()].map { "\($0), \(value)" } ?? value
@@ -27,8 +27,8 @@ extension ConnectionHandle {
             return (HTTPRequest.unreadable, .badRequest)
         }
         if headers.isTruncated || isQueryTooLong { return (request, .headersTooLarge) }
-        // The checks below reject requests that this server and a proxy in front of it might read differently, so that
-        // one of them takes a part of a body for another request (request smuggling).
+        // This server and a proxy in front of it could read such requests differently. Then one of them would take a
+        // part of a body for another request (request smuggling). The checks below reject these requests.
         if !headers.pairs.allSatisfy({ Self.isToken($0.name) }) { return (request, .badRequest) }
         if let coding = byName["transfer-encoding"] {
             guard coding.lowercased() == "chunked", byName["content-length"] == nil else {
@@ -60,27 +60,27 @@ extension ConnectionHandle {
     /// Queues a response at the daemon.
     ///
     /// May only be called in the daemon's handler.
-    func queue(_ answer: HTTPResponse) -> MHD_Result {
-        let status = (200...599).contains(answer.status) ? UInt32(answer.status) : 500
-        let response = unsafe answer.body.withUnsafeBytes { body in
+    func queue(_ response: HTTPResponse) -> MHD_Result {
+        let status = (200...599).contains(response.status) ? UInt32(response.status) : 500
+        let daemonResponse = unsafe response.body.withUnsafeBytes { body in
             // The daemon copies the bytes and never changes them; its parameter only lacks `const`.
             unsafe MHD_create_response_from_buffer(
                 body.count, UnsafeMutableRawPointer(mutating: body.baseAddress), .RESPMEM_MUST_COPY)
         }
-        guard let response = unsafe response else { return .NO }
-        defer { unsafe MHD_destroy_response(response) }
-        let hasContentType = answer.headers.contains { $0.name.lowercased() == "content-type" }
-        if !answer.body.isEmpty, !hasContentType {
-            _ = unsafe MHD_add_response_header(response, "Content-Type", "application/json")
+        guard let daemonResponse = unsafe daemonResponse else { return .NO }
+        defer { unsafe MHD_destroy_response(daemonResponse) }
+        let hasContentType = response.headers.contains { $0.name.lowercased() == "content-type" }
+        if !response.body.isEmpty, !hasContentType {
+            _ = unsafe MHD_add_response_header(daemonResponse, "Content-Type", "application/json")
         }
-        for header in answer.headers {
+        for header in response.headers {
             // The daemon rejects a header with a line break. Such a header is left out, as `HTTPHeader` says.
-            _ = unsafe MHD_add_response_header(response, header.name, header.value)
+            _ = unsafe MHD_add_response_header(daemonResponse, header.name, header.value)
         }
-        return unsafe MHD_queue_response(self.pointer, status, response)
+        return unsafe MHD_queue_response(self.pointer, status, daemonResponse)
     }
 
-    /// Reads the headers, up to `limit`.
+    /// Reads at most `limit` headers.
     private func readHeaders(limit: Int) -> HeaderCollector {
         let collector = HeaderCollector(limit: limit)
         _ = unsafe MHD_get_connection_values_n(
@@ -103,7 +103,7 @@ extension HTTPRequest {
     }
 }
 
-/// Collects headers, up to a limit.
+/// Collects the headers of a request, up to a limit.
 private final class HeaderCollector {
     let limit: Int
     var pairs: [(name: String, value: String)] = []

@@ -16,9 +16,9 @@ internal import Glibc
     init(core: ServerCore, socket: Int32) throws(HTTPServerError) {
         let context = unsafe Unmanaged.passRetained(core)
         let limits = core.limits
-        let completed: MHD_RequestCompletedCallback = unsafe requestEnded
-        let began: RequestBegan = unsafe requestBegan
-        let notified: MHD_NotifyConnectionCallback = unsafe connectionChanged
+        let requestEndedCallback: MHD_RequestCompletedCallback = unsafe requestEnded
+        let requestBeganCallback: RequestBeganCallback = unsafe requestBegan
+        let connectionChangedCallback: MHD_NotifyConnectionCallback = unsafe connectionChanged
         let unescape: @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<CChar>?) -> Int =
             unsafe leaveEscaped
         var options = unsafe [
@@ -28,11 +28,13 @@ internal import Glibc
                 option: .CONNECTION_TIMEOUT, value: Int(limits.idleTimeout.components.seconds), ptr_value: nil),
             MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: limits.connectionBytes, ptr_value: nil),
             MHD_OptionItem(
-                option: .NOTIFY_COMPLETED, value: unsafeBitCast(completed, to: Int.self), ptr_value: context.toOpaque()),
-            MHD_OptionItem(
-                option: .NOTIFY_CONNECTION, value: unsafeBitCast(notified, to: Int.self),
+                option: .NOTIFY_COMPLETED, value: unsafeBitCast(requestEndedCallback, to: Int.self),
                 ptr_value: context.toOpaque()),
-            MHD_OptionItem(option: .URI_LOG_CALLBACK, value: unsafeBitCast(began, to: Int.self), ptr_value: nil),
+            MHD_OptionItem(
+                option: .NOTIFY_CONNECTION, value: unsafeBitCast(connectionChangedCallback, to: Int.self),
+                ptr_value: context.toOpaque()),
+            MHD_OptionItem(
+                option: .URI_LOG_CALLBACK, value: unsafeBitCast(requestBeganCallback, to: Int.self), ptr_value: nil),
             MHD_OptionItem(option: .UNESCAPE_CALLBACK, value: unsafeBitCast(unescape, to: Int.self), ptr_value: nil),
             MHD_OptionItem(option: .END, value: 0, ptr_value: nil),
         ]
@@ -55,7 +57,7 @@ internal import Glibc
         unsafe self.core = context
     }
 
-    /// Accepts no more connections.
+    /// Makes the daemon accept no more connections.
     func quiesce() { _ = unsafe MHD_quiesce_daemon(self.pointer) }
 
     /// Ends the thread and all connections.
@@ -68,7 +70,7 @@ internal import Glibc
 }
 
 /// The function that the daemon calls with a request's path and query.
-private typealias RequestBegan =
+private typealias RequestBeganCallback =
     @convention(c) (
         UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?
     ) -> UnsafeMutableRawPointer?
@@ -104,7 +106,8 @@ private func mayConnect(
 
 /// Called when a connection was accepted, and when it has ended, before its descriptor is closed.
 ///
-/// It runs on the daemon's thread, or on the one that stops it; `context` lives until the daemon has stopped.
+/// It runs on the daemon's thread, or on the thread that stops the daemon; `context` lives until the daemon has
+/// stopped.
 private func connectionChanged(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
     _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ change: MHD_ConnectionNotificationCode
@@ -113,8 +116,8 @@ private func connectionChanged(
     let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     let handle = unsafe ConnectionHandle(pointer: connection)
     switch change {
-    case .CONNECTION_NOTIFY_STARTED: core.opened(handle.id, from: handle.peer, descriptor: handle.descriptor)
-    default: core.closed(handle.id)
+    case .CONNECTION_NOTIFY_STARTED: core.connectionOpened(handle.id, from: handle.peer, descriptor: handle.descriptor)
+    default: core.connectionClosed(handle.id)
     }
 }
 
@@ -141,12 +144,12 @@ private func requestEnded(
     unsafe state.pointee = nil
     guard let exchange = unsafe Unmanaged<RequestLine>.fromOpaque(pointer).takeRetainedValue().exchange else { return }
     let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
-    exchange.answer.finish()
-    if let client = exchange.countedClient { core.endedRequest(of: client) }
+    exchange.response.finish()
+    if let client = exchange.countedClient { core.releaseRequest(of: client) }
     if let connection = unsafe connection {
-        core.entered(.readingHead, unsafe ConnectionHandle(pointer: connection).id)
+        core.enterPhase(.readingHead, of: unsafe ConnectionHandle(pointer: connection).id)
     }
-    core.end(exchange.answer.id)
+    core.requestEnded(exchange.response.id)
 }
 
 /// Called with a request's headers, with each part of its body, at its end, and after its connection was resumed.
@@ -158,33 +161,34 @@ private func handleRequest(
     _ uploadSize: UnsafeMutablePointer<Int>?, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
     guard let context = unsafe context, let connection = unsafe connection, let state = unsafe state,
-        let uploadSize = unsafe uploadSize, let known = unsafe state.pointee
+        let uploadSize = unsafe uploadSize, let linePointer = unsafe state.pointee
     else { return .NO }
-    let line = unsafe Unmanaged<RequestLine>.fromOpaque(known).takeUnretainedValue()
+    let line = unsafe Unmanaged<RequestLine>.fromOpaque(linePointer).takeUnretainedValue()
     let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     let handle = unsafe ConnectionHandle(pointer: connection)
     guard let exchange = line.exchange else {
         let path = unsafe path.map { unsafe String(cString: $0) } ?? ""
         let method = unsafe method.map { unsafe String(cString: $0) } ?? ""
-        let answer = Answer(id: core.begin(), connection: handle, observer: core.observer)
+        let pendingResponse = PendingResponse(
+            id: core.requestBegan(), connection: handle, observer: core.observer)
         let (request, failure) = handle.readRequest(
             method: method, path: path, query: line.query, limits: core.limits)
-        let exchange = Exchange(answer: answer, request: request)
+        let exchange = Exchange(response: pendingResponse, request: request)
         line.exchange = exchange
-        core.entered(.readingBody, handle.id)
-        guard var response = core.rejection(of: exchange, failure, handle) else { return .YES }
+        core.enterPhase(.readingBody, of: handle.id)
+        guard var response = core.decide(on: exchange, failure, handle) else { return .YES }
         // The body was not read, so the end of the request is unknown and later requests cannot be parsed.
         response.headers.append(HTTPHeader("Connection", "close"))
-        answer.observe(response)
-        core.entered(.sendingResponse, handle.id)
+        pendingResponse.observe(response)
+        core.enterPhase(.sendingResponse, of: handle.id)
         return handle.queue(response)
     }
     let count = unsafe uploadSize.pointee
     if count > 0 {
         unsafe uploadSize.pointee = 0
         exchange.receivedBodyBytes += count
-        // The daemon sends a response only after the whole body. Therefore a body that is somewhat over the limit is
-        // read and discarded.
+        // The daemon sends a response only after the whole body. Therefore a body that is over the limit is read and
+        // discarded, so that its client gets a 413. The connection of a far larger body is closed.
         guard exchange.receivedBodyBytes <= 4 * core.limits.bodyBytes + 65_536 else { return .NO }
         if exchange.isBodyNeeded, exchange.receivedBodyBytes <= core.limits.bodyBytes, let upload = unsafe upload {
             unsafe exchange.request.body.append(contentsOf: UnsafeRawBufferPointer(start: upload, count: count))
@@ -193,22 +197,22 @@ private func handleRequest(
     }
     if !exchange.isHandled {
         exchange.isHandled = true
-        core.entered(.handling, handle.id)
+        core.enterPhase(.handling, of: handle.id)
         core.handle(exchange)
     }
     // Without a response the connection is suspended, and this function is called again when there is a response.
-    guard let response = exchange.answer.takeOrSuspend() else { return .YES }
-    core.entered(.sendingResponse, handle.id)
+    guard let response = exchange.response.takeOrSuspend() else { return .YES }
+    core.enterPhase(.sendingResponse, of: handle.id)
     return handle.queue(response)
 }
 
 extension ServerCore {
-    /// Decides about a request whose headers were read.
+    /// Decides about a request whose headers were read, and stores the decision in the exchange.
     ///
-    /// - Returns: the response with which it is rejected at once, before its body; nil if the body is read or
-    ///   discarded first.
-    fileprivate func rejection(
-        of exchange: Exchange, _ failure: HTTPFailure?, _ handle: ConnectionHandle
+    /// - Returns: the response that rejects the request at once, before its body; nil if the body is read or discarded
+    ///   first.
+    fileprivate func decide(
+        on exchange: Exchange, _ failure: HTTPFailure?, _ handle: ConnectionHandle
     ) -> HTTPResponse? {
         if let failure { return .failure(failure, body: self.failureBody) }
         if let peer = handle.peer {
@@ -232,17 +236,17 @@ extension ServerCore {
     /// Passes a complete request to its handler, and sets the deadline of its response.
     fileprivate func handle(_ exchange: Exchange) {
         guard exchange.receivedBodyBytes <= self.limits.bodyBytes else {
-            _ = exchange.answer.complete(.failure(.payloadTooLarge, body: self.failureBody))
+            _ = exchange.response.complete(.failure(.payloadTooLarge, body: self.failureBody))
             return
         }
         switch exchange.decision {
-        case .reject(let response): _ = exchange.answer.complete(response)
-        case .read(let handler): handler(exchange.request, HTTPResponder(answer: exchange.answer))
+        case .reject(let response): _ = exchange.response.complete(response)
+        case .read(let handler): handler(exchange.request, HTTPResponder(response: exchange.response))
         }
-        // The connection is not suspended yet. If the deadline or the stop completes the response before,
+        // The connection is not suspended yet. If the deadline or the server's stop completes the response first,
         // `takeOrSuspend` finds that response.
-        if !exchange.answer.isAnswered, !self.setDeadline(of: exchange.answer) {
-            _ = exchange.answer.complete(.failure(.unavailable, body: self.failureBody))
+        if !exchange.response.isAnswered, !self.setDeadline(of: exchange.response) {
+            _ = exchange.response.complete(.failure(.unavailable, body: self.failureBody))
         }
     }
 }

@@ -7,18 +7,18 @@ internal import Concurrency
 ///
 /// Only the first response is used. If there is none by the deadline, the server responds with 504.
 package struct HTTPResponder: Sendable {
-    let answer: Answer
+    let response: PendingResponse
 
     /// Responds to the request.
     ///
     /// - Returns: whether this response is used; false after another response, after the deadline, or after the end of
     ///   the connection.
     @discardableResult
-    package func complete(_ response: HTTPResponse) -> Bool { self.answer.complete(response) }
+    package func complete(_ response: HTTPResponse) -> Bool { self.response.complete(response) }
 }
 
-/// The response to one request, and its state, which the daemon's thread and the handler's threads share.
-final class Answer: Sendable {
+/// The future response to one request; the daemon's thread and the handler's threads share it.
+final class PendingResponse: Sendable {
     /// The request's number; the requests of a server have ascending numbers.
     let id: UInt64
     private let connection: ConnectionHandle
@@ -115,15 +115,15 @@ final class Answer: Sendable {
 
 /// A connection of the daemon.
 ///
-/// `@unchecked Sendable`: its pointer is not used after `Answer.finish()`. The daemon does not free a connection before
-/// it has reported the end of its request, nor while it is suspended.
+/// `@unchecked Sendable`: its pointer is not used after `PendingResponse.finish()`. The daemon does not free a
+/// connection before it has reported the end of its request, nor while it is suspended.
 @safe struct ConnectionHandle: @unchecked Sendable {
     let pointer: OpaquePointer
 
     func suspend() { unsafe MHD_suspend_connection(self.pointer) }
     func resume() { unsafe MHD_resume_connection(self.pointer) }
 
-    /// Names the connection as long as it is open.
+    /// Identifies the connection as long as it is open.
     var id: UInt { unsafe UInt(bitPattern: self.pointer) }
 
     /// The peer's address.
@@ -153,13 +153,13 @@ final class RequestLine {
 ///
 /// Only the daemon's thread uses it.
 final class Exchange {
-    let answer: Answer
+    let response: PendingResponse
     var request: HTTPRequest
     /// The number of received bytes of the body, including those beyond the limit.
     var receivedBodyBytes = 0
     /// Whether the request was passed to the handler.
     var isHandled = false
-    /// What the server does once the body was read.
+    /// The decision about the request; by default its body is read.
     var decision = HTTPHeadDecision.read { _, _ in }
     /// Whether the body is kept; the body of a rejected request is read and discarded.
     var isBodyNeeded: Bool {
@@ -169,8 +169,8 @@ final class Exchange {
     /// The client behind a trusted proxy whose open requests include this one; nil if it is not counted.
     var countedClient: IPAddress?
 
-    init(answer: Answer, request: HTTPRequest) {
-        self.answer = answer
+    init(response: PendingResponse, request: HTTPRequest) {
+        self.response = response
         self.request = request
     }
 }

@@ -22,7 +22,7 @@ package enum HTTPHeadDecision: Sendable {
     case reject(HTTPResponse)
 }
 
-/// Why a server rejected a connection or request, or closed a connection early; for metrics.
+/// Why a server rejected a connection or request, or closed a connection before its end; for metrics.
 package enum HTTPRefusal: String, Sendable, CaseIterable {
     /// The address has reached its limit of connections; or the server is nearly full, and the address has more
     /// connections than any other.
@@ -67,17 +67,19 @@ package struct HTTPLimits: Sendable, Equatable {
     /// The maximum number of headers of a request; more are answered with 431.
     ///
     /// `connectionBytes` limits their total size.
-    package var fields = 100
+    package var headers = 100
     /// The maximum number of query items of a request; more are answered with 431.
     package var queryItems = 1000
     /// The memory of each connection for the request line and headers, in bytes.
     ///
     /// A request that does not fit is answered with 414 or 431.
     package var connectionBytes = 16 << 10
-    /// A connection without traffic is closed after this time, also in the middle of a request.
+    /// The time after which a connection without traffic is closed, also in the middle of a request.
     package var idleTimeout = Duration.seconds(30)
-    /// The maximum time to receive the request line and headers, from the opening of the connection; between two
-    /// requests it is added to `idleTimeout`.
+    /// The maximum time to receive the request line and headers.
+    ///
+    /// For the first request it begins when the connection is opened; for a later request the client has `idleTimeout`
+    /// in addition.
     ///
     /// Unlike `idleTimeout`, the three timeouts for head, body and response do not restart when bytes are received or
     /// sent. After such a timeout the connection is closed without a response.
@@ -87,7 +89,7 @@ package struct HTTPLimits: Sendable, Equatable {
     /// The maximum time to send a response, until the client has received all of it.
     package var responseTimeout = Duration.seconds(30)
     /// The maximum time until the handler responds; then the server responds with 504.
-    package var deadline = Duration.seconds(10)
+    package var handlerTimeout = Duration.seconds(10)
     /// The maximum time that `stop` waits for open requests.
     package var drainTimeout = Duration.milliseconds(500)
 

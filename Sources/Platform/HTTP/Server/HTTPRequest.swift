@@ -101,8 +101,8 @@ package struct HTTPQueryItem: Sendable, Equatable {
 
     /// Decodes one form-encoded item, in which a plus stands for a blank; nil when it is malformed.
     init?(encoded: ArraySlice<UInt8>) {
-        let withoutPlus = encoded.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
-        let parts = withoutPlus.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+        let withBlanks = encoded.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+        let parts = withBlanks.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
         let texts = parts.compactMap { part in
             String(validating: part, as: UTF8.self).flatMap { PercentEncoding.decode($0) }
         }

@@ -19,7 +19,7 @@ package struct HTTPResponse: Sendable, Equatable {
         self.body = body
     }
 
-    /// A response with a text body: plain text, or the given content type.
+    /// A response with a text body, by default plain text.
     package static func text(
         _ text: String, status: Int = 200, contentType: String = "text/plain; charset=utf-8"
     ) -> HTTPResponse {
@@ -27,7 +27,7 @@ package struct HTTPResponse: Sendable, Equatable {
             status: status, headers: [HTTPHeader("Content-Type", contentType)], body: Array(text.utf8))
     }
 
-    /// The response for a failure; `body` makes its body.
+    /// The response for a failure; `body` encodes the failure.
     static func failure(_ failure: HTTPFailure, body: HTTPFailure.Body, headers: [HTTPHeader] = []) -> HTTPResponse {
         HTTPResponse(status: failure.status, headers: headers, body: body(failure))
     }

@@ -7,13 +7,14 @@ struct ListeningSocket: Sendable {
     /// The port; if port 0 was requested, the port that the system chose.
     let port: UInt16
 
+    /// Binds and listens; `host` is an address or host name of this machine, `port` 0 any free port.
     init(host: String, port: UInt16) throws(HTTPServerError) {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         unsafe hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
-        var list: UnsafeMutablePointer<addrinfo>?
-        let code = unsafe getaddrinfo(host, "\(port)", &hints, &list)
-        guard code == 0, let first = unsafe list else {
+        var addresses: UnsafeMutablePointer<addrinfo>?
+        let code = unsafe getaddrinfo(host, "\(port)", &hints, &addresses)
+        guard code == 0, let first = unsafe addresses else {
             throw .badAddress(host: host, detail: unsafe String(cString: gai_strerror(code)))
         }
         defer { unsafe freeaddrinfo(first) }
@@ -24,7 +25,9 @@ struct ListeningSocket: Sendable {
         // With this option a restarted service can bind its port at once, even while old connections are in TIME_WAIT.
         var isOn: Int32 = 1
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isOn, socklen_t(MemoryLayout<Int32>.size))
-        guard unsafe bind(descriptor, address.ai_addr, address.ai_addrlen) == 0, listen(descriptor, 512) == 0 else {
+        guard unsafe bind(descriptor, address.ai_addr, address.ai_addrlen) == 0,
+            listen(descriptor, Self.backlog) == 0
+        else {
             let errorNumber = errno
             _ = Glibc.close(descriptor)
             switch errorNumber {
@@ -37,6 +40,9 @@ struct ListeningSocket: Sendable {
         self.descriptor = descriptor
         self.port = Self.port(of: descriptor)
     }
+
+    /// The maximum number of connections that wait to be accepted.
+    private static let backlog: Int32 = 512
 
     func close() { _ = Glibc.close(self.descriptor) }
 

@@ -13,15 +13,15 @@ final class ServerCore: Sendable {
     /// Wakes `stop` when the last request has ended.
     private let lastRequestEnded = WakeSignal()
     private let state = Locked<State>(State())
-    let refused: HTTPRefusalObserver
+    let reportRefusal: HTTPRefusalObserver
     let connections: Locked<OpenConnections>
 
     init(
         limits: HTTPLimits, failureBody: @escaping HTTPFailure.Body, observer: @escaping HTTPObserver,
-        refused: @escaping HTTPRefusalObserver, handler: @escaping HTTPHeadHandler
+        refusalObserver: @escaping HTTPRefusalObserver, handler: @escaping HTTPHeadHandler
     ) {
         self.limits = limits
-        self.refused = refused
+        self.reportRefusal = refusalObserver
         self.connections = Locked(OpenConnections(limits: limits))
         self.failureBody = failureBody
         self.observer = observer
@@ -29,20 +29,20 @@ final class ServerCore: Sendable {
     }
 
     /// Counts a new request and returns its number.
-    func begin() -> UInt64 {
+    func requestBegan() -> UInt64 {
         self.state.withLock { state in
-            state.active += 1
+            state.openCount += 1
             state.lastID += 1
             return state.lastID
         }
     }
 
     /// Removes a request that has ended.
-    func end(_ id: UInt64) {
+    func requestEnded(_ id: UInt64) {
         let isLast = self.state.withLock { state in
-            state.active -= 1
+            state.openCount -= 1
             state.pending[id] = nil
-            return state.active == 0 && state.isStopping
+            return state.openCount == 0 && state.isStopping
         }
         if isLast { self.lastRequestEnded.wakeUp() }
     }
@@ -50,13 +50,13 @@ final class ServerCore: Sendable {
     /// Sets the deadline of a request whose response is still pending.
     ///
     /// - Returns: false when the server is stopping; then the caller must respond at once.
-    func setDeadline(of answer: Answer) -> Bool {
-        let deadline = MonotonicClock.now + Milliseconds(self.limits.deadline)
+    func setDeadline(of response: PendingResponse) -> Bool {
+        let deadline = MonotonicClock.now + Milliseconds(self.limits.handlerTimeout)
         let (isAccepted, isFirst) = self.state.withLock { state in
             guard !state.isStopping else { return (false, false) }
             let isFirst = state.pending.isEmpty
-            state.pending[answer.id] = answer
-            state.deadlines.append((deadline, answer.id))
+            state.pending[response.id] = response
+            state.deadlines.append((deadline, response.id))
             // The entry of an answered request is not removed at once. All such entries are removed together before
             // they outnumber the entries of pending requests.
             if state.deadlines.count > 2 * state.pending.count + 64 {
@@ -75,13 +75,13 @@ final class ServerCore: Sendable {
             defer { state.pending = [:] }
             return Array(state.pending.values)
         }
-        for answer in pending { _ = answer.complete(.failure(.unavailable, body: self.failureBody)) }
+        for response in pending { _ = response.complete(.failure(.unavailable, body: self.failureBody)) }
         self.deadlinesChanged.wakeUp()
     }
 
     /// Waits until no request is open, but no longer than `drainTimeout`.
     func drain() {
-        let isIdle = self.state.withLock { $0.active == 0 }
+        let isIdle = self.state.withLock { $0.openCount == 0 }
         if !isIdle { self.lastRequestEnded.wait(timeout: self.limits.drainTimeout) }
     }
 
@@ -91,32 +91,32 @@ final class ServerCore: Sendable {
     func watchDeadlines() {
         while true {
             let now = MonotonicClock.now
-            let (overdue, next, isStopping) = self.state.withLock { state in
-                let overdueEnd = state.deadlines.firstIndex { $0.due > now } ?? state.deadlines.endIndex
+            let (overdue, nextDeadline, isStopping) = self.state.withLock { state in
+                let overdueEnd = state.deadlines.firstIndex { $0.time > now } ?? state.deadlines.endIndex
                 let overdue = state.deadlines[..<overdueEnd].compactMap { state.pending.removeValue(forKey: $0.id) }
                 state.deadlines.removeFirst(overdueEnd)
-                let next = state.pending.isEmpty ? nil : state.deadlines.first?.due
-                return (overdue, next, state.isStopping)
+                let nextDeadline = state.pending.isEmpty ? nil : state.deadlines.first?.time
+                return (overdue, nextDeadline, state.isStopping)
             }
-            for answer in overdue { _ = answer.complete(.failure(.deadlineExceeded, body: self.failureBody)) }
+            for response in overdue { _ = response.complete(.failure(.deadlineExceeded, body: self.failureBody)) }
             if isStopping { return }
-            let tick = self.cutOverdue(at: now) ? nil : now + Self.cutInterval
-            let wake = [next, tick].compactMap { $0 }.min()
-            self.deadlinesChanged.wait(timeout: wake.map { Duration($0 - now) })
+            let nextCheck = self.shutDownOverdue(at: now) ? nil : now + Self.connectionCheckInterval
+            let wakeTime = [nextDeadline, nextCheck].compactMap { $0 }.min()
+            self.deadlinesChanged.wait(timeout: wakeTime.map { Duration($0 - now) })
         }
     }
 
     /// The interval between two checks for overdue connections while any connection is open.
-    private static let cutInterval = Milliseconds.seconds(1)
+    private static let connectionCheckInterval = Milliseconds.seconds(1)
 
     private struct State {
         var isStopping = false
         /// The number of requests that have not ended.
-        var active = 0
+        var openCount = 0
         var lastID: UInt64 = 0
-        /// The requests whose response is pending; at most one for each connection.
-        var pending: [UInt64: Answer] = [:]
+        /// The responses that are pending, by the number of the request; at most one for each connection.
+        var pending: [UInt64: PendingResponse] = [:]
         /// The deadlines in ascending order, because all requests have the same time limit.
-        var deadlines: [(due: MonotonicTime, id: UInt64)] = []
+        var deadlines: [(time: MonotonicTime, id: UInt64)] = []
     }
 }

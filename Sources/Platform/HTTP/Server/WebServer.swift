@@ -22,11 +22,12 @@ package final class WebServer: Sendable {
     package convenience init(
         host: String = "127.0.0.1", port: UInt16, limits: HTTPLimits = HTTPLimits(),
         failureBody: @escaping HTTPFailure.Body = HTTPFailure.defaultBody,
-        observer: @escaping HTTPObserver = { _, _ in }, refused: @escaping HTTPRefusalObserver = { _ in },
+        observer: @escaping HTTPObserver = { _, _ in }, refusalObserver: @escaping HTTPRefusalObserver = { _ in },
         handler: @escaping HTTPHandler
     ) throws(HTTPServerError) {
         try self.init(
-            host: host, port: port, limits: limits, failureBody: failureBody, observer: observer, refused: refused,
+            host: host, port: port, limits: limits, failureBody: failureBody, observer: observer,
+            refusalObserver: refusalObserver,
             headHandler: { _ in .read(handler) })
     }
 
@@ -38,17 +39,18 @@ package final class WebServer: Sendable {
     ///   - limits: the limits of requests and connections.
     ///   - failureBody: makes the bodies of the server's own responses.
     ///   - observer: called with each response.
-    ///   - refused: called with each refusal of a connection.
+    ///   - refusalObserver: called with each refusal of a connection or request.
     ///   - headHandler: decides about each request; see `Router.headHandler`.
     /// - Throws: `portInUse`, `badAddress`, or `system` with the reason.
     package init(
         host: String = "127.0.0.1", port: UInt16, limits: HTTPLimits = HTTPLimits(),
         failureBody: @escaping HTTPFailure.Body = HTTPFailure.defaultBody,
-        observer: @escaping HTTPObserver = { _, _ in }, refused: @escaping HTTPRefusalObserver = { _ in },
+        observer: @escaping HTTPObserver = { _, _ in }, refusalObserver: @escaping HTTPRefusalObserver = { _ in },
         headHandler: @escaping HTTPHeadHandler
     ) throws(HTTPServerError) {
         let core = ServerCore(
-            limits: limits, failureBody: failureBody, observer: observer, refused: refused, handler: headHandler)
+            limits: limits, failureBody: failureBody, observer: observer, refusalObserver: refusalObserver,
+            handler: headHandler)
         let socket = try ListeningSocket(host: host, port: port)
         let daemon: Daemon
         do {

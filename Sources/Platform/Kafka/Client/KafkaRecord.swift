@@ -32,7 +32,7 @@ package struct OutgoingRecord: Sendable, Equatable {
     /// The headers, in order.
     package var headers: [KafkaHeader]
 
-    /// A value of `partition`: the partition is chosen by the key's hash.
+    /// A value of `partition`: librdkafka chooses the partition by the key's hash.
     package static let anyPartition: Int32 = -1
 
     /// Creates a record.

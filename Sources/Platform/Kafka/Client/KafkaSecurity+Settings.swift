@@ -3,7 +3,7 @@ internal import MachineKit
 package import Settings
 
 extension KafkaSecurity {
-    /// Declares and reads the settings of connections to Kafka; the reader's `finish()` reports invalid ones.
+    /// Declares and reads the settings of connections to Kafka; the reader's `finish()` reports invalid settings.
     ///
     /// Services and the `plaza` tool have the same settings.
     package init(_ reader: inout SettingsReader) {
@@ -30,10 +30,10 @@ extension KafkaSecurity {
     /// Rejects combinations of settings that are incomplete or contradict each other; the reader has already rejected
     /// values that are invalid by themselves.
     private func rejectContradictions(_ reader: inout SettingsReader) {
-        let given = Set(reader.effective.filter { $0.source != .defaultValue }.map(\.name))
-        let hasPassword = given.contains("kafka-password-file") || self.password != nil
+        let setNames = Set(reader.effective.filter { $0.source != .defaultValue }.map(\.name))
+        let hasPassword = setNames.contains("kafka-password-file") || self.password != nil
         let security = self.transport.rawValue
-        func isGiven(_ name: String) -> Bool { given.contains(name) }
+        func isSet(_ name: String) -> Bool { setNames.contains(name) }
         if self.transport.usesSASL {
             if self.user == nil {
                 reader.reject("kafka-user", value: nil, remedy: "give the user that --kafka-security \(security) needs")
@@ -43,22 +43,22 @@ extension KafkaSecurity {
                     "kafka-password-file", value: nil,
                     remedy: "give the file with the password that --kafka-security \(security) needs")
             }
-        } else if self.user != nil || hasPassword || isGiven("kafka-sasl-mechanism") {
+        } else if self.user != nil || hasPassword || isSet("kafka-sasl-mechanism") {
             reader.reject(
                 "kafka-security", value: security,
                 remedy: "a user and password need sasl_ssl, or sasl_plaintext on a private network")
         }
-        let needTLS = ["kafka-ca-file", "kafka-certificate-file", "kafka-key-file", "kafka-key-password-file"]
-        if !self.transport.usesTLS, let name = needTLS.first(where: isGiven) {
+        let namesThatNeedTLS = ["kafka-ca-file", "kafka-certificate-file", "kafka-key-file", "kafka-key-password-file"]
+        if !self.transport.usesTLS, let name = namesThatNeedTLS.first(where: isSet) {
             reader.reject("kafka-security", value: security, remedy: "--\(name) needs ssl or sasl_ssl")
         }
-        if isGiven("kafka-certificate-file") != isGiven("kafka-key-file") {
+        if isSet("kafka-certificate-file") != isSet("kafka-key-file") {
             reader.reject(
                 "kafka-certificate-file", value: nil, remedy: "give both --kafka-certificate-file and --kafka-key-file")
         }
     }
 
-    /// The names of the settings whose values are not secret, in the order of the help.
+    /// The names of the command-line options, whose values are not secret, in the order of the help.
     private static let optionNames = [
         "kafka-security", "kafka-sasl-mechanism", "kafka-user", "kafka-password-file", "kafka-ca-file",
         "kafka-certificate-file", "kafka-key-file", "kafka-key-password-file",
@@ -70,12 +70,12 @@ extension KafkaSecurity {
     ///
     /// - Parameters:
     ///   - reader: the reader after `init` has read the settings.
-    ///   - absolute: makes a path independent of the working directory.
+    ///   - absolute: returns the absolute form of a path, for a child with another working directory.
     /// - Returns: the options and their values.
     package static func arguments(
         from reader: SettingsReader, absolute: (String) -> String
     ) -> [String] {
-        let given = reader.effective.filter { $0.source != .defaultValue && Self.optionNames.contains($0.name) }
-        return given.flatMap { ["--\($0.name)", $0.name.hasSuffix("-file") ? absolute($0.value) : $0.value] }
+        let setOptions = reader.effective.filter { $0.source != .defaultValue && Self.optionNames.contains($0.name) }
+        return setOptions.flatMap { ["--\($0.name)", $0.name.hasSuffix("-file") ? absolute($0.value) : $0.value] }
     }
 }

@@ -33,8 +33,8 @@ package struct KafkaSecurity: Sendable, Equatable {
     package var mechanism = Mechanism.scramSHA512
     package var user: String?
     package var password: Secret?
-    /// The file with the certificates (PEM) of the authorities that may sign brokers' certificates; nil for those of the
-    /// system.
+    /// The file with the certificates (PEM) of the authorities that may sign brokers' certificates; nil for the
+    /// certificates of the system.
     package var caFile: String?
     /// The file with the client's certificate (PEM), for brokers that require one.
     package var certificateFile: String?

@@ -63,7 +63,7 @@ package struct KafkaSettings: Sendable {
         self.onStatistics = nil
     }
 
-    /// The settings of every client: producers, consumers and admin clients are made of them alone.
+    /// The settings that producers, consumers and admin clients have in common.
     ///
     /// The back-offs are short to make transactions fast. A transaction often begins while the broker still writes the
     /// markers of the previous transaction. Its first request is then rejected and must be retried, by default after
@@ -113,8 +113,8 @@ package struct KafkaSettings: Sendable {
 
     /// The settings of a consumer: offsets are committed only when the caller commits them.
     func consumer(_ additionalSettings: [(String, String)]) -> [(String, String)] {
-        let fetchSize = self.maxMessageBytes.map { [("fetch.message.max.bytes", String($0))] } ?? []
-        return self.common + fetchSize + [
+        let fetchSettings = self.maxMessageBytes.map { [("fetch.message.max.bytes", String($0))] } ?? []
+        return self.common + fetchSettings + [
             ("enable.auto.commit", "false"),
             ("enable.auto.offset.store", "false"),
             ("enable.partition.eof", "true"),

@@ -12,9 +12,9 @@ package struct KafkaStatistics: Sendable, Equatable {
         /// The mean time from a request to its response, in microseconds.
         package var roundTripMicroseconds: Int
         /// The number of requests that are queued to be sent.
-        package var waitingToSend: Int
+        package var queuedRequests: Int
         /// The number of requests in flight.
-        package var waitingForAnswer: Int
+        package var inFlightRequests: Int
         /// The number of failures to send.
         package var sendErrors: Int
         /// The number of failures to receive.
@@ -70,7 +70,7 @@ package struct KafkaStatistics: Sendable, Equatable {
         self.brokers = (root.brokers ?? [:]).values.map { broker in
             Broker(
                 name: broker.name, state: broker.state, roundTripMicroseconds: broker.rtt?.avg ?? 0,
-                waitingToSend: broker.outbuf_cnt ?? 0, waitingForAnswer: broker.waitresp_cnt ?? 0,
+                queuedRequests: broker.outbuf_cnt ?? 0, inFlightRequests: broker.waitresp_cnt ?? 0,
                 sendErrors: broker.txerrs ?? 0, receiveErrors: broker.rxerrs ?? 0, timeouts: broker.req_timeouts ?? 0)
         }.sorted { $0.name < $1.name }
         self.lag = [:]

@@ -100,21 +100,23 @@ internal import MachineKit
         Listeners.disableNagle(ports: Set(addresses.compactMap { UInt16($0.split(separator: ":").last ?? "") }))
     }
 
-    /// Delays the responses to the next requests of one kind.
+    /// Rejects or delays the next requests of one kind. Faults of one kind add up, in the order of the calls.
     ///
     /// - Parameters:
-    ///   - delay: by how much each response is delayed.
     ///   - apiKey: the kind of the requests: its number in Kafka's protocol, such as 26 for `EndTxn`.
     ///   - count: the number of requests.
+    ///   - error: the error's number in Kafka's protocol, such as 16 for `NOT_COORDINATOR`; 0 answers as usual.
+    ///   - delay: by how much each response is delayed.
     ///   - id: the broker that answers them.
     /// - Throws: if there is no such broker.
-    package func setDelay(
-        _ delay: Duration, ofRequests apiKey: Int16, count: Int, broker id: Int32
+    package func injectFault(
+        intoRequests apiKey: Int16, count: Int, error: Int32 = 0, delay: Duration = .zero, broker id: Int32 = 1
     ) throws(EmbeddedBrokerError) {
         try unsafe self.check(
-            plaza_rd_kafka_mock_delay(
-                self.cluster, id, apiKey, Int32(clamping: count), Int32(clamping: Milliseconds(delay).count)),
-            "delay the responses to requests with API key \(apiKey)")
+            plaza_rd_kafka_mock_answer(
+                self.cluster, id, apiKey, Int32(clamping: count), rd_kafka_resp_err_t(rawValue: error),
+                Int32(clamping: Milliseconds(delay).count)),
+            "inject a fault into requests with API key \(apiKey)")
     }
 
     private func check(_ code: rd_kafka_resp_err_t, _ action: String) throws(EmbeddedBrokerError) {

@@ -13,6 +13,7 @@ internal import MachineKit
     private let context: UnsafeMutablePointer<redisContext>
     private var receiveBuffer = [UInt8](repeating: 0, count: 65_536)
 
+    /// Connects, and blocks the thread for at most `timeout`.
     init(host: String, port: Int, timeout: Duration) throws(RedisError) {
         let milliseconds = Int(Milliseconds(timeout).count)
         let connectTimeout = timeval(tv_sec: milliseconds / 1_000, tv_usec: milliseconds % 1_000 * 1_000)
@@ -42,34 +43,35 @@ internal import MachineKit
     /// - Throws: `timedOut`, `disconnected`, `protocolViolation` or `replyTooLarge`. After an error the connection must
     ///   not be used any more.
     func exchange(
-        _ commands: [RedisCommand], timeout: Duration, maximumBytes: Int
+        _ commands: [RedisCommand], timeout: Duration, maxReplyBytes: Int
     ) throws(RedisError) -> [RedisReply] {
         var deadline = PipelineDeadline(timeout: Milliseconds(timeout), now: MonotonicClock.now)
         try self.send(RedisCommand.encode(commands), &deadline)
         var replies: [RedisReply] = []
         replies.reserveCapacity(commands.count)
-        var received = 0
+        var receivedBytes = 0
         while replies.count < commands.count {
             if let reply = try self.nextReply() {
                 replies.append(reply)
             } else {
-                received += try self.receive(&deadline)
-                if received > maximumBytes { throw .replyTooLarge(received) }
+                receivedBytes += try self.receive(&deadline)
+                if receivedBytes > maxReplyBytes { throw .replyTooLarge(receivedBytes) }
             }
         }
         return replies
     }
 
+    /// Sends all bytes.
     private func send(_ bytes: [UInt8], _ deadline: inout PipelineDeadline) throws(RedisError) {
-        var sent = 0
-        while sent < bytes.count {
+        var sentBytes = 0
+        while sentBytes < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe Glibc.send(
-                    self.descriptor, buffer.baseAddress?.advanced(by: sent), buffer.count - sent,
+                    self.descriptor, buffer.baseAddress?.advanced(by: sentBytes), buffer.count - sentBytes,
                     Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
             }
             if count > 0 {
-                sent += count
+                sentBytes += count
                 deadline.recordProgress(at: MonotonicClock.now)
             } else if errno == EAGAIN {
                 try self.wait(for: POLLOUT, deadline)
@@ -103,6 +105,7 @@ internal import MachineKit
         }
     }
 
+    /// Waits until the socket is ready for `event`, but no longer than the deadline.
     private func wait(for event: Int32, _ deadline: PipelineDeadline) throws(RedisError) {
         let remaining = deadline.remaining(at: MonotonicClock.now).count
         guard remaining > 0 else { throw .timedOut }
@@ -132,11 +135,11 @@ internal import MachineKit
         case REDIS_REPLY_STATUS: return unsafe .status(String(decoding: Self.bytes(reply), as: UTF8.self))
         case REDIS_REPLY_ERROR: return unsafe .error(String(decoding: Self.bytes(reply), as: UTF8.self))
         case REDIS_REPLY_ARRAY:
-            var list: [RedisReply] = []
+            var elements: [RedisReply] = []
             for index in unsafe 0..<reply.pointee.elements {
-                if let element = unsafe reply.pointee.element[index] { unsafe list.append(Self.copy(element)) }
+                if let element = unsafe reply.pointee.element[index] { unsafe elements.append(Self.copy(element)) }
             }
-            return .array(list)
+            return .array(elements)
         default: return .null
         }
     }
@@ -159,13 +162,15 @@ internal import MachineKit
 ///
 /// The pipeline fails after `timeout` without any progress, and in any case after 4 × `timeout`.
 struct PipelineDeadline {
+    /// How many timeouts a pipeline that makes progress may take.
+    private static let totalTimeouts: Int64 = 4
     private let timeout: Milliseconds
-    private let end: MonotonicTime
+    private let totalEnd: MonotonicTime
     private var idleEnd: MonotonicTime
 
     init(timeout: Milliseconds, now: MonotonicTime) {
         self.timeout = timeout
-        self.end = now + Milliseconds(4 * timeout.count)
+        self.totalEnd = now + Milliseconds(Self.totalTimeouts * timeout.count)
         self.idleEnd = now + timeout
     }
 
@@ -173,5 +178,5 @@ struct PipelineDeadline {
     mutating func recordProgress(at now: MonotonicTime) { self.idleEnd = now + self.timeout }
 
     /// The time until the pipeline times out.
-    func remaining(at now: MonotonicTime) -> Milliseconds { min(self.end, self.idleEnd) - now }
+    func remaining(at now: MonotonicTime) -> Milliseconds { min(self.totalEnd, self.idleEnd) - now }
 }

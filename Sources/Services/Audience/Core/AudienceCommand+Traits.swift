@@ -25,7 +25,8 @@ extension AudienceCommand {
 
     /// Whether a new epoch must begin after the command was decided without Redis.
     ///
-    /// True if later heartbeats would not correct the leases, and for a confirmation, which nobody would repeat.
+    /// True for a change that later heartbeats would not correct, and for a confirmation, because nobody would ask for it
+    /// again.
     var requiresLeases: Bool {
         switch self {
         case .join, .leave, .kick, .assert, .ended, .banned, .signOff, .confirm: true

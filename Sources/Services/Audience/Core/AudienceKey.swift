@@ -8,8 +8,9 @@ package enum AudienceKey: RowKey {
     case partition
     /// A running live.
     case live(LiveKey)
-    /// The revocation fence of a live's kicked users. The fence has its own row, because the live's row changes with
-    /// every count.
+    /// The revocation fence of a live's kicked users.
+    ///
+    /// The fence has its own row, because the live's row changes with every count.
     case fence(LiveKey)
     /// The bans of a live.
     case bans(LiveKey)
@@ -42,12 +43,12 @@ package enum AudienceKey: RowKey {
 
     /// Orders by kind, then by name.
     ///
-    /// The comparison builds no texts, because thousands of windows fall due at the same time.
+    /// The comparison must be fast, because thousands of windows fall due at the same time. So it builds no texts.
     package static func < (a: AudienceKey, b: AudienceKey) -> Bool {
         switch (a, b) {
-        case (.live(let one), .live(let other)), (.fence(let one), .fence(let other)),
-            (.bans(let one), .bans(let other)):
-            one < other
+        case (.live(let live), .live(let otherLive)), (.fence(let live), .fence(let otherLive)),
+            (.bans(let live), .bans(let otherLive)):
+            live < otherLive
         case (.calls(let live, let user, let session), .calls(let otherLive, let otherUser, let otherSession)):
             live != otherLive
                 ? live < otherLive : user != otherUser ? user < otherUser : session < otherSession
@@ -55,6 +56,7 @@ package enum AudienceKey: RowKey {
         }
     }
 
+    /// The position of the key's kind in the order.
     private var rank: Int {
         switch self {
         case .partition: 0

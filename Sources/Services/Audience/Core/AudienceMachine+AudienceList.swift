@@ -5,7 +5,7 @@ internal import PlazaModel
 // MARK: - Pages of the audience list
 
 extension AudienceMachine {
-    /// The error for a cursor that no page of the list has returned; nil when the cursor is valid or empty.
+    /// The error for a cursor that no page of a list can have returned; nil when the cursor is empty or well-formed.
     func rejection(ofCursor cursor: String) -> ReplyError? {
         if cursor.isEmpty || Int64(cursor) != nil { return nil }
         return ReplyError(.invalidParameter, "the cursor does not belong to this list")
@@ -16,14 +16,14 @@ extension AudienceMachine {
         _ caller: Caller, _ key: LiveKey, _ row: LiveRow, _ result: LeaseResult, at now: Timestamp,
         into effects: inout [Effect]
     ) {
-        guard case .page(let members, let next, let count) = result else {
-            return effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: Self.redisUnavailable))))
+        guard case .page(let members, let nextCursor, let count) = result else {
+            return effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: Self.redisUnavailableError))))
         }
         let membersWithRoles = members.map { member in
             AudienceMember(user: member.user, role: row.role(of: member.user.userID), joinedAt: member.joinedAt)
         }
         let page = AudiencePage(
-            members: membersWithRoles, cursor: next.map(String.init) ?? "", count: count, at: now)
+            members: membersWithRoles, cursor: nextCursor.map(String.init) ?? "", count: count, at: now)
         effects.append(.success(.audience(page: page), to: caller, app: key.app))
     }
 }

@@ -5,7 +5,7 @@ internal import PlazaModel
 // MARK: - Counts
 
 extension AudienceMachine {
-    /// Stores a live's new count, and publishes the count now or one second after the last published count.
+    /// Stores a live's new count; publishes the count and reports the occupancy, at once or when their interval is over.
     func updateCount(
         _ key: LiveKey, _ count: Int, at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]
     ) {
@@ -18,14 +18,14 @@ extension AudienceMachine {
 
     /// Publishes a changed count at most once a second; a count that changes too soon is published at `countDue`.
     ///
-    /// The last value is always published. While the leases are stale, nothing is published.
+    /// The latest value is always published in the end. While the leases are stale, nothing is published.
     func publishCount(_ key: LiveKey, at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]) {
         guard var row = rows.live(key) else { return }
         row.countDue = nil
-        if !row.isStale, row.count != row.publishedCount || row.totalViewers != row.publishedTotal {
-            let next = row.publishedAt + Self.countInterval
-            if now < next {
-                row.countDue = next
+        if !row.isStale, row.count != row.publishedCount || row.totalViewers != row.publishedTotalViewers {
+            let nextTime = row.publishedAt + Self.countInterval
+            if now < nextTime {
+                row.countDue = nextTime
             } else {
                 self.publishCountNow(key, &row, at: now, into: &effects)
             }
@@ -35,7 +35,7 @@ extension AudienceMachine {
 
     /// Publishes the count, even if unchanged or less than a second after the last published count.
     func publishCountNow(_ key: LiveKey, _ row: inout LiveRow, at now: Timestamp, into effects: inout [Effect]) {
-        (row.publishedCount, row.publishedTotal, row.publishedAt, row.countDue) = (
+        (row.publishedCount, row.publishedTotalViewers, row.publishedAt, row.countDue) = (
             row.count, row.totalViewers, now, nil
         )
         effects.append(.count(row.record(key, at: now)))

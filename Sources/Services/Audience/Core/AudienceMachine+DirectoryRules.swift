@@ -8,7 +8,9 @@ extension AudienceMachine {
     /// Applies a rule of the directory (admins, limit of users, bans) in the first phase, so that the rule holds for
     /// the next input of the batch.
     ///
-    /// - Returns: true when the command needs no lease request and nothing remains to do.
+    /// Other commands change nothing here.
+    ///
+    /// - Returns: true when the command is done; false when it still needs a lease request.
     func applyDirectoryRule(_ command: AudienceCommand, _ key: LiveKey, at now: Timestamp, in rows: inout Rows) -> Bool
     {
         switch command {

@@ -19,7 +19,8 @@ extension AudienceMachine {
                 guard let ticket = caller.ticket else { return nil }
                 if let error = Self.rejection(ofTicket: ticket, in: row, at: moment) { return error }
                 // After a kick a user cannot resume with its old ticket: it has to join without one (I6).
-                return fence.admits(caller.userID, ticket) ? nil : Self.ticketRevoked(ticket, of: caller.userID, fence)
+                return fence.admits(caller.userID, ticket)
+                    ? nil : Self.ticketRevokedError(ticket, of: caller.userID, fence)
             }
             guard let until = ban.until else {
                 return ReplyError(.banned, "you are banned from the live without an end")
@@ -37,16 +38,16 @@ extension AudienceMachine {
 
     /// The error for a ticket that no join of this live can have returned; nil for a possible ticket.
     ///
-    /// A ticket is the offset of its join. So the offset must lie after the live's opening and before the command
-    /// that contains the ticket.
+    /// A ticket is the inbox offset of its join. So it must be above the offset of the live's opening, and below the
+    /// offset of the command that contains the ticket.
     private static func rejection(ofTicket ticket: Ticket, in row: LiveRow, at moment: Moment) -> ReplyError? {
-        if ticket.offset < row.openedAt { return Self.earlierLive }
-        if ticket.offset > row.openedAt, ticket.offset < moment.offset { return nil }
+        if ticket.offset < row.openingOffset { return Self.earlierLiveError }
+        if ticket.offset > row.openingOffset, ticket.offset < moment.offset { return nil }
         return ReplyError(.staleTicket, "the ticket does not belong to a join of this live; join it")
     }
 
     /// The error for a ticket from an earlier live of the same name.
-    static var earlierLive: ReplyError {
+    static var earlierLiveError: ReplyError {
         ReplyError(.staleTicket, "the ticket belongs to an earlier live of this name; join again")
     }
 
@@ -56,13 +57,15 @@ extension AudienceMachine {
         return row.maxMembers > 0 ? min(row.maxMembers, limit) : limit
     }
 
-    /// The error for a repeated join whose session has left the live after the first copy.
-    static var sessionLeft: ReplyError {
+    /// The error for a repeated join whose session has left the live since the first copy.
+    static var sessionLeftError: ReplyError {
         ReplyError(.staleTicket, "you have left the live after this join; join again with a new id")
     }
 
-    /// The error for a join that resumes with a ticket from before a kick or a leave; after a kick it has the reason.
-    static func ticketRevoked(_ ticket: Ticket, of user: UserID, _ fence: RevocationFence) -> ReplyError {
+    /// The error for a join that resumes with a ticket from before a kick or a leave.
+    ///
+    /// After a kick, the error has the reason of the kick.
+    static func ticketRevokedError(_ ticket: Ticket, of user: UserID, _ fence: RevocationFence) -> ReplyError {
         ReplyError(
             .staleTicket, "the ticket is no longer valid in the live; join it again",
             reason: fence.reason(against: ticket, of: user)?.rawValue)

@@ -5,8 +5,8 @@ internal import PlazaModel
 // MARK: - Joins
 
 extension AudienceMachine {
-    /// Handles an admitted join: rejects it if Redis rejected it, or else publishes the user and replies with the
-    /// ticket.
+    /// Handles an admitted join: if Redis has rejected it, replies with an error; otherwise publishes the user and replies
+    /// with the ticket.
     func handleJoin(
         _ caller: Caller, _ input: AudienceInput, _ planned: PlannedInput, _ result: LeaseResult, in rows: inout Rows,
         into effects: inout [Effect]
@@ -27,9 +27,11 @@ extension AudienceMachine {
                     caller, .failure(error: error), input, planned.moment, in: &rows, into: &effects)
             case .ticketVoid:
                 return self.rejectTicket(of: caller, input, planned.moment, in: &rows, into: &effects)
-            case .joined(let isFirstSession, let newCount, let replaces, let hasNewName):
+            case .joined(let isFirstSession, let newCount, let replacesOthers, let hasNewProfile):
                 isConfirmed = true
-                (isFirst, count, replacesSessions, isRenamed) = (isFirstSession, newCount, replaces, hasNewName)
+                (isFirst, count, replacesSessions, isRenamed) = (
+                    isFirstSession, newCount, replacesOthers, hasNewProfile
+                )
             default: break
             }
         }
@@ -38,6 +40,7 @@ extension AudienceMachine {
             return self.rejectTicket(of: caller, input, planned.moment, in: &rows, into: &effects)
         }
         let areLeasesUncertain = row.isStale || !isConfirmed
+        // The first session of a user is published as a join, unless the user was in the live before its lease was lost.
         if isFirst, !(areLeasesUncertain && Self.wasInLive(caller, row, rows.fence(input.key))) {
             if caller.userID != row.owner {
                 row.totalViewers = row.totalViewers.saturatingAdd(1)
@@ -46,7 +49,7 @@ extension AudienceMachine {
             self.notifyOfJoin(caller.user, input.key, row, into: &effects)
             self.sendMemberEvent(input.key, .enter, [caller.user], at: planned.moment.now, into: &effects)
         } else if isRenamed {
-            // The user has changed its name while disconnected or on another device.
+            // The user changed its name or picture while it was disconnected, or on another device.
             self.publishProfile(caller.user, input.key, row, into: &effects)
         }
         row.kickedWhileStale.removeAll { $0 == caller.userID }
@@ -58,27 +61,27 @@ extension AudienceMachine {
             self.replaceOlderDevices(of: caller.userID, ticket, input.key, planned.moment, in: &rows, into: &effects)
         }
         self.updateCount(input.key, count ?? row.count, at: planned.moment.now, in: &rows, into: &effects)
-        let outcome = CallResult.joined(ticket: ticket, epoch: row.epoch, confirmed: isConfirmed)
-        self.replyAndRecord(caller, .success(result: outcome), input, planned.moment, in: &rows, into: &effects)
+        let callResult = CallResult.joined(ticket: ticket, epoch: row.epoch, confirmed: isConfirmed)
+        self.replyAndRecord(caller, .success(result: callResult), input, planned.moment, in: &rows, into: &effects)
     }
 
     /// Rejects a join that resumes with a ticket from before the user's kick or leave.
     private func rejectTicket(
         of caller: Caller, _ input: AudienceInput, _ moment: Moment, in rows: inout Rows, into effects: inout [Effect]
     ) {
-        // Redis calls a ticket void only if the join has one; the last ticket of all has no reason.
+        // Redis rejects a ticket only if the join has one. The fallback is above every fence, so the error has no reason.
         let ticket = caller.ticket ?? Ticket(.max)
-        let error = Self.ticketRevoked(ticket, of: caller.userID, rows.fence(input.key))
+        let error = Self.ticketRevokedError(ticket, of: caller.userID, rows.fence(input.key))
         self.replyAndRecord(caller, .failure(error: error), input, moment, in: &rows, into: &effects)
     }
 
     /// Whether a user who joins while the leases are uncertain was already in the live.
     ///
-    /// A viewer was in the live if its ticket is valid; the owner if the live's row says so.
+    /// A viewer was in the live if its ticket is valid. The owner was in the live if the live's row says so.
     private static func wasInLive(_ caller: Caller, _ row: LiveRow, _ fence: RevocationFence) -> Bool {
         if caller.userID == row.owner { return row.ownerPresence == .present }
         guard let ticket = caller.ticket else { return false }
-        return ticket.offset >= row.openedAt && fence.admits(caller.userID, ticket)
+        return ticket.offset >= row.openingOffset && fence.admits(caller.userID, ticket)
             && !row.kickedWhileStale.contains(caller.userID)
     }
 

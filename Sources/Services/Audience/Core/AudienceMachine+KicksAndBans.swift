@@ -26,19 +26,20 @@ extension AudienceMachine {
         let reason: KickReason = caller?.role == .user ? .byAdmin : .byServer
         let isRemoved = self.remove(
             user, reason, by: caller?.userID ?? row.owner, key, moment, result, in: &rows, into: &effects)
-        // A heartbeat with an earlier ticket would return the user to the live after its lease has expired.
         for case .kicked(let user, _) in result.changes {
             self.sendSanctionProfile(user, key, into: &effects)
         }
+        // The fence is raised even for an absent user: without it, a heartbeat with an earlier ticket would return the
+        // user to the live.
         if !isRemoved {
             self.raiseFence(of: user, to: Ticket(moment.offset), reason, key, in: &rows, into: &effects)
         }
     }
 
-    /// Sends the directory how a user is shown whom it has banned or muted, for its lists (R4.22).
+    /// Sends the directory the profile of a user whom it has banned or muted, for its lists (R4.22).
     ///
-    /// The command is that of the owner's profile, because earlier versions of the directory read it, and ignore users
-    /// who are not the owner.
+    /// The command is the one that also updates the owner's profile. Earlier versions of the directory can read it, and
+    /// ignore it for users who are not the owner.
     func sendSanctionProfile(_ user: UserInfo, _ key: LiveKey, into effects: inout [Effect]) {
         effects.append(.directory(DirectoryInput(app: key.app, .profile(live: key.live, user: user))))
     }
@@ -51,11 +52,12 @@ extension AudienceMachine {
         in rows: inout Rows, into effects: inout [Effect]
     ) -> Bool {
         guard var row = rows.live(key) else { return false }
-        var found: (user: UserInfo, count: Int)?
-        for case .kicked(let info, let count) in result.changes { found = (info, count) }
-        // Uncertain leases may lack users who are in the live. So the first kick of any user succeeds then.
+        var removed: (user: UserInfo, count: Int)?
+        for case .kicked(let profile, let count) in result.changes { removed = (profile, count) }
+        // Uncertain leases may lack users who are in the live. So while they are uncertain, the first kick of any user
+        // succeeds.
         let areLeasesUncertain = row.isStale || result == .unavailable
-        guard found != nil || areLeasesUncertain && !row.kickedWhileStale.contains(user) else { return false }
+        guard removed != nil || areLeasesUncertain && !row.kickedWhileStale.contains(user) else { return false }
         if areLeasesUncertain {
             row.kickedWhileStale.append(user)
             if row.kickedWhileStale.count > Self.kickedWhileStaleLimit { row.kickedWhileStale.removeFirst() }
@@ -67,12 +69,12 @@ extension AudienceMachine {
             row.ownerPresence = .left
             rows[.live(key)] = .live(row: row)
         } else {
-            self.publish(.audienceLeft(user: found?.user ?? UserInfo(userID: user)), to: key, into: &effects)
+            self.publish(.audienceLeft(user: removed?.user ?? UserInfo(userID: user)), to: key, into: &effects)
         }
         self.notifyOfLeave(user, key, row, into: &effects)
         self.sendMemberEvent(
-            key, .leave, [found?.user ?? UserInfo(userID: user)], at: moment.now, into: &effects)
-        self.updateCount(key, found?.count ?? row.count, at: moment.now, in: &rows, into: &effects)
+            key, .leave, [removed?.user ?? UserInfo(userID: user)], at: moment.now, into: &effects)
+        self.updateCount(key, removed?.count ?? row.count, at: moment.now, in: &rows, into: &effects)
         effects.append(
             .notice(
                 Notice(
@@ -81,8 +83,7 @@ extension AudienceMachine {
         return true
     }
 
-    /// Raises the user's revocation fence in presence and in the other machines, which then reject the user's earlier
-    /// tickets (I6).
+    /// Raises the user's revocation fence in all machines, so that they reject the user's earlier tickets (I6).
     func raiseFence(
         of user: UserID, to ticket: Ticket, _ reason: KickReason, _ key: LiveKey, in rows: inout Rows,
         into effects: inout [Effect]

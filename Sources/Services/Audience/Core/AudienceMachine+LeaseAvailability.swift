@@ -5,7 +5,7 @@ internal import PlazaModel
 // MARK: - Availability of Redis, and epochs of the leases
 
 extension AudienceMachine {
-    /// Handles the loss of Redis: counts are published as stale, and no lease expires until Redis is back.
+    /// Handles the loss of Redis: publishes the counts as stale; no lease expires until Redis is back.
     ///
     /// - Parameters:
     ///   - batch: the inputs that will be handled without the leases.
@@ -33,13 +33,13 @@ extension AudienceMachine {
         if wasAvailable { self.markStale(at: moment.now, in: &rows, into: &effects) }
     }
 
-    /// Handles the return of Redis with the same leases, when no input was decided without them.
+    /// Handles the return of Redis when it has the same leases and no input was decided without them.
     func leasesRecovered(at moment: Moment, in rows: inout Rows, into effects: inout [Effect]) {
         var partition = rows.partition
         guard partition.isUnavailable else { return }
         partition.isUnavailable = false
         rows[.partition] = .partition(row: partition)
-        self.markFresh(at: moment.now, in: &rows, into: &effects)
+        self.markCertain(at: moment.now, in: &rows, into: &effects)
     }
 
     /// Handles the beginning of a new epoch, which has no leases: asks the gateways to assert their sessions (I5).
@@ -58,7 +58,7 @@ extension AudienceMachine {
         partition.settlesAt = wasEmpty ? nil : moment.now + self.settling
         rows[.partition] = .partition(row: partition)
         effects.append(.presenceEpoch(PresenceEpochRecord(partition: self.partition, epoch: name)))
-        guard !wasEmpty else { return self.markFresh(at: moment.now, in: &rows, into: &effects) }
+        guard !wasEmpty else { return self.markCertain(at: moment.now, in: &rows, into: &effects) }
         self.markStale(at: moment.now, in: &rows, into: &effects)
         for key in rows.lives {
             guard var row = rows.live(key) else { continue }
@@ -67,26 +67,29 @@ extension AudienceMachine {
         }
     }
 
-    /// Ends the settling of an epoch: sessions that have not been asserted by now are gone.
+    /// Ends the settling of an epoch: sessions that no gateway has asserted by now count as gone.
+    ///
+    /// The other machines get a command to confirm the users whom they show.
     func settleEpoch(at moment: Moment, in rows: inout Rows, into effects: inout [Effect]) {
         var partition = rows.partition
         partition.settlesAt = nil
         rows[.partition] = .partition(row: partition)
-        let stale = rows.lives.filter { rows.live($0)?.isStale == true }
-        for key in stale {
+        let staleLives = rows.lives.filter { rows.live($0)?.isStale == true }
+        for key in staleLives {
             guard var row = rows.live(key) else { continue }
-            row.awaitsOwner = true
+            row.isOwnerUnconfirmed = true
             rows[.live(key)] = .live(row: row)
         }
-        self.markFresh(at: moment.now, in: &rows, into: &effects)
-        for key in stale {
+        self.markCertain(at: moment.now, in: &rows, into: &effects)
+        for key in staleLives {
             effects.append(.seat(SeatInput(key, .confirmOccupants)))
             effects.append(.connection(ConnectionInput(app: key.app, .confirmOwner(live: key.live))))
-            // An assertion changes only the count, so presence asks itself whether the owner is in the live.
+            // An assertion changes only the count, not the owner's presence. So presence confirms the owner itself.
             if let row = rows.live(key) { effects.append(.audience(AudienceInput(key, .confirm(user: row.owner)))) }
         }
     }
 
+    /// Marks the leases of all lives as uncertain, and publishes this with the counts.
     private func markStale(at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]) {
         for key in rows.lives {
             guard var row = rows.live(key), !row.isStale else { continue }
@@ -94,12 +97,14 @@ extension AudienceMachine {
             row.countDue = nil
             row.publishedAt = now
             rows[.live(key)] = .live(row: row)
-            // The last published count is marked as stale; the number of users asserted so far would be too low.
+            // The stale record repeats the last published count, because the number of users asserted so far would be too
+            // low.
             effects.append(.count(row.record(key, at: now)))
         }
     }
 
-    private func markFresh(at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]) {
+    /// Marks the leases of all lives as certain again, and publishes the counts.
+    private func markCertain(at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]) {
         for key in rows.lives {
             guard var row = rows.live(key), row.isStale else { continue }
             row.isStale = false

@@ -7,7 +7,7 @@ internal import PlazaModel
 extension AudienceMachine {
     /// Handles the leave of a session.
     ///
-    /// `caller` gets the reply; it is nil when the gateway signed the session off.
+    /// `caller` gets the reply; it is nil when the gateway has signed the session off.
     func handleLeave(
         _ caller: Caller?, _ input: AudienceInput, _ planned: PlannedInput, _ result: LeaseResult, in rows: inout Rows,
         into effects: inout [Effect]
@@ -23,7 +23,8 @@ extension AudienceMachine {
             self.revokeRecordedJoins(of: session, user, upTo: ticket, input.key, in: &rows)
         }
         // A second leave is not an error. While Redis cannot be reached, presence does not know whether the user has
-        // other devices, so no leave is published (I5). Seats and connections confirm the user once Redis is back.
+        // other devices, so it publishes no leave (I5). Once Redis is back, seats and connections ask presence whether
+        // the user is still in the live.
         guard let caller else { return }
         self.replyAndRecord(caller, .success(result: .done), input, planned.moment, in: &rows, into: &effects)
     }
@@ -47,14 +48,16 @@ extension AudienceMachine {
 
     /// Handles heartbeats; a heartbeat of a user whose leases have expired returns the user to the live.
     ///
-    /// Viewers saw the user leave, so they see the user join again. The user's client does not notice the expiry.
+    /// The expiry was published as a leave, so the return is published as a join. The user's client
+    /// does not notice the expiry.
     func handleHeartbeats(
         _ key: LiveKey, _ planned: PlannedInput, _ result: LeaseResult, in rows: inout Rows,
         into effects: inout [Effect]
     ) {
         for case .returned(let user, let count) in result.changes {
             guard var row = rows.live(key) else { return }
-            // In a new epoch every user returns by a heartbeat. No leave was published, so no join is published.
+            // In a new epoch, users return by heartbeats although their leave was never published. So no join is
+            // published either.
             if !row.isStale {
                 if user.userID != row.owner { self.publish(.audienceJoined(user: user), to: key, into: &effects) }
                 self.notifyOfJoin(user, key, row, into: &effects)
@@ -85,8 +88,8 @@ extension AudienceMachine {
     ) -> Bool {
         guard var row = rows.live(key) else { return false }
         // While the leases are stale, the user may have another device that no gateway has asserted yet. So no leave
-        // is published (I5). Once the epoch has settled, seats and connections confirm their users, and the count is
-        // correct.
+        // is published (I5). Once the epoch has settled, seats and connections ask presence to confirm their users, and
+        // the count is correct.
         if !row.isStale {
             if user.userID == row.owner {
                 row.ownerPresence = ownerPresence

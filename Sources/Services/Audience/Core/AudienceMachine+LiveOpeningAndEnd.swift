@@ -13,7 +13,7 @@ extension AudienceMachine {
     ) -> PlannedInput {
         let key = input.key
         if let row = rows.live(key), row.epoch >= epoch { return PlannedInput(moment, input, .ignored) }
-        var row = LiveRow(epoch: epoch, owner: owner.userID, openedAt: moment.offset, publishedAt: moment.now)
+        var row = LiveRow(epoch: epoch, owner: owner.userID, openingOffset: moment.offset, publishedAt: moment.now)
         row.isStale = rows.partition.isUnavailable
         rows[.live(key)] = .live(row: row)
         rows[.fence(key)] = nil
@@ -29,7 +29,7 @@ extension AudienceMachine {
 
     /// Removes the rows of a live that has ended, and adds the number of joins to `ending` (R3.56).
     ///
-    /// An end of a live that presence does not know proceeds too, because the fan-out must handle every end.
+    /// The end of a live without a row proceeds too, because it must be forwarded to the fan-out.
     func planEnd(
         _ input: AudienceInput, _ epoch: Int64, _ ending: Ending, at moment: Moment, in rows: inout Rows
     ) -> PlannedInput {

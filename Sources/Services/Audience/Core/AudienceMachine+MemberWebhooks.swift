@@ -5,8 +5,9 @@ internal import PlazaModel
 // MARK: - Webhook events about members
 
 extension AudienceMachine {
-    /// Sends events to the app's backend about users who joined or left, each with at most `Limits.audiencePage` users
-    /// (R14.13, R14.14).
+    /// Sends the app's backend events about users who joined or left (R14.13, R14.14).
+    ///
+    /// Each event has at most `Limits.audiencePage` users.
     func sendMemberEvent(
         _ key: LiveKey, _ cause: MemberCause, _ users: [UserInfo], at now: Timestamp, into effects: inout [Effect]
     ) {

@@ -5,7 +5,9 @@ internal import PlazaModel
 // MARK: - Checks whether a user is in the live
 
 extension AudienceMachine {
-    /// Returns the naming of an admin to the directory if the user is in the live, or replies with an error.
+    /// Answers the directory's question whether a user whom it wants to name as admin is in the live.
+    ///
+    /// If so, the directory gets its call back; if not, the caller gets an error.
     func handleAdminMembership(
         _ user: UserID, _ caller: Caller, _ key: LiveKey, _ result: LeaseResult, in rows: Rows,
         into effects: inout [Effect]
@@ -23,11 +25,12 @@ extension AudienceMachine {
                 return
             }
         }
-        effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: Self.redisUnavailable))))
+        effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: Self.redisUnavailableError))))
     }
 
-    /// Returns a host's offer to the seat machine with the guest's current profile if the guest is in the live, or
-    /// replies with an error.
+    /// Answers the seat machine's question whether a guest is in the live.
+    ///
+    /// If so, the seat machine gets its offer back, with the guest's current profile; if not, the caller gets an error.
     func handleGuestMembership(
         _ offer: SeatOffer, _ caller: Caller, _ key: LiveKey, _ result: LeaseResult, in rows: Rows,
         into effects: inout [Effect]
@@ -43,20 +46,22 @@ extension AudienceMachine {
                 return
             }
         }
-        effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: Self.redisUnavailable))))
+        effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: Self.redisUnavailableError))))
     }
 
-    /// Handles a confirmation, with which the seat or connection machine asks whether `user` is still in the live.
+    /// Answers the question of the seat or connection machine, or of presence itself, whether `user` is still in the live.
+    ///
+    /// Only a user who is gone is reported to them. For the owner, presence also updates its own row.
     func handlePresenceConfirmation(
         _ user: UserID, _ key: LiveKey, _ moment: Moment, _ result: LeaseResult, in rows: inout Rows,
         into effects: inout [Effect]
     ) {
-        // While the leases are stale or unavailable, nothing is answered. When a new epoch has settled, presence makes
-        // the seat and connection machines ask again.
+        // While the leases are stale or unavailable, there is no answer. When a new epoch has settled, presence makes the
+        // seat and connection machines ask again.
         guard case .membership(let isMember) = result, var row = rows.live(key), !row.isStale else { return }
         if !isMember { self.notifyOfLeave(user, key, row, into: &effects) }
         guard user == row.owner else { return }
-        row.awaitsOwner = false
+        row.isOwnerUnconfirmed = false
         if isMember {
             row.ownerPresence = .present
         } else if row.ownerPresence == .present {

@@ -5,7 +5,7 @@ internal import PlazaModel
 // MARK: - Inputs for other machines
 
 extension AudienceMachine {
-    /// Notifies the seat machine that the user has left, and if the user is the owner, also the connection machine.
+    /// Notifies the seat machine that the user has left; if the user is the owner, notifies the connection machine too.
     func notifyOfLeave(_ user: UserID, _ key: LiveKey, _ row: LiveRow, into effects: inout [Effect]) {
         effects.append(.seat(SeatInput(key, .userGone(user: user))))
         if user == row.owner {
@@ -13,8 +13,8 @@ extension AudienceMachine {
         }
     }
 
-    /// Notifies the seat machine that the user is in the live, and if the user is the owner, also the connection
-    /// machine.
+    /// Notifies the seat machine that the user is in the live; if the user is the owner, notifies the connection machine
+    /// and the directory too.
     func notifyOfJoin(_ user: UserInfo, _ key: LiveKey, _ row: LiveRow, into effects: inout [Effect]) {
         effects.append(.seat(SeatInput(key, .userBack(user: user))))
         if user.userID == row.owner {

@@ -7,24 +7,24 @@ internal import PlazaModel
 extension AudienceMachine {
     /// Reports changes of the occupancy to the directory: the owner's presence, and whether the live is empty.
     ///
-    /// The directory uses the reports to suspend and dismiss lives. Presence reports at most once a second, and always
-    /// the last value. The loss of the leases must not suspend or end a live. So while the leases are uncertain,
-    /// presence reports only that the owner or a viewer has arrived (I5).
+    /// The directory uses the reports to suspend and dismiss lives. Presence reports at most once a second, and reports
+    /// the latest value in the end. The loss of the leases must not suspend or end a live. So while the leases are
+    /// uncertain, presence reports only that the owner or a viewer has arrived (I5).
     func reportOccupancy(_ key: LiveKey, at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]) {
         guard var row = rows.live(key) else { return }
         var owner = row.ownerPresence
         var isEmpty = row.count == 0 && owner != .present && !row.hasUnrecordedJoins
-        if row.isStale || row.awaitsOwner {
-            if owner != .present { owner = row.reportedOwner }
-            isEmpty = isEmpty && row.reportedEmpty
+        if row.isStale || row.isOwnerUnconfirmed {
+            if owner != .present { owner = row.reportedOwnerPresence }
+            isEmpty = isEmpty && row.wasReportedEmpty
         }
         row.occupancyDue = nil
-        if owner != row.reportedOwner || isEmpty != row.reportedEmpty {
-            let next = row.occupancyReportedAt + Self.countInterval
-            if now < next {
-                row.occupancyDue = next
+        if owner != row.reportedOwnerPresence || isEmpty != row.wasReportedEmpty {
+            let nextTime = row.occupancyReportedAt + Self.countInterval
+            if now < nextTime {
+                row.occupancyDue = nextTime
             } else {
-                (row.reportedOwner, row.reportedEmpty, row.occupancyReportedAt) = (owner, isEmpty, now)
+                (row.reportedOwnerPresence, row.wasReportedEmpty, row.occupancyReportedAt) = (owner, isEmpty, now)
                 let report = DirectoryCommand.occupancy(live: key.live, owner: owner, isEmpty: isEmpty)
                 effects.append(.directory(DirectoryInput(app: key.app, report)))
             }

@@ -10,11 +10,11 @@ extension AudienceMachine {
     /// Only openings, endings and the directory's rules (admins, limits, bans) change rows in this phase.
     ///
     /// - Parameters:
-    ///   - inputs: the inputs, in order; a tick has a moment only.
+    ///   - inputs: the inputs, in order; a tick has a moment, but no input.
     ///   - rows: the partition's rows.
     /// - Returns: one planned input for each input.
     package func plan(_ inputs: [(moment: Moment, input: AudienceInput?)], in rows: inout Rows) -> [PlannedInput] {
-        // The calls of this batch whose outcomes are not recorded yet.
+        // The calls of this batch that change something; their outcomes are recorded in the second phase.
         var plannedCalls: Set<CallID> = []
         return inputs.map { moment, input in
             guard let input else { return self.planTick(at: moment, in: rows) }
@@ -25,7 +25,7 @@ extension AudienceMachine {
             guard !plannedCalls.contains(call) else { return PlannedInput(moment, input, .repeated) }
             let recorded = rows.window(call.key)?.lookup(caller.counter) ?? .fresh
             if case .leave = input.command, caller.ticket == nil, recorded == .fresh {
-                // A leave without a ticket can only repeat an earlier leave (R15.16), and this leave repeats none.
+                // A leave without a ticket is allowed only as a retry of an earlier leave (R15.16), and this one is new.
                 return PlannedInput(moment, input, .rejected(ReplyError(.notInRoom, "you are not in the live")))
             }
             switch recorded.asLateRetry(caller.isLateRetry) {
@@ -39,6 +39,7 @@ extension AudienceMachine {
         }
     }
 
+    /// A call: the key of its session's idempotency window, and the counter of its request.
     private struct CallID: Hashable {
         var key: AudienceKey
         var counter: Int64
@@ -48,12 +49,14 @@ extension AudienceMachine {
         }
     }
 
+    /// Plans a tick; no lease expires while an epoch is settling or Redis cannot be reached.
     private func planTick(at moment: Moment, in rows: Rows) -> PlannedInput {
         let partition = rows.partition
         let canExpire = partition.settlesAt == nil && !partition.isUnavailable
         return PlannedInput(moment, nil, .proceed, request: .tick(limit: canExpire ? self.expiryLimit : 0))
     }
 
+    /// Plans one input that is not a repeated call.
     private func planInput(_ input: AudienceInput, at moment: Moment, in rows: inout Rows) -> PlannedInput {
         let key = input.key
         switch input.command {
@@ -74,7 +77,7 @@ extension AudienceMachine {
             return PlannedInput(moment, input, .proceed, epoch: row.epoch)
         }
         guard let request = self.request(for: input, at: moment, row, rows.fence(key)) else {
-            // A call without a lease request is a leave or a profile change of an app's server, which is in no live.
+            // A call without a lease request is a leave or a profile change without a ticket, from an app's server.
             let error = ReplyError(.notInRoom, "join the live before acting in it")
             return PlannedInput(moment, input, input.command.caller == nil ? .ignored : .rejected(error))
         }
@@ -86,9 +89,9 @@ extension AudienceMachine {
         -> LeaseRequest?
     {
         let key = input.key
-        // Whether the ticket is from this live, was issued before this input, and after the user's last kick or ban.
+        // Whether the ticket was issued in this live, before this input, and after the user's last kick or ban.
         func isValidTicket(of user: UserID, _ ticket: Ticket) -> Bool {
-            ticket.offset >= row.openedAt && ticket.offset < moment.offset && fence.admits(user, ticket)
+            ticket.offset >= row.openingOffset && ticket.offset < moment.offset && fence.admits(user, ticket)
         }
         switch input.command {
         case .opened, .ended, .unbanned, .rights: return nil
@@ -96,18 +99,19 @@ extension AudienceMachine {
             let member = Presence(
                 session: caller.request.session, user: caller.user, ticket: Ticket(moment.offset), silentFor: 0)
             return .join(
-                live: key, owner: row.owner, member: member, limit: self.viewerLimit(key, row), since: caller.ticket,
-                isOnly: self.policies[key.app].devices == .one)
+                live: key, owner: row.owner, member: member, limit: self.viewerLimit(key, row),
+                earlierTicket: caller.ticket, isOnly: self.policies[key.app].devices == .one)
         case .leave(let caller):
             guard let ticket = caller.ticket else { return nil }
             return .leave(
                 live: key, owner: row.owner, user: caller.userID, session: caller.request.session, ticket: ticket)
         case .heartbeats(let heartbeats):
-            let valid = heartbeats.filter { isValidTicket(of: $0.user, $0.ticket) }
-            return valid.isEmpty ? nil : .heartbeats(live: key, owner: row.owner, heartbeats: valid)
+            let validHeartbeats = heartbeats.filter { isValidTicket(of: $0.user, $0.ticket) }
+            return validHeartbeats.isEmpty
+                ? nil : .heartbeats(live: key, owner: row.owner, heartbeats: validHeartbeats)
         case .assert(let members):
-            let valid = members.filter { isValidTicket(of: $0.user.userID, $0.ticket) }
-            return valid.isEmpty ? nil : .assert(live: key, owner: row.owner, members: valid)
+            let validMembers = members.filter { isValidTicket(of: $0.user.userID, $0.ticket) }
+            return validMembers.isEmpty ? nil : .assert(live: key, owner: row.owner, members: validMembers)
         case .signOff(let session, let user, let ticket):
             guard isValidTicket(of: user, ticket) else { return nil }
             return .leave(live: key, owner: row.owner, user: user, session: session, ticket: ticket)
@@ -123,7 +127,7 @@ extension AudienceMachine {
         case .verifyGuestMembership(let user, _, _), .announceMute(let user, _, _):
             return .profile(live: key, user: user)
         case .confirm(let user):
-            // Stale leases do not tell who is in the live. When a new epoch has settled, presence makes the seat and
+            // Stale leases do not say who is in the live. When a new epoch has settled, presence makes the seat and
             // connection machines ask again.
             return row.isStale ? nil : .isMember(live: key, user: user)
         }
@@ -142,8 +146,8 @@ extension AudienceMachine {
 
     /// The error for a caller who has not joined the live or was kicked after its join; nil for a member.
     func rejection(ofMember caller: Caller, in row: LiveRow, _ fence: RevocationFence) -> ReplyError? {
-        if caller.role == .user, let ticket = caller.ticket, ticket.offset < row.openedAt {
-            return Self.earlierLive
+        if caller.role == .user, let ticket = caller.ticket, ticket.offset < row.openingOffset {
+            return Self.earlierLiveError
         }
         return fence.rejection(of: caller)
     }

@@ -11,7 +11,8 @@ extension AudienceMachine {
         into effects: inout [Effect]
     ) {
         guard case .changed(let changes) = result, let row = rows.live(input.key) else {
-            return effects.append(.reply(Reply(to: caller, app: input.key.app, .failure(error: Self.redisUnavailable))))
+            return effects.append(
+                .reply(Reply(to: caller, app: input.key.app, .failure(error: Self.redisUnavailableError))))
         }
         // A user whose leases have expired is not in the live; its new name is published when it returns.
         if row.isStale || changes.contains(.renamed) {

@@ -95,7 +95,9 @@ extension AudienceMachine {
     }
 
     /// The error for calls that need the leases, while Redis cannot be reached.
-    static var redisUnavailable: ReplyError {
-        ReplyError(.unavailable, "the audience of the live is not known at the moment", retryAfter: Self.retryAfter)
+    static var redisUnavailableError: ReplyError {
+        ReplyError(
+            .unavailable, "the audience of the live is not known at the moment",
+            retryAfter: Self.retryDelayMilliseconds)
     }
 }

@@ -5,7 +5,7 @@ internal import PlazaModel
 // MARK: - Idempotency
 
 extension AudienceMachine {
-    /// Replies to a call, and records the outcome for retries.
+    /// Replies to a call, and records the outcome for retries if the call changes something.
     func replyAndRecord(
         _ caller: Caller, _ outcome: Outcome, _ input: AudienceInput, _ moment: Moment, in rows: inout Rows,
         into effects: inout [Effect]
@@ -34,8 +34,7 @@ extension AudienceMachine {
         }
     }
 
-    /// The error for a repeated join after the live has ended or the user was kicked; nil for other calls and valid
-    /// joins.
+    /// The error for a repeated join whose live has ended or whose user was kicked; nil for valid joins and other calls.
     ///
     /// Without this check, the gateway would admit the client with the recorded outcome. `revokeRecordedJoins` has
     /// already replaced the outcomes of a session that left.
@@ -45,23 +44,23 @@ extension AudienceMachine {
         guard case .success(.joined(let ticket, let epoch, _, _)) = outcome else { return nil }
         guard rows.live(key)?.epoch == epoch else { return ReplyError(.noSuchRoomOnEntry, "the live has ended") }
         let fence = rows.fence(key)
-        return fence.admits(caller.userID, ticket) ? nil : Self.ticketRevoked(ticket, of: caller.userID, fence)
+        return fence.admits(caller.userID, ticket) ? nil : Self.ticketRevokedError(ticket, of: caller.userID, fence)
     }
 
     /// Replaces the recorded outcomes of a session's joins up to `ticket` by an error, because the session has left.
     func revokeRecordedJoins(
         of session: SessionID, _ user: UserID, upTo ticket: Ticket, _ key: LiveKey, in rows: inout Rows
     ) {
-        let calls = AudienceKey.calls(key, user, session)
-        guard var window = rows.window(calls) else { return }
+        let windowKey = AudienceKey.calls(key, user, session)
+        guard var window = rows.window(windowKey) else { return }
         window.replaceOutcomes { recorded in
             guard case .answered(.success(.joined(let joinTicket, _, _, _)), let required) = recorded,
                 joinTicket <= ticket
             else {
                 return nil
             }
-            return .answered(outcome: .failure(error: Self.sessionLeft), required: required)
+            return .answered(outcome: .failure(error: Self.sessionLeftError), required: required)
         }
-        rows[calls] = .calls(row: window)
+        rows[windowKey] = .calls(row: window)
     }
 }

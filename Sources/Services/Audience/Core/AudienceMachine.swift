@@ -21,11 +21,12 @@ package struct AudienceMachine: Machine {
     package let partition: Int
     /// The limits of each app.
     package let policies: Policies
-    /// How long a new epoch waits for gateways to assert their sessions.
+    /// How long a new epoch waits for gateways to assert their sessions: the time in which the epoch is settling.
     ///
-    /// The wait is shorter than the 15 s of I5, because reconnecting to Redis and publishing the counts take time too.
+    /// I5 allows 15 s in total. The wait is shorter, because reconnecting to Redis and publishing the counts take time
+    /// too.
     package let settling: Milliseconds
-    /// The maximum number of leases that expire in one tick; the rest expire in the following ticks.
+    /// The maximum number of leases that expire in one tick; further leases expire in the following ticks.
     package let expiryLimit: Int
 
     /// A machine for `partition`.
@@ -45,7 +46,7 @@ package struct AudienceMachine: Machine {
     /// The shortest time between two published counts of a live.
     package static let countInterval = Milliseconds.seconds(1)
     /// The retry delay for clients that are rejected because Redis cannot be reached, in milliseconds.
-    static let retryAfter: Int64 = 1000
+    static let retryDelayMilliseconds: Int64 = 1000
     /// The maximum number of users in `LiveRow.kickedWhileStale`; the oldest are removed first.
     static let kickedWhileStaleLimit = 1000
 }

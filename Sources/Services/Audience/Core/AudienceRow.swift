@@ -4,7 +4,7 @@ package import PlazaModel
 
 /// One keyed piece of presence's state.
 ///
-/// No row has the sessions of a live: Redis holds the sessions, and gateways can assert them again.
+/// The rows do not contain the sessions of the lives. Redis holds the sessions, and gateways can assert them again.
 package enum AudienceRow: JournalRow, Codable {
     case partition(row: PartitionRow)
     case live(row: LiveRow)
@@ -31,10 +31,9 @@ package enum AudienceRow: JournalRow, Codable {
 
 /// The state of the leases of a whole partition.
 package struct PartitionRow: Hashable, Sendable, Codable {
-    /// When the new epoch of the leases has settled.
+    /// When the new epoch of the leases will have settled; nil when no epoch is settling.
     ///
-    /// Until then no lease expires, because gateways are still asserting their sessions. Nil when no epoch is
-    /// settling.
+    /// Until then no lease expires, because gateways are still asserting their sessions.
     package var settlesAt: Timestamp?
     /// Whether Redis cannot be reached and counts have been marked stale.
     package var isUnavailable = false
@@ -65,56 +64,63 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package var admins: [UserID] = []
     /// The live's own limit of users; 0 means that only the app's limit applies.
     package var maxMembers = 0
-    /// The offset of the live's opening.
+    /// The inbox offset of the live's opening.
     ///
-    /// A ticket below it is from an earlier live of the same name.
-    package var openedAt: Int64
+    /// A lower ticket is from an earlier live of the same name.
+    package var openingOffset: Int64
     /// The number of users in the live according to the leases, without the owner.
     package var count = 0
     /// The number of joins so far, including repeated visits.
     package var totalViewers = 0
-    /// The last published values of `count` and `totalViewers`, and when they were published.
+    /// The last published value of `count`.
     package var publishedCount = 0
-    package var publishedTotal = 0
+    /// The last published value of `totalViewers`.
+    package var publishedTotalViewers = 0
+    /// When the count was last published.
     package var publishedAt: Timestamp
     /// When the unpublished count is due to be published (at most one update a second).
     package var countDue: Timestamp?
     /// Whether the owner is present, has left or is offline, according to the leases.
     package var ownerPresence = OwnerPresence.left
-    /// The occupancy last reported to the directory, which assumes these values for a new live.
-    package var reportedOwner = OwnerPresence.left
-    package var reportedEmpty = true
+    /// The owner's presence as last reported to the directory, which assumes `left` for a new live.
+    package var reportedOwnerPresence = OwnerPresence.left
+    /// Whether the live was last reported to the directory as empty; the directory assumes so for a new live.
+    package var wasReportedEmpty = true
+    /// When the occupancy was last reported to the directory.
     package var occupancyReportedAt = Timestamp.distantPast
     /// When the unreported occupancy is due to be reported (at most one update a second).
     package var occupancyDue: Timestamp?
     /// Whether the leases of this live are uncertain: Redis cannot be reached, or a new epoch has not settled.
     package var isStale = false
-    /// Whether a new epoch has settled and presence does not know yet whether the owner is in the live.
-    package var awaitsOwner = false
-    /// Whether a user joined while Redis could not be reached: then the live is not empty, even if it has no leases.
+    /// Whether a new epoch has settled, but presence has not confirmed yet whether the owner is in the live.
+    package var isOwnerUnconfirmed = false
+    /// Whether a user joined while Redis could not be reached; then the live is not empty, even if it has no leases.
     package var hasUnrecordedJoins = false
-    /// The users who were kicked while the leases are uncertain and have not joined again.
+    /// The users who were kicked while the leases were uncertain and have not joined again.
     ///
-    /// A second kick of such a user fails (I6).
+    /// While the leases are uncertain, a second kick of such a user fails (I6).
     package var kickedWhileStale: [UserID] = []
 
-    package init(epoch: Int64, owner: UserID, openedAt: Int64, publishedAt: Timestamp) {
+    package init(epoch: Int64, owner: UserID, openingOffset: Int64, publishedAt: Timestamp) {
         self.epoch = epoch
         self.owner = owner
-        self.openedAt = openedAt
+        self.openingOffset = openingOffset
         self.publishedAt = publishedAt
     }
 
     private enum CodingKeys: String, CodingKey {
-        case epoch, owner, admins, maxMembers, openedAt, count, totalViewers
+        case epoch, owner, admins, maxMembers
+        case openingOffset = "openedAt"
+        case count, totalViewers
         case publishedCount = "toldCount"
-        case publishedTotal = "toldTotal"
+        case publishedTotalViewers = "toldTotal"
         case publishedAt = "toldAt"
         case countDue, ownerPresence
-        case reportedOwner = "toldOwner"
-        case reportedEmpty = "toldEmpty"
+        case reportedOwnerPresence = "toldOwner"
+        case wasReportedEmpty = "toldEmpty"
         case occupancyReportedAt = "occupancyToldAt"
-        case occupancyDue, isStale, awaitsOwner
+        case occupancyDue, isStale
+        case isOwnerUnconfirmed = "awaitsOwner"
         case hasUnrecordedJoins = "hasUnwritten"
         case kickedWhileStale
     }
@@ -129,7 +135,7 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package func record(_ key: LiveKey, at now: Timestamp) -> CountRecord {
         CountRecord(
             app: key.app, live: key.live, epoch: self.epoch, count: self.publishedCount,
-            totalViewers: self.publishedTotal,
+            totalViewers: self.publishedTotalViewers,
             stale: self.isStale, at: now)
     }
 }

@@ -17,7 +17,7 @@ package struct Bans: Hashable, Sendable, Codable {
         package func isActive(at now: Timestamp) -> Bool { self.until.map { now < $0 } ?? true }
     }
 
-    /// Sorted by user, so that the check of a join is a binary search.
+    /// The bans, sorted by user, so that the check of a join is a binary search.
     package private(set) var bans: [Ban] = []
 
     /// An empty list of bans.
@@ -37,11 +37,11 @@ package struct Bans: Hashable, Sendable, Codable {
         }
         self.bans.insert(Ban(user: user, until: until), at: index)
         if self.bans.count > Limits.bansPerLive,
-            let first = self.bans.indices.min(by: {
+            let firstToEnd = self.bans.indices.min(by: {
                 self.bans[$0].until ?? .distantFuture < self.bans[$1].until ?? .distantFuture
             })
         {
-            self.bans.remove(at: first)
+            self.bans.remove(at: firstToEnd)
         }
     }
 

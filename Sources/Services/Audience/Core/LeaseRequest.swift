@@ -8,22 +8,26 @@ package import PlazaModel
 package enum LeaseRequest: Hashable, Sendable {
     /// Adds a session, or extends its lease. If `isOnly`, also removes the user's other sessions.
     ///
-    /// Rejected as `full` when the live has `limit` users and this user is not among them. `since` is the ticket of
-    /// the session's earlier join. Rejected as `ticketVoid` when the session left or was removed after that join, or
-    /// when that ticket belongs to another user.
+    /// `earlierTicket` is the ticket of the session's earlier join. The join is rejected as `full` when the live has
+    /// `limit` users and this user is not among them. It is rejected as `ticketVoid` when the session left or was removed
+    /// after its earlier join, or when the earlier ticket belongs to another user.
     case join(
-        live: LiveKey, owner: UserID, member: Presence, limit: Int, since: Ticket? = nil, isOnly: Bool = false)
+        live: LiveKey, owner: UserID, member: Presence, limit: Int, earlierTicket: Ticket? = nil, isOnly: Bool = false)
     /// Removes a session, unless it has joined again since `ticket`.
     case leave(live: LiveKey, owner: UserID, user: UserID, session: SessionID, ticket: Ticket)
-    /// Extends each lease to now − `silentFor` + the lease's duration; never shortens a lease. A user whose leases
-    /// have expired gets a new lease.
+    /// Extends each lease to now − `silentFor` + the lease's duration; never shortens a lease.
+    ///
+    /// A user whose leases have expired gets a new lease.
     case heartbeats(live: LiveKey, owner: UserID, heartbeats: [Heartbeat])
     /// Adds the members that a gateway asserts; only the count is reported.
     case assert(live: LiveKey, owner: UserID, members: [Presence])
-    /// Removes all sessions of a user. If `includesAbsent`, also revokes the tickets of a user without a session.
+    /// Removes all sessions of a user, and revokes the user's tickets.
+    ///
+    /// The tickets of a user without a session are revoked only if `includesAbsent`.
     case kick(live: LiveKey, user: UserID, includesAbsent: Bool)
-    /// Changes the name or picture of a user who has a session or whose session has expired recently. A ticket that
-    /// is not valid changes nothing.
+    /// Changes the name or picture of a user who has a session, or whose session has expired recently.
+    ///
+    /// A request with a revoked ticket changes nothing.
     case rename(live: LiveKey, user: UserInfo, session: SessionID, ticket: Ticket)
     /// Removes all sessions of a live, because it has ended or a live of the same name begins.
     case clear(live: LiveKey)

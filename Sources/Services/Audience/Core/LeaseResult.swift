@@ -7,8 +7,9 @@ package enum LeaseResult: Hashable, Sendable {
     case unavailable
     /// The changes that the request made; empty when it changed nothing.
     case changed([LeaseChange])
-    /// One page of the list. `next` is the ticket after which the next page begins; nil when this page is the last
-    /// one.
+    /// One page of the audience list, and the number of users in the live.
+    ///
+    /// `next` is the ticket after which the next page begins; nil for the last page.
     case page(members: [AudienceMember], next: Int64?, count: Int)
     /// Whether the user has a session in the live.
     case membership(isMember: Bool)
@@ -26,8 +27,11 @@ package enum LeaseResult: Hashable, Sendable {
 ///
 /// `count` is the number of users in the live after the change, without the owner.
 package enum LeaseChange: Hashable, Sendable {
-    /// The session joined. `isFirst`: the user had no other session. `replaces`: the user's other sessions were
-    /// removed. `isRenamed`: the user's name or picture differs from before.
+    /// The session joined.
+    ///
+    /// - `isFirst`: the user had no session before.
+    /// - `replaces`: the user's other sessions were removed.
+    /// - `isRenamed`: the name or picture of a user who had a session has changed.
     case joined(isFirst: Bool, count: Int, replaces: Bool = false, isRenamed: Bool = false)
     /// The join was rejected: the live is full.
     case full

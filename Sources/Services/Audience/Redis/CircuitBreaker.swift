@@ -3,11 +3,13 @@ internal import Concurrency
 
 /// The circuit breaker shared by all connections of a process to Redis.
 ///
-/// The connections share one thread, so each request that times out delays all partitions. After one time-out,
-/// requests on all connections fail at once until a pause is over.
+/// The connections share one thread, so each request that times out delays all partitions. Therefore, after one time-out,
+/// the requests on all connections fail immediately until a pause is over.
 package final class CircuitBreaker: Sendable {
+    /// When the breaker closes again, in milliseconds of the monotonic clock.
     private let closesAt = Locked<Int64>(.min)
     private let pauseMilliseconds: Int64
+    /// Returns the monotonic time in milliseconds.
     private let now: @Sendable () -> Int64
 
     /// - Parameters:

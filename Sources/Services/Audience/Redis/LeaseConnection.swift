@@ -5,10 +5,12 @@ package import RedisClient
 package protocol LeaseConnection: AnyObject {
     /// Connects, unless already connected, and returns the identity of the server.
     ///
-    /// Throws soon if the server cannot be reached.
+    /// Throws after a short time-out if the server cannot be reached.
     func connect() throws(RedisError) -> RedisClient.Identity
 
-    /// Runs scripts in one pipeline, only on the connection that `connect` last returned.
+    /// Runs scripts in one pipeline.
+    ///
+    /// Throws if the connection is not the one whose identity `connect` last returned.
     ///
     /// - Returns: one reply for each call; a script that fails replies with `.error`.
     func run(_ calls: [RedisScriptCall]) throws(RedisError) -> [RedisReply]

@@ -17,9 +17,9 @@ extension LeaseRequest {
     ///
     /// - Parameters:
     ///   - key: the hash tag of the partition.
-    ///   - generation: the owner's generation; the script rejects older ones.
-    ///   - epoch: the epoch of the leases; the script rejects any other.
-    ///   - lease: how long a session lives after its last heartbeat.
+    ///   - generation: the owner's generation; the script rejects the request if a later owner has opened the partition.
+    ///   - epoch: the epoch of the leases; the script rejects the request if Redis holds another epoch.
+    ///   - lease: how long a lease lasts after the session's last heartbeat.
     ///   - moment: the moment of the input.
     /// - Returns: the script call with all its arguments.
     func call(
@@ -29,11 +29,11 @@ extension LeaseRequest {
         if !self.isQuery { arguments += ["\(moment.offset)", "\(moment.now.milliseconds)", "\(lease.count)"] }
         let script: LeaseScript
         switch self {
-        case .join(let live, let owner, let member, let limit, let since, let isOnly):
+        case .join(let live, let owner, let member, let limit, let earlierTicket, let isOnly):
             script = .join
             arguments += [
                 live.text, owner.text, member.user.userID.text, member.session.text, StoredProfile.text(member.user),
-                "\(limit)", since.map { "\($0.offset)" } ?? "", isOnly ? "1" : "0",
+                "\(limit)", earlierTicket.map { "\($0.offset)" } ?? "", isOnly ? "1" : "0",
             ]
         case .leave(let live, _, let user, let session, let ticket):
             script = .leave
@@ -56,9 +56,9 @@ extension LeaseRequest {
                     StoredProfile.text(member.user),
                 ]
             }
-        case .kick(let live, let user, let isUnsure):
+        case .kick(let live, let user, let includesAbsent):
             script = .kick
-            arguments += [live.text, user.text, isUnsure ? "1" : "0"]
+            arguments += [live.text, user.text, includesAbsent ? "1" : "0"]
         case .rename(let live, let user, let session, let ticket):
             script = .rename
             arguments += [live.text, user.userID.text, session.text, "\(ticket.offset)", StoredProfile.text(user)]
@@ -83,7 +83,7 @@ extension LeaseRequest {
 
     /// Reads the reply of the script; nil when the reply is malformed.
     ///
-    /// The changes themselves are read from the outbox.
+    /// The reply of a request that changes the leases has no changes; they are read from the outbox.
     func result(_ reply: RedisReply) -> LeaseResult? {
         switch self {
         case .join, .leave, .heartbeats, .assert, .kick, .rename, .clear, .tick:
@@ -93,8 +93,9 @@ extension LeaseRequest {
             if reply == .null { return .profile(nil) }
             return reply.text.flatMap(StoredProfile.entry).map { .profile(StoredProfile.user(user, $0.profile)) }
         case .page:
+            // The number of users, the ticket after which the next page begins, then users and entries alternately.
             guard let list = reply.elements, list.count >= 2, list.count % 2 == 0, let count = list[0].integer,
-                let next = list[1].text
+                let nextTicket = list[1].text
             else { return nil }
             var members: [AudienceMember] = []
             for index in stride(from: 2, to: list.count, by: 2) {
@@ -103,13 +104,13 @@ extension LeaseRequest {
                 members.append(
                     AudienceMember(user: StoredProfile.user(UserID(user), stored.profile), joinedAt: stored.joinedAt))
             }
-            return .page(members: members, next: Int64(next), count: Int(count))
+            return .page(members: members, next: Int64(nextTicket), count: Int(count))
         }
     }
 }
 
 extension RedisReply {
-    /// The number, also if it is sent as text; nil for other replies.
+    /// The number, even if it is sent as text; nil for other replies.
     var integer: Int64? {
         switch self {
         case .integer(let number): number

@@ -9,7 +9,7 @@ package enum LeaseScript: String, CaseIterable, Sendable {
     case join, leave, beats, assert, kick, rename, clear, tick
     // Scripts that only read.
     case page, member, profile, outbox
-    // Scripts with which a new owner acquires the partition, or begins a new epoch.
+    // Scripts with which an owner opens the partition, and begins a new epoch.
     case open, begin
 
     /// The script with its whole source, as Redis runs it.
@@ -23,6 +23,7 @@ package enum LeaseScript: String, CaseIterable, Sendable {
         RedisScriptCall(self.source, keys: [key], arguments: arguments)
     }
 
+    /// The script, joined from its own file and the files that stand before it.
     private var assembled: RedisScript {
         let parts: [[UInt8]]
         switch self {
@@ -35,6 +36,7 @@ package enum LeaseScript: String, CaseIterable, Sendable {
         return RedisScript(name: self.rawValue, source: text)
     }
 
+    /// The script's own file.
     private var body: [UInt8] {
         switch self {
         case .join: PackageResources.join_lua

@@ -7,59 +7,68 @@ package import ServiceShell
 
 /// The leases of one partition in Redis: executes the requests of a batch in one pipeline, and reads the changes.
 ///
-/// A former owner of the partition may wake up and send requests; Redis may lose data. So each script names the
-/// owner's generation and the epoch of the leases, and rejects requests of an older generation or another epoch
+/// A former owner of the partition may wake up and send requests, and Redis may lose data. So each request names the
+/// owner's generation and the epoch of the leases. The scripts reject requests of an older generation or another epoch
 /// (docs/decisions/0003).
 package final class LeaseStore {
-    /// How many outbox entries are read at once.
-    static let pageLimit = 10_000
-    /// How many times a batch is tried when the epoch changes meanwhile.
-    private static let attempts = 3
+    /// The maximum number of outbox entries that are read at once.
+    static let outboxPageLimit = 10_000
+    /// How many times a batch is tried when the epoch changes during the attempt.
+    private static let maxAttempts = 3
 
     /// The outcome of a batch.
     package enum Outcome: Equatable, Sendable {
         /// Redis cannot be reached. `mayHaveRun`: whether Redis may have executed the requests.
         case unavailable(mayHaveRun: Bool, detail: String)
-        /// The result of each input, the new epoch if one began, and the last outbox entry that the batch may
-        /// publish.
+        /// The result of each input, the name of the new epoch if one began, and the id of the last outbox entry up to
+        /// the batch's last offset.
         case done(results: [LeaseResult], newEpoch: String?, lastID: Int64)
     }
 
     private enum Failure: Error {
+        /// A later owner has opened the partition.
         case fenced
+        /// Redis holds another epoch than the requests name.
         case epochChanged
+        /// Redis cannot be reached.
         case unavailable(mayHaveRun: Bool, detail: String)
-        /// A script has failed, or its reply is malformed: Redis holds values that nobody has written so.
+        /// A script has failed, or its reply is malformed, because Redis holds values that no script has written.
         case damaged(detail: String)
     }
 
     private let connection: any LeaseConnection
-    private let key: String
+    /// The hash tag of the partition's keys in Redis.
+    private let hashTag: String
+    /// How long a lease lasts after the session's last heartbeat.
     private let lease: Milliseconds
+    /// The owner's fencing token.
     private var generation: Int64 = 0
+    /// The number of epochs that this store has begun; makes their names unique.
     private var epochsBegun = 0
-    /// Whether the next epoch must begin without any of the values in Redis.
+    /// Whether the values in Redis cannot be trusted, so that the next epoch must begin without them.
     private var isDamaged = false
-    /// The server and the epoch that the current connection found when it opened the partition; nil when it must be
-    /// opened first.
-    private var opened: (identity: RedisClient.Identity, epoch: String)?
-    /// The last known number of sessions with a lease in the partition.
-    package private(set) var sessions = 0
+    /// The server on which the partition is open, and the epoch that it holds; nil when the partition must be opened
+    /// first.
+    private var openedPartition: (identity: RedisClient.Identity, epoch: String)?
+    /// The number of sessions with a lease in the partition, as of the last reply.
+    package private(set) var sessionCount = 0
 
     /// - Parameters:
     ///   - connection: the connection to Redis.
     ///   - partition: the inbox partition that the leases belong to.
-    ///   - lease: how long a session lives after its last heartbeat.
+    ///   - lease: how long a lease lasts after the session's last heartbeat.
     package init(_ connection: any LeaseConnection, partition: Int, lease: Milliseconds) {
         self.connection = connection
-        self.key = "{audience.\(partition)}"
+        self.hashTag = "{audience.\(partition)}"
         self.lease = lease
     }
 
-    /// Sets the generation of the new owner: from its next request on, requests of earlier owners are rejected.
+    /// Sets the generation of the new owner.
+    ///
+    /// From the new owner's next request on, Redis rejects requests of earlier owners.
     package func acquired(generation: Int64) {
         self.generation = generation
-        self.opened = nil
+        self.openedPartition = nil
     }
 
     /// Executes the requests of a batch.
@@ -67,10 +76,10 @@ package final class LeaseStore {
     /// - Parameters:
     ///   - batch: the inputs, in order; a request whose offset was already executed changes nothing.
     ///   - cursor: the position up to which this owner has published the outbox.
-    ///   - committedID: the last entry whose publication is committed; entries up to it are deleted.
+    ///   - committedID: the id of the last entry whose publication is committed; entries up to it are deleted.
     ///   - needsEpoch: whether a new epoch must begin, because something was decided without the leases.
-    ///   - lives: returns all lives of the partition. It is called only after a script has failed: their leases are
-    ///     then removed by name.
+    ///   - lives: returns all lives of the partition. It is called only after a script has failed, to remove the leases
+    ///     of each live by its name.
     /// - Returns: the result of each input, or the reason why Redis could not be reached.
     /// - Throws: `.fenced` when a later owner has acquired the partition.
     package func execute(
@@ -79,50 +88,56 @@ package final class LeaseStore {
     ) throws(ProcessorError) -> Outcome {
         guard let first = batch.first else { return .done(results: [], newEpoch: nil, lastID: cursor.id) }
         var newEpoch: String?
-        for _ in 0..<Self.attempts {
+        for _ in 0..<Self.maxAttempts {
             do throws(Failure) {
-                let found = try self.open(isFirst: cursor.epoch.isEmpty)
-                let expected = newEpoch ?? cursor.epoch
-                let isKnown = found.epoch == expected && expected.hasSuffix(found.identity.runID)
-                var epoch = expected
-                if !isKnown || needsEpoch && newEpoch == nil {
-                    epoch = try self.beginEpoch(found.identity, cursor, at: first.moment.now, lives)
+                let opened = try self.open(isFirst: cursor.epoch.isEmpty)
+                let expectedEpoch = newEpoch ?? cursor.epoch
+                // The name of an epoch ends with the run id of its server. A server with another run id has restarted,
+                // and may have lost leases.
+                let isExpected = opened.epoch == expectedEpoch && expectedEpoch.hasSuffix(opened.identity.runID)
+                var epoch = expectedEpoch
+                if !isExpected || needsEpoch && newEpoch == nil {
+                    epoch = try self.beginEpoch(opened.identity, cursor, at: first.moment.now, lives)
                     newEpoch = epoch
                 }
-                let (results, lastID) = try self.run(batch, epoch: epoch, after: cursor.id, committedID: committedID)
+                let (results, lastID) = try self.runBatch(
+                    batch, epoch: epoch, after: cursor.id, committedID: committedID)
                 return .done(results: results, newEpoch: newEpoch, lastID: lastID)
             } catch {
-                self.opened = nil
+                self.openedPartition = nil
                 switch error {
                 case .fenced: throw .fenced
                 case .epochChanged: continue
                 case .unavailable(let mayHaveRun, let detail):
                     return .unavailable(mayHaveRun: mayHaveRun, detail: detail)
                 case .damaged(let detail):
-                    // The next batch begins a new epoch, because this one counts as decided without the leases.
+                    // This batch counts as decided without the leases, so the next batch begins a new epoch.
                     self.isDamaged = true
                     return .unavailable(mayHaveRun: true, detail: detail)
                 }
             }
         }
-        return .unavailable(mayHaveRun: true, detail: "the epoch went \(Self.attempts) times")
+        return .unavailable(mayHaveRun: true, detail: "the epoch went \(Self.maxAttempts) times")
     }
 
     /// Connects and opens the partition, unless it is already open on this connection.
     ///
-    /// - Parameter isFirst: whether no owner of the partition has ever committed an epoch.
+    /// - Parameter isFirst: whether no owner of the partition has committed an epoch so far.
     /// - Returns: the server, and the name of the epoch that it holds; empty if it holds none.
     /// - Throws: `fenced`, `unavailable`, `damaged`.
     private func open(isFirst: Bool) throws(Failure) -> (identity: RedisClient.Identity, epoch: String) {
-        let identity = try Self.wrapped(mayHaveRun: false) { () throws(RedisError) in try self.connection.connect() }
-        if let opened = self.opened, opened.identity == identity { return opened }
-        let reply = try self.runOne(LeaseScript.open.call(["\(self.generation)", isFirst ? "1" : "0"], key: self.key))
+        let identity = try Self.convertingErrors(mayHaveRun: false) { () throws(RedisError) in
+            try self.connection.connect()
+        }
+        if let partition = self.openedPartition, partition.identity == identity { return partition }
+        let reply = try self.runScript(
+            LeaseScript.open.call(["\(self.generation)", isFirst ? "1" : "0"], key: self.hashTag))
         guard let list = reply.elements, list.count == 2, let epoch = list[0].text, let sessions = list[1].integer
         else { throw .unavailable(mayHaveRun: false, detail: "an answer of another shape") }
-        self.sessions = Int(sessions)
-        let found = (identity: identity, epoch: epoch)
-        self.opened = found
-        return found
+        self.sessionCount = Int(sessions)
+        let partition = (identity: identity, epoch: epoch)
+        self.openedPartition = partition
+        return partition
     }
 
     /// Begins a new epoch.
@@ -137,44 +152,47 @@ package final class LeaseStore {
         let flags = [isFirst ? "1" : "0", self.isDamaged ? "1" : "0"]
         var arguments = ["\(self.generation)", name, "\(cursor.id)", "\(now.milliseconds)"] + flags
         if self.isDamaged { arguments += lives().map(\.text) }
-        _ = try self.runOne(LeaseScript.begin.call(arguments, key: self.key))
+        _ = try self.runScript(LeaseScript.begin.call(arguments, key: self.hashTag))
         self.isDamaged = false
-        self.sessions = 0
-        self.opened = (identity: identity, epoch: name)
+        self.sessionCount = 0
+        self.openedPartition = (identity: identity, epoch: name)
         return name
     }
 
-    private func run(
-        _ batch: [PlannedInput], epoch: String, after published: Int64, committedID: Int64
+    /// Sends the requests of a batch and reads the outbox, in one pipeline.
+    ///
+    /// More round trips follow only if the outbox has more than one page of entries.
+    private func runBatch(
+        _ batch: [PlannedInput], epoch: String, after publishedID: Int64, committedID: Int64
     ) throws(Failure) -> (results: [LeaseResult], lastID: Int64) {
         var calls: [RedisScriptCall] = []
         for planned in batch {
             for request in Self.requests(of: planned) {
                 calls.append(
                     request.call(
-                        key: self.key, generation: self.generation, epoch: epoch, lease: self.lease,
+                        key: self.hashTag, generation: self.generation, epoch: epoch, lease: self.lease,
                         at: planned.moment))
             }
         }
-        calls.append(self.outboxCall(epoch: epoch, committedID: committedID, after: published))
-        var replies = try self.runAll(calls)
+        calls.append(self.outboxCall(epoch: epoch, committedID: committedID, after: publishedID))
+        var replies = try self.runScripts(calls)
         guard let outbox = replies.popLast(), let lastOffset = batch.last?.moment.offset else {
             throw .unavailable(mayHaveRun: true, detail: "too few replies")
         }
-        var entries = try self.entries(outbox)
-        while entries.count % Self.pageLimit == 0, let last = entries.last, last.offset <= lastOffset {
-            let more = try self.entries(
-                self.runOne(self.outboxCall(epoch: epoch, committedID: committedID, after: last.id)))
-            if more.isEmpty { break }
-            entries += more
+        var page = try self.readPage(outbox)
+        var entries = page.entries
+        while page.isFull, let last = page.entries.last, last.offset <= lastOffset {
+            page = try self.readPage(
+                self.runScript(self.outboxCall(epoch: epoch, committedID: committedID, after: last.id)))
+            entries += page.entries
         }
-        return try Self.results(batch, replies, entries, after: published)
+        return try Self.results(batch, replies, entries, after: publishedID)
     }
 
     /// The requests that are sent for an input.
     ///
-    /// The leases are extended by times without input. An input that changes nothing sends an empty tick, so that a
-    /// time with rejected inputs and queries only does not count as such a time.
+    /// Redis extends the leases by each gap without requests, as a standstill of the partition. An input that changes no
+    /// lease is not part of a standstill, so it sends an empty tick, which closes the gap.
     private static func requests(of planned: PlannedInput) -> [LeaseRequest] {
         guard let request = planned.request else { return [.tick(limit: 0)] }
         return request.isQuery ? [.tick(limit: 0), request] : [request]
@@ -182,30 +200,31 @@ package final class LeaseStore {
 
     /// Assigns each input its reply and the outbox entries of its offset.
     ///
-    /// An entry with a later offset belongs to the next batch, because after a crash the inbox may be split into
-    /// batches differently. The input of an entry with an earlier offset was decided without the leases, so the entry
-    /// is never published.
+    /// An entry with a later offset than the batch belongs to a following batch: after a crash, the inbox may be split into
+    /// batches differently. An entry with an earlier offset than the batch belongs to an input that was decided without
+    /// the leases, so the entry is never published.
     private static func results(
-        _ batch: [PlannedInput], _ replies: [RedisReply], _ entries: [OutboxEntry], after published: Int64
+        _ batch: [PlannedInput], _ replies: [RedisReply], _ entries: [OutboxEntry], after publishedID: Int64
     ) throws(Failure) -> (results: [LeaseResult], lastID: Int64) {
         var results: [LeaseResult] = []
-        var lastID = published
-        var reply = replies.startIndex
-        var next = entries.startIndex
+        var lastID = publishedID
+        var nextReply = replies.startIndex
+        var nextEntry = entries.startIndex
         for planned in batch {
             var result = LeaseResult.nothing
             for request in Self.requests(of: planned) {
-                guard reply < replies.endIndex, let read = request.result(replies[reply]) else {
+                guard nextReply < replies.endIndex, let requestResult = request.result(replies[nextReply]) else {
                     throw .damaged(detail: "an answer of another shape")
                 }
-                result = read
-                reply += 1
+                result = requestResult
+                nextReply += 1
             }
             var changes: [LeaseChange] = []
-            while next < entries.endIndex, entries[next].offset <= planned.moment.offset {
-                if entries[next].offset == planned.moment.offset { changes.append(entries[next].change) }
-                lastID = max(lastID, entries[next].id)
-                next += 1
+            while nextEntry < entries.endIndex, entries[nextEntry].offset <= planned.moment.offset {
+                let entry = entries[nextEntry]
+                if entry.offset == planned.moment.offset { changes.append(entry.change) }
+                lastID = max(lastID, entry.id)
+                nextEntry += 1
             }
             // A query has no changes.
             if case .changed = result { result = .changed(changes) }
@@ -214,27 +233,33 @@ package final class LeaseStore {
         return (results, lastID)
     }
 
-    private func outboxCall(epoch: String, committedID: Int64, after published: Int64) -> RedisScriptCall {
-        let arguments = ["\(self.generation)", epoch, "\(committedID)", "\(published)", "\(Self.pageLimit)"]
-        return LeaseScript.outbox.call(arguments, key: self.key)
+    private func outboxCall(epoch: String, committedID: Int64, after publishedID: Int64) -> RedisScriptCall {
+        let arguments = ["\(self.generation)", epoch, "\(committedID)", "\(publishedID)", "\(Self.outboxPageLimit)"]
+        return LeaseScript.outbox.call(arguments, key: self.hashTag)
     }
 
-    private func entries(_ reply: RedisReply) throws(Failure) -> [OutboxEntry] {
-        guard let list = reply.elements, list.count == 2, let sessions = list[0].integer, let found = list[1].elements
+    /// Reads the reply of the script `outbox`: the number of sessions, and the entries.
+    private func readPage(_ reply: RedisReply) throws(Failure) -> (entries: [OutboxEntry], isFull: Bool) {
+        guard let list = reply.elements, list.count == 2, let sessions = list[0].integer,
+            let entries = list[1].elements
         else { throw .damaged(detail: "an outbox of another shape") }
-        self.sessions = Int(sessions)
-        return found.compactMap { OutboxEntry($0) }
+        self.sessionCount = Int(sessions)
+        // An entry that cannot be read counts for the page, too.
+        return (entries.compactMap { OutboxEntry($0) }, entries.count >= Self.outboxPageLimit)
     }
 
-    private func runOne(_ call: RedisScriptCall) throws(Failure) -> RedisReply {
-        guard let reply = try self.runAll([call]).first else {
+    private func runScript(_ call: RedisScriptCall) throws(Failure) -> RedisReply {
+        guard let reply = try self.runScripts([call]).first else {
             throw .unavailable(mayHaveRun: true, detail: "no reply")
         }
         return reply
     }
 
-    private func runAll(_ calls: [RedisScriptCall]) throws(Failure) -> [RedisReply] {
-        let replies = try Self.wrapped(mayHaveRun: true) { () throws(RedisError) in try self.connection.run(calls) }
+    /// Runs scripts in one pipeline; the error of a script becomes a `Failure`.
+    private func runScripts(_ calls: [RedisScriptCall]) throws(Failure) -> [RedisReply] {
+        let replies = try Self.convertingErrors(mayHaveRun: true) { () throws(RedisError) in
+            try self.connection.run(calls)
+        }
         guard replies.count == calls.count else { throw .unavailable(mayHaveRun: true, detail: "too few replies") }
         for case .error(let message) in replies {
             if message.hasPrefix("FENCED") { throw .fenced }
@@ -244,8 +269,10 @@ package final class LeaseStore {
         return replies
     }
 
-    /// Runs `body`; `mayHaveRun` says that it sends requests, which Redis may have executed even when `body` fails.
-    private static func wrapped<R>(mayHaveRun: Bool, _ body: () throws(RedisError) -> R) throws(Failure) -> R {
+    /// Runs `body`, and throws `unavailable` if it fails.
+    ///
+    /// `mayHaveRun` is true if `body` sends requests, which Redis may have executed even when `body` fails.
+    private static func convertingErrors<R>(mayHaveRun: Bool, _ body: () throws(RedisError) -> R) throws(Failure) -> R {
         do throws(RedisError) {
             return try body()
         } catch {

@@ -9,8 +9,8 @@ package struct OutboxCursor: Hashable, Sendable {
     package var epoch = ""
     /// The id of the last published entry of the outbox.
     package var id: Int64 = 0
-    /// The latest time seen, so that time never goes backwards for the next owner.
-    package var now = Timestamp.distantPast
+    /// The latest time of an input, so that time never goes backwards for the next owner.
+    package var latestTime = Timestamp.distantPast
 
     package init() {}
 
@@ -19,12 +19,12 @@ package struct OutboxCursor: Hashable, Sendable {
     /// An empty or malformed text stands for the beginning of the outbox.
     package init(text: String) {
         let parts = text.split(separator: " ")
-        guard parts.count == 3, let id = Int64(parts[1]), let now = Int64(parts[2]) else { return }
+        guard parts.count == 3, let id = Int64(parts[1]), let latestTime = Int64(parts[2]) else { return }
         self.epoch = parts[0] == "-" ? "" : String(parts[0])
         self.id = id
-        self.now = Timestamp(milliseconds: now)
+        self.latestTime = Timestamp(milliseconds: latestTime)
     }
 
     /// The committed text: the epoch or a hyphen, the id, the time.
-    package var text: String { "\(self.epoch.isEmpty ? "-" : self.epoch) \(self.id) \(self.now.milliseconds)" }
+    package var text: String { "\(self.epoch.isEmpty ? "-" : self.epoch) \(self.id) \(self.latestTime.milliseconds)" }
 }

@@ -5,7 +5,7 @@ internal import RedisClient
 
 /// One change to the leases, as stored in the partition's outbox in Redis.
 ///
-/// The change is published once, in the Kafka transaction of its offset, and deleted after that has committed.
+/// The change is published once, in the Kafka transaction of its offset, and deleted after the transaction has committed.
 struct OutboxEntry {
     /// The number of the entry in the partition's outbox, in ascending order.
     var id: Int64
@@ -24,9 +24,10 @@ struct OutboxEntry {
             guard let name = list[index].text, let value = list[index + 1].text else { return nil }
             fields[name] = value
         }
+        // The head of each script says which fields its entries have.
         guard let offset = fields["o"].flatMap({ Int64($0) }), let kind = fields["k"] else { return nil }
         let count = fields["c"].flatMap { Int($0) } ?? 0
-        let user = fields["u"].map { StoredProfile.user(UserID($0), fields["p"] ?? "0 ") }
+        let user = fields["u"].map { StoredProfile.user(UserID($0), fields["p"] ?? StoredProfile.empty) }
         let change: LeaseChange
         switch (kind, user) {
         case ("joined", _):

@@ -16,6 +16,7 @@ struct PresenceMetrics {
     /// The machine's name in its consumer group, its thread and its metrics.
     static let machine = "audience"
 
+    /// Registers the metrics of a partition in `registry`.
     init(_ registry: MetricsRegistry, partition: Int) {
         typealias Names = MetricNames.Audience
         self.malformed = registry.counter(
@@ -34,6 +35,7 @@ struct PresenceMetrics {
         self.expired = registry.counter(Names.leaves, help: help, labels: ["reason": "expired"])
     }
 
+    /// Counts the joins and leaves among the changes.
     func count(_ changes: [LeaseChange]) {
         for change in changes {
             switch change {

@@ -8,9 +8,9 @@ package import ServiceShell
 
 /// Runs presence for one partition: plans a batch, executes its lease requests in Redis, and handles the results.
 ///
-/// The requests are executed before the shell's transaction, which may abort; then the batch is processed again. To
-/// make this safe, the changes stay in Redis's outbox until the transaction has committed, and Redis executes each
-/// offset once. So the second attempt changes nothing in Redis and emits the same effects.
+/// The requests are executed before the shell's transaction. If the transaction aborts, the batch is processed again. To
+/// make this safe, the changes stay in Redis's outbox until the transaction has committed, and Redis executes the request
+/// of each offset once. So the second attempt changes nothing in Redis and emits the same effects.
 package final class PresenceProcessor: PartitionProcessor {
     private let machine: AudienceMachine
     private let store: LeaseStore
@@ -37,7 +37,7 @@ package final class PresenceProcessor: PartitionProcessor {
         self.metrics = PresenceMetrics(metrics, partition: machine.partition)
     }
 
-    // Another process owns the partition now, or will; its own metric says whether it reaches the leases.
+    // This process no longer owns the partition. The metric of the new owner says whether it reaches the leases.
     deinit { self.metrics.leasesAway.set(0) }
 
     package func restore(key: String, row: [UInt8]?) {
@@ -74,14 +74,14 @@ package final class PresenceProcessor: PartitionProcessor {
             self.metrics.leasesAway.set(1)
             self.handle(.leasesUnavailable(batch: batch, mayHaveRun: mayHaveRun), at: first.moment, &effects)
             results = batch.map { $0.request == nil ? .nothing : .unavailable }
-        case .done(let done, let newEpoch, let lastID):
-            self.leasesReached(newEpoch, at: first.moment, &effects)
+        case .done(let leaseResults, let newEpoch, let lastID):
+            self.handleReachedLeases(newEpoch, at: first.moment, &effects)
             self.cursor.id = lastID
-            self.metrics.members.set(self.store.sessions)
+            self.metrics.members.set(self.store.sessionCount)
             self.metrics.leasesAway.set(0)
-            results = done
+            results = leaseResults
         }
-        // The effects so far are attributed to the first input.
+        // The effects of a changed availability are attributed to the first input.
         while self.causes.count < effects.count { self.causes.append(0) }
         for (index, planned) in batch.enumerated() {
             self.handle(.leasesAnswered(planned, results[index]), at: planned.moment, &effects)
@@ -91,7 +91,7 @@ package final class PresenceProcessor: PartitionProcessor {
     }
 
     /// Handles a new epoch, or the return of Redis, after Redis has executed a batch.
-    private func leasesReached(_ newEpoch: String?, at moment: Moment, _ effects: inout [Effect]) {
+    private func handleReachedLeases(_ newEpoch: String?, at moment: Moment, _ effects: inout [Effect]) {
         if let newEpoch {
             self.log.info(
                 "a new epoch of the leases begins",
@@ -110,19 +110,19 @@ package final class PresenceProcessor: PartitionProcessor {
         self.machine.handle(event, in: &self.rows, at: moment, into: &effects)
     }
 
-    /// Decodes an input.
+    /// Decodes an input, and advances the partition's time and standstill to its moment.
     ///
     /// A malformed input must not stop the partition, so it is handled as a tick.
     private func decode(_ input: InboxInput) -> (moment: Moment, input: AudienceInput?) {
-        let gap = Moment.standstill(from: self.cursor.now, to: input.moment.now)
-        self.cursor.now = max(self.cursor.now, input.moment.now)
+        let gap = Moment.standstill(from: self.cursor.latestTime, to: input.moment.now)
+        self.cursor.latestTime = max(self.cursor.latestTime, input.moment.now)
         if gap > Milliseconds(0) {
             var partition = self.rows.partition
             partition.standstill = (partition.standstill ?? Milliseconds(0)) + gap
             self.rows[.partition] = .partition(row: partition)
         }
         let moment = Moment(
-            now: self.cursor.now, offset: input.moment.offset,
+            now: self.cursor.latestTime, offset: input.moment.offset,
             standstill: self.rows.partition.standstill ?? Milliseconds(0))
         guard case .record(let bytes) = input.payload else { return (moment, nil) }
         do {
@@ -141,13 +141,13 @@ package final class PresenceProcessor: PartitionProcessor {
 
     /// When the partition needs the next tick.
     ///
-    /// Leases expire at ticks. So while there are leases or Redis cannot be reached, it is at most one second from
-    /// now.
+    /// Leases expire at ticks, and a tick finds out whether Redis is back. So while there are leases or Redis cannot be
+    /// reached, the next tick is at most one second after the last input.
     package var nextDue: Timestamp? {
-        let row = self.rows.nextDue
-        guard self.store.sessions > 0 || self.rows.partition.isUnavailable else { return row }
-        let tick = self.cursor.now + .seconds(1)
-        return row.map { min($0, tick) } ?? tick
+        let nextDueRow = self.rows.nextDue
+        guard self.store.sessionCount > 0 || self.rows.partition.isUnavailable else { return nextDueRow }
+        let nextTick = self.cursor.latestTime + .seconds(1)
+        return nextDueRow.map { min($0, nextTick) } ?? nextTick
     }
 
     package func committed() {
@@ -160,8 +160,9 @@ package final class PresenceProcessor: PartitionProcessor {
         self.cursor = self.committedCursor
     }
 
-    private func skip(_ what: String, _ why: String) {
+    /// Counts and logs a record that cannot be read.
+    private func skip(_ record: String, _ reason: String) {
         self.metrics.malformed.add()
-        self.log.warning("a record cannot be read and is skipped", [.path: .string(what), .detail: .string(why)])
+        self.log.warning("a record cannot be read and is skipped", [.path: .string(record), .detail: .string(reason)])
     }
 }

@@ -46,7 +46,7 @@ package struct PresenceSettings: Sendable {
         }
     }
 
-    /// The specification for the shell: the machine's topics, and the processor of each partition.
+    /// The specification of the service's shell: the machine's topics, and how to make the processor of a partition.
     ///
     /// - Parameter policies: the limits of the apps.
     /// - Returns: the specification for the service's one shell.

@@ -8,6 +8,7 @@ package final class RedisLeaseConnection: LeaseConnection {
     private let client: RedisClient
     private let breaker: CircuitBreaker
     private let metrics: RedisMetrics?
+    /// The identity of the connected server; nil without a connection.
     private var identity: RedisClient.Identity? {
         didSet {
             if self.identity != nil, self.identity != oldValue { self.metrics?.connections.add() }
@@ -43,14 +44,14 @@ package final class RedisLeaseConnection: LeaseConnection {
     }
 
     package func run(_ calls: [RedisScriptCall]) throws(RedisError) -> [RedisReply] {
-        let before = self.identity
+        let openedIdentity = self.identity
         // A new connection may lead to a restarted server, so the owner must open the partition again first.
-        guard try self.connect() == before else { throw .unreachable("there is a new connection") }
-        let began = MonotonicClock.microseconds
-        var isDone = false
-        defer { self.metrics?.pipelineEnded(done: isDone, microseconds: MonotonicClock.microseconds - began) }
+        guard try self.connect() == openedIdentity else { throw .unreachable("there is a new connection") }
+        let start = MonotonicClock.microseconds
+        var hasSucceeded = false
+        defer { self.metrics?.pipelineEnded(done: hasSucceeded, microseconds: MonotonicClock.microseconds - start) }
         let replies = try self.trackingFailure { () throws(RedisError) in try self.client.run(calls) }
-        isDone = true
+        hasSucceeded = true
         return replies
     }
 

@@ -4,12 +4,14 @@ package import PlazaModel
 
 /// The hash of a message's sender, which is cheaper to store and compare than the user's id.
 package struct SenderHash: Hashable, Sendable {
-    /// The `StableHash` of the user's id; 0 for no user, so that the message counts towards no sender's share.
+    /// The `StableHash` of the user's id; 0 for `nobody`, whose messages count towards no sender's share.
     package let hash: UInt64
-    /// Whether the sender's messages may fill the whole budget and are not limited by a share (R12.3); true for the owner.
+    /// Whether the sender's messages may fill the whole budget and are not limited by a share (R12.3).
+    ///
+    /// True for the live's owner and for `nobody`.
     package let isHost: Bool
 
-    /// No user: the sender of items of other machines, of gifts, and of messages of an app's server.
+    /// The sender of items of other machines, of gifts, and of messages of an app's server: no user.
     package static let nobody = SenderHash(hash: 0, isHost: true)
 
     /// The hash of a user.
@@ -25,8 +27,9 @@ package struct SenderHash: Hashable, Sendable {
 ///
 /// The window contains only numbers, so that a copy for undo is quick.
 ///
-/// The window holds at most as many admissions as the budget's `total`. Older admissions make no difference, because
-/// the latest admissions alone fill the budget.
+/// The window contains at most as many admissions as the budget's `total`. Control items and gifts may exceed the budget.
+/// The oldest admissions are then removed early. No message enters because of this: the remaining admissions fill the
+/// budget.
 package struct AdmissionWindow: Sendable {
     /// The admission of one item.
     struct Admission: Hashable, Sendable {
@@ -41,7 +44,7 @@ package struct AdmissionWindow: Sendable {
         var sender: UInt64
         /// The time of the sender's last admitted or dropped message, in milliseconds.
         ///
-        /// Dropped messages count too. Otherwise chance would decide which senders get a share.
+        /// Dropped messages count too. Otherwise chance would decide which senders count when the budget is divided.
         var lastAttempt: Int64
         /// The number of the sender's admitted messages.
         var admitted: Int64
@@ -50,7 +53,7 @@ package struct AdmissionWindow: Sendable {
     package enum Decision: Hashable, Sendable {
         case admitted
         case dropped(reason: DropReason, retryAfter: Milliseconds)
-        /// The sender has sent as many messages as one user may send in a second.
+        /// The sender has already sent as many messages as one user may send in a second.
         case tooOften(retryAfter: Milliseconds)
     }
 
@@ -64,11 +67,12 @@ package struct AdmissionWindow: Sendable {
     package private(set) var count = 0
     /// One entry for each sender, sorted by sender.
     private(set) var tallies: ContiguousArray<Tally> = []
-    /// The earliest time at which a tally without admissions expires, in milliseconds; `removeExpiredTallies(at:)` does nothing
-    /// before.
+    /// The earliest time at which a tally without admissions expires, in milliseconds.
+    ///
+    /// Before this time `removeExpiredTallies(at:)` does nothing.
     private(set) var nextTallyExpiry: Int64 = .max
 
-    /// An empty window.
+    /// Creates an empty window.
     package init() {}
 
     /// Restores a window from an undo record.
@@ -85,6 +89,7 @@ package struct AdmissionWindow: Sendable {
     /// The admissions, oldest first.
     var admissions: [Admission] { (0..<self.count).map { self[$0] } }
 
+    /// The admission at `index`; the oldest is at 0.
     private subscript(index: Int) -> Admission {
         let ringIndex = self.head + index
         return self.ring[ringIndex < self.ring.count ? ringIndex : ringIndex - self.ring.count]
@@ -92,7 +97,7 @@ package struct AdmissionWindow: Sendable {
 
     /// Decides whether a message may enter now.
     ///
-    /// The caller then calls `recordAdmission` or `recordAttempt`.
+    /// The caller then calls `recordAdmission` if the message enters, or `recordAttempt` if it is dropped.
     ///
     /// - Parameters:
     ///   - feedClass: the class of the message.
@@ -112,6 +117,7 @@ package struct AdmissionWindow: Sendable {
             return .tooOften(retryAfter: wait)
         }
         if self.count >= limit {
+            // The count falls below the limit when the admission at `count - limit` expires.
             return .dropped(reason: .budget, retryAfter: self.waitUntilExpiry(of: self.count - limit, at: now))
         }
         if !sender.isHost, sender.hash != 0, 2 * self.count > budget.total {
@@ -170,7 +176,7 @@ package struct AdmissionWindow: Sendable {
         }
     }
 
-    /// Records a sender whose message was dropped.
+    /// Records that a message of the sender was dropped.
     ///
     /// When there are as many tallies as the budget has messages, each share is one message. More tallies would not
     /// change the shares, so further senders are not recorded.
@@ -195,13 +201,15 @@ package struct AdmissionWindow: Sendable {
     private mutating func removeIdleTallies(untilBelow limit: Int, at now: Int64) {
         self.removeExpiredTallies(at: now)
         while self.tallies.count >= limit {
-            var oldest: Int?
+            var oldestIndex: Int?
             for index in self.tallies.indices where self.tallies[index].admitted == 0 {
-                if let best = oldest, self.tallies[best].lastAttempt <= self.tallies[index].lastAttempt { continue }
-                oldest = index
+                if let oldestIndex, self.tallies[oldestIndex].lastAttempt <= self.tallies[index].lastAttempt {
+                    continue
+                }
+                oldestIndex = index
             }
-            guard let oldest else { return }
-            self.tallies.remove(at: oldest)
+            guard let oldestIndex else { return }
+            self.tallies.remove(at: oldestIndex)
         }
     }
 
@@ -222,6 +230,7 @@ package struct AdmissionWindow: Sendable {
         while self.count > 0, self.ring[self.head].at <= expiredUntil { self.removeOldestAdmission() }
     }
 
+    /// Adds an admission to the ring buffer, which grows when it is full.
     private mutating func append(_ admission: Admission) {
         if self.count == self.ring.count {
             if self.head != 0 {
@@ -236,6 +245,7 @@ package struct AdmissionWindow: Sendable {
         self.count += 1
     }
 
+    /// Removes the oldest admission, and the sender's tally if it has no further admissions or attempts.
     private mutating func removeOldestAdmission() {
         let oldest = self.ring[self.head]
         self.head = self.head + 1 < self.ring.count ? self.head + 1 : 0
@@ -252,6 +262,7 @@ package struct AdmissionWindow: Sendable {
         }
     }
 
+    /// Whether the tally at `index`, which `tallyIndex(of:)` returned, is that of `sender`.
     private func hasTally(of sender: UInt64, at index: Int) -> Bool {
         index < self.tallies.count && self.tallies[index].sender == sender
     }
@@ -286,21 +297,22 @@ extension AdmissionWindow: Codable {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         let from = try values.decode(Int64.self, forKey: .from)
         let ages = try values.decode([Int64].self, forKey: .ages)
-        let by = try values.decode([Int].self, forKey: .by)
-        let users = try values.decode([UInt64].self, forKey: .users)
-        let tries = try values.decode([Int64].self, forKey: .tries)
-        guard ages.count == by.count, users.count == tries.count, by.allSatisfy({ (-1..<users.count).contains($0) }),
-            zip(users, users.dropFirst()).allSatisfy({ $0 < $1 })
+        let senderIndices = try values.decode([Int].self, forKey: .by)
+        let senders = try values.decode([UInt64].self, forKey: .users)
+        let attemptAges = try values.decode([Int64].self, forKey: .tries)
+        guard ages.count == senderIndices.count, senders.count == attemptAges.count,
+            senderIndices.allSatisfy({ (-1..<senders.count).contains($0) }),
+            zip(senders, senders.dropFirst()).allSatisfy({ $0 < $1 })
         else {
             throw DecodingError.dataCorruptedError(forKey: .by, in: values, debugDescription: "not an admission window")
         }
         // A timestamp has bounds, so later sums and differences of times cannot overflow.
         func time(_ age: Int64) -> Int64 { Timestamp(milliseconds: from.saturatingAdd(age)).milliseconds }
-        for (user, age) in zip(users, tries) {
-            self.tallies.append(Tally(sender: user, lastAttempt: time(age), admitted: 0))
+        for (sender, age) in zip(senders, attemptAges) {
+            self.tallies.append(Tally(sender: sender, lastAttempt: time(age), admitted: 0))
         }
-        for (age, index) in zip(ages, by) {
-            self.ring.append(Admission(at: time(age), sender: index < 0 ? 0 : users[index]))
+        for (age, index) in zip(ages, senderIndices) {
+            self.ring.append(Admission(at: time(age), sender: index < 0 ? 0 : senders[index]))
             if index >= 0 { self.tallies[index].admitted += 1 }
         }
         self.count = self.ring.count
@@ -313,12 +325,12 @@ extension AdmissionWindow: Codable {
         let from = admissions.first?.at ?? self.tallies.first?.lastAttempt ?? 0
         try values.encode(from, forKey: .from)
         try values.encode(admissions.map { $0.at - from }, forKey: .ages)
-        let by = admissions.map { admission in
+        let senderIndices = admissions.map { admission in
             guard admission.sender != 0 else { return -1 }
             let index = self.tallyIndex(of: admission.sender)
             return self.hasTally(of: admission.sender, at: index) ? index : -1
         }
-        try values.encode(by, forKey: .by)
+        try values.encode(senderIndices, forKey: .by)
         try values.encode(self.tallies.map(\.sender), forKey: .users)
         try values.encode(self.tallies.map { $0.lastAttempt - from }, forKey: .tries)
     }

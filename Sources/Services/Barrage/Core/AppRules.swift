@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// The policy and settings of an app in the form that the fan-out needs for each message.
+/// The policy and settings of an app, in the form in which the fan-out needs them for each message.
 ///
 /// The rules are built once for each revision of the settings.
 package final class AppRules: Sendable {
@@ -14,10 +14,10 @@ package final class AppRules: Sendable {
     package let hasWebhooks: Bool
     /// The filter of the words that no message may contain.
     package let filter: WordFilter
-    /// The gifts by id, without translations, as feeds contain them.
+    /// The gifts of the catalogue by id, without translations, as feeds contain them.
     package let gifts: [GiftID: Gift]
 
-    /// The rules of an app with this policy and these settings.
+    /// Creates the rules of an app with the given policy and settings.
     package init(_ policy: AppPolicy, _ settings: AppSettings = AppSettings()) {
         self.budget = FeedBudget(total: policy.feedBudget)
         self.messagesPerUser = max(1, policy.messagesPerUserPerSecond)
@@ -47,15 +47,16 @@ package struct AppRulesTable: Sendable {
 
     private let policies: Policies
     private var entries: [Entry] = []
+    /// The index of each app in `entries`.
     private var indices: [AppID: Int] = [:]
     /// The rules of an app that has neither a policy nor settings.
     private let defaultRules: AppRules
 
-    /// The rules of apps without settings.
+    /// Creates the table from the apps' policies; no app has settings yet.
     package init(_ policies: Policies) {
         self.policies = policies
         self.defaultRules = AppRules(AppPolicy())
-        for (app, policy) in policies.apps { self.set(app, 0, AppRules(policy)) }
+        for (app, policy) in policies.apps { self.set(AppRules(policy), of: app, revision: 0) }
     }
 
     /// The rules of `app`.
@@ -68,7 +69,9 @@ package struct AppRulesTable: Sendable {
         for app in table.apps {
             let revision = table.revision(of: app)
             let currentRevision = self.index(of: app).map { self.entries[$0].revision } ?? 0
-            if revision != currentRevision { self.set(app, revision, AppRules(self.policies[app], table[app])) }
+            if revision != currentRevision {
+                self.set(AppRules(self.policies[app], table[app]), of: app, revision: revision)
+            }
         }
     }
 
@@ -79,7 +82,7 @@ package struct AppRulesTable: Sendable {
         return nil
     }
 
-    private mutating func set(_ app: AppID, _ revision: Int64, _ rules: AppRules) {
+    private mutating func set(_ rules: AppRules, of app: AppID, revision: Int64) {
         let entry = Entry(app: app, revision: revision, rules: rules)
         if let index = self.indices[app] {
             self.entries[index] = entry

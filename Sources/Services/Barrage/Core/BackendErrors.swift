@@ -7,6 +7,7 @@ import PlazaModel
 /// The errors have a separate row, because the session's window contains only numbers and most sessions have no such
 /// errors.
 package struct BackendErrors: Hashable, Sendable, Codable {
+    /// The error of one call.
     struct Entry: Hashable, Sendable, Codable {
         var counter: Int64
         var error: ReplyError
@@ -49,7 +50,8 @@ extension BarrageMachine {
             isRejectedByBackend = rejection == nil
             return feed.reject(rejection ?? backendRejection)
         }
-        // In the reply, the backend's error replaces the default error of the rejection. It is stored for repeated calls.
+        // In the reply, the backend's error replaces the default error of the rejection. The backend's error is stored
+        // for repeated calls.
         guard isRejectedByBackend, error != backendRejection.error(retryAfter: 0, under: rules),
             case .calls(let window)? = rows[.calls(key, caller.request.session)]
         else { return }
@@ -64,9 +66,7 @@ extension BarrageMachine {
     /// The outcome in the reply to a repeated call, with the backend's own error if the backend rejected the call.
     func outcome(
         of recorded: MessageOutcome, to caller: Caller, about key: LiveKey, under rules: AppRules, in rows: BarrageRows
-    )
-        -> Outcome
-    {
+    ) -> Outcome {
         if recorded.rejection == .messageForbidden || recorded.rejection == .giftForbidden,
             case .backend(let errors)? = rows[.backend(key, caller.request.session)],
             let error = errors[caller.counter]

@@ -53,10 +53,10 @@ extension BarrageMachine {
         }
     }
 
-    /// Rejects a message or gift that the gateway did not forward to the app's backend.
+    /// Rejects a message or gift that the gateway has rejected without a request to the app's backend.
     ///
-    /// The call is rejected even if the rules would now allow it. A repeated call that was published the first time
-    /// gets its first reply.
+    /// The call is rejected even if the rules allow it by now. But if the same call was published the first time, its
+    /// repetition gets the first reply.
     func reject(
         _ gatewayRejection: Rejection, _ key: LiveKey, to caller: Caller, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect]
@@ -86,7 +86,7 @@ extension BarrageMachine {
 
     /// Sets the speaking level of a user on a seat.
     ///
-    /// No outcome is recorded, because the next level replaces a level that was lost or repeated.
+    /// No outcome is recorded, because a level that was lost or repeated is soon replaced by the next level.
     func setSpeakingLevel(
         _ level: Int, _ key: LiveKey, by caller: Caller, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect]
@@ -95,7 +95,8 @@ extension BarrageMachine {
         let rejection = rows.updateFeed(key) { feed -> Rejection in
             let isValid = Limits.speakingLevel.contains(level)
             let isSeated = feed.rights.seated.contains(caller.userID)
-            let levelRejection: Rejection? = isValid ? isSeated ? nil : .notOnSeat : .speakingLevel
+            let levelRejection: Rejection? =
+                if !isValid { .speakingLevel } else if !isSeated { .notOnSeat } else { nil }
             if let rejection = feed.rejection(of: caller) ?? levelRejection {
                 feed.ledger.countRefused(rejection)
                 return rejection
@@ -159,8 +160,8 @@ extension BarrageRows {
     }
 }
 
-// These methods move the content out of the row, change the content and move it back. A change of content that the row
-// still references would make a copy.
+// These methods move the content out of the row, change it, and move it back. If the row still referenced the content,
+// the change would make a copy.
 extension BarrageRow {
     /// Changes the feed in this row, if the row is a feed.
     fileprivate mutating func changeFeed<R>(_ body: (inout FeedRow) -> R) -> R? {

@@ -11,17 +11,17 @@ package typealias BarrageRows = Journal<BarrageKey, BarrageRow>
 /// message is queued. Therefore a crash neither loses nor repeats a message, and the reply contains the final outcome.
 /// Only counters wait until the budget allows them, because only the latest value of each counter matters.
 package struct BarrageMachine: Machine {
-    /// How long the row of an ended live is kept; late messages get the error that the live has ended.
+    /// How long the row of an ended live is stored; meanwhile calls get the error that the live has ended.
     package static let endedLifetime = Milliseconds.seconds(300)
     /// The time without a dropped tip after which the feed announces that tips are complete again.
     ///
-    /// While tips are being dropped, the feed announces once in each interval of this length that tips are incomplete.
+    /// While tips are dropped, the feed announces once in each interval of this length that tips are incomplete.
     package static let degradedLifetime = Milliseconds.seconds(2)
 
     /// The rules of all apps.
     package private(set) var rules: AppRulesTable
 
-    /// A fan-out with the apps' `policies`; no app has settings yet.
+    /// Creates a fan-out with the apps' `policies`; no app has settings yet.
     package init(policies: Policies) { self.rules = AppRulesTable(policies) }
 
     /// Updates the word lists and gifts from the apps' current settings.
@@ -79,7 +79,7 @@ package struct BarrageMachine: Machine {
         }
     }
 
-    /// Handles an input of another machine about the live or its permissions.
+    /// Handles an input of another machine about the live, its end, or its permissions.
     private func applyMachineInput(
         _ command: BarrageCommand, _ key: LiveKey, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect]

@@ -89,7 +89,7 @@ package struct BarrageKey: RowKey {
 
 /// One of the fan-out's rows.
 ///
-/// A row has a few machine words, so it is cheap to move.
+/// A row has a few machine words, so it is cheap to move. The names of the cases' parameters are stored with the rows.
 package enum BarrageRow: JournalRow, Codable {
     package typealias UndoStore = BarrageUndoStore
 
@@ -119,10 +119,10 @@ package struct FeedRow: Equatable, Sendable, Codable {
     package var admissions: AdmissionWindow
     /// The part of the feed that changes seldom.
     ///
-    /// Copy-on-write, because a row that is saved for undo shares the details with the current row.
+    /// It is copy-on-write: a row that is saved for undo shares the details with the current row until they change.
     private(set) var details: CopyOnWrite<FeedDetails>
 
-    /// A feed without items.
+    /// Creates a feed without items.
     package init(epoch: Int64, owner: UserID, at now: Timestamp, admissions: AdmissionWindow = AdmissionWindow()) {
         let details = FeedDetails(rights: FeedRights(owner: owner), counters: Counters(openedAt: now))
         self.init(
@@ -160,9 +160,9 @@ struct FeedNumbers: Equatable, Sendable, Codable {
     var ledger = Ledger()
     /// The live's statistics; the duration is set at the end.
     var statistics = LiveStatistics()
-    /// When tips count as complete again; nil while no tips are dropped.
+    /// When tips count as complete again, unless another tip is dropped before; nil while no tips are dropped.
     var degradedUntil: Timestamp?
-    /// When counters or tips must be checked again; nil when nothing is pending.
+    /// When pending counters, speaking levels or the end of dropped tips must be checked; nil when nothing is pending.
     var wakeAt: Timestamp?
     /// When the row of the ended live is removed; nil while the live is running.
     var removeAt: Timestamp?
@@ -215,10 +215,11 @@ extension FeedRow {
 
 /// The permissions in a feed; they change seldom.
 package struct FeedRights: Hashable, Sendable, Codable {
-    /// The owner, who like the admins is exempt from the mute of the live.
+    /// The live's owner.
     package var owner: UserID
     /// Whether all users but the owner and the admins are muted.
     package var isMessageDisable = false
+    /// The live's admins.
     package var admins: [UserID] = []
     /// Whether gifts may be sent.
     package var isGiftEnabled = true
@@ -226,9 +227,9 @@ package struct FeedRights: Hashable, Sendable, Codable {
     package var mutes = Mutes()
     /// The lowest tickets that kicked users may still use (I6).
     package var floors = RevocationFence()
-    /// The users of this live who sit on its seats and may therefore send speaking levels.
+    /// The users of this live on its seats, who may send speaking levels.
     package var seated: [UserID] = []
 
-    /// The rights in a new live.
+    /// Creates the rights of a new live.
     package init(owner: UserID) { self.owner = owner }
 }

@@ -3,12 +3,13 @@ import MachineKit
 
 /// Saves the fan-out's rows for undo in arrays that all batches reuse.
 ///
-/// Saving a row allocates no memory. The row can still be changed in place, because the saved copy does not share the
-/// row's content.
+/// The arrays keep their capacity, so saving a row usually allocates no memory. The current row can still be changed in
+/// place, because the saved copy does not share the row's content, except the details of a feed.
 package struct BarrageUndoStore: RowUndoStore {
+    /// A saved row: its content, or its positions in the arrays below.
     private enum Entry: Sendable {
-        case feed(numbers: Int, window: SavedWindow, details: CopyOnWrite<FeedDetails>)
-        case calls(words: Range<Int>)
+        case feed(numbersIndex: Int, window: SavedWindow, details: CopyOnWrite<FeedDetails>)
+        case calls(wordsRange: Range<Int>)
         case givers(UniqueCount)
         case backend(BackendErrors)
     }
@@ -16,6 +17,7 @@ package struct BarrageUndoStore: RowUndoStore {
     private var entries: ContiguousArray<Entry> = []
     private var numbers: ContiguousArray<FeedNumbers> = []
     private var windows = WindowUndoStore()
+    /// The words of the saved idempotency windows.
     private var words: ContiguousArray<Int64> = []
 
     package init() {}
@@ -24,27 +26,27 @@ package struct BarrageUndoStore: RowUndoStore {
         switch row {
         case .feed(let feed):
             let window = self.windows.save(feed.value.admissions)
-            self.entries.append(.feed(numbers: self.numbers.count, window: window, details: feed.value.details))
+            self.entries.append(.feed(numbersIndex: self.numbers.count, window: window, details: feed.value.details))
             self.numbers.append(feed.value.numbers)
         case .calls(let window):
             let start = self.words.count
             self.words.append(contentsOf: window.storage.words)
-            self.entries.append(.calls(words: start..<self.words.count))
+            self.entries.append(.calls(wordsRange: start..<self.words.count))
         case .givers(let count): self.entries.append(.givers(count))
-        case .backend(let words): self.entries.append(.backend(words))
+        case .backend(let errors): self.entries.append(.backend(errors))
         }
     }
 
     package subscript(number: Int) -> BarrageRow {
         switch self.entries[number] {
-        case .feed(let numbers, let window, let details):
+        case .feed(let numbersIndex, let window, let details):
             .feed(
                 row: CopyOnWrite(
-                    FeedRow(numbers: self.numbers[numbers], admissions: self.windows[window], details: details)))
-        case .calls(let words):
-            .calls(window: MessageWindow(storage: PackedOutcomes(words: ContiguousArray(self.words[words]))))
+                    FeedRow(numbers: self.numbers[numbersIndex], admissions: self.windows[window], details: details)))
+        case .calls(let wordsRange):
+            .calls(window: MessageWindow(storage: PackedOutcomes(words: ContiguousArray(self.words[wordsRange]))))
         case .givers(let count): .givers(count: count)
-        case .backend(let words): .backend(words: words)
+        case .backend(let errors): .backend(words: errors)
         }
     }
 

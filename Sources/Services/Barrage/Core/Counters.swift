@@ -39,9 +39,9 @@ package struct Counters: Equatable, Sendable, Codable {
 
     /// How long a speaking level is valid, unless a new level replaces it.
     package static let voiceLifetime = Milliseconds.seconds(3)
-    /// How long the publication of a changed summary is delayed, so that the summary includes further changes.
+    /// The delay of a changed summary, so that it includes further changes.
     package static let summaryDelay = Milliseconds.seconds(1)
-    /// The minimum pause after the budget did not allow a counter.
+    /// The minimum pause before another attempt to publish a counter that the budget did not allow.
     package static let retryInterval = Milliseconds(100)
 
     /// The pending likes; nil when no likes are pending.
@@ -57,10 +57,10 @@ package struct Counters: Equatable, Sendable, Codable {
     private var speakingAt = Timestamp.distantPast
     private var summaryAt: Timestamp
 
-    /// The counters of a new live; the first summary is published an interval later at the earliest.
+    /// Creates the counters of a new live; the first summary is published one interval later at the earliest.
     init(openedAt: Timestamp) { self.summaryAt = openedAt }
 
-    /// When the kind may be published again.
+    /// The earliest time at which the kind may be published.
     func nextPublishTime(_ kind: Kind) -> Timestamp {
         switch kind {
         case .likes: self.likesAt + kind.interval
@@ -104,7 +104,7 @@ package struct Counters: Equatable, Sendable, Codable {
         }
     }
 
-    /// Marks the summary as changed; no changed summary may be pending yet.
+    /// Marks the summary as changed; must be called only if no summary is pending.
     ///
     /// - Returns: when the summary may be published.
     mutating func markSummaryChanged(at now: Timestamp) -> Timestamp {

@@ -4,7 +4,7 @@ import PlazaModel
 
 /// Counters, tips, and the wake time of a feed.
 extension FeedRow {
-    /// Adds likes to the total; the latest likes replace pending likes.
+    /// Adds likes to the total; these likes replace pending likes, which are not published.
     mutating func addLikes(_ count: Int64, by sender: UserInfo, at now: Timestamp) {
         self.statistics.totalLikesReceived = self.statistics.totalLikesReceived.saturatingAdd(count)
         if self.counters.likes != nil { self.ledger.countDropped(.counter, .merged) }
@@ -16,13 +16,13 @@ extension FeedRow {
     mutating func setSpeakingLevel(_ level: Int, of user: UserID, at now: Timestamp) {
         let wasPending = self.counters.isPending(.speaking)
         self.counters.setLevel(user, level, at: now)
-        // The level either replaced a pending level or changed nothing. The ledger counts both cases as merged.
+        // The level either was merged into pending levels or changed nothing. The ledger counts both cases as merged.
         if wasPending || !self.counters.isPending(.speaking) { self.ledger.countDropped(.counter, .merged) }
     }
 
     /// Marks the summary as changed, and schedules its publication.
     mutating func markSummaryChanged(at now: Timestamp) {
-        // Without this check, each message would copy the counters for undo.
+        // This check avoids a change of the counters, which would copy the feed's details for undo at each message.
         if self.counters.isPending(.summary) { return }
         self.scheduleWake(at: self.counters.markSummaryChanged(at: now))
     }
@@ -82,13 +82,13 @@ extension FeedRow {
         }
         self.ledger.countDropped(.tip, reason)
         let lifetime = BarrageMachine.degradedLifetime
-        let lastDrop = self.numbers.degradedUntil.map { $0.milliseconds - lifetime.count }
-        // The condition is true for the first dropped tip of each interval of `lifetime`.
-        if lastDrop.map({ $0 / lifetime.count }) != now.milliseconds / lifetime.count {
+        let lastDropMilliseconds = self.numbers.degradedUntil.map { $0.milliseconds - lifetime.count }
+        // Whether this tip is the first dropped one in the current interval of length `lifetime`.
+        if lastDropMilliseconds.map({ $0 / lifetime.count }) != now.milliseconds / lifetime.count {
             self.append(.tips(isDegraded: true), .control, to: key, under: rules, at: now, into: &effects)
         }
-        let until = now + lifetime
-        self.numbers.degradedUntil = until
-        self.scheduleWake(at: until)
+        let degradedUntil = now + lifetime
+        self.numbers.degradedUntil = degradedUntil
+        self.scheduleWake(at: degradedUntil)
     }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 
-/// How many items each class may add to a feed in any sliding second (I9).
+/// The limits of a feed in any sliding second, by class of item (I9).
 package struct FeedBudget: Hashable, Sendable {
     /// The maximum number of items in any sliding second.
     package let total: Int
-    /// Barrage messages enter while fewer than this many items entered in the last second: nine tenths of `total`.
+    /// Barrage messages enter while the last second has fewer items than this: nine tenths of `total`.
     package let barrage: Int
-    /// Tips and counters enter while fewer than this many items entered in the last second: six tenths of `total`.
+    /// Tips and counters enter while the last second has fewer items than this: six tenths of `total`.
     package let tips: Int
 
-    /// A budget of `total` items, at least one.
+    /// Creates a budget of `total` items, at least one.
     package init(total: Int) {
         self.total = max(1, total)
         self.barrage = max(1, self.total * 9 / 10)
@@ -29,7 +29,7 @@ package struct FeedBudget: Hashable, Sendable {
 
     /// The maximum number of messages of each sender in a sliding second while more than half of the budget is used.
     ///
-    /// The even share is rounded up. Rounded down, it would drop messages of senders at an even rate although the budget
-    /// allows them.
+    /// The budget is divided evenly, and the result is rounded up. If it were rounded down, messages would be dropped
+    /// although the budget allows them.
     package func share(among senders: Int) -> Int { (self.barrage + senders - 1) / max(1, senders) }
 }

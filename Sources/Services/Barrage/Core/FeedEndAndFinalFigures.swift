@@ -4,7 +4,7 @@ import PlazaModel
 
 /// The end of a feed, with the final figures of the live (R3.57).
 extension BarrageMachine {
-    /// Ends a feed: appends the last item, replies to the caller, and notifies the directory that the live's id is free.
+    /// Ends a feed: appends the last item, replies to the callers, and notifies the directory that the live's id is free.
     ///
     /// The fan-out is the last machine that handles the end of a live (R18.5). A repeated end has no effect.
     func endFeed(
@@ -17,7 +17,9 @@ extension BarrageMachine {
         let wasEnded = rows.updateFeed(key) { feed in
             guard feed.epoch <= ending.epoch else { return false }
             if feed.hasEnded { return true }
-            if let repeater = feed.callerAwaitingEnd, repeater != ending.caller { callers.append(repeater) }
+            if let repeatingCaller = feed.callerAwaitingEnd, repeatingCaller != ending.caller {
+                callers.append(repeatingCaller)
+            }
             feed.end(statistics, to: key, ending.reason, under: rules, at: moment.now, into: &effects)
             statistics = feed.statistics
             return false
@@ -51,9 +53,9 @@ extension BarrageMachine {
 extension FeedRow {
     /// Appends the feed's last item (I1), whose statistics include the pending counters.
     ///
-    /// `knownFigures` has the statistics that the fan-out does not count: the viewers and the duration.
+    /// `endingFigures` has the statistics that come with the end: the viewers and the duration.
     fileprivate mutating func end(
-        _ knownFigures: LiveStatistics, to key: LiveKey, _ reason: LiveEndReason, under rules: AppRules,
+        _ endingFigures: LiveStatistics, to key: LiveKey, _ reason: LiveEndReason, under rules: AppRules,
         at now: Timestamp,
         into effects: inout [Effect]
     ) {
@@ -64,8 +66,8 @@ extension FeedRow {
         self.numbers.degradedUntil = nil
         self.callerAwaitingEnd = nil
         self.numbers.wakeAt = nil
-        self.statistics.totalViewers = knownFigures.totalViewers
-        self.statistics.liveDuration = knownFigures.liveDuration
+        self.statistics.totalViewers = endingFigures.totalViewers
+        self.statistics.liveDuration = endingFigures.liveDuration
         let content = FeedContent.liveEnded(reason: reason, statistics: self.statistics)
         self.append(content, .control, to: key, under: rules, at: now, into: &effects)
         self.numbers.removeAt = now + BarrageMachine.endedLifetime

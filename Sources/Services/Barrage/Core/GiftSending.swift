@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// Gifts, which neither a mute nor the budget drops, because users pay for them (R5.9, R12.3).
+/// Gifts, which are never dropped because of a mute or the budget, because users pay for them (R5.9, R12.3).
 extension BarrageMachine {
     /// Sends a gift, or rejects it.
     func sendGift(
@@ -15,7 +15,7 @@ extension BarrageMachine {
             if let rejection = feed.rejection(of: caller) { return feed.reject(rejection) }
             let gift: Gift
             switch feed.gift(of: order, under: rules) {
-            case .success(let ordered): gift = ordered
+            case .success(let orderedGift): gift = orderedGift
             case .failure(let rejection): return feed.reject(rejection)
             }
             isAccepted = true

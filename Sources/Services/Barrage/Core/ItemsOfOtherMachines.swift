@@ -4,7 +4,9 @@ import PlazaModel
 
 /// Items that other machines publish in a feed.
 extension FeedRow {
-    /// Applies an item of another machine to the feed's state, and publishes the item if the budget of its class allows.
+    /// Applies an item of another machine to the feed's state, and publishes the item.
+    ///
+    /// Only items of low classes may be dropped because of the budget.
     mutating func publishMachineItem(
         _ content: FeedContent, to key: LiveKey, under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
     ) {
@@ -17,7 +19,7 @@ extension FeedRow {
             // A join is counted even if its tip is dropped.
             self.statistics.totalViewers = self.statistics.totalViewers.saturatingAdd(1)
             self.markSummaryChanged(at: now)
-        case .stage(let record, _): self.updateSeated(record)
+        case .stage(let record, _): self.updateSeatedUsers(record)
         case .text, .custom, .audienceLeft, .infoChanged, .metadataChanged, .adminSet, .adminRevoked, .gift, .likes,
             .speaking, .summary, .messageDisabled, .userChanged, .tips, .liveEnded:
             break
@@ -30,7 +32,7 @@ extension FeedRow {
     }
 
     /// Updates the users who sit on seats of this live, and removes the speaking levels of all other users.
-    private mutating func updateSeated(_ record: StageRecord) {
+    private mutating func updateSeatedUsers(_ record: StageRecord) {
         let seated = record.seats.compactMap(\.occupant).filter { $0.live == record.live }.map(\.user.userID)
         guard seated != self.rights.seated else { return }
         self.rights.seated = seated

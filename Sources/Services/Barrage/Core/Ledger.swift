@@ -35,10 +35,11 @@ package struct Ledger: Sendable {
         package var count: Int64
     }
 
-    // Indices into `counts`, with gaps for new kinds. State rows contain the indices, so they must never change.
-    private static let firstDropped = 8
-    private static let indicesPerClass = 4
-    private static let firstRefused = 32
+    // Indices into `counts`, with gaps for new classes, reasons and rejections. Stored rows contain the indices, so they
+    // must never change.
+    private static let firstDroppedIndex = 8
+    private static let droppedIndicesPerClass = 4
+    private static let firstRefusedIndex = 32
 
     /// The number of messages and items that reached the fan-out; repeated calls do not count.
     package private(set) var published: Int64 = 0
@@ -51,7 +52,7 @@ package struct Ledger: Sendable {
     private var counts = InlineArray<64, Int64>(repeating: 0)
     #endif
 
-    /// An empty ledger.
+    /// Creates an empty ledger.
     package init() {}
 
     /// The admitted items by class, highest class first.
@@ -84,13 +85,13 @@ package struct Ledger: Sendable {
         return sums
     }
 
-    /// The number of admitted items, which is the number of the feed's last item.
-    package var admittedCount: Int64 { self.sum(0..<Self.firstDropped) }
+    /// The number of admitted items; it equals the number of the feed's last item.
+    package var admittedCount: Int64 { self.sum(0..<Self.firstDroppedIndex) }
     /// The number of refused messages, with any code.
-    package var refusedCount: Int64 { self.sum(Self.firstRefused..<self.counts.count) }
+    package var refusedCount: Int64 { self.sum(Self.firstRefusedIndex..<self.counts.count) }
     /// The number of dropped or merged items.
-    package var droppedCount: Int64 { self.sum(Self.firstDropped..<Self.firstRefused) }
-    /// Whether every message is counted as admitted, refused or dropped.
+    package var droppedCount: Int64 { self.sum(Self.firstDroppedIndex..<Self.firstRefusedIndex) }
+    /// Whether every message and item is counted as admitted, refused or dropped.
     package var isBalanced: Bool {
         self.published == self.admittedCount.saturatingAdd(self.refusedCount).saturatingAdd(self.droppedCount)
     }
@@ -110,7 +111,7 @@ package struct Ledger: Sendable {
         self.count(at: Self.index(of: feedClass, reason))
     }
 
-    /// Counts one message.
+    /// Counts one message or item as published, and at `index`.
     ///
     /// A restored row may contain any numbers, so the additions saturate.
     private mutating func count(at index: Int) {
@@ -127,16 +128,16 @@ package struct Ledger: Sendable {
     }
 
     private static func index(of feedClass: FeedClass, _ reason: DropReason) -> Int {
-        let offset =
+        let reasonIndex =
             switch reason {
             case .budget: 0
             case .share: 1
             case .merged: 2
             }
-        return Self.firstDropped + feedClass.rawValue * Self.indicesPerClass + offset
+        return Self.firstDroppedIndex + feedClass.rawValue * Self.droppedIndicesPerClass + reasonIndex
     }
 
-    private static func index(of rejection: Rejection) -> Int { Self.firstRefused + Int(rejection.rawValue) }
+    private static func index(of rejection: Rejection) -> Int { Self.firstRefusedIndex + Int(rejection.rawValue) }
 
     private func sum(_ indices: Range<Int>) -> Int64 { indices.reduce(0) { $0.saturatingAdd(self.counts[$1]) } }
 }

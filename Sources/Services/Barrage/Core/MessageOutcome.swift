@@ -28,7 +28,7 @@ package struct MessageOutcome: Hashable, Sendable {
         self.retryAfter = retryAfter.count
     }
 
-    /// The outcome in the form of a reply.
+    /// The outcome in the form that a reply contains.
     func outcome(under rules: AppRules) -> Outcome {
         if let error = self.rejection.error(retryAfter: self.retryAfter, under: rules) { return .failure(error: error) }
         return .success(result: self.position.number == 0 ? .done : .sent(position: self.position))
@@ -42,9 +42,9 @@ package typealias MessageWindow = IdempotencyWindow<PackedOutcomes>
 ///
 /// Messages are the most frequent calls by far. One array is quick to copy for undo, and short in the state topic.
 package struct PackedOutcomes: OutcomeStorage {
-    /// The header (floor, expiry, head, highest counter and standstill), then the outcomes.
+    /// A header of five words (floor, expiry, head, highest counter, standstill), then the outcomes.
     ///
-    /// When the window is full, the outcomes are a ring buffer that begins at the head.
+    /// When the window is full, the outcomes are a ring buffer. The head is the index of the oldest outcome.
     private(set) var words: ContiguousArray<Int64>
 
     /// Indices of the words before the first outcome.
@@ -53,15 +53,15 @@ package struct PackedOutcomes: OutcomeStorage {
     private static let headIndex = 2
     /// The highest counter that was ever recorded.
     ///
-    /// Most calls are new and have a higher counter, so that one comparison shows that no outcome is recorded.
-    private static let highestIndex = 3
+    /// Most calls are new and have a higher counter. One comparison then shows that no outcome is recorded.
+    private static let highestCounterIndex = 3
     private static let standstillIndex = 4
-    private static let firstOutcome = 5
+    private static let firstOutcomeIndex = 5
     /// The number of words of one outcome.
     ///
-    /// The first word is the call's counter. The other two are the epoch and the number of the position, or the negated
-    /// raw value of the rejection and the retry hint.
-    private static let width = 3
+    /// The first word is the call's counter. For a success, the other two are the epoch and the number of the position.
+    /// For a refusal, they are the negated raw value of the rejection and the retry hint.
+    private static let wordsPerOutcome = 3
 
     package init(expiresAt: Timestamp) { self.words = [.min, expiresAt.milliseconds, 0, .min, 0] }
 
@@ -80,70 +80,70 @@ package struct PackedOutcomes: OutcomeStorage {
         get { Milliseconds(self.words[Self.standstillIndex]) }
         set { self.words[Self.standstillIndex] = newValue.count }
     }
-    package var count: Int { (self.words.count - Self.firstOutcome) / Self.width }
+    package var count: Int { (self.words.count - Self.firstOutcomeIndex) / Self.wordsPerOutcome }
 
     /// Counters and outcomes, in the order in which the calls were decided.
     var entries: [(counter: Int64, outcome: MessageOutcome)] {
         let head = Int(self.words[Self.headIndex])
         return (0..<self.count).map {
             let index = (head + $0) % self.count
-            return (self.words[Self.firstOutcome + index * Self.width], self.outcome(at: index))
+            return (self.words[Self.firstOutcomeIndex + index * Self.wordsPerOutcome], self.outcome(at: index))
         }
     }
 
     package func index(of counter: Int64) -> Int? {
-        if counter > self.words[Self.highestIndex] { return nil }
-        for index in 0..<self.count where self.words[Self.firstOutcome + index * Self.width] == counter {
+        if counter > self.words[Self.highestCounterIndex] { return nil }
+        for index in 0..<self.count where self.words[Self.firstOutcomeIndex + index * Self.wordsPerOutcome] == counter {
             return index
         }
         return nil
     }
 
     package func outcome(at index: Int) -> MessageOutcome {
-        let start = Self.firstOutcome + index * Self.width
+        let start = Self.firstOutcomeIndex + index * Self.wordsPerOutcome
         let (second, third) = (self.words[start + 1], self.words[start + 2])
         if second >= 0 { return MessageOutcome(at: FeedPosition(epoch: second, number: third)) }
         return MessageOutcome(refused: Rejection(rawValue: -second) ?? .none, retryAfter: Milliseconds(third))
     }
 
     package mutating func append(_ outcome: MessageOutcome, of counter: Int64) {
-        let (second, third) = Self.pair(outcome)
+        let (second, third) = Self.resultWords(outcome)
         self.words.append(counter)
         self.words.append(second)
         self.words.append(third)
-        self.raiseHighest(to: counter)
+        self.raiseHighestCounter(to: counter)
     }
 
     package mutating func replace(at index: Int, with outcome: MessageOutcome) {
-        let start = Self.firstOutcome + index * Self.width
-        (self.words[start + 1], self.words[start + 2]) = Self.pair(outcome)
+        let start = Self.firstOutcomeIndex + index * Self.wordsPerOutcome
+        (self.words[start + 1], self.words[start + 2]) = Self.resultWords(outcome)
     }
 
     package mutating func replaceOldest(with outcome: MessageOutcome, of counter: Int64) -> Int64 {
         let head = Int(self.words[Self.headIndex])
-        let start = Self.firstOutcome + head * Self.width
+        let start = Self.firstOutcomeIndex + head * Self.wordsPerOutcome
         let oldest = self.words[start]
         self.words[start] = counter
         self.replace(at: head, with: outcome)
         self.words[Self.headIndex] = Int64((head + 1) % self.count)
-        self.raiseHighest(to: counter)
+        self.raiseHighestCounter(to: counter)
         return oldest
     }
 
     package mutating func removeAll() -> Int64? {
         guard self.count > 0 else { return nil }
         let highest = self.entries.map(\.counter).max()
-        self.words.removeSubrange(Self.firstOutcome...)
+        self.words.removeSubrange(Self.firstOutcomeIndex...)
         self.words[Self.headIndex] = 0
         return highest
     }
 
-    private mutating func raiseHighest(to counter: Int64) {
-        self.words[Self.highestIndex] = max(self.words[Self.highestIndex], counter)
+    private mutating func raiseHighestCounter(to counter: Int64) {
+        self.words[Self.highestCounterIndex] = max(self.words[Self.highestCounterIndex], counter)
     }
 
     /// The two words of an outcome that follow its counter.
-    private static func pair(_ outcome: MessageOutcome) -> (Int64, Int64) {
+    private static func resultWords(_ outcome: MessageOutcome) -> (Int64, Int64) {
         outcome.rejection == .none
             ? (outcome.position.epoch, outcome.position.number) : (-outcome.rejection.rawValue, outcome.retryAfter)
     }
@@ -167,7 +167,7 @@ extension PackedOutcomes: Codable {
     }
 
     /// The number of values of one outcome in the encoded row: counter, epoch, number, rejection, retry hint.
-    private static let rowWidth = 5
+    private static let encodedValuesPerOutcome = 5
 
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
@@ -177,11 +177,12 @@ extension PackedOutcomes: Codable {
         self.words = [
             floor, try values.decode(Timestamp.self, forKey: .expiresAt).milliseconds, 0, floor, standstill.count,
         ]
-        guard numbers.count <= IdempotencyLimits.outcomes * Self.rowWidth else {
+        guard numbers.count <= IdempotencyLimits.outcomes * Self.encodedValuesPerOutcome else {
             throw DecodingError.dataCorruptedError(forKey: .outcomes, in: values, debugDescription: "too many outcomes")
         }
-        for start in stride(from: 0, to: numbers.count, by: Self.rowWidth) {
-            guard start + Self.rowWidth <= numbers.count, let rejection = Rejection(rawValue: numbers[start + 3]),
+        for start in stride(from: 0, to: numbers.count, by: Self.encodedValuesPerOutcome) {
+            guard start + Self.encodedValuesPerOutcome <= numbers.count,
+                let rejection = Rejection(rawValue: numbers[start + 3]),
                 numbers[start + 1] >= 0
             else {
                 throw DecodingError.dataCorruptedError(forKey: .outcomes, in: values, debugDescription: "not outcomes")

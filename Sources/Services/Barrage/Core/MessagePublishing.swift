@@ -3,23 +3,22 @@ import MachineKit
 import PlazaModel
 
 extension FeedRow {
-    /// Admits a user's message and numbers it, or rejects or drops it; the ledger counts the message in each case
-    /// (I10).
+    /// Admits and numbers a user's message, or rejects it, or drops it; the ledger counts the message in each case (I10).
     ///
-    /// The word filter, which is the slowest check, runs last and only on messages that the budget allows. Therefore a
-    /// flood of messages does not cause a flood of searches.
+    /// The word filter is the slowest check. It runs last, and only on messages that the budget allows. Therefore a flood
+    /// of messages does not cause a flood of searches.
     mutating func publish(
         _ message: FeedContent, to key: LiveKey, from caller: Caller, under rules: AppRules, at now: Timestamp,
         into effects: inout [Effect]
     ) -> MessageOutcome {
-        let isMuted = self.rights.isMessageDisable && !self.rights.exempts(caller)
+        let isMuted = self.rights.isMessageDisable && !self.rights.exemptsFromMute(caller)
         if let rejection = self.rejection(of: caller) ?? message.validationError ?? (isMuted ? .roomMuted : nil) {
             return self.reject(rejection)
         }
         // A muted user is exempt from the mute while it is an admin (R5.8).
         let user = caller.userID
-        if caller.role == .user, let wait = self.rights.mutes.remaining(of: user, at: now),
-            !self.rights.exempts(caller)
+        if caller.role == .user, let wait = self.rights.mutes.remainingTime(of: user, at: now),
+            !self.rights.exemptsFromMute(caller)
         {
             // A permanent mute gives no retry hint.
             let isPermanent = wait.count > Self.maxRetryHint
@@ -43,7 +42,7 @@ extension FeedRow {
         }
     }
 
-    /// Appends an item to the feed without a check of the budget, and numbers it.
+    /// Numbers an item and appends it to the feed, without a check of the budget.
     @discardableResult mutating func append(
         _ content: FeedContent, _ feedClass: FeedClass, from sender: SenderHash = .nobody, to key: LiveKey,
         under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
@@ -64,7 +63,7 @@ extension FeedRow {
 
     /// The reason why `caller` may not act in the live; nil if the caller may act.
     ///
-    /// The function is always inlined, because a call would copy the whole row.
+    /// The function is always inlined, because otherwise each call would copy the whole row.
     @inline(__always) func rejection(of caller: Caller) -> Rejection? {
         if self.hasEnded { return .ended }
         guard let error = self.rights.floors.rejection(of: caller) else { return nil }
@@ -77,7 +76,7 @@ extension FeedRow {
 
 extension FeedRights {
     /// Whether `caller` is exempt from the mute of the live.
-    fileprivate func exempts(_ caller: Caller) -> Bool {
+    fileprivate func exemptsFromMute(_ caller: Caller) -> Bool {
         caller.role == .server || caller.userID == self.owner || self.admins.contains(caller.userID)
     }
 }

@@ -4,8 +4,8 @@ package import PlazaModel
 
 /// The muted users of a live, and until when (R4.18, R5.7).
 ///
-/// The number of mutes is limited. Beyond the limit, the mute that expires first is removed, so that permanent mutes
-/// stay.
+/// The number of mutes is limited. When it exceeds the limit, the mute that expires first is removed, so that permanent
+/// mutes stay.
 package struct Mutes: Hashable, Sendable, Codable {
     /// One user's mute.
     package struct Mute: Hashable, Sendable, Codable {
@@ -19,7 +19,7 @@ package struct Mutes: Hashable, Sendable, Codable {
     /// The mutes, sorted by user, so that the check of a message is a binary search.
     package private(set) var mutes: [Mute] = []
 
-    /// An empty list.
+    /// Creates an empty list.
     package init() {}
 
     /// Mutes `user` until the given time; replaces an earlier mute.
@@ -44,7 +44,7 @@ package struct Mutes: Hashable, Sendable, Codable {
     }
 
     /// How long `user` is still muted; nil if the user is not muted.
-    func remaining(of user: UserID, at now: Timestamp) -> Milliseconds? {
+    func remainingTime(of user: UserID, at now: Timestamp) -> Milliseconds? {
         guard !self.mutes.isEmpty else { return nil }
         let index = self.index(of: user)
         guard index < self.mutes.count, self.mutes[index].user == user, self.mutes[index].until > now else {

@@ -4,16 +4,16 @@ import PlazaModel
 
 /// Calls that name or revoke admins, or kick users.
 extension DirectoryMachine {
-    /// First step of naming an admin: asks presence to verify that the user is in the live.
+    /// First step of naming an admin: requests presence to verify that the user is in the live.
     ///
-    /// Presence then sends the call back as `adminMembershipVerified`.
+    /// If the user is in the live, presence sends the call back as `adminMembershipVerified`.
     func setAdmin(_ user: UserID, _ caller: Caller, _ key: LiveKey, _ row: LiveRow) throws(ReplyError) -> CallDecision {
         if row.info.admins.contains(user) { return .done(.done, effects: []) }
         try self.checkAdminCount(key, row)
         return .passedOn(effects: [.audience(AudienceInput(key, .verifyAdminMembership(user: user, caller: caller)))])
     }
 
-    /// Second step of naming an admin, after presence has verified that the user is in the live.
+    /// Second step of naming an admin: adds the user, whom presence has verified to be in the live.
     func addVerifiedAdmin(
         _ user: UserID, _ key: LiveKey, _ row: inout LiveRow, revision: Int64
     ) throws(ReplyError) -> CallDecision {
@@ -42,6 +42,7 @@ extension DirectoryMachine {
         return .passedOn(effects: [.audience(AudienceInput(key, .kick(user: user, reason: reason, caller: caller)))])
     }
 
+    /// Throws `tooManyAdmins` if the live cannot have another admin.
     private func checkAdminCount(_ key: LiveKey, _ row: LiveRow) throws(ReplyError) {
         let limit = self.policies[key.app].maxAdmins
         guard row.info.admins.count < limit else {

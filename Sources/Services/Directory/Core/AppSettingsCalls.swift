@@ -5,7 +5,7 @@ import PlazaModel
 /// Calls that change an app's settings.
 ///
 /// Each app has one row of settings. Only the app's server may change the settings. Each change publishes all settings
-/// of the app in the topic `apps`.
+/// of the app to the topic `apps`.
 extension DirectoryMachine {
     /// Applies a change of the settings, or rejects it without an effect.
     func changeSettings(
@@ -35,6 +35,7 @@ extension DirectoryMachine {
         do throws(ReplyError) {
             try AppSettingsRules.apply(change, to: &row.settings)
             if row.settings != oldSettings {
+                // Offset 0 must give a revision above 0, the revision of an app without settings.
                 row.revision = moment.offset + 1
                 rows[.app(app)] = .app(row: row)
                 effects.append(.app(AppRecord(app: app, revision: row.revision, settings: row.settings)))

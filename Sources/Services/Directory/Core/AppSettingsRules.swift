@@ -8,16 +8,16 @@ import PlazaModel
 enum AppSettingsRules {
     /// Applies the change.
     ///
-    /// - Throws: `badParameter` for a text that is too long, empty or not allowed, `overLimit` for too many words,
-    ///   gifts, categories or languages, `noSuchGift` for an unknown gift or category. After an error the caller must
-    ///   discard `settings`.
+    /// - Throws: `badParameter` for a text that is too long, empty or not allowed, and for a number out of range;
+    ///   `overLimit` for too many words, gifts, categories or languages; `noSuchGift` for an unknown gift or category.
+    ///   After an error the caller must discard `settings`.
     static func apply(_ change: AppSettingsChange, to settings: inout AppSettings) throws(ReplyError) {
         switch change {
         case .setWords(let words): settings.words = try self.merge(words)
         case .addWords(let words): settings.words = try self.merge(words, into: settings.words)
         case .removeWords(let words):
-            let removed = Set(words.map { WordFilter.folded($0) })
-            settings.words.removeAll { removed.contains(WordFilter.folded($0)) }
+            let removedWords = Set(words.map { WordFilter.folded($0) })
+            settings.words.removeAll { removedWords.contains(WordFilter.folded($0)) }
         case .setGifts(let categories):
             settings.gifts = categories
             try self.checkCatalogue(settings.gifts)
@@ -50,12 +50,12 @@ enum AppSettingsRules {
     private static func putGift(
         _ gift: Gift, _ category: GiftCategoryID, into gifts: inout [GiftCategory]
     ) throws(ReplyError) {
-        let target = try self.index(of: category, in: gifts)
-        if let giftIndex = gifts[target].gifts.firstIndex(where: { $0.giftID == gift.giftID }) {
-            gifts[target].gifts[giftIndex] = gift
+        let targetIndex = try self.index(of: category, in: gifts)
+        if let giftIndex = gifts[targetIndex].gifts.firstIndex(where: { $0.giftID == gift.giftID }) {
+            gifts[targetIndex].gifts[giftIndex] = gift
         } else {
             for index in gifts.indices { gifts[index].gifts.removeAll { $0.giftID == gift.giftID } }
-            gifts[target].gifts.append(gift)
+            gifts[targetIndex].gifts.append(gift)
         }
         try self.checkCatalogue(gifts)
     }
@@ -80,18 +80,18 @@ enum AppSettingsRules {
             }
         }
         var foldedWords: Set<[UInt8]> = []
-        let sorted = (existing + words).filter { foldedWords.insert(WordFilter.folded($0)).inserted }.sorted()
-        guard sorted.count <= AppLimits.words,
-            sorted.reduce(0, { $0 + TextRule.encodedBytes(of: $1) }) <= AppLimits.wordsTotalBytes
+        let mergedWords = (existing + words).filter { foldedWords.insert(WordFilter.folded($0)).inserted }.sorted()
+        guard mergedWords.count <= AppLimits.words,
+            mergedWords.reduce(0, { $0 + TextRule.encodedBytes(of: $1) }) <= AppLimits.wordsTotalBytes
         else {
             throw ReplyError(
                 .overLimit,
                 "an app has at most \(AppLimits.words) words with \(AppLimits.wordsTotalBytes) bytes in all, as JSON")
         }
-        return sorted
+        return mergedWords
     }
 
-    /// Checks the whole catalogue.
+    /// Checks the whole catalogue: the numbers of gifts and categories, their ids, texts and numbers, and the total size.
     private static func checkCatalogue(_ categories: [GiftCategory]) throws(ReplyError) {
         let gifts = categories.flatMap(\.gifts)
         guard categories.count <= AppLimits.categories, gifts.count <= AppLimits.gifts else {
@@ -101,25 +101,25 @@ enum AppSettingsRules {
         guard Set(categories.map(\.categoryID)).count == categories.count,
             Set(gifts.map(\.giftID)).count == gifts.count
         else { throw ReplyError(.badParameter, "a gift or category is named twice") }
-        var bytes = 0
+        var textBytes = 0
         for category in categories {
             guard GiftCategoryID(checking: category.categoryID.text) != nil else {
                 throw self.invalidIDError("categoryID")
             }
             let item = "category \(category.categoryID)"
-            bytes += try self.checkTexts(
+            textBytes += try self.checkTexts(
                 of: item, category.name, category.desc, category.extensionInfo, category.translations)
         }
         for gift in gifts {
             guard GiftID(checking: gift.giftID.text) != nil else { throw self.invalidIDError("giftID") }
             let item = "gift \(gift.giftID)"
-            bytes += try self.checkTexts(of: item, gift.name, gift.desc, gift.extensionInfo, gift.translations)
-            bytes += try self.checkText(gift.iconURL, "\(item): iconURL", AppLimits.urlBytes)
-            bytes += try self.checkText(gift.resourceURL, "\(item): resourceURL", AppLimits.urlBytes)
+            textBytes += try self.checkTexts(of: item, gift.name, gift.desc, gift.extensionInfo, gift.translations)
+            textBytes += try self.checkText(gift.iconURL, "\(item): iconURL", AppLimits.urlBytes)
+            textBytes += try self.checkText(gift.resourceURL, "\(item): resourceURL", AppLimits.urlBytes)
             try self.checkRange(gift.coins, "\(item): coins", AppLimits.coins)
             try self.checkRange(gift.level, "\(item): level", AppLimits.level)
         }
-        guard bytes <= AppLimits.giftsTotalBytes else {
+        guard textBytes <= AppLimits.giftsTotalBytes else {
             throw ReplyError(
                 .overLimit, "all texts of the catalogue have at most \(AppLimits.giftsTotalBytes) bytes")
         }
@@ -163,11 +163,14 @@ enum AppSettingsRules {
         return bytes
     }
 
-    private static func checkText(_ text: String, _ field: String, _ limit: Int) throws(ReplyError) -> Int {
-        guard text.utf8.count <= limit, !TextRule.hasControlCharacter(text) else {
+    /// Checks the length and the characters of a text.
+    ///
+    /// - Returns: the number of bytes of the text.
+    private static func checkText(_ text: String, _ field: String, _ maxBytes: Int) throws(ReplyError) -> Int {
+        guard text.utf8.count <= maxBytes, !TextRule.hasControlCharacter(text) else {
             throw ReplyError(
                 .badParameter,
-                "\(field) has \(text.utf8.count) bytes; at most \(limit) are possible, and no control characters")
+                "\(field) has \(text.utf8.count) bytes; at most \(maxBytes) are possible, and no control characters")
         }
         return text.utf8.count
     }
@@ -182,7 +185,8 @@ enum AppSettingsRules {
     }
 }
 
-// Upper bounds for the size of the JSON: the texts, and a constant for names and punctuation.
+// `encodedBytes` is an upper bound for the size of the JSON: the encoded texts, and a constant for the field names, the
+// punctuation and the numbers.
 
 extension GiftCategory {
     fileprivate var encodedBytes: Int {

@@ -4,7 +4,7 @@ import PlazaModel
 
 /// Calls that ban or mute users.
 ///
-/// The directory decides, stores and lists bans and mutes. Presence enforces bans, and the fan-out enforces mutes.
+/// The directory decides, stores and lists bans and mutes. Presence enforces the bans. The fan-out enforces the mutes.
 extension DirectoryMachine {
     /// Bans users, whether or not they are in the live; replaces earlier bans.
     ///
@@ -96,7 +96,7 @@ extension DirectoryMachine {
         }
     }
 
-    /// Stores how a user is shown whom presence has just muted or banned, for the lists (R4.22).
+    /// Stores the name and picture of a user in the user's ban and mute, for the lists of bans and mutes (R4.22).
     func updateSanctionProfile(_ key: LiveKey, _ user: UserInfo, in rows: inout DirectoryRows) {
         for kind in [SanctionKind.bans, .mutes] {
             var list = rows.sanctions(kind, of: key)

@@ -7,8 +7,8 @@ extension DirectoryMachine {
     ///
     /// - Parameters:
     ///   - rows: the rows.
-    ///   - isWhole: whether the partition is the only one and has handled all commands that the directory sent to
-    ///     itself. Then claims and running lives must match one to one.
+    ///   - isWhole: whether the rows are those of the only partition, and all commands that the directory sent to itself
+    ///     have been handled. Then claims and running lives must match one to one.
     /// - Returns: a line for each violation.
     package func checkInvariants(_ rows: DirectoryRows, isWhole: Bool = false) -> [String] {
         var violations: [String] = []
@@ -97,7 +97,7 @@ extension DirectoryMachine {
 }
 
 extension DirectoryRows {
-    /// Whether the live of this row of bans or mutes is running.
+    /// Whether the live of the page `key` of bans or mutes is running.
     fileprivate func hasRunningLive(_ key: DirectoryKey) -> Bool {
         switch key {
         case .bans(let live, _), .mutes(let live, _):

@@ -5,12 +5,12 @@ package import PlazaModel
 /// The rows of one partition of the directory.
 package typealias DirectoryRows = Journal<DirectoryKey, DirectoryRow>
 
-/// The directory: decides on the creation and end of lives, their owners, their info, and the permissions in them.
+/// The directory decides who owns a live, when lives begin and end, what their info is, and who may do what in them.
 ///
-/// Calls that presence executes but that need a permission (kicks, membership checks) pass through the directory.
-/// Therefore a revoked admin has no rights from the offset of the revocation on.
+/// Presence executes some calls that need a permission, such as kicks. These calls also pass through the directory, which
+/// checks the permission. Therefore a revoked admin has no rights from the offset of the revocation on.
 package struct DirectoryMachine: Machine {
-    /// How long the row of an ended live is kept; late calls get the error that the live has ended.
+    /// How long the row of an ended live is stored; meanwhile calls get the error that the live has ended.
     package static let endedLifetime = Milliseconds.seconds(300)
     /// The minimum time between two creates of the same live.
     package static let createInterval = Milliseconds.seconds(1)
@@ -19,7 +19,7 @@ package struct DirectoryMachine: Machine {
     /// The apps' word filters, updated at the start of each batch.
     private(set) var filters = WordFilterTable()
 
-    /// A directory with the apps' `policies`.
+    /// Creates a directory with the apps' `policies`.
     package init(policies: Policies) { self.policies = policies }
 
     /// Updates the word filters from the apps' current settings.

@@ -60,8 +60,8 @@ package enum DirectoryKey: RowKey {
     package static func < (a: DirectoryKey, b: DirectoryKey) -> Bool {
         switch (a, b) {
         case (.live(let a), .live(let b)): a < b
-        case (.bans(let a, let p), .bans(let b, let q)), (.mutes(let a, let p), .mutes(let b, let q)):
-            a != b ? a < b : p < q
+        case (.bans(let a, let pageA), .bans(let b, let pageB)), (.mutes(let a, let pageA), .mutes(let b, let pageB)):
+            a != b ? a < b : pageA < pageB
         case (.claim(let a), .claim(let b)): a < b
         case (.liveCalls(let a, let sessionA), .liveCalls(let b, let sessionB)): a != b ? a < b : sessionA < sessionB
         case (.ownerCalls(let a, let sessionA), .ownerCalls(let b, let sessionB)): a != b ? a < b : sessionA < sessionB
@@ -71,6 +71,7 @@ package enum DirectoryKey: RowKey {
         }
     }
 
+    /// The position of the key's kind in the order of keys.
     private var rank: Int {
         switch self {
         case .live: 0
@@ -87,7 +88,10 @@ package enum DirectoryKey: RowKey {
 
 /// One of the directory's rows.
 ///
-/// The enum is indirect, because rows are read far more often than changed.
+/// The enum is indirect, so that a copy of a row is only a reference. A change allocates, but rows are read far more
+/// often than they are changed.
+///
+/// The names of the cases' parameters are stored with the rows.
 package indirect enum DirectoryRow: JournalRow, Codable {
     case live(row: LiveRow)
     case claim(claim: OwnerClaim)
@@ -136,9 +140,11 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package var info: LiveInfo
     /// The offset of the creation.
     package var epoch: Int64
-    /// The offset of the last change, which grows even when the live's id is reused.
+    /// The offset of the last change.
+    ///
+    /// A later live with the same id has a higher revision.
     package var revision: Int64
-    /// Why the live ended; nil while it is running.
+    /// Why the live ended; nil while the live is running.
     package var ended: LiveEndReason?
     /// True until all machines have handled the end; the live's id cannot be reused before.
     package var isClosing: Bool?
@@ -155,7 +161,7 @@ package struct LiveRow: Hashable, Sendable, Codable {
     /// The lowest tickets that kicked users may still use (I6).
     package var floors: RevocationFence
 
-    /// A live that has just been created.
+    /// Creates the row of a new live.
     package init(info: LiveInfo, epoch: Int64) {
         self.info = info
         self.epoch = epoch
@@ -177,14 +183,15 @@ package struct LiveRow: Hashable, Sendable, Codable {
     }
 }
 
-/// The claim of an owner for the live that it is running or creating.
+/// The claim of an owner for the live that the owner is running or creating.
 ///
 /// Exactly one `release` command removes each claim: when the second step of the creation is rejected, or when the live
 /// ends.
 package struct OwnerClaim: Hashable, Sendable, Codable {
+    /// The claimed live.
     package var live: LiveID
 
-    /// A claim for `live`.
+    /// Creates a claim for `live`.
     package init(live: LiveID) { self.live = live }
 }
 
@@ -194,7 +201,7 @@ package struct AppRow: Hashable, Sendable, Codable {
     /// The offset of the last change, plus one; 0 if the app has no settings.
     package var revision: Int64
 
-    /// Settings with their revision.
+    /// Creates a row.
     package init(settings: AppSettings, revision: Int64) {
         self.settings = settings
         self.revision = revision

@@ -3,7 +3,7 @@ import MachineKit
 import PlazaModel
 
 extension Journal<DirectoryKey, DirectoryRow> {
-    /// Looks the caller's request up in the idempotency window `key` (I15).
+    /// Looks up the caller's request in the idempotency window at `key` (I15).
     func lookup(_ key: DirectoryKey, _ caller: Caller) -> IdempotencyLookup<CallOutcome> {
         guard case .calls(let window)? = self[key] else {
             return IdempotencyLookup.fresh.asLateRetry(caller.isLateRetry)
@@ -11,18 +11,18 @@ extension Journal<DirectoryKey, DirectoryRow> {
         return window.lookup(caller.counter).asLateRetry(caller.isLateRetry)
     }
 
-    /// Records the outcome of the caller's request in the window `key`, and creates the window if necessary.
+    /// Records the outcome of the caller's request in the window at `key`; creates the window if there is none.
     mutating func record(_ key: DirectoryKey, _ caller: Caller, _ outcome: CallOutcome, at moment: Moment) {
         let counter = caller.counter
         let outcome = outcome.withoutMetadata
-        let updated: Void? = self.update(key) { $0.record(outcome, of: counter, at: moment) }
-        if updated != nil { return }
+        let update: Void? = self.update(key) { $0.record(outcome, of: counter, at: moment) }
+        if update != nil { return }
         var window = CallWindow(at: moment)
         window.record(outcome, of: counter, at: moment)
         self[key] = .calls(window: window)
     }
 
-    /// The reply to a repeated call: the recorded outcome with the live's current metadata.
+    /// The outcome in the reply to a repeated call: the recorded outcome, with the live's current metadata.
     func reply(with outcome: Outcome, about key: LiveKey) -> Outcome {
         guard case .success(.live(var info, let epoch, let revision, _)) = outcome,
             case .live(let row)? = self[.live(key)], row.epoch == epoch
@@ -33,9 +33,9 @@ extension Journal<DirectoryKey, DirectoryRow> {
 }
 
 extension CallOutcome {
-    /// The outcome as a window stores it (R17.8).
+    /// The outcome in the form in which a window stores it (R17.8): without the live's metadata.
     ///
-    /// A live's metadata may be large, and a window has up to 16 outcomes.
+    /// Metadata may be large, and a window has up to 16 outcomes.
     fileprivate var withoutMetadata: CallOutcome {
         guard case .answered(.success(.live(var info, let epoch, let revision, _)), let required) = self,
             !info.metaData.isEmpty

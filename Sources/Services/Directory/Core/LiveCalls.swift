@@ -19,7 +19,7 @@ struct LiveCall {
     }
 }
 
-/// The decision on an allowed call, without the change of the live's row.
+/// The decision on an allowed call, except the change of the live's row.
 enum CallDecision {
     /// The directory executed the call.
     case done(CallResult, effects: [Effect])

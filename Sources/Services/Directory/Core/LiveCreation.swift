@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// A request to create a live, which both steps of the creation use.
+/// A request to create a live; both steps of the creation use it.
 struct CreateRequest {
     var key: LiveKey
     var changes: LiveChanges
@@ -61,7 +61,7 @@ extension DirectoryMachine {
         }
     }
 
-    /// Checks the fields of a create.
+    /// Checks the fields of a request.
     ///
     /// - Throws: `noPermission` when a user names another owner; an error for each invalid field.
     private func checkFields(of request: CreateRequest) throws(ReplyError) {
@@ -101,8 +101,8 @@ extension DirectoryMachine {
 
     /// Second step for an owner who re-enters its own live, keyed by the live: replies with the live as it is.
     ///
-    /// The fields of the create are ignored. The step does not rely on the claim, because the live may have ended after
-    /// the first step.
+    /// The fields of the request are ignored. This step checks again that the live is running and who owns it, because
+    /// the live may have ended after the first step.
     func replyToReentry(
         _ key: LiveKey, _ owner: UserID, _ caller: Caller, in rows: inout DirectoryRows, at moment: Moment,
         into effects: inout [Effect]
@@ -182,10 +182,11 @@ extension DirectoryMachine {
         if row.isClosing == true {
             throw ReplyError(.createdTooOften, "the last live with this id is still ending", retryAfter: 100)
         }
-        let wait = row.info.createTime + Self.createInterval - now
-        if wait > Milliseconds(0) {
+        let remainingInterval = row.info.createTime + Self.createInterval - now
+        if remainingInterval > Milliseconds(0) {
             throw ReplyError(
-                .createdTooOften, "a live with the same id may be created only once a second", retryAfter: wait.count)
+                .createdTooOften, "a live with the same id may be created only once a second",
+                retryAfter: remainingInterval.count)
         }
     }
 
@@ -233,15 +234,15 @@ extension DirectoryMachine {
         }
     }
 
-    /// Removes the owner's claim for `live`, then sends the reply; keyed by the owner.
+    /// Removes the owner's claim for `live`, then sends the reply, if there is one; keyed by the owner.
     ///
-    /// The reply comes last, so that the caller can create a live as soon as it has the reply.
+    /// The reply is sent after the removal, so that the caller can create a live as soon as it has the reply.
     func removeClaim(
-        of owner: UserKey, _ live: LiveID, _ thenReply: Reply?, in rows: inout DirectoryRows,
+        of owner: UserKey, _ live: LiveID, _ reply: Reply?, in rows: inout DirectoryRows,
         into effects: inout [Effect]
     ) {
         if case .claim(let claim)? = rows[.claim(owner)], claim.live == live { rows[.claim(owner)] = nil }
-        if let thenReply { effects.append(.reply(thenReply)) }
+        if let reply { effects.append(.reply(reply)) }
     }
 }
 

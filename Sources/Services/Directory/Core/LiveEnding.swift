@@ -14,8 +14,8 @@ extension DirectoryMachine {
     ///   - caller: the caller; nil if the dismissal policy ends the live.
     ///   - rows: the partition's rows; the live's bans and mutes are removed.
     ///   - now: the time of the end.
-    /// - Returns: the effects, which also release the owner's claim in the same transaction. Therefore a create that
-    ///   the owner sends after the reply is not rejected because of this live.
+    /// - Returns: the effects. One of them releases the owner's claim, in the same transaction. When the owner has the
+    ///   reply, the owner can therefore create another live.
     func endLive(
         _ key: LiveKey, _ row: inout LiveRow, for caller: Caller?, in rows: inout DirectoryRows, at now: Timestamp
     ) -> [Effect] {

@@ -5,7 +5,7 @@ import PlazaModel
 extension DirectoryMachine {
     /// Changes the fields that the call contains; replies with the whole info.
     ///
-    /// `revision` is the live's revision after a change.
+    /// `revision` is the live's revision if the call changes the info.
     func updateInfo(
         _ changes: LiveChanges, _ key: LiveKey, _ row: inout LiveRow, revision: Int64
     ) throws(ReplyError) -> CallDecision {
@@ -46,15 +46,14 @@ extension DirectoryMachine {
 }
 
 extension Effect {
-    /// The fan-out's input that says whether the live is muted, which admins are exempt from the mute, and whether gifts
-    /// are enabled.
+    /// The fan-out's input with the live's mute, the admins, who are exempt from the mute, and whether gifts are enabled.
     static func rightsForFanOut(_ key: LiveKey, _ info: LiveInfo) -> Effect {
         let rights = BarrageCommand.rights(
             isMessageDisable: info.isMessageDisable, admins: info.admins, isGiftEnabled: info.isGiftEnabled)
         return .barrage(BarrageInput(key, rights))
     }
 
-    /// Presence's input that says who the admins are, and how many users the live may have.
+    /// Presence's input with the admins and the maximum number of users of the live.
     static func rightsForPresence(_ key: LiveKey, _ info: LiveInfo) -> Effect {
         .audience(AudienceInput(key, .rights(admins: info.admins, maxMembers: info.maxMemberCount)))
     }

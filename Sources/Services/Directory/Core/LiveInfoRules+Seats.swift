@@ -8,19 +8,19 @@ extension LiveInfoRules {
     /// A video template fixes the number of seats and keeps the owner on a seat. In a voice live the request chooses
     /// both.
     static func applySeats(_ changes: LiveChanges, to info: inout LiveInfo) throws(ReplyError) {
-        let requested = changes.seatTemplate ?? info.seatTemplate
-        guard Limits.templates.contains(requested) else {
+        let requestedTemplate = changes.seatTemplate ?? info.seatTemplate
+        guard Limits.templates.contains(requestedTemplate) else {
             throw ReplyError(
-                .badParameter, "seatTemplate is \(requested); 1 to 199 are for voice, 200 to 999 for video")
+                .badParameter, "seatTemplate is \(requestedTemplate); 1 to 199 are for voice, 200 to 999 for video")
         }
         let wasVoice = info.isVoice
         // Template 600 replaces an unknown template (R3.41).
-        let template = SeatTemplate.resolved(requested)
+        let template = SeatTemplate.resolved(requestedTemplate)
         info.seatTemplate = template.id
         guard info.isVoice == wasVoice else {
             throw ReplyError(
                 .wrongRoomKind,
-                "seatTemplate \(requested) means template \(template.id), which is for \(wasVoice ? "video" : "voice") "
+                "seatTemplate \(requestedTemplate) means template \(template.id), which is for \(wasVoice ? "video" : "voice") "
                     + "lives; a live cannot change between voice and video")
         }
         // A template with a fixed number of seats ignores the requested number, because older clients always send one.

@@ -2,8 +2,9 @@
 import MachineKit
 import PlazaModel
 
-/// The status of a live (R3.30, R4.15) and its automatic dismissal (R3.59, R3.60, R3.61), which depend on who is in the
-/// live.
+/// The status of a live (R3.30, R4.15) and its automatic dismissal (R3.59, R3.60, R3.61).
+///
+/// Both depend on who is in the live.
 extension DirectoryMachine {
     /// Applies presence's report on whether the owner is in the live and whether the live is empty.
     func updateOccupancy(
@@ -36,16 +37,16 @@ extension DirectoryMachine {
         rows[.live(key)] = .live(row: row)
     }
 
-    /// When the app's dismissal policy ends the live if the occupancy stays the same; nil if the policy never ends the live.
+    /// When the app's dismissal policy ends the live if the occupancy stays the same; nil if the policy never ends it.
     func dismissalTime(of row: LiveRow, app: AppID) -> Timestamp? {
         let policy = self.policies[app].dismissal
         var times: [Timestamp] = []
-        if let since = row.emptySince, policy.afterNoUsersSeconds > 0 {
-            times.append(since + .seconds(policy.afterNoUsersSeconds))
+        if let emptySince = row.emptySince, policy.afterNoUsersSeconds > 0 {
+            times.append(emptySince + .seconds(policy.afterNoUsersSeconds))
         }
-        if let gone = row.ownerGone {
-            let seconds = gone.isOffline ? policy.afterOwnerOfflineSeconds : policy.afterOwnerLeaveSeconds
-            if seconds > 0 { times.append(gone.since + .seconds(seconds)) }
+        if let ownerGone = row.ownerGone {
+            let seconds = ownerGone.isOffline ? policy.afterOwnerOfflineSeconds : policy.afterOwnerLeaveSeconds
+            if seconds > 0 { times.append(ownerGone.since + .seconds(seconds)) }
         }
         return times.min()
     }

@@ -18,8 +18,8 @@ extension DirectoryMachine {
     func deleteMetadata(
         _ keys: [String], _ key: LiveKey, _ row: inout LiveRow, revision: Int64
     ) throws(ReplyError) -> CallDecision {
-        let removed = try MetadataRules.existing(keys, in: row.info.metaData)
-        for name in removed { row.info.metaData[name] = nil }
+        let removed = try MetadataRules.existingKeys(among: keys, in: row.info.metaData)
+        for removedKey in removed { row.info.metaData[removedKey] = nil }
         let content = FeedContent.metadataChanged(set: [:], removed: removed, revision: revision)
         return .done(.done, effects: [.barrage(BarrageInput(key, .publish(content: content)))])
     }

@@ -5,13 +5,15 @@ import PlazaModel
 ///
 /// The merged metadata are checked before they are stored, so that a rejected call changes nothing.
 enum MetadataRules {
-    /// Returns `old` with `values` set; the last write of a key wins.
+    /// Returns `metadata` with `values` added; a value replaces an earlier value of its key.
     ///
     /// - Throws: `metadataKeyTooLong`, `metadataValueTooLong`, `tooManyMetadataKeys` or `metadataTooLong`;
     ///   `badParameter` when `values` is empty, or when a key is empty or has a control character (R17.4).
-    static func merge(_ values: [String: String], into old: [String: String]) throws(ReplyError) -> [String: String] {
+    static func merge(
+        _ values: [String: String], into metadata: [String: String]
+    ) throws(ReplyError) -> [String: String] {
         try MetadataValidation.check(values)
-        let merged = old.merging(values) { _, new in new }
+        let merged = metadata.merging(values) { _, new in new }
         guard merged.count <= Limits.metadataKeys else {
             throw ReplyError(.tooManyMetadataKeys, "a live has at most \(Limits.metadataKeys) keys")
         }
@@ -24,9 +26,9 @@ enum MetadataRules {
     /// Returns the existing keys among `keys`, sorted and without duplicates.
     ///
     /// - Throws: `noSuchMetadataKey` when no key exists.
-    static func existing(_ keys: [String], in old: [String: String]) throws(ReplyError) -> [String] {
-        let existing = Set(keys).filter { old[$0] != nil }.sorted()
-        guard !existing.isEmpty else { throw ReplyError(.noSuchMetadataKey, "the live has none of these keys") }
-        return existing
+    static func existingKeys(among keys: [String], in metadata: [String: String]) throws(ReplyError) -> [String] {
+        let existingKeys = Set(keys).filter { metadata[$0] != nil }.sorted()
+        guard !existingKeys.isEmpty else { throw ReplyError(.noSuchMetadataKey, "the live has none of these keys") }
+        return existingKeys
     }
 }

@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// The word filter for names and notices, which all users of an app see in lists (R3.12).
+/// The word filter for lives' names and notices, which all users of an app see in lists (R3.12).
 extension DirectoryMachine {
     /// Rejects a name or a notice that contains a filtered word of the app.
     ///

@@ -15,7 +15,7 @@ enum NewLiveDefaults {
             info.status = .scheduled
             info.seatMode = policy.seatModeOfServer
         }
-        // A new live may be a voice or a video live; a running live keeps its kind.
+        // `apply` rejects a change between voice and video. A new live may be of either kind, so the template is set first.
         info.seatTemplate = SeatTemplate.resolved(request.changes.seatTemplate ?? info.seatTemplate).id
         try LiveInfoRules.apply(request.changes, to: &info, policy)
         if info.liveName.isEmpty { info.liveName = info.liveID.text }

@@ -7,13 +7,13 @@ package struct SanctionList: Hashable, Sendable, Codable {
     /// The sanctions, sorted by user.
     package private(set) var entries: [Sanction] = []
 
-    /// An empty list.
+    /// Creates an empty list.
     package init() {}
 
-    /// One page of a list, of entries in any order.
+    /// Creates one page of a list from entries in any order.
     init(page entries: [Sanction]) { self.entries = entries.sorted { $0.user < $1.user } }
 
-    /// All pages of a list.
+    /// Creates a list from all its pages.
     init(pages: [SanctionList]) {
         if pages.count == 1 { self = pages[0] }
         guard pages.count > 1 else { return }
@@ -29,19 +29,21 @@ package struct SanctionList: Hashable, Sendable, Codable {
         return index < self.entries.count && self.entries[index].user == user ? self.entries[index] : nil
     }
 
-    /// Adds a sanction, or replaces the earlier sanction of its user, whose profile it keeps.
+    /// Adds a sanction, or replaces the earlier sanction of its user.
+    ///
+    /// A sanction without a profile takes over the profile of the earlier one.
     mutating func set(_ sanction: Sanction) {
         let index = self.index(of: sanction.user)
         if index < self.entries.count, self.entries[index].user == sanction.user {
-            let known = self.entries[index].userInfo
+            let earlierProfile = self.entries[index].userInfo
             self.entries[index] = sanction
-            self.entries[index].userInfo = sanction.userInfo ?? known
+            self.entries[index].userInfo = sanction.userInfo ?? earlierProfile
         } else {
             self.entries.insert(sanction, at: index)
         }
     }
 
-    /// Sets how the user of a sanction is shown.
+    /// Sets the name and picture of a user in the user's sanction.
     ///
     /// - Returns: whether the list has changed.
     mutating func setProfile(_ user: UserInfo) -> Bool {

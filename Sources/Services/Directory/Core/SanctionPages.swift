@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// The two lists of a live that are stored in pages.
+/// A kind of sanction; a live has one list of each kind.
 enum SanctionKind {
     case bans
     case mutes
@@ -16,38 +16,40 @@ enum SanctionKind {
     }
 }
 
-/// A live's bans and mutes are split over rows, because one row of them would exceed what a broker takes (R17.6).
+/// Access to a live's lists of bans and mutes.
 ///
-/// The pages of a list are numbered without a gap, and the last one is not empty. So most lists are read with two
-/// look-ups: the only page, and the next one, which does not exist.
+/// A list is stored in several rows, its pages, because one row with all entries could exceed the broker's limit for a
+/// record (R17.6). The pages of a list are numbered without gaps, and the last page is not empty. Most lists have one
+/// page and are read with two look-ups: one finds the page, the other finds that there is no second page.
 extension DirectoryRows {
     /// A live's bans or mutes.
     func sanctions(_ kind: SanctionKind, of live: LiveKey) -> SanctionList {
         SanctionList(pages: self.pages(kind, of: live))
     }
 
-    /// Stores a live's bans or mutes, which are within the limit.
+    /// Stores a live's bans or mutes; the caller has checked that the list is within the limit.
     mutating func store(_ list: SanctionList, _ kind: SanctionKind, of live: LiveKey) {
         let capacity = SanctionLimits.perRow
         if list.entries.count <= capacity, self[kind.key(of: live, page: 1)] == nil {
             self[kind.key(of: live, page: 0)] = list.entries.isEmpty ? nil : .sanctions(list: list)
             return
         }
-        var before = self.pages(kind, of: live).map(\.entries)
-        let needed = max(before.count + 1, (list.entries.count + capacity - 1) / capacity)
-        while before.count < min(needed, SanctionLimits.rows) { before.append([]) }
-        let pages = PagedList.pages(of: list.entries, before: before, capacity: capacity) { $0.user }
-        for (page, entries) in pages.enumerated() where entries != before[page] {
+        var oldPages = self.pages(kind, of: live).map(\.entries)
+        // New entries that do not fit on the old pages get an additional page.
+        let pageCount = max(oldPages.count + 1, (list.entries.count + capacity - 1) / capacity)
+        while oldPages.count < min(pageCount, SanctionLimits.rows) { oldPages.append([]) }
+        let pages = PagedList.pages(of: list.entries, before: oldPages, capacity: capacity) { $0.user }
+        for (page, entries) in pages.enumerated() where entries != oldPages[page] {
             self[kind.key(of: live, page: page)] = .sanctions(list: SanctionList(page: entries))
         }
         self.removeEmptyPages(kind, of: live, from: pages.count - 1)
     }
 
-    /// Replaces a page by its remaining entries after some have expired.
+    /// Replaces a page by `list`, its entries that have not expired.
     mutating func replacePage(_ list: SanctionList, _ key: DirectoryKey) {
         self[key] = .sanctions(list: list)
         guard let (kind, live, page) = key.sanctionPage else { return }
-        // An older version wrote all entries into one row.
+        // Older versions stored all entries in one row; such a list is split now.
         if list.entries.count > SanctionLimits.perRow { self.store(self.sanctions(kind, of: live), kind, of: live) }
         if list.entries.isEmpty, self[kind.key(of: live, page: page + 1)] == nil {
             self.removeEmptyPages(kind, of: live, from: page)
@@ -61,9 +63,9 @@ extension DirectoryRows {
         }
     }
 
-    /// Removes empty pages at the end of a list; `last` is the last page that may exist.
-    private mutating func removeEmptyPages(_ kind: SanctionKind, of live: LiveKey, from last: Int) {
-        for page in stride(from: last, through: 0, by: -1) {
+    /// Removes the empty pages at the end of a list; `lastPage` is the number of the last page that may exist.
+    private mutating func removeEmptyPages(_ kind: SanctionKind, of live: LiveKey, from lastPage: Int) {
+        for page in stride(from: lastPage, through: 0, by: -1) {
             let key = kind.key(of: live, page: page)
             guard let row = self[key] else { continue }
             guard case .sanctions(let list) = row, list.entries.isEmpty else { return }
@@ -71,6 +73,7 @@ extension DirectoryRows {
         }
     }
 
+    /// The stored pages of a list, in order.
     private func pages(_ kind: SanctionKind, of live: LiveKey) -> [SanctionList] {
         var pages: [SanctionList] = []
         while pages.count < SanctionLimits.rows,

@@ -18,7 +18,7 @@ package struct AppKeyAuthenticator: TokenAuthenticator {
         self.appCount = keyring.apps.count
     }
 
-    /// The remedy if the apps file is invalid or has no key; nil if it is valid.
+    /// Returns the remedy if the apps file is invalid or has no key; nil if the file is valid.
     package static func validationError(in apps: [UInt8]) -> String? {
         guard !apps.isEmpty else { return "name the file with the apps' keys, or give them by --apps-json" }
         do throws(KeyringError) {
@@ -40,7 +40,7 @@ package struct AppKeyAuthenticator: TokenAuthenticator {
             default: throw ReplyError(.tokenInvalid, "the token is not valid here: \(error)")
             }
         }
-        // Other users see the profile, so the limits of profiles apply to the token's as well (R17.4).
+        // Other users see the profile, so the limits of profiles also apply to a profile in a token (R17.4).
         let profile = [("name", claims.name, Limits.userNameBytes), ("avatar", claims.avatar, Limits.urlBytes)]
         for (claim, text, limit) in profile where !TextRule.isPlain(text ?? "", maxBytes: limit) {
             throw .notPlain("the token is not valid here: \(claim)", maxBytes: limit, .tokenInvalid)

@@ -9,12 +9,12 @@ internal import PlazaWire
 ///
 /// One thread flushes the batches; it sleeps while no record is buffered.
 final class BatchingWriter: RecordSink {
-    private struct Waiting: Sendable {
+    private struct BufferedRecord: Sendable {
         let record: TopicRecord
         let token: UInt64
     }
     private struct State {
-        var policy: BatchingPolicy<Waiting>
+        var policy: BatchingPolicy<BufferedRecord>
         var isStopping = false
     }
 
@@ -28,37 +28,39 @@ final class BatchingWriter: RecordSink {
     /// refused.
     static let limit = 20_000
 
-    private let next: any RecordSink
+    private let sink: any RecordSink
     private let lost: @Sendable (_ token: UInt64) -> Void
     private let state: Locked<State>
-    private let waitBegan = WakeSignal()
-    private let stopping = WakeSignal()
+    /// Wakes the flushing thread when the first record was buffered.
+    private let batchScheduled = WakeSignal()
+    /// Interrupts the flushing thread's pause between two batches at `stop`.
+    private let stopRequested = WakeSignal()
 
-    /// Creates a writer that batches the records for `next`.
+    /// Creates a writer that batches the records for `sink`.
     ///
     /// - Parameters:
-    ///   - next: The sink that the records are written to.
+    ///   - sink: The sink that the records are written to.
     ///   - gap: The least time between two batches.
-    ///   - lost: Called with the token of each buffered record that `next` refuses when it is flushed.
+    ///   - lost: Called with the token of each buffered record that `sink` refuses when the record is flushed.
     init(
-        _ next: any RecordSink, gap: Milliseconds = BatchingWriter.gap,
+        _ sink: any RecordSink, gap: Milliseconds = BatchingWriter.gap,
         lost: @escaping @Sendable (_ token: UInt64) -> Void
     ) {
         self.state = Locked(State(policy: BatchingPolicy(gap: gap, limit: Self.limit)))
-        self.next = next
+        self.sink = sink
         self.lost = lost
     }
 
     func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
         let now = MonotonicClock.now
-        let step = self.state.withLock {
-            $0.isStopping ? .send : $0.policy.add(Waiting(record: record, token: token), now: now)
+        let action = self.state.withLock {
+            $0.isStopping ? .send : $0.policy.add(BufferedRecord(record: record, token: token), now: now)
         }
-        switch step {
-        case .send: try self.next.write(record, token: token)
+        switch action {
+        case .send: try self.sink.write(record, token: token)
         case .wait: break
-        case .begin: self.waitBegan.wakeUp()
-        case .full: throw .full
+        case .scheduleBatch: self.batchScheduled.wakeUp()
+        case .refuse: throw .full
         }
     }
 
@@ -67,16 +69,18 @@ final class BatchingWriter: RecordSink {
     /// Returns after `stop`.
     func run() {
         while true {
-            self.waitBegan.wait()
+            self.batchScheduled.wait()
             while !self.state.withLock({ $0.isStopping }) {
-                let pause = self.state.withLock { $0.policy.due } - MonotonicClock.now
-                self.stopping.wait(timeout: .milliseconds(pause.count))
-                let waiting = self.state.withLock { $0.policy.take(now: MonotonicClock.now) }
-                if waiting.isEmpty { break }
-                for each in waiting { self.send(each) }
+                let pause = self.state.withLock { $0.policy.nextBatchAt } - MonotonicClock.now
+                self.stopRequested.wait(timeout: .milliseconds(pause.count))
+                let batch = self.state.withLock { $0.policy.takeBatch(now: MonotonicClock.now) }
+                if batch.isEmpty { break }
+                for buffered in batch { self.flush(buffered) }
             }
             guard self.state.withLock({ $0.isStopping }) else { continue }
-            for each in self.state.withLock({ $0.policy.take(now: MonotonicClock.now) }) { self.send(each) }
+            for buffered in self.state.withLock({ $0.policy.takeBatch(now: MonotonicClock.now) }) {
+                self.flush(buffered)
+            }
             return
         }
     }
@@ -86,15 +90,15 @@ final class BatchingWriter: RecordSink {
     /// Records that are written later are no longer buffered.
     func stop() {
         self.state.withLock { $0.isStopping = true }
-        self.stopping.wakeUp()
-        self.waitBegan.wakeUp()
+        self.stopRequested.wakeUp()
+        self.batchScheduled.wakeUp()
     }
 
-    private func send(_ waiting: Waiting) {
+    private func flush(_ buffered: BufferedRecord) {
         do throws(SinkRefusal) {
-            try self.next.write(waiting.record, token: waiting.token)
+            try self.sink.write(buffered.record, token: buffered.token)
         } catch {
-            self.lost(waiting.token)
+            self.lost(buffered.token)
         }
     }
 }

@@ -2,7 +2,7 @@
 internal import Concurrency
 internal import Observability
 
-/// Probes an unreachable broker until it answers, so that no client's call has to wait for a timeout.
+/// Probes an unavailable broker until it answers, so that no client's call has to test it and wait for a timeout.
 ///
 /// Each outage has its own thread, which ends when the broker is reachable again or at `stop`.
 package final class BrokerProbe: Sendable {
@@ -13,6 +13,7 @@ package final class BrokerProbe: Sendable {
 
     /// The timeout of one probe request; shorter than the time in which the gateway must stop.
     package static let requestMilliseconds = 900
+    /// The time between two probe requests.
     private static let pause = Duration.milliseconds(200)
 
     private let sendRequest: @Sendable () -> Bool
@@ -45,18 +46,18 @@ package final class BrokerProbe: Sendable {
     }
 
     private func run(for gateway: () -> Gateway?) {
-        var wasAway = false
+        var isOutageLogged = false
         // Each request is preceded by a pause; otherwise a broker that answers probes but accepts no records would be
         // probed without a pause.
         while self.state.wait(timeout: Self.pause, for: { $0.isStopping ? () : nil }) == nil {
             guard let gateway = gateway() else { return }
-            guard gateway.continuesProbing() else {
-                if wasAway { gateway.log.info("the broker is back") }
+            guard gateway.continueProbing() else {
+                if isOutageLogged { gateway.log.info("the broker is back") }
                 return
             }
-            if !wasAway { gateway.log.warning("the broker is away: calls are refused until it answers") }
-            wasAway = true
-            if self.sendRequest() { gateway.brokerAnswered() }
+            if !isOutageLogged { gateway.log.warning("the broker is away: calls are refused until it answers") }
+            isOutageLogged = true
+            if self.sendRequest() { gateway.brokerProbeAnswered() }
         }
     }
 }

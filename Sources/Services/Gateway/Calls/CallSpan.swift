@@ -3,22 +3,23 @@ internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 
-/// The span of a traced call, from its record to its answer; the record's header names it to the next hops.
+/// The span of a traced call, from the writing of its record to its reply; the record's header passes the trace on.
 struct CallSpan: Sendable {
     private let context: TraceContext
     private let parentID: UInt64?
     private let start: Int64
 
-    /// Begins the span of a call: below the trace that an HTTP client sent, or as the first of a new trace; nil if the
-    /// call is not in the sample.
+    /// Begins the span of a call; nil if the call is not in the sample.
+    ///
+    /// The span is a child of the trace context that an HTTP client sent, or the first span of a new trace.
     ///
     /// - Parameters:
-    ///   - tracer: the tracer.
-    ///   - record: the call's record, whose header is set.
+    ///   - tracer: The tracer.
+    ///   - record: The call's record, whose trace header is set.
     init?(_ tracer: Tracer, _ record: inout TopicRecord) {
         self.start = tracer.now
         if let index = record.headers.firstIndex(where: { $0.name == TraceContext.headerName }) {
-            guard let parent = tracer.sampled(record.headers[index].value) else { return nil }
+            guard let parent = tracer.sampledContext(from: record.headers[index].value) else { return nil }
             self.context = tracer.child(of: parent)
             self.parentID = parent.spanID
             record.headers[index].value = self.context.bytes
@@ -30,7 +31,7 @@ struct CallSpan: Sendable {
         }
     }
 
-    /// Records the span of a call that has its outcome.
+    /// Ends the span with the call's outcome, and records it.
     func end(_ method: String, _ outcome: Outcome, _ tracer: Tracer) {
         var failure: String?
         if case .failure(let error) = outcome { failure = error.code.name }

@@ -17,13 +17,13 @@ struct WaitingRead: Sendable {
     /// The live that the caller must be in; nil: any or none.
     var live: LiveID?
     /// When the call was received, in monotonic microseconds.
-    var began: Int64
+    var startMicroseconds: Int64
 }
 
 /// One answer for several calls, encoded once.
 struct SharedAnswer: Sendable {
     let outcome: Outcome
-    /// `{"result":{…}}` of a success.
+    /// `{"result":{…}}`; empty if the outcome is an error.
     private let json: [UInt8]
 
     init(_ outcome: Outcome) {
@@ -31,7 +31,7 @@ struct SharedAnswer: Sendable {
         self.json = if case .success = outcome { outcome.json } else { [] }
     }
 
-    /// The reply to the call with this id: `{"reply":{"id":7,"result":{…}}}`; nil if the answer is an error.
+    /// Returns the reply to the call with this id: `{"reply":{"id":7,"result":{…}}}`; nil if the answer is an error.
     func reply(_ id: Int64) -> [UInt8]? {
         if self.json.isEmpty { return nil }
         var bytes = Array("{\"reply\":{\"id\":\(id),".utf8)
@@ -42,21 +42,22 @@ struct SharedAnswer: Sendable {
     }
 }
 
-/// Asks services for the answers that several clients wait for (R1.20).
+/// Sends services the requests whose answers several clients wait for (R1.20).
 ///
-/// The gateway asks as the app's server would over HTTP, so an answer cannot depend on one of the clients. It has
-/// checked them itself: they are logged in, and in the live if the call requires that.
+/// An answer must not depend on one of the clients. So the gateway makes the request with the role of the app's server,
+/// like an HTTP request. The gateway has checked the clients itself: they are logged in, and in the live if the call
+/// requires that.
 extension Gateway {
-    /// Asks the service of a read; the answer is posted to the shards whose calls wait for it.
-    func ask(_ read: SharedRead) {
-        self.metrics.sharedAsks.add()
+    /// Sends a read's request to its service; the answer is posted to the shards whose calls wait for it.
+    func sendRequest(for read: SharedRead) {
+        self.metrics.sharedReadRequests.add()
         var random = SystemRandomNumberGenerator()
         let method = read.kind.method
         let session = self.settings.sessionNamer.nameOfRequest(
-            UserKey(read.key.app, Self.asker), role: .server,
+            UserKey(read.key.app, Self.requestUser), role: .server,
             key: "\(random.next() as UInt64)-\(random.next() as UInt64)", call: method)
         let caller = Caller(
-            user: UserInfo(userID: Self.asker), role: .server,
+            user: UserInfo(userID: Self.requestUser), role: .server,
             request: RequestID(session: session, counter: ShardHTTPCalls.requestCounter), replyTo: self.settings.id)
         let effect: Effect =
             switch read.kind {
@@ -70,18 +71,20 @@ extension Gateway {
             })
     }
 
-    /// Asks for the reads whose time has come, and fails the calls that waited too long; called ten times a second.
+    /// Sends the requests that the rate allows now, and fails the calls that waited too long.
+    ///
+    /// Called ten times a second.
     func sweepSharedReads(at now: MonotonicTime) {
-        let (asks, overdue) = self.sharedReads.withLock { $0.sweep(at: now) }
-        for read in asks { self.ask(read) }
+        let (readsToRequest, overdue) = self.sharedReads.withLock { $0.sweep(at: now) }
+        for read in readsToRequest { self.sendRequest(for: read) }
         if overdue.isEmpty { return }
         let error = ReplyError(.timedOut, "no answer in time; send the call again with the same id", retryAfter: 500)
         self.post(SharedAnswer(.failure(error: error)), to: overdue)
     }
 
     private func answered(_ read: SharedRead, _ outcome: Outcome) {
-        let (waiters, asks) = self.sharedReads.withLock { $0.answered(read, at: MonotonicClock.now) }
-        if asks { self.ask(read) }
+        let (waiters, mustRequest) = self.sharedReads.withLock { $0.answered(read, at: MonotonicClock.now) }
+        if mustRequest { self.sendRequest(for: read) }
         if !waiters.isEmpty { self.post(SharedAnswer(outcome), to: waiters) }
     }
 
@@ -91,8 +94,10 @@ extension Gateway {
         }
     }
 
-    /// The name that shared asks have in records; a token's user can have it, too, but gains nothing by that.
-    private static let asker = UserID("gateway")
+    /// The user of shared requests in records.
+    ///
+    /// A token's user may have the same name, but gets no rights by it.
+    private static let requestUser = UserID("gateway")
 }
 
 extension SharedRead.Kind {

@@ -3,28 +3,32 @@ package import GatewayCore
 package import MachineKit
 package import PlazaWire
 
-/// The reason why the Kafka producer refused a record.
+/// The reason why a sink refused a record.
 package enum SinkRefusal: Error, Hashable, Sendable {
-    /// The producer's queue is full.
+    /// The queue of records is full.
     case full
-    /// The producer cannot send now.
+    /// The sink cannot send now.
     case unavailable
     /// The record exceeds the broker's size limit.
     case tooLarge
 }
 
-/// Writes a gateway's records to the inbox topics: the Kafka producer, or a recording sink in tests.
+/// Writes a gateway's records to the inbox topics.
+///
+/// Implemented by `InboxWriter`, by `BatchingWriter`, and by tests.
 package protocol RecordSink: Sendable {
     /// Queues a record for writing. Never blocks; may be called from any thread.
     ///
     /// - Parameters:
     ///   - record: The record; its key determines its partition.
-    ///   - token: Passed to `Gateway.notDelivered` if the record is lost; 0 if nobody must be notified.
+    ///   - token: Passed to `Gateway.recordLost` if the record is lost; 0 if nobody must be notified.
     /// - Throws: The reason why the record was refused; it is then not written.
     func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal)
 }
 
-/// Reads feed items that are no longer cached: the replay thread, or a test.
+/// Reads feed items that are no longer cached.
+///
+/// Implemented by `ReplayReader`, and by tests.
 package protocol ReplaySource: Sendable {
     /// Queues a request. Never blocks; may be called from any thread. The outcome is passed to
     /// `Gateway.replayReceived`.
@@ -33,12 +37,14 @@ package protocol ReplaySource: Sendable {
     ///   - id: Identifies the request.
     ///   - request: The items to read.
     ///   - partition: The live's feed partition.
-    ///   - until: The request's deadline.
+    ///   - deadline: The request's deadline.
     /// - Returns: False if too many requests are queued already.
-    func request(_ id: ReplayID, _ request: ReplayRequest, partition: Int, until: MonotonicTime) -> Bool
+    func request(_ id: ReplayID, _ request: ReplayRequest, partition: Int, deadline: MonotonicTime) -> Bool
 }
 
-/// Reads feed partitions on demand: the feed thread, or a test.
+/// Reads feed partitions on demand.
+///
+/// Implemented by `FeedReader`, and by tests.
 package protocol FeedSource: Sendable {
     /// Starts reading a partition, from one minute before now. Never blocks; may be called from any thread.
     func follow(_ partition: Int)

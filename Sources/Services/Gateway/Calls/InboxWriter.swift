@@ -11,7 +11,7 @@ package import ServiceShell
 package final class InboxWriter: RecordSink {
     private let producer: KafkaProducer
     private let partitions: Int
-    private let drops: Counter
+    private let queueFullDrops: Counter
 
     /// The producer's name in metric labels.
     private static let name = "inboxes"
@@ -34,40 +34,40 @@ package final class InboxWriter: RecordSink {
         _ gateway: Gateway, kafka: KafkaSettings, meter: KafkaClientMetrics, timeout: Duration = .seconds(5)
     ) throws(KafkaError) {
         var settings = kafka
-        // The delivery of a record times out before its caller does. After the first such timeout, further calls are
-        // refused immediately.
+        // The delivery of a record times out before its caller stops waiting. After the first such timeout, further calls
+        // are refused immediately.
         settings.overrides["message.timeout.ms"] = String(Milliseconds(timeout).count)
-        settings.onError = { [weak gateway] error in if error.kind == .brokerDown { gateway?.brokerLost() } }
+        settings.onError = { [weak gateway] error in if error.kind == .brokerDown { gateway?.brokerConnectionLost() } }
         self.partitions = gateway.settings.partitions
-        self.drops = meter.drops(of: Self.name)
+        self.queueFullDrops = meter.drops(of: Self.name)
         let failures = meter.failures(of: Self.name)
         self.producer = try KafkaProducer(settings, queueLimit: Self.queueLimit) { [weak gateway] delivery in
             if delivery.error == nil {
-                gateway?.brokerDelivered()
+                gateway?.recordDelivered()
             } else {
                 failures.add()
-                let isBrokerAway = delivery.error?.kind == .timedOut
-                if !isBrokerAway { gateway?.brokerLost() }
-                gateway?.notDelivered(token: delivery.token, isBrokerAway: isBrokerAway)
+                let hasTimedOut = delivery.error?.kind == .timedOut
+                if !hasTimedOut { gateway?.brokerConnectionLost() }
+                gateway?.recordLost(token: delivery.token, hasTimedOut: hasTimedOut)
             }
         }
         meter.exportQueueDepth(of: self.producer, as: Self.name)
     }
 
-    /// Fetches the inboxes' metadata; otherwise the first record would wait up to a second for it.
+    /// Fetches the metadata of the inbox topics in advance; otherwise the first record would wait up to a second for it.
     package func warmUp() throws(KafkaError) {
-        for topic in Self.topics { try self.producer.topicMetadata(topic.rawValue, timeout: .seconds(5)) }
+        for topic in Self.topics { try self.producer.loadTopicMetadata(topic.rawValue, timeout: .seconds(5)) }
     }
 
     /// Returns whether the leaders of all inbox partitions answer.
     ///
     /// Blocks for at most `milliseconds`.
-    package func answers(milliseconds: Int) -> Bool {
+    package func areLeadersReachable(milliseconds: Int) -> Bool {
         let deadline = MonotonicClock.milliseconds + Int64(milliseconds)
         func remainingTime() -> Duration { .milliseconds(max(1, deadline - MonotonicClock.milliseconds)) }
         do throws(KafkaError) {
             // The current leaders are looked up first, because the client may still know the previous ones.
-            for topic in Self.topics { try self.producer.topicMetadata(topic.rawValue, timeout: remainingTime()) }
+            for topic in Self.topics { try self.producer.loadTopicMetadata(topic.rawValue, timeout: remainingTime()) }
             let partitions = Self.topics.flatMap { topic in
                 (0..<self.partitions).map { TopicPartition(topic.rawValue, Int32($0)) }
             }
@@ -84,7 +84,7 @@ package final class InboxWriter: RecordSink {
         } catch {
             switch error.kind {
             case .queueFull:
-                self.drops.add()
+                self.queueFullDrops.add()
                 throw .full
             case .messageTooLarge: throw .tooLarge
             default: throw .unavailable

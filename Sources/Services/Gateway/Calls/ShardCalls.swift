@@ -12,7 +12,7 @@ internal import PlazaWire
 final class ShardCalls {
     unowned let shard: Shard
     let gateway: Gateway
-    /// The clients that `sweep` looks at: all with open calls, and some whose last call has just ended.
+    /// The clients that `sweep` checks: all clients with open calls, and some whose last open call has just ended.
     private var callers: [Client] = []
     private var nextToken: UInt64 = 1
 
@@ -23,7 +23,7 @@ final class ShardCalls {
 
     /// Handles a text message that a client sent.
     func received(_ text: Span<UInt8>, from client: Client) {
-        let began = MonotonicClock.microseconds
+        let startMicroseconds = MonotonicClock.microseconds
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         unsafe text.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
@@ -32,36 +32,43 @@ final class ShardCalls {
             frame = try CallFrame(bytes)
         } catch {
             // A frame that is not a call has no id, so the reply has the id -1 (R16.9).
-            self.reply(-1, .failure(error: error), to: client, method: "", began: began)
-            client.badFrames += 1
-            if client.badFrames >= self.gateway.settings.badFrames {
+            self.reply(-1, .failure(error: error), to: client, method: "", startMicroseconds: startMicroseconds)
+            client.badFrameCount += 1
+            if client.badFrameCount >= self.gateway.settings.maxBadFrames {
                 self.shard.disconnect(client, .protocolViolation)
             }
             return
         }
         let isLateRetry = client.retryAges.isLate(
             frame.id, statedAge: frame.age.map { Milliseconds($0) }, at: self.shard.now)
-        if frame.method == "login" { return self.shard.login.logIn(frame, client, began: began) }
+        if frame.method == "login" {
+            return self.shard.login.logIn(frame, client, startMicroseconds: startMicroseconds)
+        }
         guard client.core.isLoggedIn else {
             let error = ReplyError(.notLoggedIn, "the first call must be login")
-            return self.reply(frame.id, .failure(error: error), to: client, method: frame.method, began: began)
+            return self.reply(
+                frame.id, .failure(error: error), to: client, method: frame.method, startMicroseconds: startMicroseconds
+            )
         }
         do throws(ReplyError) {
             try self.checkRate(frame, client)
-            try self.call(frame, client, isLateRetry: isLateRetry, began: began)
+            try self.handleCall(frame, client, isLateRetry: isLateRetry, startMicroseconds: startMicroseconds)
         } catch {
-            self.reply(frame.id, .failure(error: error), to: client, method: frame.method, began: began)
+            self.reply(
+                frame.id, .failure(error: error), to: client, method: frame.method, startMicroseconds: startMicroseconds
+            )
         }
     }
 
-    /// Sends the reply to a call, and records the call in the metrics.
-    func reply(_ id: Int64, _ outcome: Outcome, to client: Client, method: String, began: Int64) {
-        self.gateway.metrics.called(method, outcome, microseconds: MonotonicClock.microseconds - began)
+    /// Sends the reply to a call that was received at `startMicroseconds`, and records the call in the metrics.
+    func reply(_ id: Int64, _ outcome: Outcome, to client: Client, method: String, startMicroseconds: Int64) {
+        self.gateway.metrics.called(method, outcome, microseconds: MonotonicClock.microseconds - startMicroseconds)
         self.shard.send(.reply(id: id, outcome), to: client)
     }
 
-    private func call(
-        _ frame: CallFrame, _ client: Client, isLateRetry: Bool, began: Int64
+    /// Parses a call, and forwards or answers it.
+    private func handleCall(
+        _ frame: CallFrame, _ client: Client, isLateRetry: Bool, startMicroseconds: Int64
     ) throws(ReplyError) {
         let caller = Caller(
             user: client.user, role: client.role, request: RequestID(session: client.session, counter: frame.id),
@@ -78,8 +85,8 @@ final class ShardCalls {
             try self.forward(
                 effect, frame.id, frame.method, .create(live, isLateRetry: isLateRetry), in: nil, client)
         case .leave(let live, _) where client.core.live != live:
-            // The call may repeat an earlier leave, whose outcome presence knows. The client's ticket is for another
-            // live, so it is not sent.
+            // The call may repeat an earlier leave, whose outcome presence knows. The client's ticket belongs to another
+            // live, so the call is sent without it.
             var caller = caller
             caller.ticket = nil
             let input = AudienceInput(client.key(live), .leave(caller: caller))
@@ -87,25 +94,29 @@ final class ShardCalls {
         case .leave(let live, let effect):
             try self.forward(effect, frame.id, frame.method, .leave(live), in: nil, client)
         case .forward(let effect, let live):
-            if let users = parsed.sanctionedUsers { try self.checkRate(ofSanctions: users, frame.id, client) }
-            if try self.shard.sharedReads.take(
-                effect, frame, in: live, client, isLateRetry: isLateRetry, began: began)
+            if let count = parsed.sanctionedUserCount { try self.checkRate(ofSanctions: count, frame.id, client) }
+            if try self.shard.sharedReads.addCall(
+                effect, frame, in: live, client, isLateRetry: isLateRetry, startMicroseconds: startMicroseconds)
             {
                 return
             }
             try self.shard.webhooks.forward(effect, frame, in: live, client)
         case .login: break
         case .updateProfile(let name, let avatarURL):
-            try self.updateProfile(frame, client, caller, name: name, avatarURL: avatarURL, began: began)
+            try self.updateProfile(
+                frame, client, caller, name: name, avatarURL: avatarURL, startMicroseconds: startMicroseconds)
         case .ping, .list, .get, .count, .stage, .metadata, .candidates, .gifts, .app:
             let result = try self.gateway.answer(parsed, app: client.app)
-            self.reply(frame.id, .success(result: result), to: client, method: frame.method, began: began)
+            self.reply(
+                frame.id, .success(result: result), to: client, method: frame.method,
+                startMicroseconds: startMicroseconds)
         }
     }
 
     /// Changes the user's displayed name and avatar, for later calls and in the live that the client is in.
     private func updateProfile(
-        _ frame: CallFrame, _ client: Client, _ caller: Caller, name: String?, avatarURL: String?, began: Int64
+        _ frame: CallFrame, _ client: Client, _ caller: Caller, name: String?, avatarURL: String?,
+        startMicroseconds: Int64
     ) throws(ReplyError) {
         if name != nil && client.hasFixedName || avatarURL != nil && client.hasFixedAvatar {
             throw ReplyError(.noPermission, "the token says how you are shown; log in with another one")
@@ -120,10 +131,11 @@ final class ShardCalls {
         }
         guard try self.canForward(frame.id, .updateProfile(caller.user), in: nil, client) else { return }
         client.user = caller.user
-        self.reply(frame.id, .success(result: .done), to: client, method: frame.method, began: began)
+        self.reply(
+            frame.id, .success(result: .done), to: client, method: frame.method, startMicroseconds: startMicroseconds)
     }
 
-    /// A server's token cannot join a live (PROTOCOL.md 4.3).
+    /// The error with which a join of a server's token is refused (PROTOCOL.md 4.3).
     static let serverCannotJoin = ReplyError(.noPermission, "an app's server acts in a live without joining it")
 
     /// Forwards a call to its machine.
@@ -132,7 +144,7 @@ final class ShardCalls {
     ) throws(ReplyError) {
         guard try self.canForward(id, purpose, in: live, client) else { return }
         let sent = try self.send(TopicRecord(effect), method)
-        self.began(id, purpose, sent, client)
+        self.registerCall(id, purpose, sent, client)
     }
 
     /// Returns whether a call may be forwarded; false if a call with this id is open already.
@@ -146,7 +158,7 @@ final class ShardCalls {
         case .proceed: return true
         case .repeated: return false
         case .refused(let error):
-            // If the live does not exist, the client gets `noSuchRoom` instead of `notInRoom` (PROTOCOL.md 4.3).
+            // If the live does not exist, the client must get `noSuchRoom` instead of `notInRoom` (PROTOCOL.md 4.3).
             if error.code == .notInRoom, let live {
                 try self.gateway.checkExists(LiveKey(client.app, live))
             }
@@ -154,27 +166,27 @@ final class ShardCalls {
         }
     }
 
-    /// Registers an open call, whose record was written, and includes its client in `sweep`.
+    /// Registers a call whose record was written, and includes the client in `sweep`.
     ///
     /// - Parameters:
     ///   - id: The call's number in its session.
     ///   - purpose: The change that a successful reply makes.
     ///   - sent: The record.
     ///   - client: The caller.
-    ///   - start: When the call began, if this is its second record.
-    func began(
+    ///   - start: When the call's first record was written, if this is its second record.
+    func registerCall(
         _ id: Int64, _ purpose: CallPurpose, _ sent: SentRecord, _ client: Client, since start: MonotonicTime? = nil
     ) {
-        client.core.began(id, purpose, sent, at: self.shard.now, since: start)
+        client.core.registerCall(id, purpose, sent, at: self.shard.now, since: start)
         if !client.isInCallSweep {
             client.isInCallSweep = true
             self.callers.append(client)
         }
     }
 
-    /// Writes a call's record to its inbox topic.
+    /// Writes a call's record to its inbox topic; throws the error with which the call is refused.
     func send(_ record: TopicRecord, _ method: String) throws(ReplyError) -> SentRecord {
-        guard self.gateway.brokerAdmits() else {
+        guard self.gateway.admitBrokerCall() else {
             throw ReplyError(.unavailable, "the broker is away", retryAfter: 1000)
         }
         var record = record
@@ -185,7 +197,7 @@ final class ShardCalls {
             try self.shard.write(sent.record, token: sent.token)
             return sent
         } catch {
-            self.gateway.metrics.notDelivered.add()
+            self.gateway.metrics.lostRecords.add()
             switch error {
             case .full: throw ReplyError(.overloaded, "too many calls are on their way", retryAfter: 500)
             case .unavailable: throw ReplyError(.unavailable, "the broker is away", retryAfter: 1000)
@@ -200,6 +212,9 @@ final class ShardCalls {
     }
 
     /// Returns the next token, which identifies a record of this shard when its loss is reported.
+    ///
+    /// The upper 16 bits are the shard's number, the lower 48 bits are a counter. The counter is never 0, because the
+    /// token 0 stands for records whose loss is not reported.
     private func takeToken() -> UInt64 {
         defer { self.nextToken = (self.nextToken &+ 1) & 0xFFFF_FFFF_FFFF }
         return UInt64(self.shard.number) << 48 | max(1, self.nextToken)
@@ -207,25 +222,25 @@ final class ShardCalls {
 
     /// Checks the rate limit for the call's kind, and counts the call.
     ///
-    /// A server's token acts for many users, so only the rate of frames limits it. A repetition of an open call is not
-    /// counted.
+    /// A server's token acts for many users, so only the rate of frames limits its calls. A call that repeats an open call
+    /// is not counted.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     private func checkRate(_ frame: CallFrame, _ client: Client) throws(ReplyError) {
-        guard let call = MeteredCall(method: frame.method), self.isCounted(frame.id, client) else { return }
+        guard let call = MeteredCall(method: frame.method), self.isRateLimited(frame.id, client) else { return }
         try self.gateway.admission.admit(call, of: client.userKey)
     }
 
     /// Counts a ban, unban or mute once for each user that it names.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
-    private func checkRate(ofSanctions users: Int, _ id: Int64, _ client: Client) throws(ReplyError) {
-        guard self.isCounted(id, client) else { return }
-        try self.gateway.admission.admit(.sanction, of: client.userKey, counting: users)
+    private func checkRate(ofSanctions userCount: Int, _ id: Int64, _ client: Client) throws(ReplyError) {
+        guard self.isRateLimited(id, client) else { return }
+        try self.gateway.admission.admit(.sanction, of: client.userKey, counting: userCount)
     }
 
-    /// Whether rate limits hold for a call: it is a user's, and it does not repeat an open call.
-    private func isCounted(_ id: Int64, _ client: Client) -> Bool {
+    /// Returns whether rate limits apply to a call: its caller is a user, and it does not repeat an open call.
+    private func isRateLimited(_ id: Int64, _ client: Client) -> Bool {
         client.role == .user && !client.core.hasOpenCall(id) && !client.isWaitingRead(id)
             && !client.pendingCalls.contains(where: { $0.id == id })
     }
@@ -243,33 +258,33 @@ extension ShardCalls {
 
     /// Fails the calls whose records, identified by `tokens`, were lost.
     ///
-    /// - Returns: The tokens with which no client has an open call.
+    /// - Returns: The tokens that belong to no open call of a client.
     func recordsLost(_ tokens: Set<UInt64>) -> Set<UInt64> {
-        var remaining = tokens
+        var remainingTokens = tokens
         for client in self.callers {
-            if remaining.isEmpty { break }
-            while let id = client.core.openCall(where: { remaining.contains($0.token) }),
-                let ended = client.core.notDelivered(id)
+            if remainingTokens.isEmpty { break }
+            while let id = client.core.openCall(where: { remainingTokens.contains($0.token) }),
+                let ended = client.core.recordLost(id)
             {
-                remaining.remove(ended.record.token)
+                remainingTokens.remove(ended.record.token)
                 self.conclude(ended, client)
             }
         }
-        return remaining
+        return remainingTokens
     }
 
     /// Fails the calls whose deadline has passed, and sends the records of other unanswered calls again, with the same
     /// request ids.
     func sweep(at now: MonotonicTime) {
-        let canResend = self.gateway.isBrokerThere
+        let canResend = self.gateway.isBrokerHealthy
         var index = 0
         while index < self.callers.count {
             let client = self.callers[index]
             if !client.isDetached {
-                for ended in client.core.sweep(at: now) { self.conclude(ended, client) }
-                if canResend { self.resend(client.core.takeDueForResend(at: now)) }
+                for ended in client.core.failOverdueCalls(at: now) { self.conclude(ended, client) }
+                if canResend { self.resend(client.core.takeRecordsToResend(at: now)) }
             }
-            if client.isDetached || client.core.openCalls == 0 {
+            if client.isDetached || client.core.openCallCount == 0 {
                 client.isInCallSweep = false
                 self.callers[index] = self.callers[self.callers.count - 1]
                 self.callers.removeLast()
@@ -280,14 +295,14 @@ extension ShardCalls {
     }
 
     /// Applies the changes that an ended call makes to the client, and sends the reply.
-    private func conclude(_ ended: SessionCore<SentRecord>.Ended, _ client: Client) {
+    private func conclude(_ ended: SessionCore<SentRecord>.EndedCall, _ client: Client) {
         let outcome: Outcome
         switch ended.conclusion {
-        case .reply(let given):
-            outcome = given
+        case .reply(let callOutcome):
+            outcome = callOutcome
             self.shard.send(.reply(id: ended.id, outcome), to: client)
-        case .joined(let live, let epoch, let given):
-            outcome = given
+        case .joined(let live, let epoch, let callOutcome):
+            outcome = callOutcome
             self.shard.joins.joinGranted(client, call: ended.id, client.key(live), epoch: epoch, outcome)
         case .created(let live, let result, let isLateRetry):
             ended.record.span?.end(
@@ -297,23 +312,24 @@ extension ShardCalls {
             outcome = .success(result: .resumed(ticket: ticket, position: point.position, replayed: true))
             self.shard.joins.joinGranted(
                 client, call: ended.id, client.key(point.live), epoch: epoch, outcome, resume: point)
-        case .missedEnd(let point, let given):
-            outcome = given
+        case .missedEnd(let point, let callOutcome):
+            outcome = callOutcome
             self.shard.missedEnds.resumeRejected(
                 EndedResume(
-                    client: client, call: ended.id, key: client.key(point.live), point: point, rejection: given))
-        case .profileUpdated(let user, let given):
-            outcome = given
+                    client: client, call: ended.id, key: client.key(point.live), point: point,
+                    rejection: callOutcome))
+        case .profileUpdated(let user, let callOutcome):
+            outcome = callOutcome
             client.user = user
             self.shard.send(.reply(id: ended.id, outcome), to: client)
-        case .left(let id, let given):
-            outcome = given
+        case .left(let id, let callOutcome):
+            outcome = callOutcome
             self.shard.send(.reply(id: ended.id, outcome), to: client)
             if let live = client.live, live.key.live == id { self.shard.lives.remove(client, from: live) }
             self.shard.joins.cancel(client)
         }
         self.gateway.metrics.called(
-            ended.record.method, outcome, microseconds: (self.shard.now - ended.began).count * 1000)
+            ended.record.method, outcome, microseconds: (self.shard.now - ended.startedAt).count * 1000)
         ended.record.span?.end(ended.record.method, outcome, self.gateway.settings.tracer)
     }
 }

@@ -17,8 +17,8 @@ final class ShardLogin {
         self.gateway = shard.gateway
     }
 
-    /// Handles the first login of a connection, or a later one that presents a newer token.
-    func logIn(_ frame: CallFrame, _ client: Client, began: Int64) {
+    /// Handles the first login of a connection, or a later login with a newer token.
+    func logIn(_ frame: CallFrame, _ client: Client, startMicroseconds: Int64) {
         do throws(ReplyError) {
             let params = try frame.params(LoginParams.self)
             let identity = try self.gateway.authenticator.authenticate(params.token)
@@ -28,9 +28,10 @@ final class ShardLogin {
             } else {
                 try self.open(client, identity, params)
             }
-            self.accept(frame, client, params, began: began)
+            self.accept(frame, client, params, startMicroseconds: startMicroseconds)
         } catch {
-            self.shard.calls.reply(frame.id, .failure(error: error), to: client, method: "login", began: began)
+            self.shard.calls.reply(
+                frame.id, .failure(error: error), to: client, method: "login", startMicroseconds: startMicroseconds)
             switch error.code {
             case .signedInElsewhere: self.shard.disconnect(client, .kickedOffline)
             case .tokenExpired: self.shard.disconnect(client, .tokenExpired)
@@ -62,15 +63,15 @@ final class ShardLogin {
             throw validationError
         }
         let name = identity.name ?? params.name ?? ""
-        let avatar = identity.avatarURL ?? params.avatarURL ?? ""
-        let given: SessionID
+        let avatarURL = identity.avatarURL ?? params.avatarURL ?? ""
+        let givenSession: SessionID
         if let text = params.session {
             guard let session = SessionID(checking: text) else {
                 throw ReplyError(.badParameter, "session is 1 to 40 letters, digits, hyphens or underscores")
             }
-            given = session
+            givenSession = session
         } else {
-            given = SessionName.fresh(bits: (self.random.next(), self.random.next()))
+            givenSession = SessionName.random(bits: (self.random.next(), self.random.next()))
         }
         if let point = params.resume, LiveID(checking: point.live.text) == nil {
             throw ReplyError(.badRoomID, "resume.live is not the name of a live")
@@ -78,12 +79,11 @@ final class ShardLogin {
         client.hasFixedName = identity.name != nil
         client.hasFixedAvatar = identity.avatarURL != nil
         client.app = identity.app
-        client.user = UserInfo(userID: identity.user, userName: name, avatarURL: avatar)
+        client.user = UserInfo(userID: identity.user, userName: name, avatarURL: avatarURL)
         client.role = identity.role
-        client.session = self.gateway.settings.sessionNamer.name(of: given, of: identity.key)
-        client.givenSession = given
-        // A connection that continues a session replaces the session's earlier connection, which does not count towards
-        // the limit.
+        client.session = self.gateway.settings.sessionNamer.name(of: givenSession, of: identity.key)
+        client.givenSession = givenSession
+        // A connection that continues a session replaces the session's earlier connection, so the limit is not checked.
         try self.gateway.admission.logIn(
             identity.key, role: identity.role, isReplacing: self.gateway.registry.shard(of: client.session) != nil)
         client.isCounted = true
@@ -92,26 +92,29 @@ final class ShardLogin {
             until: self.expiry(of: identity))
     }
 
-    /// Replies, sends missed notices, and resumes the live named in the login, if any.
-    private func accept(_ frame: CallFrame, _ client: Client, _ params: LoginParams, began: Int64) {
+    /// Replies, sends missed notices, and resumes the live that the login names, if it names one.
+    private func accept(_ frame: CallFrame, _ client: Client, _ params: LoginParams, startMicroseconds: Int64) {
         client.socket.accept()
         let partition = PlazaTopic.partition(of: client.userKey.text, among: self.gateway.settings.partitions)
-        let known = params.notices.flatMap { NoticeID(text: $0) }
-        let (missed, end) = self.gateway.tables.notices(of: client.userKey, after: known, partition: partition)
+        let lastReceivedNotice = params.notices.flatMap { NoticeID(text: $0) }
+        let (missed, end) = self.gateway.tables.notices(
+            of: client.userKey, after: lastReceivedNotice, partition: partition)
         if let point = params.resume {
             if let error = self.resume(frame, client, point) {
-                self.shard.calls.reply(frame.id, .failure(error: error), to: client, method: "login", began: began)
+                self.shard.calls.reply(
+                    frame.id, .failure(error: error), to: client, method: "login", startMicroseconds: startMicroseconds)
             }
         } else {
             let result = CallResult.loggedIn(
                 session: client.givenSession, user: client.user, gateway: self.gateway.settings.id, notices: end.text,
                 at: Gateway.time)
-            self.shard.calls.reply(frame.id, .success(result: result), to: client, method: "login", began: began)
+            self.shard.calls.reply(
+                frame.id, .success(result: result), to: client, method: "login", startMicroseconds: startMicroseconds)
         }
         for entry in missed where entry.notice.content.isForClients {
             self.shard.sessions.deliver(entry, FrameEncoder.text(entry.json.span), to: client)
         }
-        client.lastNotice = max(client.lastNotice, end.offset)
+        client.lastNoticeOffset = max(client.lastNoticeOffset, end.offset)
     }
 
     /// Sends presence a join with the client's previous ticket.
@@ -130,7 +133,7 @@ final class ShardLogin {
         let input = AudienceInput(client.key(point.live), .join(caller: caller))
         do throws(ReplyError) {
             let sent = try self.shard.calls.send(TopicRecord(.audience(input)), "login")
-            self.shard.calls.began(frame.id, .resume(point), sent, client)
+            self.shard.calls.registerCall(frame.id, .resume(point), sent, client)
             return nil
         } catch {
             return error

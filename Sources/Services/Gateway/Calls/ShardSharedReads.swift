@@ -8,7 +8,7 @@ internal import PlazaModel
 internal import PlazaWire
 internal import WebSocket
 
-/// The calls of this shard's clients that are answered together with those of others (R1.20).
+/// The calls of this shard's clients that share an answer with calls of other clients (R1.20).
 final class ShardSharedReads {
     private unowned let shard: Shard
     private let gateway: Gateway
@@ -18,8 +18,8 @@ final class ShardSharedReads {
 
     /// The number of replies that are sent in one turn of the loop.
     ///
-    /// An audience page has up to some ten thousand bytes, and a thousand callers may wait for it. The loop turns
-    /// between the parts, so that feeds are not delayed.
+    /// An audience page may have ten thousand bytes, and a thousand callers may wait for it. Sending all replies in one
+    /// turn would delay feeds.
     private static let repliesPerTurn = 100
 
     init(_ shard: Shard) {
@@ -32,41 +32,42 @@ final class ShardSharedReads {
         self.timer = try LoopTimer(loop: self.shard.loop) { [unowned self] _ in self.sendReplies() }
     }
 
-    /// Lets a call wait for a shared answer, if it is one that can have it.
+    /// Adds a call to those that wait for a shared answer, if the call can have one.
     ///
-    /// A call of an app's server, a late retry, any other page of the list, and a call about a live that this gateway
-    /// does not know as running are forwarded by themselves.
+    /// These calls must be forwarded by themselves: calls of an app's server, late retries, calls for any other page than
+    /// the first, and calls about a live that this gateway does not know as running.
     ///
     /// - Parameters:
-    ///   - effect: The call's record.
+    ///   - effect: The command that the call sends to its service.
     ///   - frame: The call.
     ///   - live: The live that the caller must be in; nil: any or none.
     ///   - client: The caller.
     ///   - isLateRetry: Whether the call was first sent long ago.
-    ///   - began: When the call was received, in monotonic microseconds.
+    ///   - startMicroseconds: When the call was received, in monotonic microseconds.
     /// - Returns: False if the call must be forwarded by itself.
     /// - Throws: The error with which the call is refused.
-    func take(
-        _ effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client, isLateRetry: Bool, began: Int64
+    func addCall(
+        _ effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client, isLateRetry: Bool,
+        startMicroseconds: Int64
     ) throws(ReplyError) -> Bool {
         guard let (kind, key) = Self.read(of: effect), client.role == .user, !isLateRetry,
             !self.shard.drain.isDraining, let record = self.gateway.tables.read({ $0.running(key) })
         else { return false }
-        // An answer is lost only if the shard's mailbox was full.
+        // Forgets the calls whose answer was lost, which happens only if the shard's mailbox was full.
         let oldest = self.shard.now - SharedReads<WaitingRead>.deadline - .seconds(1)
-        client.waitingReads.removeAll { $0.since < oldest }
+        client.waitingReads.removeAll { $0.waitsSince < oldest }
         if client.isWaitingRead(frame.id) { return true }
         guard try self.shard.calls.canForward(frame.id, .plain, in: live, client) else { return true }
         let read = SharedRead(kind, of: key, epoch: record.epoch)
         let waiting = WaitingRead(
             shard: self.shard.number, session: client.session, generation: client.generation, id: frame.id,
-            method: frame.method, live: live, began: began)
-        switch self.gateway.sharedReads.withLock({ $0.call(read, waiting, at: MonotonicClock.now) }) {
+            method: frame.method, live: live, startMicroseconds: startMicroseconds)
+        switch self.gateway.sharedReads.withLock({ $0.addCall(read, waiting, at: MonotonicClock.now) }) {
         case .forward: return false
         case .full: throw ReplyError(.overloaded, "too many calls wait for an answer", retryAfter: 1000)
-        case .wait(let asks):
+        case .wait(let mustRequest):
             client.waitingReads.append((frame.id, self.shard.now))
-            if asks { self.gateway.ask(read) }
+            if mustRequest { self.gateway.sendRequest(for: read) }
             return true
         }
     }
@@ -79,12 +80,12 @@ final class ShardSharedReads {
 
     /// Sends the next replies; continues in the loop's next turn if some are left.
     private func sendReplies() {
-        var room = Self.repliesPerTurn
-        while room > 0, !self.unsent.isEmpty {
+        var remaining = Self.repliesPerTurn
+        while remaining > 0, !self.unsent.isEmpty {
             let (answer, calls) = self.unsent[0]
-            for call in calls.prefix(room) { self.send(answer, to: call) }
-            self.unsent[0].calls = calls.dropFirst(room)
-            room -= min(room, calls.count)
+            for call in calls.prefix(remaining) { self.send(answer, to: call) }
+            self.unsent[0].calls = calls.dropFirst(remaining)
+            remaining -= min(remaining, calls.count)
             if self.unsent[0].calls.isEmpty { self.unsent.removeFirst() }
         }
         if !self.unsent.isEmpty { self.timer?.start(after: .milliseconds(1)) }
@@ -97,22 +98,24 @@ final class ShardSharedReads {
         client.waitingReads.remove(at: index)
         // Releases the array's storage: most clients seldom have waiting calls.
         if client.waitingReads.isEmpty { client.waitingReads = [] }
-        // The client may have left the live, or been put out of it, while it waited.
+        // The client may have left the live, or been kicked, while the call waited.
         if let live = call.live, client.core.live != live {
             let error = ReplyError(.notInRoom, "join the live before acting in it")
             return self.shard.calls.reply(
-                call.id, .failure(error: error), to: client, method: call.method, began: call.began)
+                call.id, .failure(error: error), to: client, method: call.method,
+                startMicroseconds: call.startMicroseconds)
         }
         guard let reply = answer.reply(call.id) else {
-            return self.shard.calls.reply(call.id, answer.outcome, to: client, method: call.method, began: call.began)
+            return self.shard.calls.reply(
+                call.id, answer.outcome, to: client, method: call.method, startMicroseconds: call.startMicroseconds)
         }
         self.gateway.metrics.called(
-            call.method, answer.outcome, microseconds: MonotonicClock.microseconds - call.began)
+            call.method, answer.outcome, microseconds: MonotonicClock.microseconds - call.startMicroseconds)
         self.gateway.metrics.sharedReads.add()
         client.socket.sendText(reply.span)
     }
 
-    /// The read that a call's record makes; nil if its answer is not shared.
+    /// Returns the read that a call makes; nil if its answer is not shared.
     private static func read(of effect: Effect) -> (SharedRead.Kind, LiveKey)? {
         switch effect {
         case .audience(let input):

@@ -7,14 +7,17 @@ internal import PlazaModel
 internal import PlazaWire
 internal import Webhooks
 
-/// A call that is not yet forwarded: its app's backend has not decided about it, or an earlier call of the client is
-/// still pending.
+/// A call that is not forwarded yet, because its app's backend has not decided about it, or because an earlier call of
+/// the client is still pending.
 struct PendingCall {
     var id: Int64
     var method: String
     var effect: Effect
+    /// The live that the caller must be in, if any.
     var live: LiveID?
-    var began: Int64
+    /// When the call was received, in monotonic microseconds.
+    var startMicroseconds: Int64
+    /// The backend's decision; nil while it is pending.
     var decision: WebhookDecision?
 
     init(_ frame: CallFrame, _ effect: Effect, _ live: LiveID?, _ decision: WebhookDecision?) {
@@ -22,14 +25,14 @@ struct PendingCall {
         self.method = frame.method
         self.effect = effect
         self.live = live
-        self.began = MonotonicClock.microseconds
+        self.startMicroseconds = MonotonicClock.microseconds
         self.decision = decision
     }
 
     /// Returns the effect to forward after the decision: the call itself, or a command that records its rejection.
     ///
-    /// The fan-out stores the rejection as the call's outcome. If it has stored an outcome for the call before, it
-    /// replies with that one (I15, idempotent calls).
+    /// The fan-out stores the rejection as the call's outcome. If it has stored an outcome of the call before, it replies
+    /// with the stored outcome (I15, idempotent calls).
     func effect(after decision: WebhookDecision) -> Effect {
         guard case .refused(let error) = decision, case .barrage(let input) = self.effect else { return self.effect }
         switch input.command {
@@ -55,16 +58,16 @@ extension BarrageCommand {
 /// Sends before-message and before-gift webhooks to the app's backend, and forwards the calls that it allows
 /// (WEBHOOKS.md, section 4).
 ///
-/// The shard never blocks: the webhook client posts the decision to the shard's mailbox. If later calls overtook a
-/// pending one, its number could leave the idempotency window before it is forwarded (I15). So the calls of one client
-/// are forwarded in the order in which they were received, whether or not they need a decision. Webhook requests time
-/// out in that order too, so no call is delayed by more than one webhook timeout.
+/// The shard never blocks: the webhook client posts the decision to the shard's mailbox. If later calls overtook a pending
+/// call, its number could leave the idempotency window before the call is forwarded (I15). So the calls of one client
+/// whose outcomes are stored in that window are forwarded in the order in which they were received, whether or not they
+/// need a decision. Webhook requests time out in that order too, so no call is delayed by more than one webhook timeout.
 final class ShardWebhooks {
     private unowned let shard: Shard
     private let gateway: Gateway
 
     /// How a call proceeds.
-    private enum Step {
+    private enum NextStep {
         /// Forward the call without asking a backend.
         case proceed
         /// Forward this rejection instead of the call, because the fan-out would reject the call. The backend is not
@@ -79,11 +82,11 @@ final class ShardWebhooks {
         self.gateway = shard.gateway
     }
 
-    /// Forwards a call; if the app has configured it, asks the app's backend first.
+    /// Forwards a call; asks the app's backend first, if the app has configured that.
     func forward(_ effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client) throws(ReplyError) {
         // The client resent a call that is still pending: one reply answers both.
         if client.pendingCalls.contains(where: { $0.id == frame.id }) { return }
-        switch self.step(for: effect, frame, client) {
+        switch self.nextStep(for: effect, frame, client) {
         case .proceed: try self.forwardInOrder(effect, frame, in: live, client)
         case .replace(let rejection): try self.forwardInOrder(rejection, frame, in: live, client)
         case .ask(let request):
@@ -105,7 +108,8 @@ final class ShardWebhooks {
                     first.effect(after: decision), first.id, first.method, .plain, in: first.live, client)
             } catch {
                 self.shard.calls.reply(
-                    first.id, .failure(error: error), to: client, method: first.method, began: first.began)
+                    first.id, .failure(error: error), to: client, method: first.method,
+                    startMicroseconds: first.startMicroseconds)
             }
         }
         // Releases the array's storage: most clients seldom have pending calls.
@@ -126,7 +130,7 @@ final class ShardWebhooks {
 
     /// Sends the webhook request, and queues the call until the decision is received.
     ///
-    /// - Throws: `overloaded`; nothing is decided or stored then, so the client can repeat the call with its id.
+    /// - Throws: `overloaded`. No decision or outcome is stored then, so the client can repeat the call with the same id.
     private func ask(
         _ request: WebhookRequest, about effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client
     ) throws(ReplyError) {
@@ -145,7 +149,7 @@ final class ShardWebhooks {
     }
 
     /// Decides how a call proceeds: forward it, reject it, or ask the app's backend first.
-    private func step(for effect: Effect, _ frame: CallFrame, _ client: Client) -> Step {
+    private func nextStep(for effect: Effect, _ frame: CallFrame, _ client: Client) -> NextStep {
         // An app's server acts for the app, so the backend is not asked about its calls.
         guard let webhookClient = self.gateway.webhookClient, client.role == .user, case .barrage(let input) = effect
         else {
@@ -174,13 +178,13 @@ final class ShardWebhooks {
                     model.running(input.key)?.info.liveOwner.userID
                 )
             }
-            if let rejection { return Self.refused(rejection, input.key, caller) }
-            // The feed names the owner, too, as the receiver of a gift without receivers.
-            let named = receivers.isEmpty ? [owner].compactMap { $0 } : receivers
+            if let rejection { return Self.replacement(rejection, input.key, caller) }
+            // A gift without receivers goes to the live's owner, as in the feed.
+            let namedReceivers = receivers.isEmpty ? [owner].compactMap { $0 } : receivers
             return self.request(
                 .beforeGift(
                     sender: client.user, giftID: gift, count: count, coins: order.coins(at: price ?? 0),
-                    receivers: named),
+                    receivers: namedReceivers),
                 input.key, frame, client)
         default: return .proceed
         }
@@ -190,18 +194,21 @@ final class ShardWebhooks {
     /// message.
     ///
     /// The word filter is applied last, because it is the most expensive check.
-    private func rejection(of message: FeedContent, in key: LiveKey, from caller: Caller) -> Step? {
+    private func rejection(of message: FeedContent, in key: LiveKey, from caller: Caller) -> NextStep? {
         if let reason = self.gateway.tables.read({ $0.rejection(of: message, in: key, from: caller.userID) }) {
-            return Self.refused(reason, key, caller)
+            return Self.replacement(reason, key, caller)
         }
-        return message.contains(self.gateway.tables.filter(of: key.app)) ? Self.refused(.sensitive, key, caller) : nil
+        return message.contains(self.gateway.tables.wordFilter(of: key.app))
+            ? Self.replacement(.sensitive, key, caller) : nil
     }
 
-    private static func refused(_ reason: Rejection, _ key: LiveKey, _ caller: Caller) -> Step {
+    /// Returns the step that forwards a rejection instead of the call.
+    private static func replacement(_ reason: Rejection, _ key: LiveKey, _ caller: Caller) -> NextStep {
         .replace(.barrage(BarrageInput(key, .refused(why: reason, caller: caller))))
     }
 
-    private func request(_ content: BeforeContent, _ key: LiveKey, _ frame: CallFrame, _ client: Client) -> Step {
+    /// Returns the step that asks the backend.
+    private func request(_ content: BeforeContent, _ key: LiveKey, _ frame: CallFrame, _ client: Client) -> NextStep {
         .ask(
             WebhookRequest(
                 id: "\(client.session.text)/\(frame.id)", key: key,

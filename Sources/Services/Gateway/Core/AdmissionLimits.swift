@@ -6,32 +6,33 @@ package import PlazaModel
 package struct AdmissionLimits: Hashable, Sendable {
     /// Open WebSockets of one address; many phones may share the address of a mobile network.
     package var connectionsPerAddress = 1_000
-    /// Handshakes of one address.
+    /// Handshakes of one address per second.
     package var handshakes = RateLimit(100)
     /// Open WebSockets of one user.
     package var connectionsPerUser = 20
     /// Open WebSockets of one app; nil: only the gateway's limit applies.
     package var connectionsPerApp: Int?
-    /// Frames of a connection, including control frames.
+    /// Frames of a connection per second, including control frames.
     package var frames = RateLimit(200)
-    /// Bytes of a connection.
+    /// Bytes of a connection per second.
     package var bytes = RateLimit(1 << 20)
-    /// Frames and bytes of a connection before its login.
+    /// Frames of a connection before its login.
     package var framesBeforeLogin = 10
+    /// Bytes of a connection before its login.
     package var bytesBeforeLogin = 16 << 10
-    /// Logins of a user on all connections together.
+    /// Logins of a user per minute, on all connections together.
     package var logins = RateLimit(60, per: .seconds(60))
-    /// Joins and leaves of a user on all connections together.
+    /// Joins and leaves of a user per minute, on all connections together.
     package var memberships = RateLimit(60, per: .seconds(60))
-    /// Joins of a user to the same live; each join counts as a viewer (R12.8).
+    /// Joins of a user to the same live per minute; each join counts as a viewer (R12.8).
     package var joinsOfLive = RateLimit(30, per: .seconds(60))
-    /// Gifts of a user.
+    /// Gifts of a user per second.
     package var gifts = RateLimit(20)
-    /// Changes of microphone and camera of a user.
+    /// Changes of a user's microphone and camera per second.
     package var deviceChanges = RateLimit(10)
-    /// Users whom a user bans, unbans, mutes or kicks: several services do work for each of them.
+    /// Users whom a user bans, unbans, mutes or kicks per second; each of them causes work in several services.
     package var sanctions = RateLimit(10)
-    /// Reads of a user.
+    /// Reads of a user per second.
     package var reads = RateLimit(20)
 
     /// The defaults.
@@ -50,7 +51,7 @@ package enum MeteredCall: Hashable, Sendable {
     /// A kick, ban, unban or mute; a call counts once for each user that it names.
     case sanction
 
-    /// The kind of a method; nil if only the rate of frames limits the method.
+    /// Creates the kind of a method; nil if only the rate of frames limits the method.
     package init?(method: String) {
         switch method {
         case "live.join", "live.leave": self = .membership
@@ -66,7 +67,7 @@ package enum MeteredCall: Hashable, Sendable {
         }
     }
 
-    /// Why such a call is refused.
+    /// The reason with which a call of this kind is refused.
     package var reason: RefusalReason {
         switch self {
         case .login: .logins

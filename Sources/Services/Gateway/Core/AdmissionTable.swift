@@ -11,76 +11,80 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
         case call(UserKey, MeteredCall)
     }
 
-    /// The largest number of rates that are tracked.
-    private static var maxRates: Int { 200_000 }
+    /// The largest number of rate limits that are tracked.
+    private static var maxRateLimits: Int { 200_000 }
 
     private let limits: AdmissionLimits
     private let connectionsPerApp: Int
-    private var byAddress: [Address: Int] = [:]
-    private var byUser: [UserKey: Int] = [:]
-    private var byApp: [AppID: Int] = [:]
-    private var rates = CallRateLimiter<Key>(maxBuckets: Self.maxRates)
+    private var connectionsByAddress: [Address: Int] = [:]
+    private var connectionsByUser: [UserKey: Int] = [:]
+    private var connectionsByApp: [AppID: Int] = [:]
+    private var rates = CallRateLimiter<Key>(maxBuckets: Self.maxRateLimits)
 
     /// Creates a table without connections.
     ///
     /// - Parameters:
     ///   - limits: The limits.
-    ///   - connectionsPerApp: The open connections of one app, at least 1.
+    ///   - connectionsPerApp: The largest number of open connections of one app; 0 counts as 1.
     package init(_ limits: AdmissionLimits, connectionsPerApp: Int) {
         self.limits = limits
         self.connectionsPerApp = max(1, connectionsPerApp)
     }
 
     /// Counts a connection of an address; false if the address has reached its limit.
-    package mutating func connected(_ address: Address) -> Bool {
-        guard self.byAddress[address, default: 0] < self.limits.connectionsPerAddress else { return false }
-        self.byAddress[address, default: 0] += 1
+    package mutating func admitConnection(from address: Address) -> Bool {
+        guard self.connectionsByAddress[address, default: 0] < self.limits.connectionsPerAddress else { return false }
+        self.connectionsByAddress[address, default: 0] += 1
         return true
     }
 
-    /// Removes a connection that `connected` counted.
-    package mutating func disconnected(_ address: Address) { Self.remove(address, from: &self.byAddress) }
+    /// Removes a connection that `admitConnection` counted.
+    package mutating func removeConnection(from address: Address) {
+        Self.remove(address, from: &self.connectionsByAddress)
+    }
 
-    /// Counts a handshake of an address; if its rate is exceeded, returns how long to wait instead.
-    package mutating func handshake(of address: Address, at now: Int64) -> Milliseconds? {
-        self.rates.admit(.handshake(address), limit: self.limits.handshakes, at: now)
+    /// Counts a handshake of an address at a monotonic time in microseconds.
+    ///
+    /// - Returns: Nil if the handshake is admitted; otherwise the time after which one would be.
+    package mutating func admitHandshake(from address: Address, at microseconds: Int64) -> Milliseconds? {
+        self.rates.admit(.handshake(address), limit: self.limits.handshakes, at: microseconds)
     }
 
     /// Counts a connection that logs in.
     ///
     /// - Parameters:
     ///   - user: The user.
-    ///   - role: A server's token stands for the app, so only the app's limit holds.
-    ///   - isReplacing: Whether the connection replaces another one of the user, which is still counted.
+    ///   - role: The user's role. A server's token stands for the app, so only the app's limit applies to it.
+    ///   - isReplacing: Whether the connection replaces another connection of the user, which is still counted.
     /// - Returns: Why the connection is refused and not counted; nil if it is counted.
-    package mutating func loggedIn(_ user: UserKey, role: CallerRole, isReplacing: Bool) -> RefusalReason? {
+    package mutating func admitLogin(_ user: UserKey, role: CallerRole, isReplacing: Bool) -> RefusalReason? {
         if !isReplacing {
-            if role == .user, self.byUser[user, default: 0] >= self.limits.connectionsPerUser {
+            if role == .user, self.connectionsByUser[user, default: 0] >= self.limits.connectionsPerUser {
                 return .connectionsPerUser
             }
-            if self.byApp[user.app, default: 0] >= self.connectionsPerApp { return .connectionsPerApp }
+            if self.connectionsByApp[user.app, default: 0] >= self.connectionsPerApp { return .connectionsPerApp }
         }
-        self.byUser[user, default: 0] += 1
-        self.byApp[user.app, default: 0] += 1
+        self.connectionsByUser[user, default: 0] += 1
+        self.connectionsByApp[user.app, default: 0] += 1
         return nil
     }
 
-    /// Removes a connection that `loggedIn` counted.
-    package mutating func loggedOut(_ user: UserKey) {
-        Self.remove(user, from: &self.byUser)
-        Self.remove(user.app, from: &self.byApp)
+    /// Removes a connection that `admitLogin` counted.
+    package mutating func removeLogin(_ user: UserKey) {
+        Self.remove(user, from: &self.connectionsByUser)
+        Self.remove(user.app, from: &self.connectionsByApp)
     }
 
-    /// Counts a call of a user; if its rate is exceeded, returns how long to wait instead.
+    /// Counts a call of a user.
     ///
     /// - Parameters:
     ///   - call: The kind of the call.
     ///   - user: The caller.
-    ///   - count: How many times the call counts; a call that counts more often than the limit needs the whole limit.
-    ///   - now: The current monotonic time in microseconds.
-    /// - Returns: Nil if the call is admitted; otherwise the time after which one will be.
-    package mutating func call(
-        _ call: MeteredCall, of user: UserKey, counting count: Int = 1, at now: Int64
+    ///   - count: How many times the call counts; a count above the limit counts as the limit.
+    ///   - microseconds: The current monotonic time in microseconds.
+    /// - Returns: Nil if the call is admitted; otherwise the time after which it would be.
+    package mutating func admitCall(
+        _ call: MeteredCall, of user: UserKey, counting count: Int = 1, at microseconds: Int64
     ) -> Milliseconds? {
         let limit =
             switch call {
@@ -92,9 +96,10 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
             case .read: self.limits.reads
             case .sanction: self.limits.sanctions
             }
-        return self.rates.admit(.call(user, call), limit: limit, counting: count, at: now)
+        return self.rates.admit(.call(user, call), limit: limit, counting: count, at: microseconds)
     }
 
+    /// Decreases a count, and removes it at zero.
     private static func remove<Key>(_ key: Key, from counts: inout [Key: Int]) {
         let count = counts[key, default: 1] - 1
         counts[key] = count > 0 ? count : nil

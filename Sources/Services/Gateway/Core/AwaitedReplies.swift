@@ -17,38 +17,38 @@ package struct AwaitedReplies: Sendable {
     }
 
     /// The buffered replies in the order in which they were received, which is also the order of their deadlines.
-    private var waiting: [AwaitedReply] = []
+    private var buffered: [AwaitedReply] = []
 
     /// Creates an empty buffer.
     package init() {}
 
     /// The number of buffered replies.
-    package var count: Int { self.waiting.count }
+    package var count: Int { self.buffered.count }
     /// The earliest deadline; nil if nothing is buffered.
-    package var nextDeadline: MonotonicTime? { self.waiting.first?.deadline }
+    package var nextDeadline: MonotonicTime? { self.buffered.first?.deadline }
 
-    /// Returns whether a reply can be sent now; otherwise buffers it.
+    /// Decides whether a reply can be sent now, and buffers it otherwise.
     ///
-    /// - Returns: True if the caller must send the reply now; false if it was buffered.
+    /// - Returns: True if the caller must send the reply now; false if the reply was buffered.
     package mutating func canSend(_ reply: Reply, in model: ReadModel, at now: MonotonicTime) -> Bool {
         guard let required = reply.requiredRevision, !model.hasReached(required, app: reply.app),
-            self.waiting.count < Self.limit
+            self.buffered.count < Self.limit
         else {
             return true
         }
-        self.waiting.append(AwaitedReply(reply: reply, required: required, deadline: now + Self.timeout))
+        self.buffered.append(AwaitedReply(reply: reply, required: required, deadline: now + Self.timeout))
         return false
     }
 
     /// Removes and returns the replies whose revision the model has reached, and those whose deadline has passed.
     package mutating func release(in model: ReadModel, at now: MonotonicTime) -> [Reply] {
-        if self.waiting.isEmpty { return [] }
+        if self.buffered.isEmpty { return [] }
         var released: [Reply] = []
-        self.waiting.removeAll { waiting in
-            guard waiting.deadline <= now || model.hasReached(waiting.required, app: waiting.reply.app) else {
+        self.buffered.removeAll { awaited in
+            guard awaited.deadline <= now || model.hasReached(awaited.required, app: awaited.reply.app) else {
                 return false
             }
-            released.append(waiting.reply)
+            released.append(awaited.reply)
             return true
         }
         return released

@@ -8,24 +8,24 @@ package import MachineKit
 /// order.
 package struct BatchingPolicy<Record: Sendable>: Sendable {
     /// What the caller must do after adding a record.
-    package enum Step: Equatable, Sendable {
+    package enum Action: Equatable, Sendable {
         /// Send the record now.
         case send
-        /// Nothing: the record was buffered, and a `take` is scheduled already.
+        /// Nothing: the record was buffered, and a call of `takeBatch` is scheduled already.
         case wait
-        /// Call `take` at `due`: the record is the first one buffered.
-        case begin
+        /// Call `takeBatch` at `nextBatchAt`: the record is the first one buffered.
+        case scheduleBatch
         /// Refuse the record: the buffer is full.
-        case full
+        case refuse
     }
 
     /// The least time between two sends.
     package let gap: Milliseconds
     /// The largest number of buffered records.
     package let limit: Int
-    private var sentAt = MonotonicTime.distantPast
-    private var waiting: [Record] = []
-    private var isTakeDue = false
+    private var lastSentAt = MonotonicTime.distantPast
+    private var buffered: [Record] = []
+    private var isBatchScheduled = false
 
     /// Creates a policy with an empty buffer, for which the first record is sent immediately.
     package init(gap: Milliseconds, limit: Int) {
@@ -34,7 +34,7 @@ package struct BatchingPolicy<Record: Sendable>: Sendable {
     }
 
     /// The time at which the buffered records must be sent.
-    package var due: MonotonicTime { self.sentAt + self.gap }
+    package var nextBatchAt: MonotonicTime { self.lastSentAt + self.gap }
 
     /// Adds a record.
     ///
@@ -42,30 +42,30 @@ package struct BatchingPolicy<Record: Sendable>: Sendable {
     ///   - record: Evaluated only if the record is buffered.
     ///   - now: The current monotonic time.
     /// - Returns: What the caller must do.
-    package mutating func add(_ record: @autoclosure () -> Record, now: MonotonicTime) -> Step {
-        if !self.isTakeDue, now >= self.due {
-            self.sentAt = now
+    package mutating func add(_ record: @autoclosure () -> Record, now: MonotonicTime) -> Action {
+        if !self.isBatchScheduled, now >= self.nextBatchAt {
+            self.lastSentAt = now
             return .send
         }
-        guard self.waiting.count < self.limit else { return .full }
-        self.waiting.append(record())
-        if self.isTakeDue { return .wait }
-        self.isTakeDue = true
-        return .begin
+        guard self.buffered.count < self.limit else { return .refuse }
+        self.buffered.append(record())
+        if self.isBatchScheduled { return .wait }
+        self.isBatchScheduled = true
+        return .scheduleBatch
     }
 
-    /// Removes the buffered records, when the gap has passed.
+    /// Removes and returns the buffered records, when the gap has passed.
     ///
     /// - Parameter now: The current monotonic time.
-    /// - Returns: The records to send now; the next `take` is then due one gap later. Empty if none was buffered; then
-    ///   no further `take` is due.
-    package mutating func take(now: MonotonicTime) -> [Record] {
-        guard !self.waiting.isEmpty else {
-            self.isTakeDue = false
+    /// - Returns: The records to send now; the caller must call this method again one gap later. Empty if no record was
+    ///   buffered; the caller then need not call again until `add` returns `scheduleBatch`.
+    package mutating func takeBatch(now: MonotonicTime) -> [Record] {
+        guard !self.buffered.isEmpty else {
+            self.isBatchScheduled = false
             return []
         }
-        self.sentAt = now
-        defer { self.waiting.removeAll(keepingCapacity: false) }
-        return self.waiting
+        self.lastSentAt = now
+        defer { self.buffered.removeAll(keepingCapacity: false) }
+        return self.buffered
     }
 }

@@ -4,79 +4,81 @@ package import MachineKit
 /// A circuit breaker that decides whether calls may be forwarded to the broker.
 ///
 /// The Kafka client reports every lost connection, even an idle one or one that it reopens immediately. So a lost
-/// connection alone does not make calls fail. The broker is considered away if a record timed out, or if nothing was
-/// delivered within `timeout` after the first call that was forwarded since the loss. From then on calls are refused,
-/// and a probe runs until the broker answers.
+/// connection alone does not make calls fail. The broker is considered unavailable if a record timed out, or if nothing
+/// was delivered within `timeout` after the first call that was forwarded since the loss. From then on calls are
+/// refused, and a probe runs until the broker answers.
 package struct BrokerHealth: Hashable, Sendable {
     /// How long the first call after a lost connection may remain undelivered before further calls are refused.
     package static let timeout = Milliseconds(1000)
 
     private enum State: Hashable {
-        /// Closed circuit: the broker delivers, as far as is known. Next: `suspected` or `away`.
-        case there
-        /// A connection was lost, or the probe was answered, and no call was forwarded since. Next: `tried`, `there` or
-        /// `away`.
+        /// Closed circuit: the broker delivers, as far as is known. Next: `suspected` or `unavailable`.
+        case healthy
+        /// A connection was lost, or the probe was answered, and no call was forwarded since. Next: `testing`, `healthy`
+        /// or `unavailable`.
         case suspected
-        /// The first call was forwarded at that time and nothing was delivered since. Next: `there`, or `away` after
-        /// `timeout`.
-        case tried(since: MonotonicTime)
-        /// Open circuit: calls are refused. Next: `suspected` when the probe is answered, `there` when a record is
+        /// The first call was forwarded at that time and nothing was delivered since. Next: `healthy`, or `unavailable`
+        /// after `timeout`.
+        case testing(since: MonotonicTime)
+        /// Open circuit: calls are refused. Next: `suspected` when the probe is answered, `healthy` when a record is
         /// delivered.
-        case away
+        case unavailable
     }
 
-    private var state = State.there
-    private var isProbed = false
+    private var state = State.healthy
+    private var isProbing = false
 
     /// Creates a circuit breaker that admits calls.
     package init() {}
 
     /// Whether the broker delivers, as far as is known.
-    package var isThere: Bool { self.state == .there }
+    package var isHealthy: Bool { self.state == .healthy }
 
     /// Records that the client lost a connection or could not read.
-    package mutating func lost() {
-        if self.state == .there { self.state = .suspected }
+    package mutating func connectionLost() {
+        if self.state == .healthy { self.state = .suspected }
     }
 
     /// Records that the delivery of a record timed out.
-    package mutating func timedOut() { self.state = .away }
+    package mutating func deliveryTimedOut() { self.state = .unavailable }
 
     /// Records that a record was delivered.
-    package mutating func delivered() { self.state = .there }
+    package mutating func recordDelivered() { self.state = .healthy }
 
     /// Records that the broker answered the probe.
     ///
-    /// The next call tests whether it accepts records.
-    package mutating func answered() {
-        if self.state == .away { self.state = .suspected }
+    /// The next call tests whether the broker also accepts records.
+    package mutating func probeAnswered() {
+        if self.state == .unavailable { self.state = .suspected }
     }
 
-    /// Returns whether a call may be forwarded now.
-    package mutating func admits(at now: MonotonicTime) -> Bool {
+    /// Returns whether a call may be forwarded now, and records that it is.
+    package mutating func admitCall(at now: MonotonicTime) -> Bool {
         switch self.state {
-        case .there: return true
+        case .healthy: return true
         case .suspected:
-            self.state = .tried(since: now)
+            self.state = .testing(since: now)
             return true
-        case .tried(let since):
+        case .testing(let since):
             if now < since + Self.timeout { return true }
-            self.state = .away
+            self.state = .unavailable
             return false
-        case .away: return false
+        case .unavailable: return false
         }
     }
 
-    /// Returns whether a probe must be started now: true once per outage, until `continuesProbing` has returned false.
-    package mutating func startsProbing() -> Bool {
-        guard self.state == .away, !self.isProbed else { return false }
-        self.isProbed = true
+    /// Returns whether the caller must start a probe now.
+    ///
+    /// True once per outage: after it, the method returns false until `continueProbing` has returned false.
+    package mutating func beginProbing() -> Bool {
+        guard self.state == .unavailable, !self.isProbing else { return false }
+        self.isProbing = true
         return true
     }
 
-    /// Returns whether the running probe must send another request; if not, it ends.
-    package mutating func continuesProbing() -> Bool {
-        self.isProbed = self.state == .away
-        return self.isProbed
+    /// Returns whether the running probe must send another request; if not, the probe ends.
+    package mutating func continueProbing() -> Bool {
+        self.isProbing = self.state == .unavailable
+        return self.isProbing
     }
 }

@@ -3,13 +3,15 @@ package import MachineKit
 
 /// Limits the calls of many callers: a token bucket per key (R13.1).
 ///
-/// A caller without a bucket is treated as one with a full bucket, so full buckets are removed when the table is full.
+/// A caller without a bucket is treated as if it had a full one. So full buckets can be removed when the table is full.
 package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     /// The largest number of buckets; when it is reached, callers without a bucket are refused.
     package let maxBuckets: Int
     private var buckets: [Key: TokenBucket] = [:]
-    /// When full buckets were last looked for, in monotonic microseconds.
-    private var lastRemoval = Int64.min
+    /// When the table was last scanned for full buckets, in monotonic microseconds.
+    private var lastScan = Int64.min
+    /// The least time between two scans, in microseconds.
+    private static var scanInterval: Int64 { 100_000 }
 
     /// Creates a limiter without buckets.
     ///
@@ -19,15 +21,15 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     /// The number of buckets.
     package var count: Int { self.buckets.count }
 
-    /// Takes one token from the bucket of `key`, which holds the calls of one second.
+    /// Takes one token from the bucket of `key`, whose size is the number of calls of one second.
     ///
     /// - Parameters:
     ///   - key: Identifies the caller and the limited method.
     ///   - rate: Calls per second, at least 1; also the size of the bucket.
-    ///   - now: The current monotonic time in microseconds.
+    ///   - microseconds: The current monotonic time in microseconds.
     /// - Returns: Nil if the call is admitted; otherwise how long to wait until it would be.
-    package mutating func admit(_ key: Key, rate: Int, at now: Int64) -> Milliseconds? {
-        self.admit(key, limit: RateLimit(rate), at: now)
+    package mutating func admit(_ key: Key, rate: Int, at microseconds: Int64) -> Milliseconds? {
+        self.admit(key, limit: RateLimit(rate), at: microseconds)
     }
 
     /// Takes `count` tokens from the bucket of `key`, or none if it holds too few.
@@ -36,33 +38,35 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     ///   - key: Identifies the caller and the limited method; every call with this key must pass the same limit.
     ///   - rate: The size and rate of the bucket.
     ///   - count: How many tokens to take; a count above the bucket's size takes the size.
-    ///   - now: The current monotonic time in microseconds.
+    ///   - microseconds: The current monotonic time in microseconds.
     /// - Returns: Nil if the call is admitted; otherwise how long to wait until it would be.
     package mutating func admit(
-        _ key: Key, limit rate: RateLimit, counting count: Int = 1, at now: Int64
+        _ key: Key, limit rate: RateLimit, counting count: Int = 1, at microseconds: Int64
     ) -> Milliseconds? {
         var bucket = self.buckets[key] ?? TokenBucket()
-        if self.buckets[key] == nil, self.buckets.count >= self.maxBuckets, !self.makeRoom(at: now) {
+        if self.buckets[key] == nil, self.buckets.count >= self.maxBuckets, !self.makeRoom(at: microseconds) {
             return .seconds(1)
         }
-        if let wait = bucket.take(count, of: rate, at: now) { return wait }
+        if let wait = bucket.take(count, of: rate, at: microseconds) { return wait }
         self.buckets[key] = bucket
         return nil
     }
 
     /// Returns how long to wait if the bucket of `key` is empty, else nil; takes no token.
-    package func wait(of key: Key, limit rate: RateLimit, at now: Int64) -> Milliseconds? {
+    package func wait(of key: Key, limit rate: RateLimit, at microseconds: Int64) -> Milliseconds? {
         var bucket = self.buckets[key] ?? TokenBucket()
-        return bucket.take(of: rate, at: now)
+        return bucket.take(of: rate, at: microseconds)
     }
 
-    /// Removes full buckets, at most ten times a second because this scans the whole table.
+    /// Removes full buckets.
+    ///
+    /// This scans the whole table, so it happens at most ten times a second.
     ///
     /// - Returns: Whether the table has room for another bucket.
-    private mutating func makeRoom(at now: Int64) -> Bool {
-        guard self.lastRemoval == .min || now - self.lastRemoval >= 100_000 else { return false }
-        self.lastRemoval = now
-        self.buckets = self.buckets.filter { !$0.value.isFull(at: now) }
+    private mutating func makeRoom(at microseconds: Int64) -> Bool {
+        guard self.lastScan == .min || microseconds - self.lastScan >= Self.scanInterval else { return false }
+        self.lastScan = microseconds
+        self.buckets = self.buckets.filter { !$0.value.isFull(at: microseconds) }
         return self.buckets.count < self.maxBuckets
     }
 }

@@ -29,10 +29,11 @@ package enum DeliveryLevel: Int, Hashable, Comparable, Sendable, CaseIterable {
     }
 }
 
-/// The byte budget of one connection: the more bytes are pending for a slow reader, the more classes of items are shed
-/// (I16, bounded memory).
+/// The byte budget of one connection (I16, bounded memory).
+///
+/// The more bytes are pending for a slow reader, the more classes of items are shed.
 package struct DeliveryBudget: Hashable, Sendable {
-    /// The pending bytes at which a reader's feed is held back.
+    /// The number of pending bytes at which a reader's feed is deferred.
     package let bytes: Int
     /// How long a reader may remain at `deferred` without progress before it is disconnected.
     package let timeout: Milliseconds
@@ -43,7 +44,7 @@ package struct DeliveryBudget: Hashable, Sendable {
         self.timeout = timeout
     }
 
-    /// The level of a reader with `pendingBytes` in its send buffer.
+    /// Returns the level of a reader with `pendingBytes` in its send buffer.
     package func level(pendingBytes: Int) -> DeliveryLevel {
         if pendingBytes >= self.bytes { return .deferred }
         if pendingBytes >= self.bytes / 2 { return .withoutBarrage }
@@ -52,8 +53,9 @@ package struct DeliveryBudget: Hashable, Sendable {
     }
 }
 
-/// The ledger of a gateway's feed deliveries (I10, complete accounting): every due item is delivered, shed, dropped by
-/// a disconnect, or still deferred for a slow reader.
+/// The ledger of a gateway's feed deliveries (I10, complete accounting).
+///
+/// Every due item is delivered, shed, dropped by a disconnect, or still deferred for a slow reader.
 package struct DeliveryLedger: Hashable, Sendable {
     /// Items that were due, counted once per viewer.
     package private(set) var due = 0
@@ -61,12 +63,12 @@ package struct DeliveryLedger: Hashable, Sendable {
     package private(set) var delivered = 0
     /// Items that were shed because they exceeded a slow reader's budget, by class.
     package private(set) var shed = [Int](repeating: 0, count: FeedClass.allCases.count)
-    /// Items that were deferred for viewers when they left.
+    /// Items that were still deferred for viewers when these left.
     package private(set) var disconnected = 0
     /// Items that are currently deferred for slow readers.
     package private(set) var deferred = 0
 
-    /// An empty ledger.
+    /// Creates an empty ledger.
     package init() {}
 
     /// Records that `items` items were sent to each of `viewers` viewers.
@@ -87,16 +89,16 @@ package struct DeliveryLedger: Hashable, Sendable {
         self.deferred += items
     }
 
-    /// Records that `items` were sent to a viewer that catches up, of which `deferred` had been counted as deferred.
+    /// Records that `items` items were sent to a viewer that catches up; `deferred` of them had been counted as deferred.
     ///
-    /// The others became due only now: a replay also has items that were never deferred.
+    /// The other items become due only now: a replay also has items that were never deferred.
     package mutating func deliveredLate(items: Int, ofDeferred deferred: Int) {
         self.deferred -= deferred
         self.delivered += items
         self.due += items - deferred
     }
 
-    /// Records that a viewer left for whom `deferred` items were deferred.
+    /// Records that a viewer has left for whom `deferred` items were deferred.
     package mutating func disconnected(deferred: Int) {
         self.deferred -= deferred
         self.disconnected += deferred

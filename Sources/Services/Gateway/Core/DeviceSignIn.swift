@@ -7,20 +7,20 @@ package import PlazaModel
 /// Of a session's connections, only the one with the latest sign-in notice stays open; the others are closed. The same
 /// holds for a user's sessions in an app that allows one device (R2.19).
 ///
-/// A sign-in is written as a notice, and the order of the notices in the topic decides. So all gateways reach the same
-/// result, in whatever order they process logins: two simultaneous logins do not close each other, and no connection is
-/// closed by an earlier sign-in. A session that a gateway has just named needs no notice: no other client knows its
-/// name yet, so any other sign-in to it is later.
+/// Two simultaneous logins must not close each other, and an earlier sign-in must not close a later connection. So each
+/// sign-in is written as a notice, and the order of the notices in the topic decides: all gateways reach the same
+/// result, in whatever order they process logins. A session that a gateway has just named needs no notice. No other
+/// client knows its name yet, so any other sign-in to it is later.
 package struct DeviceSignIn: Hashable, Sendable {
     /// The time after which an unconfirmed notice is written again.
     ///
-    /// It exceeds the producer's delivery timeout, so the previous attempt has either been appended by then or never
+    /// It exceeds the producer's delivery timeout. So after this time, the previous attempt has been appended, or never
     /// will be.
     package static let timeout = Milliseconds.seconds(6)
 
-    /// Identifies this connection among those of all gateways.
+    /// Random bits that identify this connection among those of all gateways.
     private let connection: UInt64
-    /// Whether the app allows only one device per user.
+    /// Whether the sign-in ends the user's other sessions, because the app allows one device.
     private let isOnly: Bool
     /// How often the notice was written; 0 if none is needed.
     private var attempt = 0
@@ -31,7 +31,7 @@ package struct DeviceSignIn: Hashable, Sendable {
 
     /// Creates the sign-in of a session that no other client knows yet.
     ///
-    /// For a session that may have other connections, call `write` next.
+    /// If the session may have other connections, the caller must call `makeNotice` next and write the notice.
     ///
     /// - Parameters:
     ///   - connection: Random bits.
@@ -46,39 +46,42 @@ package struct DeviceSignIn: Hashable, Sendable {
     /// - Parameters:
     ///   - session: The connection's session.
     ///   - now: The current time.
-    /// - Returns: The notice. Only the position of this attempt counts; earlier attempts are ignored.
-    package mutating func write(_ session: SessionID, at now: MonotonicTime) -> NoticeContent {
+    /// - Returns: The notice. Only the position of the last attempt counts; earlier attempts are ignored.
+    package mutating func makeNotice(for session: SessionID, at now: MonotonicTime) -> NoticeContent {
         self.attempt += 1
         self.writtenAt = now
         self.isConfirmed = false
         return .signedInElsewhere(
-            session: session, connection: self.name, attempt: self.attempt, isOnly: self.isOnly)
+            session: session, connection: self.connectionName, attempt: self.attempt, isOnly: self.isOnly)
     }
 
     /// Returns whether the notice must be written again: it was not read back in time, and the client has sent
-    /// something since.
+    /// something after that time.
     ///
-    /// A silent client may have reconnected elsewhere, and its old connection must not close the new one.
-    package func isDueAgain(lastSign: MonotonicTime) -> Bool {
-        !self.isConfirmed && lastSign - self.writtenAt >= Self.timeout
+    /// A silent client may have reconnected elsewhere, and the notice of its old connection must not close the new one.
+    ///
+    /// - Parameter lastReceived: When the client last sent something.
+    /// - Returns: True if the caller must write the next notice.
+    package func mustRepeatNotice(lastReceived: MonotonicTime) -> Bool {
+        !self.isConfirmed && lastReceived - self.writtenAt >= Self.timeout
     }
 
     /// Handles the next notice to the user.
     ///
     /// - Parameters:
     ///   - content: The notice; notices other than sign-ins are ignored.
-    ///   - own: This connection's session.
+    ///   - ownSession: This connection's session.
     /// - Returns: The reason to close this connection; nil if it stays open.
-    package mutating func noticeReceived(_ content: NoticeContent, own: SessionID) -> DisconnectCode? {
+    package mutating func noticeReceived(_ content: NoticeContent, ownSession: SessionID) -> DisconnectCode? {
         guard case .signedInElsewhere(let session, let connection, let attempt, let isOnly) = content else {
             return nil
         }
-        if connection == self.name {
+        if connection == self.connectionName {
             if attempt == self.attempt { self.isConfirmed = true }
             return nil
         }
         guard self.isConfirmed else { return nil }
-        if session == own { return .replaced }
+        if session == ownSession { return .replaced }
         return isOnly && self.isOnly ? .kickedOffline : nil
     }
 
@@ -87,15 +90,17 @@ package struct DeviceSignIn: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - missed: The user's notices after the last one that the session received.
-    ///   - own: The session.
+    ///   - ownSession: The session.
     /// - Returns: True if the client must not reconnect without its user's action.
-    package static func wasEnded(_ missed: [Notice], own: SessionID) -> Bool {
+    package static func wasEnded(_ missed: [Notice], ownSession: SessionID) -> Bool {
         for notice in missed.reversed() {
-            if case .signedInElsewhere(let session, _, _, isOnly: true) = notice.content { return session != own }
+            if case .signedInElsewhere(let session, _, _, isOnly: true) = notice.content {
+                return session != ownSession
+            }
         }
         return false
     }
 
     /// The connection's identifier as it is written in notices.
-    private var name: String { String(self.connection, radix: 36) }
+    private var connectionName: String { String(self.connection, radix: 36) }
 }

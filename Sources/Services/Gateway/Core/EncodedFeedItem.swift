@@ -2,17 +2,17 @@
 package import MachineKit
 package import PlazaModel
 
-/// One feed item as a gateway stores it: the JSON for clients, which is never parsed, and the fields from the record's
-/// headers.
+/// One feed item as a gateway stores it: the item's JSON, which is sent to clients without being parsed, and the fields
+/// that the record's headers contain.
 package struct EncodedFeedItem: Hashable, Sendable {
     /// The item's number in its live and epoch.
     package var number: Int64
-    /// The item's priority when a slow reader's items are shed.
+    /// The item's priority; low priorities are shed for slow readers.
     package var feedClass: FeedClass
     /// Whether this is the live's last item, after which all viewers leave.
     package var isEnd: Bool
     /// When the gateway read the item.
-    package var at: MonotonicTime
+    package var readAt: MonotonicTime
     /// The offset of the item's record, if known.
     package var offset: Int64?
     /// The item's JSON.
@@ -20,13 +20,13 @@ package struct EncodedFeedItem: Hashable, Sendable {
 
     /// Creates an item.
     package init(
-        number: Int64, feedClass: FeedClass, isEnd: Bool = false, at: MonotonicTime, offset: Int64? = nil,
+        number: Int64, feedClass: FeedClass, isEnd: Bool = false, readAt: MonotonicTime, offset: Int64? = nil,
         bytes: [UInt8]
     ) {
         self.number = number
         self.feedClass = feedClass
         self.isEnd = isEnd
-        self.at = at
+        self.readAt = readAt
         self.offset = offset
         self.bytes = bytes
     }

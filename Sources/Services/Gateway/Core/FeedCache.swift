@@ -9,12 +9,12 @@ package struct FeedCache: Sendable {
     package enum ResumePlan: Hashable, Sendable {
         /// From the cache.
         case cache
-        /// From the cache, after the item with this number: the client joined before it got an item.
+        /// From the cache, after the item with this number: the client has joined the live, but received no item.
         case cacheAfter(Int64)
-        /// From the cache, once this gateway has read up to the client's position; another gateway has sent items that
-        /// this one has not read yet.
-        case later
-        /// By the replay reader, then from the cache.
+        /// From the cache, once this gateway has read up to the client's position: another gateway has sent items that
+        /// this gateway has not read yet.
+        case waitForFeed
+        /// First by the replay reader, then from the cache.
         case reader(ReplayRequest)
         /// Not at all: the client loads a snapshot instead.
         case refused(ReplayRefusal)
@@ -23,10 +23,10 @@ package struct FeedCache: Sendable {
     /// The items of the last minute.
     package private(set) var recent: PartitionFeedCache
     /// The offset up to which the partition was read; nil before its end was reached for the first time.
-    package private(set) var end: Int64?
+    package private(set) var readOffset: Int64?
     private var messages = PartitionFeedCache(messages: Limits.history)
-    /// The lives, with their epochs, whose feed was already searched for earlier messages.
-    private var searched: [LiveKey: Int64] = [:]
+    /// The lives whose feed was already searched for earlier messages, each with its epoch.
+    private var searchedEpochs: [LiveKey: Int64] = [:]
 
     /// An empty cache.
     package init(span: Milliseconds = PartitionFeedCache.span) { self.recent = PartitionFeedCache(span: span) }
@@ -51,7 +51,7 @@ package struct FeedCache: Sendable {
     }
 
     /// Records that the partition was read up to `offset`.
-    package mutating func partitionRead(to offset: Int64) { self.end = max(self.end ?? 0, offset) }
+    package mutating func partitionRead(to offset: Int64) { self.readOffset = max(self.readOffset ?? 0, offset) }
 
     /// Removes the items that are older than the span.
     package mutating func prune(at now: MonotonicTime) { self.recent.prune(at: now) }
@@ -60,81 +60,102 @@ package struct FeedCache: Sendable {
     package mutating func forget(_ key: LiveKey) {
         self.recent.forget(key)
         self.messages.forget(key)
-        self.searched[key] = nil
+        self.searchedEpochs[key] = nil
     }
 
     /// Decides how to serve a client that has all items up to `token`.
-    package func resume(_ key: LiveKey, after token: FeedToken, at now: MonotonicTime) -> ResumePlan {
+    package func planResume(_ key: LiveKey, after token: FeedToken, at now: MonotonicTime) -> ResumePlan {
         let position = token.position
-        if position.number == 0, let start = token.offset { return self.resume(key, token, from: start) }
+        if position.number == 0, let joinOffset = token.offset {
+            return self.planResume(key, token, fromOffset: joinOffset)
+        }
         guard let ring = self.recent.ring(key), ring.epoch >= position.epoch else {
             guard position.number >= 0 else { return .refused(.unknown) }
-            return self.readerPlan(key, token, before: nil, end: self.end)
+            return self.planReplay(key, token, beforeNumber: nil, endOffset: self.readOffset)
         }
         guard ring.epoch == position.epoch else { return .refused(.otherLive) }
         guard position.number >= 0 else { return .refused(.unknown) }
-        guard ring.last - position.number <= ReplayLimits.items else { return .refused(.tooMany) }
-        if ring.canAnswer(after: position) {
-            if position.number <= ring.last { return .cache }
+        guard ring.lastNumber - position.number <= ReplayLimits.maxItems else { return .refused(.tooMany) }
+        if ring.hasAllItems(after: position) {
+            if position.number <= ring.lastNumber { return .cache }
             // The feed was read beyond the token's record and contains no such item.
-            if let offset = token.offset, let end = self.end, offset < end { return .refused(.gone) }
-            return .later
+            if let offset = token.offset, let readOffset = self.readOffset, offset < readOffset {
+                return .refused(.gone)
+            }
+            return .waitForFeed
         }
         // Cached items that expire before the replay reader answers would be missing, so the reader reads those too.
         let span = self.recent.span ?? PartitionFeedCache.span
-        let kept = ring.first(from: now - span + ReplayLimits.resumeTimeout)
-        let end = kept?.offset ?? ring.lastOffset.map { $0 + 1 }
-        return self.readerPlan(key, token, before: kept?.number ?? ring.last + 1, end: end)
+        let firstLasting = ring.firstItem(readSince: now - span + ReplayLimits.resumeTimeout)
+        return self.planReplay(key, token, before: firstLasting, in: ring)
     }
 
-    /// Decides how to serve a client that has not received an item of the live: it joined when the partition had been
-    /// read up to `start`, and lacks all items from that offset on (R15.14).
-    private func resume(_ key: LiveKey, _ token: FeedToken, from start: Int64) -> ResumePlan {
+    /// Decides how to serve a client that has not received an item of the live.
+    ///
+    /// The client joined when the partition had been read up to `joinOffset`, and lacks all items from that offset on
+    /// (R15.14).
+    private func planResume(_ key: LiveKey, _ token: FeedToken, fromOffset joinOffset: Int64) -> ResumePlan {
         let epoch = token.position.epoch
         guard let ring = self.recent.ring(key), ring.epoch >= epoch else {
             // Nothing was read since the client joined, or only items that are not cached any more.
-            guard let end = self.end, start < end else { return .cache }
-            return self.readerPlan(key, token, before: nil, end: end)
+            guard let readOffset = self.readOffset, joinOffset < readOffset else { return .cache }
+            return self.planReplay(key, token, beforeNumber: nil, endOffset: readOffset)
         }
         guard ring.epoch == epoch else { return .refused(.otherLive) }
-        if let number = ring.number(from: start) { return .cacheAfter(number - 1) }
-        let kept = ring.kept.first
-        return self.readerPlan(
-            key, token, before: kept?.number ?? ring.last + 1, end: kept?.offset ?? ring.lastOffset.map { $0 + 1 })
+        if let number = ring.firstNumber(fromOffset: joinOffset) { return .cacheAfter(number - 1) }
+        return self.planReplay(key, token, before: ring.keptItems.first, in: ring)
     }
 
-    private func readerPlan(_ key: LiveKey, _ token: FeedToken, before: Int64?, end: Int64?) -> ResumePlan {
-        guard self.end != nil, let end, let start = token.offset, start < end else { return .refused(.unknown) }
-        guard end - start <= ReplayLimits.span else { return .refused(.tooMany) }
-        let target = ReplayRequest.Target.items(after: token.position.number, at: start)
-        return .reader(ReplayRequest(key, epoch: token.position.epoch, target, before: before, end: end))
+    /// Lets the replay reader read the items before `item`, which the cache has; nil: the items up to the last one that
+    /// `ring` has had.
+    private func planReplay(
+        _ key: LiveKey, _ token: FeedToken, before item: EncodedFeedItem?, in ring: FeedRing
+    ) -> ResumePlan {
+        self.planReplay(
+            key, token, beforeNumber: item?.number ?? ring.lastNumber + 1,
+            endOffset: item?.offset ?? ring.lastOffset.map { $0 + 1 })
+    }
+
+    private func planReplay(
+        _ key: LiveKey, _ token: FeedToken, beforeNumber: Int64?, endOffset: Int64?
+    ) -> ResumePlan {
+        guard self.readOffset != nil, let endOffset, let startOffset = token.offset, startOffset < endOffset else {
+            return .refused(.unknown)
+        }
+        guard endOffset - startOffset <= ReplayLimits.maxScanRecords else { return .refused(.tooMany) }
+        let target = ReplayRequest.Target.items(after: token.position.number, startOffset: startOffset)
+        return .reader(
+            ReplayRequest(
+                key, epoch: token.position.epoch, target, beforeNumber: beforeNumber, endOffset: endOffset))
     }
 
     /// Returns the live's last `count` messages up to number `last`, as far as they are cached.
     package func history(_ key: LiveKey, epoch: Int64, count: Int, upTo last: Int64 = .max) -> [EncodedFeedItem] {
         guard let ring = self.messages.ring(key), ring.epoch == epoch else { return [] }
-        return ring.kept.prefix { $0.number <= last }.suffix(count)
+        return ring.keptItems.prefix { $0.number <= last }.suffix(count)
     }
 
-    /// Returns the replay request that finds those of the last `count` messages that are not cached.
+    /// Returns the replay request that searches for those of the last `count` messages that are not cached.
     ///
     /// - Returns: Nil if the cache has all of them, or if the live was searched already.
-    package func search(_ key: LiveKey, epoch: Int64, count: Int) -> ReplayRequest? {
+    package func searchRequest(_ key: LiveKey, epoch: Int64, count: Int) -> ReplayRequest? {
         let ring = self.recent.ring(key).flatMap { $0.epoch == epoch ? $0 : nil }
-        let kept = self.history(key, epoch: epoch, count: count)
-        if kept.count >= count || ring?.since == 1 || self.searched[key] == epoch { return nil }
-        let end = kept.first?.offset ?? ring?.sinceOffset ?? self.end
-        guard self.end != nil, let end, end > 0 else { return nil }
-        let target = ReplayRequest.Target.messages(count: count - kept.count)
-        return ReplayRequest(key, epoch: epoch, target, before: kept.first?.number ?? ring?.since, end: end)
+        let cached = self.history(key, epoch: epoch, count: count)
+        // A ring whose gapless sequence begins with item 1 has had all items of the live: a search would find no others.
+        if cached.count >= count || ring?.sequenceStart == 1 || self.searchedEpochs[key] == epoch { return nil }
+        let endOffset = cached.first?.offset ?? ring?.sequenceStartOffset ?? self.readOffset
+        guard self.readOffset != nil, let endOffset, endOffset > 0 else { return nil }
+        let target = ReplayRequest.Target.messages(count: count - cached.count)
+        return ReplayRequest(
+            key, epoch: epoch, target, beforeNumber: cached.first?.number ?? ring?.sequenceStart, endOffset: endOffset)
     }
 
-    /// Adds the messages and the position that the replay reader found.
+    /// Adds the messages and the live's latest position that the replay reader found.
     package mutating func addReplayed(_ outcome: ReplayOutcome) {
         let request = outcome.request
-        if request.before == nil, let last = outcome.last { self.recent.setLatest(request.key, last) }
+        if request.beforeNumber == nil, let latest = outcome.latestToken { self.recent.setLatest(request.key, latest) }
         guard case .messages = request.target, case .found(let items) = outcome.answer else { return }
         self.messages.prepend(Array(items), to: request.key, epoch: request.epoch)
-        self.searched[request.key] = request.epoch
+        self.searchedEpochs[request.key] = request.epoch
     }
 }

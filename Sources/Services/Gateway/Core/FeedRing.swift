@@ -18,8 +18,8 @@ package struct FeedRing: Sendable {
     package enum Answer: Hashable, Sendable {
         /// Exactly the items that it missed, in order; empty if it missed none.
         case complete([EncodedFeedItem])
-        /// Unknown, because some of the items are no longer kept.
-        case cannot
+        /// Some of the items are no longer kept, or their number is unknown.
+        case incomplete
     }
 
     /// The largest number of items; the oldest are removed first.
@@ -30,13 +30,13 @@ package struct FeedRing: Sendable {
     /// The live's incarnation.
     package private(set) var epoch: Int64
     /// The number of the last item that was added, even if it is no longer kept; 0 before the first.
-    package private(set) var last: Int64 = 0
+    package private(set) var lastNumber: Int64 = 0
     /// The offset of the last item's record, if known.
     package private(set) var lastOffset: Int64?
     /// The number of the first item of the current gapless sequence, even if it is no longer kept; 0 before the first.
-    package private(set) var since: Int64 = 0
-    /// The offset of the record of item `since`, if known.
-    package private(set) var sinceOffset: Int64?
+    package private(set) var sequenceStart: Int64 = 0
+    /// The offset of the record of item `sequenceStart`, if known.
+    package private(set) var sequenceStartOffset: Int64?
     /// Bytes of the items kept.
     package private(set) var byteCount = 0
     private let itemLimit: Int
@@ -60,35 +60,35 @@ package struct FeedRing: Sendable {
     /// Creates an empty ring for a live whose last item is at `latest`.
     package init(latest: FeedToken) {
         self.init(epoch: latest.position.epoch)
-        self.last = latest.position.number
+        self.lastNumber = latest.position.number
         self.lastOffset = latest.offset
-        self.since = self.last + 1
-        self.sinceOffset = latest.offset.map { $0 + 1 }
+        self.sequenceStart = self.lastNumber + 1
+        self.sequenceStartOffset = latest.offset.map { $0 + 1 }
     }
 
     /// The number of items.
     package var count: Int { self.items.count }
-    /// The items kept, oldest first.
-    package var kept: [EncodedFeedItem] { (0..<self.items.count).map { self.items[$0] } }
+    /// The items that the ring has kept, oldest first.
+    package var keptItems: [EncodedFeedItem] { (0..<self.items.count).map { self.items[$0] } }
     /// The token of the last item; nil before the first.
     package var latestToken: FeedToken? {
-        if self.since == 0 { return nil }
-        return FeedToken(FeedPosition(epoch: self.epoch, number: self.last), offset: self.lastOffset)
+        if self.sequenceStart == 0 { return nil }
+        return FeedToken(FeedPosition(epoch: self.epoch, number: self.lastNumber), offset: self.lastOffset)
     }
 
-    /// The oldest kept item that was read at or after `time`.
-    package func first(from time: MonotonicTime) -> EncodedFeedItem? {
-        (0..<self.items.count).lazy.map { self.items[$0] }.first { $0.at >= time }
+    /// Returns the oldest kept item that was read at or after `time`.
+    package func firstItem(readSince time: MonotonicTime) -> EncodedFeedItem? {
+        (0..<self.items.count).lazy.map { self.items[$0] }.first { $0.readAt >= time }
     }
 
-    /// The number of the first item whose record has at least this offset; the item may not have been read yet.
+    /// Returns the number of the first item whose record has at least this offset; the item may not have been read yet.
     ///
-    /// - Returns: nil if items from that offset on are no longer kept, or their offsets are not known.
-    package func number(from offset: Int64) -> Int64? {
-        if let lastOffset = self.lastOffset, lastOffset < offset { return self.last + 1 }
+    /// - Returns: Nil if an item from that offset on is no longer kept, or if the items' offsets are not known.
+    package func firstNumber(fromOffset offset: Int64) -> Int64? {
+        if let lastOffset = self.lastOffset, lastOffset < offset { return self.lastNumber + 1 }
         guard let first = self.items.first, let firstOffset = first.offset else { return nil }
-        if firstOffset < offset { return self.kept.first { $0.offset ?? 0 >= offset }?.number }
-        return first.number == self.since ? first.number : nil
+        if firstOffset < offset { return self.keptItems.first { $0.offset ?? 0 >= offset }?.number }
+        return first.number == self.sequenceStart ? first.number : nil
     }
 
     /// Adds an item.
@@ -103,17 +103,18 @@ package struct FeedRing: Sendable {
         if epoch > self.epoch {
             dropped += self.clear()
             self.epoch = epoch
-            self.last = 0
-            self.since = 0
+            self.lastNumber = 0
+            self.sequenceStart = 0
         }
-        if self.since > 0, item.number <= self.last { return .repeated }
-        // Item numbers are consecutive. If a number is missing nevertheless, no resume may cross the gap.
-        if self.since == 0 || (!self.isSparse && item.number != self.last + 1) {
+        if self.sequenceStart > 0, item.number <= self.lastNumber { return .repeated }
+        // Item numbers are consecutive. If a number is missing nevertheless, a resume across the gap would lose an item,
+        // so the ring starts again behind the gap.
+        if self.sequenceStart == 0 || (!self.isSparse && item.number != self.lastNumber + 1) {
             dropped += self.clear()
-            self.since = item.number
-            self.sinceOffset = item.offset
+            self.sequenceStart = item.number
+            self.sequenceStartOffset = item.offset
         }
-        self.last = item.number
+        self.lastNumber = item.number
         self.lastOffset = item.offset
         if item.bytes.count > Self.byteLimit {
             dropped += self.clear()
@@ -127,9 +128,7 @@ package struct FeedRing: Sendable {
         return .fresh
     }
 
-    /// Removes the oldest item.
-    ///
-    /// Returns false if there is none.
+    /// Removes the oldest item; returns false if there is none.
     @discardableResult package mutating func removeFirst() -> Bool {
         guard let item = self.items.popFirst() else { return false }
         self.byteCount -= item.bytes.count
@@ -138,21 +137,24 @@ package struct FeedRing: Sendable {
 
     /// Returns the items after `position`; an empty array if the position is ahead of the ring.
     package func items(after position: FeedPosition) -> Answer {
-        guard self.canAnswer(after: position) else { return .cannot }
-        guard let first = self.items.first, position.number < self.last else { return .complete([]) }
+        guard self.hasAllItems(after: position) else { return .incomplete }
+        guard let first = self.items.first, position.number < self.lastNumber else { return .complete([]) }
         let start = Int(position.number + 1 - first.number)
         return .complete((start..<self.items.count).map { self.items[$0] })
     }
 
     /// Returns whether all items after `position` are kept.
-    package func canAnswer(after position: FeedPosition) -> Bool {
-        guard position.epoch == self.epoch, position.number >= 0, self.since > 0, !self.isSparse else { return false }
-        return position.number >= self.oldest - 1
+    package func hasAllItems(after position: FeedPosition) -> Bool {
+        guard position.epoch == self.epoch, position.number >= 0, self.sequenceStart > 0, !self.isSparse else {
+            return false
+        }
+        return position.number >= self.oldestNumber - 1
     }
 
-    /// The number of the oldest item; if there is none, the number that the next item will have.
-    package var oldest: Int64 { self.items.first?.number ?? self.last + 1 }
+    /// The number of the oldest kept item; if there is none, the number that the next item will have.
+    package var oldestNumber: Int64 { self.items.first?.number ?? self.lastNumber + 1 }
 
+    /// Removes all items; returns how many there were.
     private mutating func clear() -> Int {
         let count = self.items.count
         self.items = RingBuffer(limit: self.itemLimit)

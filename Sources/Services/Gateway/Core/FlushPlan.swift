@@ -9,26 +9,26 @@ package import PlazaModel
 /// many items, but not in a small one.
 package struct FlushPlan: Hashable, Sendable {
     /// The longest time for which an item is buffered.
-    package static let longestWait = Milliseconds(100)
-    /// The divisor of a live's share: one live may use 1/`share` of the event loop's time.
-    package static let share: Int64 = 2
+    package static let maxWait = Milliseconds(100)
+    /// One live may use 1/`loopTimeDivisor` of the event loop's time.
+    package static let loopTimeDivisor: Int64 = 2
 
     private var lastFlush = MonotonicTime.distantPast
     /// The smoothed duration of a flush of this live, in microseconds.
-    private var cost: Int64 = 0
+    private var averageMicroseconds: Int64 = 0
 
     /// Creates the plan of a live that was not flushed yet.
     package init() {}
 
     /// The current interval between flushes.
     package var interval: Milliseconds {
-        Milliseconds(min(Self.longestWait.count, self.cost * Self.share / 1000))
+        Milliseconds(min(Self.maxWait.count, self.averageMicroseconds * Self.loopTimeDivisor / 1000))
     }
 
-    /// Returns when an item that was just received must be flushed, together with the items buffered before it.
+    /// Returns when an item that was just received must be flushed, together with the items that are buffered already.
     ///
     /// - Returns: `now`, or a later time. Control items and gifts are flushed immediately.
-    package func due(_ feedClass: FeedClass, at now: MonotonicTime) -> MonotonicTime {
+    package func flushTime(for feedClass: FeedClass, at now: MonotonicTime) -> MonotonicTime {
         if feedClass <= .gift { return now }
         return max(now, self.lastFlush + self.interval)
     }
@@ -36,6 +36,6 @@ package struct FlushPlan: Hashable, Sendable {
     /// Records a flush and its duration.
     package mutating func flushed(at now: MonotonicTime, tookMicroseconds microseconds: Int64) {
         self.lastFlush = now
-        self.cost = (3 * self.cost + max(0, microseconds)) / 4
+        self.averageMicroseconds = (3 * self.averageMicroseconds + max(0, microseconds)) / 4
     }
 }

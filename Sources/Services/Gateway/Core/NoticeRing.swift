@@ -53,59 +53,62 @@ package struct NoticeRing: Sendable {
         }
     }
 
-    private var byUser: [UserKey: [Entry]] = [:]
-    private var order = RingBuffer<(user: UserKey, at: MonotonicTime)>(limit: NoticeRing.limit)
+    private var entriesByUser: [UserKey: [Entry]] = [:]
+    /// The user of each stored notice and the time at which it was read, oldest first.
+    private var order = RingBuffer<(user: UserKey, readAt: MonotonicTime)>(limit: NoticeRing.limit)
+    /// The offset of the last notice that was read from each partition.
     private var lastOffsets: [Int: Int64] = [:]
 
     /// Creates an empty ring.
     package init() {}
 
-    /// The number of notices.
+    /// The number of stored notices.
     package var count: Int { self.order.count }
 
     /// Adds a notice that was read at `now`.
     ///
-    /// For a notice that is not needed after a reconnect, only the offset is stored.
+    /// Only the offset is stored of a notice that clients do not need after a reconnect.
     ///
     /// - Returns: False if the notice was added before.
     package mutating func append(_ entry: Entry, at now: MonotonicTime) -> Bool {
         if entry.id.offset <= self.lastOffsets[entry.id.partition] ?? -1 { return false }
         self.lastOffsets[entry.id.partition] = entry.id.offset
         guard entry.notice.content.isStored else { return true }
-        while let oldest = self.order.first, now - oldest.at > Self.span || self.order.count == Self.limit {
+        while let oldest = self.order.first, now - oldest.readAt > Self.span || self.order.count == Self.limit {
             self.removeOldest()
         }
-        if self.order.append((user: entry.notice.to, at: now)) {
-            self.byUser[entry.notice.to, default: []].append(entry)
+        if self.order.append((user: entry.notice.to, readAt: now)) {
+            self.entriesByUser[entry.notice.to, default: []].append(entry)
         }
         return true
     }
 
-    /// Returns the notices of a user after the given one.
+    /// Returns the stored notices of a user after the notice with an id.
     ///
     /// - Parameters:
     ///   - user: The user.
-    ///   - id: The last notice that the client received; an id of another partition is ignored.
+    ///   - id: The id of the last notice that the client received. An id of another partition than the user's is ignored:
+    ///     all stored notices are returned.
     /// - Returns: The notices in order.
     package func entries(of user: UserKey, after id: NoticeID) -> [Entry] {
-        (self.byUser[user] ?? []).filter { $0.id.partition != id.partition || $0.id.offset > id.offset }
+        (self.entriesByUser[user] ?? []).filter { $0.id.partition != id.partition || $0.id.offset > id.offset }
     }
 
-    /// The id of the last notice of a partition; its offset is -1 if there was none.
+    /// Returns the id of the last notice of a partition; its offset is -1 if there was none.
     ///
-    /// A client that logs in now sends this id when it reconnects.
+    /// A client that logs in now gets this id, and sends it when it reconnects.
     package func lastID(ofPartition partition: Int) -> NoticeID {
         NoticeID(partition: partition, offset: self.lastOffsets[partition] ?? -1)
     }
 
     /// Removes notices that are older than the span.
     package mutating func prune(at now: MonotonicTime) {
-        while let oldest = self.order.first, now - oldest.at > Self.span { self.removeOldest() }
+        while let oldest = self.order.first, now - oldest.readAt > Self.span { self.removeOldest() }
     }
 
     private mutating func removeOldest() {
         guard let oldest = self.order.popFirst() else { return }
-        self.byUser[oldest.user]?.removeFirst()
-        if self.byUser[oldest.user]?.isEmpty == true { self.byUser[oldest.user] = nil }
+        self.entriesByUser[oldest.user]?.removeFirst()
+        if self.entriesByUser[oldest.user]?.isEmpty == true { self.entriesByUser[oldest.user] = nil }
     }
 }

@@ -14,13 +14,13 @@ package enum CallPurpose: Hashable, Sendable {
     indirect case joinCreated(LiveID, CallResult)
     /// The caller leaves the live.
     case leave(LiveID)
-    /// The caller is in the live again after a reconnect.
+    /// The caller, who has reconnected, is in the live again.
     case resume(ResumePoint)
-    /// The caller's displayed name or avatar changes.
+    /// The caller's displayed name or avatar changes to these.
     case updateProfile(UserInfo)
 }
 
-/// The calls of one session whose reply from a machine is pending; their number is limited, and each has a deadline.
+/// The calls of one session that wait for a machine's reply; their number is limited, and each has a deadline.
 ///
 /// The machine may crash or the reply may be lost, so the record of an unanswered call is resent with the same request
 /// id (I15, idempotent calls).
@@ -29,18 +29,19 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     package struct Call: Sendable {
         /// The call's number in its session.
         package let id: Int64
-        /// The change that a successful reply makes.
+        /// The change that a successful reply makes to the caller.
         package let purpose: CallPurpose
-        /// The record that was written, kept to be resent.
+        /// The record that was written; it is resent if no reply is received.
         package let record: Record
-        /// When its record was first written.
-        package let began: MonotonicTime
+        /// When the call's first record was written; the deadline counts from then.
+        package let startedAt: MonotonicTime
+        /// When the record must be resent.
         var resendAt: MonotonicTime
     }
 
     /// Why a call cannot be opened.
     package enum Rejection: Hashable, Sendable {
-        /// A call with this id is open already; the two get one reply together.
+        /// A call with this id is open already; its reply answers both.
         case repeated
         /// Too many calls are open.
         case full
@@ -53,9 +54,9 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     /// The time between two sends of an unanswered call.
     package static var resendInterval: Milliseconds { .seconds(2) }
 
-    /// The open calls in the order in which they began, which is also the order of their deadlines.
+    /// The open calls in the order in which they were started, which is also the order of their deadlines.
     ///
-    /// When the array becomes empty it is replaced by `[]`, which has no storage, because most sessions are idle.
+    /// Most sessions are idle. So when the array becomes empty, it is replaced by `[]`, which has no storage.
     private var calls: [Call] = []
 
     /// Creates an empty collection.
@@ -75,7 +76,7 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     /// - Parameters:
     ///   - id: The number of the new call.
     ///   - waiting: The number of the session's calls that are not forwarded yet; they count as open.
-    /// - Returns: The reason; nil if the call can be opened.
+    /// - Returns: The reason why it cannot; nil if the call can be opened.
     package func rejection(of id: Int64, waiting: Int = 0) -> Rejection? {
         if self.calls.contains(where: { $0.id == id }) { return .repeated }
         return self.calls.count + waiting >= Self.limit ? .full : nil
@@ -88,14 +89,14 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     ///   - purpose: The change that a successful reply makes.
     ///   - record: The record.
     ///   - now: The current time.
-    ///   - start: When the call began, if this is its second record; its deadline counts from there.
-    package mutating func began(
+    ///   - start: When the call's first record was written, if this is its second record.
+    package mutating func register(
         _ id: Int64, _ purpose: CallPurpose, _ record: Record, at now: MonotonicTime, since start: MonotonicTime? = nil
     ) {
         let start = start ?? now
-        let index = self.calls.lastIndex { $0.began <= start }.map { $0 + 1 } ?? 0
+        let index = self.calls.lastIndex { $0.startedAt <= start }.map { $0 + 1 } ?? 0
         self.calls.insert(
-            Call(id: id, purpose: purpose, record: record, began: start, resendAt: now + Self.resendInterval),
+            Call(id: id, purpose: purpose, record: record, startedAt: start, resendAt: now + Self.resendInterval),
             at: index)
     }
 
@@ -108,11 +109,11 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     }
 
     /// Returns the id of the first open call whose record satisfies the predicate.
-    package func first(where fits: (Record) -> Bool) -> Int64? { self.calls.first { fits($0.record) }?.id }
+    package func firstID(where isMatch: (Record) -> Bool) -> Int64? { self.calls.first { isMatch($0.record) }?.id }
 
     /// Removes and returns the calls whose deadline has passed.
     package mutating func removeOverdue(at now: MonotonicTime) -> [Call] {
-        let count = self.calls.prefix { now - $0.began >= Self.deadline }.count
+        let count = self.calls.prefix { now - $0.startedAt >= Self.deadline }.count
         if count == 0 { return [] }
         let overdue = Array(self.calls[..<count])
         self.calls.removeFirst(count)
@@ -121,7 +122,7 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     }
 
     /// Returns the records that must be resent now, and schedules their next resend.
-    package mutating func takeDueForResend(at now: MonotonicTime) -> [Record] {
+    package mutating func takeRecordsToResend(at now: MonotonicTime) -> [Record] {
         var records: [Record] = []
         for index in self.calls.indices where self.calls[index].resendAt <= now {
             self.calls[index].resendAt = now + Self.resendInterval

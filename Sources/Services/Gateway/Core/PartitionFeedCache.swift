@@ -5,7 +5,7 @@ package import PlazaModel
 /// The rings of all lives of one feed partition, with a common limit: the items of the last minute, or fewer if they
 /// exceed the limit (I16, bounded memory: the oldest are removed first).
 package struct PartitionFeedCache: Sendable {
-    /// The default of the time for which an item is kept.
+    /// How long an item is kept by default.
     package static let span = Milliseconds.seconds(60)
     /// The largest number of items.
     package static let itemLimit = 200_000
@@ -17,6 +17,7 @@ package struct PartitionFeedCache: Sendable {
     /// The size of all items.
     package private(set) var byteCount = 0
     private let itemsPerLive: Int
+    /// Whether the rings hold only some of the items of their lives, as in a cache of messages.
     private let isSparse: Bool
     private var rings: [LiveKey: CachedLive] = [:]
     /// The live of each item, oldest item first; used to remove the oldest item.
@@ -24,13 +25,15 @@ package struct PartitionFeedCache: Sendable {
 
     private struct CachedLive: Sendable {
         var ring: FeedRing
-        /// The number of items that the ring dropped itself; as many entries in `order` refer to no item.
+        /// The number of items that the ring dropped itself.
+        ///
+        /// As many of the live's oldest entries in `order` refer to no item any more.
         var droppedCount = 0
     }
 
     private struct CachedItem: Sendable {
         var key: LiveKey
-        var at: MonotonicTime
+        var readAt: MonotonicTime
     }
 
     /// Creates an empty cache.
@@ -62,14 +65,16 @@ package struct PartitionFeedCache: Sendable {
             guard self.removeOldest() else { break }
         }
         var dropped = 0
-        let before = self.rings[key]?.ring.byteCount ?? 0
+        let bytesBefore = self.rings[key]?.ring.byteCount ?? 0
         let empty = CachedLive(ring: self.emptyRing(epoch))
         let verdict = self.rings[key, default: empty].ring.append(item, epoch: epoch, dropped: &dropped)
-        let after = self.rings[key]?.ring.byteCount ?? 0
-        self.byteCount += after - before
+        let bytesAfter = self.rings[key]?.ring.byteCount ?? 0
+        self.byteCount += bytesAfter - bytesBefore
         self.rings[key]?.droppedCount += dropped
         // A ring does not keep an item that exceeds its byte limit; its entry then refers to no item.
-        if verdict == .fresh, self.order.append(CachedItem(key: key, at: item.at)), self.rings[key]?.ring.count == 0 {
+        if verdict == .fresh, self.order.append(CachedItem(key: key, readAt: item.readAt)),
+            self.rings[key]?.ring.count == 0
+        {
             self.rings[key]?.droppedCount += 1
         }
         return verdict
@@ -80,14 +85,14 @@ package struct PartitionFeedCache: Sendable {
         var newer: [EncodedFeedItem] = []
         if let ring = self.rings[key]?.ring {
             guard ring.epoch <= epoch else { return }
-            if ring.epoch == epoch { newer = ring.kept }
+            if ring.epoch == epoch { newer = ring.keptItems }
             self.byteCount -= ring.byteCount
             self.rings[key]?.droppedCount += ring.count
             let empty = self.emptyRing(epoch)
             self.rings[key]?.ring = empty
         }
-        let first = newer.first?.number ?? .max
-        for item in older where item.number < first { _ = self.append(item, of: key, epoch: epoch) }
+        let firstNewer = newer.first?.number ?? .max
+        for item in older where item.number < firstNewer { _ = self.append(item, of: key, epoch: epoch) }
         for item in newer { _ = self.append(item, of: key, epoch: epoch) }
     }
 
@@ -101,12 +106,12 @@ package struct PartitionFeedCache: Sendable {
     /// Removes items that are older than the span.
     package mutating func prune(at now: MonotonicTime) {
         guard let span = self.span else { return }
-        while let oldest = self.order.first, now - oldest.at > span { self.removeOldest() }
+        while let oldest = self.order.first, now - oldest.readAt > span { self.removeOldest() }
     }
 
     /// Returns the items after `position` in a live.
     package func items(of key: LiveKey, after position: FeedPosition) -> FeedRing.Answer {
-        self.rings[key]?.ring.items(after: position) ?? .cannot
+        self.rings[key]?.ring.items(after: position) ?? .incomplete
     }
 
     /// Returns the token of the last item of a live.
@@ -133,9 +138,9 @@ package struct PartitionFeedCache: Sendable {
         if live.droppedCount > 0 {
             live.droppedCount -= 1
         } else {
-            let before = live.ring.byteCount
+            let bytesBefore = live.ring.byteCount
             live.ring.removeFirst()
-            self.byteCount += live.ring.byteCount - before
+            self.byteCount += live.ring.byteCount - bytesBefore
         }
         self.rings[oldest.key] = live
         return true

@@ -24,22 +24,25 @@ package struct RankingEntry: Hashable, Sendable {
 package struct Ranking: Sendable {
     /// The interval between snapshots.
     package static let interval = Milliseconds.seconds(5)
-    /// How long a snapshot is kept, and so how long a listing may take.
+    /// How long a snapshot is kept; a listing must end within this time.
     package static let lifetime = Milliseconds.seconds(60)
     /// The largest number of snapshots; the oldest are removed first.
     package static let snapshotLimit = 20
-    /// The largest number of lives examined for one page: a filter that matches few lives must not examine all of them
-    /// in one call.
-    package static let examinedPerPage = 2000
+    /// The largest number of lives that are examined for one page.
+    ///
+    /// Without this limit, a call with a filter that matches few lives would examine all lives.
+    package static let maxExaminedPerPage = 2000
     /// The largest size of the JSON of one page's entries; a single entry may exceed it.
     ///
-    /// Clients accept frames of up to 4 MiB, which fifty lives with texts of escaped control characters would exceed.
-    package static let bytesPerPage = 2 << 20
+    /// Clients accept frames of up to 4 MiB. Fifty lives whose texts consist of escaped control characters would exceed
+    /// that.
+    package static let maxBytesPerPage = 2 << 20
 
     private struct Snapshot: Sendable {
         var id: Int64
-        var at: MonotonicTime
-        var apps: [AppID: [LiveKey]]
+        var createdAt: MonotonicTime
+        /// The lives of each app, those with most joins first.
+        var liveKeys: [AppID: [LiveKey]]
     }
 
     private let gateway: GatewayID
@@ -53,19 +56,19 @@ package struct Ranking: Sendable {
     ///
     /// - Parameters:
     ///   - entries: The result of `ReadModel.rankingEntries`, in any order.
-    ///   - now: The current time. It is also the snapshot's id, so that a restarted gateway does not reuse an id (the time
-    ///     counts from the host's start).
+    ///   - now: The current time. It is also the snapshot's id. Monotonic time counts from the host's start, so a restarted
+    ///     gateway does not reuse an id.
     package mutating func refresh(_ entries: [RankingEntry], at now: MonotonicTime) {
-        var apps: [AppID: [RankingEntry]] = [:]
-        for entry in entries { apps[entry.key.app, default: []].append(entry) }
-        let ordered = apps.mapValues { entries in
+        var entriesByApp: [AppID: [RankingEntry]] = [:]
+        for entry in entries { entriesByApp[entry.key.app, default: []].append(entry) }
+        let ordered = entriesByApp.mapValues { entries in
             entries.sorted { a, b in
                 a.totalViewers != b.totalViewers ? a.totalViewers > b.totalViewers : a.key < b.key
             }.map(\.key)
         }
         let id = max(now.milliseconds, (self.snapshots.last?.id ?? .min / 2) + 1)
-        self.snapshots.append(Snapshot(id: id, at: now, apps: ordered))
-        self.snapshots.removeAll { now - $0.at > Self.lifetime }
+        self.snapshots.append(Snapshot(id: id, createdAt: now, liveKeys: ordered))
+        self.snapshots.removeAll { now - $0.createdAt > Self.lifetime }
         if self.snapshots.count > Self.snapshotLimit {
             self.snapshots.removeFirst(self.snapshots.count - Self.snapshotLimit)
         }
@@ -78,7 +81,7 @@ package struct Ranking: Sendable {
     ///   - cursor: The cursor that the previous page returned; empty for the first page, which uses the newest
     ///     snapshot.
     ///   - count: The largest number of entries.
-    ///   - isAscending: Whether the listing begins with the lives that were joined least. Used only without a cursor.
+    ///   - isAscending: Whether the listing begins with the lives that were joined least often. Used only without a cursor.
     ///   - now: The current time, by the same clock as in `refresh`.
     ///   - entry: Returns a live's current entry; nil leaves the live out.
     /// - Returns: The entries, and the next page's cursor, which is empty at the list's end. A page may hold fewer than
@@ -92,16 +95,16 @@ package struct Ranking: Sendable {
             throw ReplyError(.cursorExpired, "the cursor is not of this gateway or too old; begin again without one")
         }
         guard let snapshot else { return ([], "") }
-        let keys = snapshot.apps[app] ?? []
+        let keys = snapshot.liveKeys[app] ?? []
         var items: [LiveListEntry] = []
         var rank = start
         var bytes = 0
-        // The rank is client input: if it is beyond the end of the list, the addition could overflow.
-        let end = start < keys.count ? min(keys.count, start + Self.examinedPerPage) : keys.count
+        // The rank is client input. If it is beyond the end of the list, `start + maxExaminedPerPage` could overflow.
+        let end = start < keys.count ? min(keys.count, start + Self.maxExaminedPerPage) : keys.count
         while rank < end, items.count < count {
             if let item = entry(keys[isAscending ? keys.count - 1 - rank : rank]) {
                 bytes += item.maxJSONBytes
-                if bytes > Self.bytesPerPage, !items.isEmpty { break }
+                if bytes > Self.maxBytesPerPage, !items.isEmpty { break }
                 items.append(item)
             }
             rank += 1
@@ -122,7 +125,7 @@ package struct Ranking: Sendable {
             let firstDot = cursor[..<lastDot].lastIndex(of: "."),
             let id = Int64(cursor[cursor.index(after: firstDot)..<lastDot]),
             cursor[..<firstDot] == self.gateway.text,
-            let snapshot = self.snapshots.first(where: { $0.id == id }), now - snapshot.at <= Self.lifetime
+            let snapshot = self.snapshots.first(where: { $0.id == id }), now - snapshot.createdAt <= Self.lifetime
         else { return nil }
         return (snapshot, rank, isAscending)
     }
@@ -133,7 +136,7 @@ extension LiveListEntry {
     fileprivate var maxJSONBytes: Int {
         let info = self.info
         let owner = info.liveOwner
-        var bytes = Self.frameBytes
+        var bytes = Self.bytesWithoutTexts
         for text in [info.liveName, info.notice, info.coverURL, info.backgroundURL, owner.userName, owner.avatarURL] {
             bytes += text.maxJSONBytes
         }
@@ -142,8 +145,8 @@ extension LiveListEntry {
         return bytes
     }
 
-    /// The length of the JSON without the texts: property names, numbers and ids.
-    private static let frameBytes = 1200
+    /// An upper bound of the length of the JSON without the texts: property names, numbers and ids.
+    private static let bytesWithoutTexts = 1200
 }
 
 extension String {

@@ -3,7 +3,7 @@ package import PlazaModel
 
 /// Predicts which messages and gifts the fan-out will reject; the app's backend is not asked about these (R14.11).
 ///
-/// The prediction uses the public topics. If a live is not known as running, no rejection is predicted.
+/// The prediction uses the read model. If the read model does not have a live as running, no rejection is predicted.
 extension ReadModel {
     /// Returns the reason why a user's message would be rejected, apart from the word filter; nil if it would not be.
     package func rejection(of message: FeedContent, in key: LiveKey, from user: UserID) -> Rejection? {

@@ -126,7 +126,7 @@ package struct ReadModel: Sendable {
     /// Returns the viewer count of a running live; nil if presence has not reported one.
     package func reportedCount(_ key: LiveKey) -> LiveCount? { self.running(key).flatMap(self.reportedCount) }
 
-    /// Counts and stages of an earlier live with the same name are ignored.
+    /// Ignores the count of an earlier live with the same name.
     private func reportedCount(_ live: LiveRecord) -> LiveCount? {
         guard let record = self.counts[live.key], record.epoch == live.epoch else { return nil }
         return LiveCount(record)
@@ -137,6 +137,7 @@ package struct ReadModel: Sendable {
             ?? LiveCount(live: live.info.liveID, count: 0, totalViewers: 0, stale: false, at: live.info.createTime)
     }
 
+    /// Ignores the stage of an earlier live with the same name.
     func stage(of live: LiveRecord) -> StageRecord? {
         guard let record = self.stages[live.key], record.epoch == live.epoch else { return nil }
         return record

@@ -8,21 +8,21 @@ package import PlazaModel
 /// gets only the cached messages.
 package enum ReplayLimits {
     /// The largest number of items that one resume replays.
-    package static let items = 1000
+    package static let maxItems = 1000
     /// The largest number of records that one scan reads.
-    package static let span: Int64 = 200_000
-    /// The largest number of records that are searched for a new viewer's messages.
-    package static let searched: Int64 = 50_000
+    package static let maxScanRecords: Int64 = 200_000
+    /// The largest number of records that a search for a new viewer's messages reads.
+    package static let maxSearchedRecords: Int64 = 50_000
     /// The number of records that the first step of such a search reads; each further step reads twice as many.
-    package static let firstStep: Int64 = 2000
+    package static let firstStepRecords: Int64 = 2000
     /// The largest number of queued requests.
-    package static let waiting = 10_000
+    package static let maxQueuedRequests = 10_000
     /// The largest number of partitions that are read concurrently.
-    package static let partitions = 4
-    /// The size of the collected items at which a scan ends.
-    package static let scanBytes = 16 << 20
+    package static let maxConcurrentScans = 4
+    /// The size of the collected items above which a scan ends early.
+    package static let maxScanBytes = 16 << 20
     /// The largest size of replayed items that are not sent yet; above it, no scan begins.
-    package static let bytes = 64 << 20
+    package static let maxUnsentBytes = 64 << 20
     /// The deadline of a resuming client's replay.
     package static let resumeTimeout = Milliseconds.seconds(3)
     /// The deadline of the search for a new viewer's messages.
@@ -47,9 +47,9 @@ package struct ReplayID: Hashable, Sendable {
 package struct ReplayRequest: Hashable, Sendable {
     /// Which items to read.
     package enum Target: Hashable, Sendable {
-        /// All items after number `after`, for a client that resumes. The scan begins at `at`, the offset of item
-        /// `after`, so that no later item is missed.
-        case items(after: Int64, at: Int64)
+        /// All items after number `after`, for a client that resumes. The scan begins at `startOffset`, the offset of
+        /// item `after`, so that no later item is missed.
+        case items(after: Int64, startOffset: Int64)
         /// The last `count` texts and custom messages, for a new viewer; the reader searches backwards step by step.
         case messages(count: Int)
     }
@@ -60,18 +60,18 @@ package struct ReplayRequest: Hashable, Sendable {
     package var epoch: Int64
     /// Which items to read.
     package var target: Target
-    /// The number of the first cached item, if any: only older items are needed.
-    package var before: Int64?
+    /// The number of the first cached item, if any: only items with lower numbers are needed.
+    package var beforeNumber: Int64?
     /// The offset before which the scan ends.
-    package var end: Int64
+    package var endOffset: Int64
 
     /// Creates a request.
-    package init(_ key: LiveKey, epoch: Int64, _ target: Target, before: Int64?, end: Int64) {
+    package init(_ key: LiveKey, epoch: Int64, _ target: Target, beforeNumber: Int64?, endOffset: Int64) {
         self.key = key
         self.epoch = epoch
         self.target = target
-        self.before = before
-        self.end = end
+        self.beforeNumber = beforeNumber
+        self.endOffset = endOffset
     }
 }
 
@@ -79,7 +79,8 @@ package struct ReplayRequest: Hashable, Sendable {
 package enum ReplayRefusal: String, Hashable, Sendable, CaseIterable {
     /// The position belongs to another live with the same name.
     case otherLive
-    /// The offset of the position's record is unknown: no token, a token of another position, or the partition is not read.
+    /// The offset of the position's record is unknown: the client sent no token or the token of another position, or
+    /// the partition was not read up to its end yet.
     case unknown
     /// The items, their bytes or the records to read exceed a limit of `ReplayLimits`.
     case tooMany
@@ -107,14 +108,14 @@ package struct ReplayOutcome: Hashable, Sendable {
     package var request: ReplayRequest
     /// The answer.
     package var answer: ReplayAnswer
-    /// The token of the live's last item before the request's end, if one was read.
-    package var last: FeedToken?
+    /// The token of the live's last item before the request's end offset, if one was read.
+    package var latestToken: FeedToken?
 
     /// Creates an outcome.
-    package init(_ id: ReplayID, _ request: ReplayRequest, _ answer: ReplayAnswer, last: FeedToken? = nil) {
+    package init(_ id: ReplayID, _ request: ReplayRequest, _ answer: ReplayAnswer, latestToken: FeedToken? = nil) {
         self.id = id
         self.request = request
         self.answer = answer
-        self.last = last
+        self.latestToken = latestToken
     }
 }

@@ -18,9 +18,10 @@ package struct ReplayScan: Sendable {
         var items: FeedRing?
         /// The last messages, for new viewers.
         var messages: FeedRing?
-        /// The number of the first item read, and the token of the last.
-        var lowest: Int64 = 0
-        var last: FeedToken?
+        /// The number of the first item that was read; 0 before it.
+        var firstNumber: Int64 = 0
+        /// The token of the item with the highest number that was read.
+        var latestToken: FeedToken?
 
         var byteCount: Int { (self.items?.byteCount ?? 0) + (self.messages?.byteCount ?? 0) }
     }
@@ -36,35 +37,35 @@ package struct ReplayScan: Sendable {
     /// The offsets to read.
     package private(set) var bounds: Range<Int64>
     /// Whether the scan has ended.
-    package private(set) var isOver: Bool
+    package private(set) var isFinished: Bool
     private var entries: [ReplayQueue.Entry]
     private var lives: [Incarnation: LiveItems] = [:]
     private let keys: Set<LiveKey>
     private var byteCount = 0
-    /// Whether the scan ended early because the collected items exceeded `ReplayLimits.scanBytes`.
+    /// Whether the scan ended early because the collected items exceeded `ReplayLimits.maxScanBytes`.
     private var isTruncated = false
-    /// The oldest offset in the partition's log, if it was looked up.
-    private var low: Int64 = 0
+    /// The oldest offset in the partition's log; 0 if it was not looked up.
+    private var logStart: Int64 = 0
 
     init(partition: Int, bounds: Range<Int64>, for entries: [ReplayQueue.Entry]) {
         self.partition = partition
         self.bounds = bounds
         self.entries = entries
-        self.isOver = bounds.isEmpty
+        self.isFinished = bounds.isEmpty
         self.keys = Set(entries.map(\.request.key))
         for entry in entries {
             let request = entry.request
-            let name = Incarnation(key: request.key, epoch: request.epoch)
+            let incarnation = Incarnation(key: request.key, epoch: request.epoch)
             switch request.target {
-            case .items: self.lives[name, default: LiveItems()].items = FeedRing(epoch: request.epoch)
+            case .items: self.lives[incarnation, default: LiveItems()].items = FeedRing(epoch: request.epoch)
             case .messages:
-                self.lives[name, default: LiveItems()].messages = FeedRing(epoch: request.epoch, isSparse: true)
+                self.lives[incarnation, default: LiveItems()].messages = FeedRing(epoch: request.epoch, isSparse: true)
             }
         }
     }
 
     /// Whether a request searches backwards; the reader must then look up the partition's first offset and call
-    /// `begins(at:)`.
+    /// `limit(toLogStart:)`.
     package var isSearch: Bool {
         self.entries.contains { entry in
             if case .messages = entry.request.target { true } else { false }
@@ -72,148 +73,154 @@ package struct ReplayScan: Sendable {
     }
 
     /// Limits the scan to the partition's log, which begins at `offset`.
-    package mutating func begins(at offset: Int64) {
-        self.low = offset
+    package mutating func limit(toLogStart offset: Int64) {
+        self.logStart = offset
         let start = max(self.bounds.lowerBound, offset)
         self.bounds = start..<max(start, self.bounds.upperBound)
-        if self.bounds.isEmpty { self.isOver = true }
+        if self.bounds.isEmpty { self.isFinished = true }
     }
 
     /// Returns whether any request is for the live.
     package func concerns(_ key: LiveKey) -> Bool { self.keys.contains(key) }
 
-    /// Processes the next record; `record` is nil if no request is for its live.
-    package mutating func take(_ record: FeedRecord?, at offset: Int64) {
-        if self.isOver { return }
-        if offset >= self.bounds.upperBound - 1 { self.isOver = true }
+    /// Processes the record at `offset`, the next one of the partition; `record` is nil if no request is for its live.
+    package mutating func process(_ record: FeedRecord?, at offset: Int64) {
+        if self.isFinished { return }
+        if offset >= self.bounds.upperBound - 1 { self.isFinished = true }
         guard let record, self.bounds.contains(offset) else { return }
-        let name = Incarnation(key: record.key, epoch: record.epoch)
-        guard let before = self.lives[name]?.byteCount else { return }
+        let incarnation = Incarnation(key: record.key, epoch: record.epoch)
+        guard let bytesBefore = self.lives[incarnation]?.byteCount else { return }
         let number = record.item.number
-        if self.lives[name]?.lowest == 0 { self.lives[name]?.lowest = number }
-        if number > self.lives[name]?.last?.position.number ?? 0 {
-            self.lives[name]?.last = FeedToken(
+        if self.lives[incarnation]?.firstNumber == 0 { self.lives[incarnation]?.firstNumber = number }
+        if number > self.lives[incarnation]?.latestToken?.position.number ?? 0 {
+            self.lives[incarnation]?.latestToken = FeedToken(
                 FeedPosition(epoch: record.epoch, number: number), offset: record.item.offset)
         }
         var dropped = 0
-        _ = self.lives[name]?.items?.append(record.item, epoch: record.epoch, dropped: &dropped)
+        _ = self.lives[incarnation]?.items?.append(record.item, epoch: record.epoch, dropped: &dropped)
         if record.item.feedClass == .barrage {
-            _ = self.lives[name]?.messages?.append(record.item, epoch: record.epoch, dropped: &dropped)
+            _ = self.lives[incarnation]?.messages?.append(record.item, epoch: record.epoch, dropped: &dropped)
         }
-        self.byteCount += (self.lives[name]?.byteCount ?? 0) - before
-        if self.byteCount > ReplayLimits.scanBytes, !self.isOver {
+        self.byteCount += (self.lives[incarnation]?.byteCount ?? 0) - bytesBefore
+        if self.byteCount > ReplayLimits.maxScanBytes, !self.isFinished {
             self.isTruncated = true
-            self.isOver = true
+            self.isFinished = true
         }
     }
 
-    /// Ends the scan if the reader has reached the partition's end beyond its range.
-    package mutating func reachedEnd(at offset: Int64) {
-        if offset >= self.bounds.upperBound { self.isOver = true }
+    /// Processes that the reader has reached the partition's end, at `offset`; ends the scan if its range ends there or
+    /// before.
+    package mutating func partitionEndReached(at offset: Int64) {
+        if offset >= self.bounds.upperBound { self.isFinished = true }
     }
 
     /// Removes the requests whose deadline has passed, and returns their outcomes.
     ///
-    /// Without any requests the scan ends.
-    package mutating func expire(at now: MonotonicTime) -> [ReplayOutcome] {
-        let late = self.entries.filter { $0.until <= now }
+    /// The scan ends if no request is left.
+    package mutating func removeExpired(at now: MonotonicTime) -> [ReplayOutcome] {
+        let late = self.entries.filter { $0.deadline <= now }
         if late.isEmpty { return [] }
-        self.entries.removeAll { $0.until <= now }
-        if self.entries.isEmpty { self.isOver = true }
+        self.entries.removeAll { $0.deadline <= now }
+        if self.entries.isEmpty { self.isFinished = true }
         return late.map(\.outcome)
     }
 
-    /// The requests to put back when the scan cannot continue.
+    /// The requests to put back into the queue when the scan cannot continue.
     package var unanswered: [ReplayQueue.Entry] { self.entries }
 
     /// Returns each request's outcome, or its entry for the next search step.
     package func finish() -> Result {
         var result = Result()
         var byLive: [Incarnation: [ReplayQueue.Entry]] = [:]
-        var names: [Incarnation] = []
+        var incarnations: [Incarnation] = []
         for entry in self.entries {
-            let name = Incarnation(key: entry.request.key, epoch: entry.request.epoch)
-            if byLive[name] == nil { names.append(name) }
-            byLive[name, default: []].append(entry)
+            let incarnation = Incarnation(key: entry.request.key, epoch: entry.request.epoch)
+            if byLive[incarnation] == nil { incarnations.append(incarnation) }
+            byLive[incarnation, default: []].append(entry)
         }
-        for name in names {
-            guard let gathered = self.lives[name] else { continue }
+        for incarnation in incarnations {
+            guard let collected = self.lives[incarnation] else { continue }
             // All clients that resume this live share one array of its items, because there may be very many.
-            let items = gathered.items?.kept ?? []
+            let items = collected.items?.keptItems ?? []
             var outcomes: [ReplayOutcome] = []
-            for entry in byLive[name] ?? [] {
+            for entry in byLive[incarnation] ?? [] {
                 switch entry.request.target {
                 case .items(let after, _):
-                    outcomes.append(self.replay(entry, after: after, items, gathered))
+                    outcomes.append(self.replay(entry, after: after, items, collected))
                 case .messages(let count):
-                    let continued = self.search(entry, count, gathered)
-                    if self.isDone(continued, count, gathered) {
+                    let continued = self.continueSearch(entry, count, collected)
+                    if self.isSearchFinished(continued, count, collected) {
                         outcomes.append(continued.outcome)
                     } else {
                         result.unfinished.append(continued)
                     }
                 }
             }
-            result.groups.append((gathered.byteCount, outcomes))
+            result.groups.append((collected.byteCount, outcomes))
         }
         return result
     }
 
+    /// Returns the outcome of a resume's request.
     private func replay(
-        _ entry: ReplayQueue.Entry, after: Int64, _ items: [EncodedFeedItem], _ gathered: LiveItems
+        _ entry: ReplayQueue.Entry, after: Int64, _ items: [EncodedFeedItem], _ collected: LiveItems
     ) -> ReplayOutcome {
         let request = entry.request
         func outcome(_ answer: ReplayAnswer) -> ReplayOutcome {
-            ReplayOutcome(entry.id, request, answer, last: gathered.last)
+            ReplayOutcome(entry.id, request, answer, latestToken: collected.latestToken)
         }
-        if after == 0 { return outcome(self.itemsFromStart(request, items, gathered)) }
+        if after == 0 { return outcome(self.itemsFromStart(request, items, collected)) }
         // The first item that was read must be the client's last item or the next one, and the last item that was read
         // must not precede the client's position.
-        guard let last = gathered.last?.position.number, gathered.lowest - 1 <= after,
+        guard let last = collected.latestToken?.position.number, collected.firstNumber - 1 <= after,
             after <= last || self.isTruncated
         else { return outcome(.refused(.gone)) }
-        let isWhole = request.before.map { last >= $0 - 1 } ?? !self.isTruncated
-        guard isWhole else { return outcome(.refused(self.isTruncated ? .tooMany : .gone)) }
+        let isComplete = request.beforeNumber.map { last >= $0 - 1 } ?? !self.isTruncated
+        guard isComplete else { return outcome(.refused(self.isTruncated ? .tooMany : .gone)) }
         let start = items.firstIndex { $0.number > after } ?? items.endIndex
-        let end = request.before.flatMap { before in items.firstIndex { $0.number >= before } } ?? items.endIndex
+        let end = request.beforeNumber.flatMap { before in items.firstIndex { $0.number >= before } } ?? items.endIndex
         guard start < end else {
-            return outcome(last <= after || request.before.map { $0 - 1 } == after ? .found([]) : .refused(.tooMany))
+            return outcome(
+                last <= after || request.beforeNumber.map { $0 - 1 } == after ? .found([]) : .refused(.tooMany))
         }
         // The items have a gap, or exceed the limits of a `FeedRing` or of a replay.
-        guard items[start].number == after + 1, end - start <= ReplayLimits.items else {
+        guard items[start].number == after + 1, end - start <= ReplayLimits.maxItems else {
             return outcome(.refused(.tooMany))
         }
         return outcome(.found(items[start..<end]))
     }
 
-    /// The items for a client that has not received any: all that were read, because the scan began at the offset of the
-    /// client's join.
+    /// Returns the items for a client that has not received any item: all that were read, because the scan began at the
+    /// offset up to which the feed was read at the client's join.
     private func itemsFromStart(
-        _ request: ReplayRequest, _ items: [EncodedFeedItem], _ gathered: LiveItems
+        _ request: ReplayRequest, _ items: [EncodedFeedItem], _ collected: LiveItems
     ) -> ReplayAnswer {
         guard !self.isTruncated else { return .refused(.tooMany) }
-        guard let last = gathered.last?.position.number else { return .found([]) }
-        guard request.before.map({ last >= $0 - 1 }) ?? true else { return .refused(.gone) }
-        let end = request.before.flatMap { before in items.firstIndex { $0.number >= before } } ?? items.endIndex
-        guard items.first?.number == gathered.lowest, end <= ReplayLimits.items else { return .refused(.tooMany) }
+        guard let last = collected.latestToken?.position.number else { return .found([]) }
+        guard request.beforeNumber.map({ last >= $0 - 1 }) ?? true else { return .refused(.gone) }
+        let end = request.beforeNumber.flatMap { before in items.firstIndex { $0.number >= before } } ?? items.endIndex
+        guard items.first?.number == collected.firstNumber, end <= ReplayLimits.maxItems else {
+            return .refused(.tooMany)
+        }
         return .found(items[..<end])
     }
 
-    private func search(_ entry: ReplayQueue.Entry, _ count: Int, _ gathered: LiveItems) -> ReplayQueue.Entry {
+    /// Adds the messages that this scan found to a search, and sets the range of its next step.
+    private func continueSearch(_ entry: ReplayQueue.Entry, _ count: Int, _ collected: LiveItems) -> ReplayQueue.Entry {
         var entry = entry
-        let before = entry.found.first?.number ?? entry.request.before ?? .max
-        let older = (gathered.messages?.kept ?? []).filter { $0.number < before }
-        entry.found.insert(contentsOf: older.suffix(count - entry.found.count), at: 0)
-        entry.last = entry.last ?? gathered.last
-        entry.reached = entry.bounds.lowerBound
-        entry.step *= 2
+        let before = entry.foundMessages.first?.number ?? entry.request.beforeNumber ?? .max
+        let older = (collected.messages?.keptItems ?? []).filter { $0.number < before }
+        entry.foundMessages.insert(contentsOf: older.suffix(count - entry.foundMessages.count), at: 0)
+        entry.latestToken = entry.latestToken ?? collected.latestToken
+        entry.searchOffset = entry.bounds.lowerBound
+        entry.stepRecords *= 2
         return entry
     }
 
     /// Returns whether a search is finished: it found enough messages, reached the beginning of the live or of the log,
     /// or reached its limit.
-    private func isDone(_ entry: ReplayQueue.Entry, _ count: Int, _ gathered: LiveItems) -> Bool {
-        entry.found.count >= count || gathered.lowest == 1 || entry.reached <= self.low
-            || entry.request.end - entry.reached >= ReplayLimits.searched
+    private func isSearchFinished(_ entry: ReplayQueue.Entry, _ count: Int, _ collected: LiveItems) -> Bool {
+        entry.foundMessages.count >= count || collected.firstNumber == 1 || entry.searchOffset <= self.logStart
+            || entry.request.endOffset - entry.searchOffset >= ReplayLimits.maxSearchedRecords
     }
 }

@@ -1,81 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The modules that a page always loads, in one file (R13.37).
+/// A JavaScript bundle: the modules that a page always loads, in one file (R13.37).
 ///
-/// Each module is a function that returns what it exports, so names of different modules do not meet. The modules keep
-/// their order of evaluation. The other modules, such as those of a dynamic `import`, take what they import from the
-/// bundle, so that each module exists once. The sources stay plain modules, and work without this step.
+/// In the bundle, each module is a function that is called at once and returns the module's exports. So equal names in
+/// different modules do not conflict. The modules keep their order of evaluation. Modules outside of the bundle, such as
+/// those of a dynamic `import`, import from the bundle, so that each module is evaluated once. The sources are plain
+/// modules, and work without a bundle.
 package struct ScriptBundle: Sendable {
     /// The path of the bundle.
     package let path: String
-    /// The files by path, all in their new form: the bundle, its modules, and those that import them.
+    /// The rewritten files by path: the bundle, and every module that was parsed.
     package private(set) var files: [String: String] = [:]
 
-    /// A module as it was read.
+    /// A parsed module.
     private struct Module {
         var imports: [ScriptImport] = []
         var exports: [ScriptExport] = []
+        /// The lines without imports and without the keyword `export`.
         var code: [String] = []
     }
 
-    /// The modules by path, and the place of each in the bundle.
+    /// The parsed modules by path.
     private var modules: [String: Module] = [:]
+    /// The paths of the bundle's modules in their order of evaluation.
     private var order: [String] = []
 
-    /// Makes a bundle of the modules that `entry` imports, and of the ones that they import.
+    /// Creates a bundle of the modules that `entry` imports, directly or indirectly.
+    ///
+    /// Nil if the modules cannot be bundled: a module is missing or cannot be parsed, modules import each other in a
+    /// cycle, or a module exports a variable that may change. The files are then served without changes.
     ///
     /// - Parameters:
-    ///   - path: a free path, such as `pages/bundle.js`.
-    ///   - entry: the path of the module that the page loads; it is not part of the bundle, for it does things.
-    ///   - scripts: the sources by path.
-    ///
-    /// Nil if the modules cannot be put together: one is missing or not understood, they import each other
-    /// in a circle, or one exports a variable that may change. Then they are served as they are.
+    ///   - path: The bundle's path, at which there is no script, such as `pages/bundle.js`.
+    ///   - entry: The path of the module that the page loads. It is not part of the bundle, because it starts the page.
+    ///   - scripts: The sources by path.
     package init?(path: String, entry: String, scripts: [String: [UInt8]]) {
         self.path = path
         guard scripts[path] == nil else { return nil }
-        for (name, source) in scripts { self.modules[name] = Self.module(source, at: name) }
-        var entered: Set<String> = []
-        guard self.visit(entry, &entered), self.order.popLast() == entry else { return nil }
-        let inBundle = Dictionary(uniqueKeysWithValues: self.order.enumerated().map { ($1, "$\($0)") })
-        self.files[path] = self.order.map { self.wrapped($0, inBundle) }.joined()
+        for (name, source) in scripts { self.modules[name] = Self.parse(source, at: name) }
+        var visited: Set<String> = []
+        guard self.visit(entry, &visited), self.order.popLast() == entry else { return nil }
+        // The bundle exports each module's object under a name: `$0`, `$1` and so on.
+        let objectNames = Dictionary(uniqueKeysWithValues: self.order.enumerated().map { ($1, "$\($0)") })
+        self.files[path] = self.order.map { self.bundledText(of: $0, objectNames) }.joined()
         for (name, module) in self.modules {
-            self.files[name] = inBundle[name].map { self.forward(module, to: $0) } ?? self.outside(module, inBundle)
+            self.files[name] =
+                objectNames[name].map { self.forwardingText(of: module, to: $0) }
+                ?? self.unbundledText(of: module, objectNames)
         }
     }
 
-    /// Appends a module to the order after all that it imports.
-    private mutating func visit(_ name: String, _ entered: inout Set<String>) -> Bool {
+    /// Appends a module to `order`, after all modules that it imports.
+    ///
+    /// Returns false if a module is missing, or if modules import each other in a cycle.
+    private mutating func visit(_ name: String, _ visited: inout Set<String>) -> Bool {
         if self.order.contains(name) { return true }
-        guard let module = self.modules[name], entered.insert(name).inserted else { return false }
-        for imported in module.imports where !self.visit(imported.from, &entered) { return false }
+        guard let module = self.modules[name], visited.insert(name).inserted else { return false }
+        for declaration in module.imports where !self.visit(declaration.path, &visited) { return false }
         self.order.append(name)
         return true
     }
 
-    private func wrapped(_ name: String, _ inBundle: [String: String]) -> String {
-        guard let module = self.modules[name], let own = inBundle[name] else { return "" }
-        let lines = module.imports.compactMap { entry in inBundle[entry.from].flatMap { entry.binding(of: $0) } }
+    /// Returns the text of a module in the bundle: a function that returns the module's exports as an object.
+    private func bundledText(of name: String, _ objectNames: [String: String]) -> String {
+        guard let module = self.modules[name], let objectName = objectNames[name] else { return "" }
+        let bindings = module.imports.compactMap { declaration in
+            objectNames[declaration.path].flatMap { declaration.binding(of: $0) }
+        }
         let exports = module.exports.map(\.property).joined(separator: ",")
-        return (["export const \(own)=(()=>{"] + lines + module.code + ["return{\(exports)}", "})();"])
+        return (["export const \(objectName)=(()=>{"] + bindings + module.code + ["return{\(exports)}", "})();"])
             .map { $0 + "\n" }.joined()
     }
 
-    /// A module of the bundle at its own address, for who imports it by that.
-    private func forward(_ module: Module, to own: String) -> String {
-        var text = "import{\(own)}from'/\(self.path)';\n"
+    /// Returns the file of a bundled module at the module's own path: it exports the module's names from the bundle.
+    private func forwardingText(of module: Module, to objectName: String) -> String {
+        var text = "import{\(objectName)}from'/\(self.path)';\n"
         let names = module.exports.map(\.name).filter { $0 != "default" }
-        if !names.isEmpty { text += "export const{\(names.joined(separator: ","))}=\(own);\n" }
-        if names.count < module.exports.count { text += "export default \(own).default;\n" }
+        if !names.isEmpty { text += "export const{\(names.joined(separator: ","))}=\(objectName);\n" }
+        if names.count < module.exports.count { text += "export default \(objectName).default;\n" }
         return text
     }
 
-    /// A module that is not in the bundle.
-    private func outside(_ module: Module, _ inBundle: [String: String]) -> String {
-        let taken = module.imports.compactMap { inBundle[$0.from] }
-        var lines = taken.isEmpty ? [] : ["import{\(taken.joined(separator: ","))}from'/\(self.path)';"]
-        lines += module.imports.map { entry in
-            if let own = inBundle[entry.from] { entry.binding(of: own) ?? "" } else { entry.statement }
+    /// Returns the file of a module that is not in the bundle; it imports the bundle's modules from the bundle.
+    private func unbundledText(of module: Module, _ objectNames: [String: String]) -> String {
+        let importedNames = module.imports.compactMap { objectNames[$0.path] }
+        var lines =
+            importedNames.isEmpty ? [] : ["import{\(importedNames.joined(separator: ","))}from'/\(self.path)';"]
+        lines += module.imports.map { declaration in
+            if let objectName = objectNames[declaration.path] {
+                declaration.binding(of: objectName) ?? ""
+            } else {
+                declaration.statement
+            }
         }
         lines += module.code
         for export in module.exports {
@@ -84,21 +100,23 @@ package struct ScriptBundle: Sendable {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    private static func module(_ source: [UInt8], at name: String) -> Module? {
+    /// Parses a module; nil if it has a form that is not supported.
+    private static func parse(_ source: [UInt8], at name: String) -> Module? {
         guard let script = ScriptText(source, resolve: { ScriptPath.absolute($0, from: name) }),
             !script.text.contains("import.meta")
         else { return nil }
         var module = Module()
         for line in script.lines {
             if line.isTopLevel, line.text.hasPrefix("import ") || line.text.hasPrefix("import{") {
-                guard let entry = ScriptImport(line.text, in: name) else { return nil }
-                module.imports.append(entry)
+                guard let declaration = ScriptImport(line.text, in: name) else { return nil }
+                module.imports.append(declaration)
             } else if line.isTopLevel, line.text.hasPrefix("export") {
-                guard let (entries, code, from) = ScriptExport.read(line.text, in: name) else { return nil }
-                module.exports += entries
+                guard let (exports, code, source) = ScriptExport.parse(line.text, in: name) else { return nil }
+                module.exports += exports
                 if let code { module.code.append(code) }
-                if let from { module.imports.append(from) }
+                if let source { module.imports.append(source) }
             } else if line.isTopLevel, line.text.hasPrefix("await ") {
+                // The function of a bundled module is not asynchronous.
                 return nil
             } else {
                 module.code.append(line.text)

@@ -2,18 +2,16 @@
 
 /// An `import` declaration of one line.
 struct ScriptImport {
-    /// What it binds: `{ a, b as c }`, `* as all`, a name of the default, or nothing.
+    /// The names that it binds: `{ a, b as c }`, `* as all`, a name for the default export, or empty.
     let clause: String
-    /// The path of the module, such as `src/index.js`.
-    let from: String
+    /// The path of the imported module, such as `src/index.js`.
+    let path: String
 
-    /// Reads a declaration.
+    /// Parses a declaration; nil if it has a form that is not supported.
     ///
     /// - Parameters:
-    ///   - line: such as `import { a } from './b.js';`.
-    ///   - module: the path of the module that it is part of.
-    ///
-    /// Nil for a form that is not understood.
+    ///   - line: The declaration, such as `import { a } from './b.js';`.
+    ///   - module: The path of the module that contains the declaration.
     init?(_ line: String, in module: String) {
         let parts = line.split(separator: "'", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[2] == ";" || parts[2].isEmpty else { return nil }
@@ -26,23 +24,17 @@ struct ScriptImport {
             guard words.popLast() == "from" else { return nil }
             self.clause = words.joined(separator: " ")
         }
-        self.from = String(path.dropFirst())
+        self.path = String(path.dropFirst())
         guard self.clause.isEmpty || self.binding(of: "x") != nil else { return nil }
     }
 
-    /// Takes all names of a module, under their own names.
-    init(clause: String, from: String) {
-        self.clause = clause
-        self.from = from
-    }
-
     /// The declaration, with an absolute path.
-    var statement: String { "import \(self.clause)\(self.clause.isEmpty ? "" : " from ")'/\(self.from)';" }
+    var statement: String { "import \(self.clause)\(self.clause.isEmpty ? "" : " from ")'/\(self.path)';" }
 
-    /// The declaration that takes the same names of an object.
+    /// Returns a `const` declaration that binds the same names to the properties of an object.
     ///
-    /// - Parameter object: the name of the object that has the module's exports.
-    /// - Returns: nil if nothing is bound.
+    /// - Parameter object: The name of the object that has the module's exports.
+    /// - Returns: Nil if the declaration binds no name, or has a form that is not supported.
     func binding(of object: String) -> String? {
         if self.clause.isEmpty { return nil }
         if self.clause.hasPrefix("{"), self.clause.hasSuffix("}") {
@@ -59,56 +51,60 @@ struct ScriptImport {
 
 /// A name that a module exports.
 struct ScriptExport {
-    /// The name for others.
+    /// The name by which other modules import it.
     let name: String
     /// The name within the module.
-    let local: String
+    let localName: String
 
-    /// The property of the object that a module of the bundle returns.
-    var property: String { self.name == self.local ? self.name : "\(self.name):\(self.local)" }
+    /// The export as a property in the object that a bundled module returns.
+    var property: String { self.name == self.localName ? self.name : "\(self.name):\(self.localName)" }
 
-    /// The declaration of a module that is not in the bundle.
-    var statement: String { "export{\(self.local)\(self.name == self.local ? "" : " as \(self.name)")};" }
+    /// The export as a declaration in a module that is not in the bundle.
+    var statement: String { "export{\(self.localName)\(self.name == self.localName ? "" : " as \(self.name)")};" }
 
-    /// Reads a line that begins with `export`.
+    /// Parses a line that begins with `export`.
     ///
     /// - Parameters:
-    ///   - line: such as `export class A {`, `export default {`, or `export { a } from './b.js';`.
-    ///   - module: the path of the module that it is part of.
-    /// - Returns: the names, the line without the export, and what it imports; nil for a form that is not understood.
-    static func read(_ line: String, in module: String) -> ([ScriptExport], code: String?, from: ScriptImport?)? {
+    ///   - line: The line, such as `export class A {`, `export default {`, or `export { a } from './b.js';`.
+    ///   - module: The path of the module that contains the line.
+    /// - Returns: The exported names; the line without `export`, if it has code; and the import of the names, if they are
+    ///   exported from another module. Nil if the line has a form that is not supported.
+    static func parse(
+        _ line: String, in module: String
+    ) -> (exports: [ScriptExport], code: String?, source: ScriptImport?)? {
         let code = line.dropFirst("export ".count)
         if code.hasPrefix("default ") {
             let value = code.dropFirst("default ".count)
-            // A name of a class or function would have to be bound, too; none is exported so here.
+            // The name of such a class or function would have to be bound too; the pages have no such export.
             if value.hasPrefix("class") || value.hasPrefix("function") || value.hasPrefix("async") { return nil }
-            return ([ScriptExport(name: "default", local: "$default")], "const $default=\(value)", nil)
+            return ([ScriptExport(name: "default", localName: "$default")], "const $default=\(value)", nil)
         }
         if code.hasPrefix("{") {
             guard let end = code.firstIndex(of: "}") else { return nil }
-            let names = code[code.index(after: code.startIndex)..<end].split(separator: ",").map { entry in
+            let entries = code[code.index(after: code.startIndex)..<end].split(separator: ",").map { entry in
                 entry.split(separator: " ")
             }
-            guard names.allSatisfy({ $0.count == 1 && ScriptPath.isName($0[0]) }) else { return nil }
-            let exports = names.map { ScriptExport(name: String($0[0]), local: String($0[0])) }
-            let rest = code[code.index(after: end)...]
-            if rest == ";" || rest.isEmpty { return (exports, nil, nil) }
-            guard let from = ScriptImport("import \(code)", in: module) else { return nil }
-            return (exports, nil, from)
+            // An entry with several words, such as `a as b`, is not supported.
+            guard entries.allSatisfy({ $0.count == 1 && ScriptPath.isName($0[0]) }) else { return nil }
+            let exports = entries.map { ScriptExport(name: String($0[0]), localName: String($0[0])) }
+            let suffix = code[code.index(after: end)...]
+            if suffix == ";" || suffix.isEmpty { return (exports, nil, nil) }
+            guard let source = ScriptImport("import \(code)", in: module) else { return nil }
+            return (exports, nil, source)
         }
-        for form in ["class ", "const ", "function ", "async function ", "function* ", "async function* "]
-        where code.hasPrefix(form) {
-            let name = code.dropFirst(form.count).prefix { ScriptPath.isName(Substring(String($0))) }
+        for keywords in ["class ", "const ", "function ", "async function ", "function* ", "async function* "]
+        where code.hasPrefix(keywords) {
+            let name = code.dropFirst(keywords.count).prefix { ScriptPath.isName(Substring(String($0))) }
             guard !name.isEmpty else { return nil }
-            return ([ScriptExport(name: String(name), local: String(name))], String(code), nil)
+            return ([ScriptExport(name: String(name), localName: String(name))], String(code), nil)
         }
         return nil
     }
 }
 
-/// Names and paths in modules.
+/// Names and paths in JavaScript modules.
 enum ScriptPath {
-    /// Whether a text is made of letters, digits, `_` and `$` alone.
+    /// Returns whether a text consists only of letters, digits, `_` and `$`.
     static func isName(_ text: Substring) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy {
@@ -116,12 +112,12 @@ enum ScriptPath {
             }
     }
 
-    /// The absolute path of a relative specifier; other specifiers stay.
+    /// Returns the absolute path of a relative specifier; returns any other specifier unchanged.
     ///
     /// - Parameters:
-    ///   - specifier: such as `../lib/dom.js`.
-    ///   - module: the path of the module that has it, such as `pages/live/chat.js`.
-    /// - Returns: such as `/pages/lib/dom.js`.
+    ///   - specifier: The specifier, such as `../lib/dom.js`.
+    ///   - module: The path of the module that contains the specifier, such as `pages/live/chat.js`.
+    /// - Returns: The absolute path, such as `/pages/lib/dom.js`.
     static func absolute(_ specifier: String, from module: String) -> String {
         guard specifier.hasPrefix("./") || specifier.hasPrefix("../") else { return specifier }
         var parts = module.split(separator: "/").dropLast()

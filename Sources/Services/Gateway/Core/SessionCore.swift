@@ -14,14 +14,14 @@ package enum CallVerdict: Hashable, Sendable {
 
 /// The state of one connection: whether it has logged in, which live it is in, and which calls are open.
 ///
-/// Most connections are idle, so the table of open calls is allocated only when a call needs it.
+/// Most connections are idle, so storage for open calls is allocated only while a call is open.
 package struct SessionCore<Record: Sendable>: Sendable {
     /// Whether the client is in a live.
     package enum Membership: Hashable, Sendable {
         /// In no live. Next: `entering`.
         case outside
-        /// A join or resume is open. Next: `inside`, or `outside` if it is refused. `floor` is the user's revocation
-        /// floor if the user was kicked meanwhile.
+        /// A join or resume is open. Next: `inside`, or `outside` if the call fails. If the user was kicked meanwhile,
+        /// `floor` is the revocation floor: the lowest ticket that is valid again.
         case entering(LiveID, floor: Ticket?)
         /// In the live, with that ticket. Next: `outside`, by leaving, a kick or the live's end.
         case inside(LiveID, Ticket)
@@ -37,24 +37,25 @@ package struct SessionCore<Record: Sendable>: Sendable {
         case resumed(ResumePoint, ticket: Ticket, epoch: Int64)
         /// The live is created, with this result: join it, as part of the same call.
         case created(LiveID, CallResult, isLateRetry: Bool)
-        /// The live that the client resumes has ended: send its end if the feed still has it, else the outcome.
+        /// The live that the client resumes has ended: send the live's last item if the feed cache still has it, else
+        /// the outcome.
         case missedEnd(ResumePoint, Outcome)
         /// The user's name or avatar has changed: send the outcome.
         case profileUpdated(UserInfo, Outcome)
-        /// The client is out of the live: send the outcome, then unsubscribe.
+        /// The client has left the live: send the outcome, then unsubscribe.
         case left(LiveID, Outcome)
     }
 
     /// A call that has ended.
-    package struct Ended: Sendable {
+    package struct EndedCall: Sendable {
         /// The call's number.
         package let id: Int64
         /// The action that follows.
         package let conclusion: Conclusion
         /// The record that was written for it.
         package let record: Record
-        /// When the record was first written.
-        package let began: MonotonicTime
+        /// When the call's first record was written.
+        package let startedAt: MonotonicTime
     }
 
     /// How long a connection may take to log in.
@@ -72,7 +73,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
     package init(at now: MonotonicTime) { self.endsAt = now + Self.loginTimeout }
 
     /// The number of open calls.
-    package var openCalls: Int { self.calls.count }
+    package var openCallCount: Int { self.calls.count }
 
     /// The client's ticket in its live; nil if it is in no live.
     package var ticket: Ticket? {
@@ -93,7 +94,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
     }
 
     /// Returns the reason to close the connection now; nil if there is none.
-    package func overdue(at now: MonotonicTime) -> DisconnectCode? {
+    package func disconnectCode(at now: MonotonicTime) -> DisconnectCode? {
         guard now >= self.endsAt else { return nil }
         return self.isLoggedIn ? .tokenExpired : .loginTimeout
     }
@@ -134,21 +135,28 @@ package struct SessionCore<Record: Sendable>: Sendable {
         }
     }
 
-    /// Decides about a join or resume: a client may be in one live at a time.
+    /// Decides whether a join or resume may be forwarded: a client may be in one live at a time.
     private func verdict(entering live: LiveID) -> CallVerdict {
         switch self.membership {
         case .outside: return .proceed
-        case .inside(let other, _), .entering(let other, _):
-            if other == live { return .proceed }
-            return .refused(ReplyError(.inAnotherRoom, "leave \(other.text) before you join another live"))
+        case .inside(let current, _), .entering(let current, _):
+            if current == live { return .proceed }
+            return .refused(ReplyError(.inAnotherRoom, "leave \(current.text) before you join another live"))
         }
     }
 
-    /// Registers a call whose record was written; `start`: when the call began, if this is its second record.
-    package mutating func began(
+    /// Registers a call whose record was written.
+    ///
+    /// - Parameters:
+    ///   - id: The call's number.
+    ///   - purpose: The change that a successful reply makes to the client.
+    ///   - record: The record.
+    ///   - now: The current time.
+    ///   - start: When the call's first record was written, if this is its second record.
+    package mutating func registerCall(
         _ id: Int64, _ purpose: CallPurpose, _ record: Record, at now: MonotonicTime, since start: MonotonicTime? = nil
     ) {
-        self.calls.began(id, purpose, record, at: now, since: start)
+        self.calls.register(id, purpose, record, at: now, since: start)
         switch purpose {
         case .join(let live), .joinCreated(let live, _):
             if self.membership == .outside { self.membership = .entering(live, floor: nil) }
@@ -159,8 +167,9 @@ package struct SessionCore<Record: Sendable>: Sendable {
 
     /// Ends the call to which a machine has replied.
     ///
-    /// - Returns: The ended call; nil if it is not open, or if this is a second reply to an earlier record of the call.
-    package mutating func answered(_ id: Int64, _ outcome: Outcome) -> Ended? {
+    /// - Returns: The ended call; nil if the call is not open, or if the outcome is a second reply to an earlier record of
+    ///   the call.
+    package mutating func answered(_ id: Int64, _ outcome: Outcome) -> EndedCall? {
         if let purpose = self.calls.purpose(of: id), !purpose.isAnswered(by: outcome) { return nil }
         return self.calls.remove(id).map { self.end($0, outcome) }
     }
@@ -169,18 +178,18 @@ package struct SessionCore<Record: Sendable>: Sendable {
     package func hasOpenCall(_ id: Int64) -> Bool { self.calls.contains(id) }
 
     /// Returns the id of the first open call whose record satisfies the predicate.
-    package func openCall(where fits: (Record) -> Bool) -> Int64? { self.calls.first(where: fits) }
+    package func openCall(where isMatch: (Record) -> Bool) -> Int64? { self.calls.firstID(where: isMatch) }
 
     /// Fails a call whose record could not be delivered.
     ///
     /// - Returns: The ended call; nil if it is not open.
-    package mutating func notDelivered(_ id: Int64) -> Ended? {
+    package mutating func recordLost(_ id: Int64) -> EndedCall? {
         self.answered(
             id, .failure(error: ReplyError(.unavailable, "the broker did not take the call", retryAfter: 1000)))
     }
 
     /// Fails the calls whose deadline has passed.
-    package mutating func sweep(at now: MonotonicTime) -> [Ended] {
+    package mutating func failOverdueCalls(at now: MonotonicTime) -> [EndedCall] {
         let overdue = self.calls.removeOverdue(at: now)
         return overdue.map { call in
             let error = ReplyError(
@@ -190,11 +199,11 @@ package struct SessionCore<Record: Sendable>: Sendable {
     }
 
     /// Returns the records that must be resent now, and schedules their next resend.
-    package mutating func takeDueForResend(at now: MonotonicTime) -> [Record] {
-        self.calls.takeDueForResend(at: now)
+    package mutating func takeRecordsToResend(at now: MonotonicTime) -> [Record] {
+        self.calls.takeRecordsToResend(at: now)
     }
 
-    /// Processes a kick of the user out of a live, which makes tickets below `floor` void.
+    /// Processes a kick of the user out of a live, which revokes the tickets below `floor`.
     ///
     /// - Returns: Whether this removed the client from the live.
     package mutating func kicked(from live: LiveID, floor: Ticket) -> Bool {
@@ -202,8 +211,8 @@ package struct SessionCore<Record: Sendable>: Sendable {
         case .inside(live, let ticket) where ticket < floor:
             self.membership = .outside
             return true
-        case .entering(live, let known):
-            self.membership = .entering(live, floor: max(known ?? floor, floor))
+        case .entering(live, let previousFloor):
+            self.membership = .entering(live, floor: max(previousFloor ?? floor, floor))
             return false
         case .outside, .inside, .entering: return false
         }
@@ -218,9 +227,10 @@ package struct SessionCore<Record: Sendable>: Sendable {
         return true
     }
 
-    private mutating func end(_ call: OpenCalls<Record>.Call, _ outcome: Outcome) -> Ended {
-        Ended(
-            id: call.id, conclusion: self.conclude(call.purpose, outcome), record: call.record, began: call.began)
+    private mutating func end(_ call: OpenCalls<Record>.Call, _ outcome: Outcome) -> EndedCall {
+        EndedCall(
+            id: call.id, conclusion: self.conclude(call.purpose, outcome), record: call.record,
+            startedAt: call.startedAt)
     }
 
     private mutating func conclude(_ purpose: CallPurpose, _ outcome: Outcome) -> Conclusion {
@@ -243,8 +253,9 @@ package struct SessionCore<Record: Sendable>: Sendable {
                 .joined(live, epoch: epoch, .success(result: created.adding(join: outcome)))
             }
             guard case .reply(let reply) = conclusion else { return conclusion }
-            // The call can be repeated: the directory answers as before, and the join is tried again. For any other
-            // reason the live exists without its owner, who learns the reason from a join.
+            // After a temporary error the client may repeat the call: the directory answers as before, and the join is
+            // tried again. After any other error the live exists, but its owner is not in it; the owner learns the
+            // reason from a separate join.
             if case .failure(let error) = reply, error.code.isTemporary { return conclusion }
             return .reply(.success(result: created))
         case .resume(let point):
@@ -258,6 +269,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         }
     }
 
+    /// Ends a join or resume: records the membership, and returns `conclusion` if the client is in the live now.
     private mutating func entered(
         _ live: LiveID, _ outcome: Outcome, _ conclusion: (Int64, Ticket) -> Conclusion
     ) -> Conclusion {
@@ -269,7 +281,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
             self.membership = .outside
             return .reply(.failure(error: ReplyError(.staleTicket, "you were removed from the live; join it again")))
         }
-        if case .inside(let other, _) = self.membership, other != live { return .reply(outcome) }
+        if case .inside(let current, _) = self.membership, current != live { return .reply(outcome) }
         self.membership = .inside(live, ticket)
         return conclusion(epoch, ticket)
     }

@@ -4,18 +4,18 @@ package import PlazaModel
 
 /// The names of sessions inside the cluster.
 ///
-/// `fresh` makes random names for clients that sent none. `SessionNamer` makes the names that are bound to a user.
+/// `random` makes names for clients that sent none. `SessionNamer` makes the names that are bound to a user.
 package enum SessionName {
     /// Returns a random name, for a client that sent no session name.
     ///
     /// - Parameter bits: Random bits.
     /// - Returns: A name that cannot be guessed.
-    package static func fresh(bits: (UInt64, UInt64)) -> SessionID {
+    package static func random(bits: (UInt64, UInt64)) -> SessionID {
         SessionID(Self.hex(bits.0) + Self.hex(bits.1))
     }
 
     /// Returns whether the session belongs to an HTTP request.
-    package static func isOfRequest(_ session: SessionID) -> Bool { session.text.hasPrefix(Self.requestPrefix) }
+    package static func isHTTPRequest(_ session: SessionID) -> Bool { session.text.hasPrefix(Self.requestPrefix) }
 
     fileprivate static let requestPrefix = "h-"
 
@@ -44,11 +44,11 @@ package struct SessionNamer: Sendable {
     /// Returns the cluster-wide name of a client's session.
     ///
     /// - Parameters:
-    ///   - given: The session name that the client sent, or that `SessionName.fresh` made.
+    ///   - givenName: The session name that the client sent, or that `SessionName.random` made.
     ///   - user: The session's user.
     /// - Returns: The same name for the same user and session, on every gateway.
-    package func name(of given: SessionID, of user: UserKey) -> SessionID {
-        SessionID("s-\(self.digest("\(user.text)|\(given.text)"))")
+    package func name(of givenName: SessionID, of user: UserKey) -> SessionID {
+        SessionID("s-\(self.digest("\(user.text)|\(givenName.text)"))")
     }
 
     /// Returns the session name of one HTTP request.

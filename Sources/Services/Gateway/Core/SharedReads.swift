@@ -8,15 +8,17 @@ package struct SharedRead: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// The first page of the audience list, with the largest number of members.
         case audience
-        /// The live's figures.
+        /// The live's statistics.
         case summary
     }
+    /// What is read.
     package let kind: Kind
+    /// The live.
     package let key: LiveKey
-    /// The live's epoch, so that calls about another live of that name share no answer with it.
+    /// The live's epoch, so that calls about a later live with the same name get no answer about this one.
     package let epoch: Int64
 
-    /// Creates the name of a read.
+    /// Creates a description of a read.
     package init(_ kind: Kind, of key: LiveKey, epoch: Int64) {
         self.kind = kind
         self.key = key
@@ -27,44 +29,45 @@ package struct SharedRead: Hashable, Sendable {
 /// Calls that share one answer: when the gateway sends a read's request to its service, all calls that wait for the read
 /// receive the answer to that request (R1.20).
 ///
-/// Entering a live costs a client two reads. If calls shared no answer, a thousand viewers who enter in one second would
-/// cause two thousand requests to the live's services; so each gateway sends two.
+/// A client that enters a live makes two reads. If calls shared no answer, a thousand viewers who enter in one second
+/// would cause two thousand requests to the live's services. With shared answers, each gateway sends two.
 ///
-/// No answer is kept. A call receives an answer to a request that was sent after the gateway had received the call. So the answer
-/// contains all that its caller has done and seen before, and nothing becomes stale when a live changes or ends. The
-/// price is time: in a live that viewers enter all the time, a call waits until the next request may be sent.
+/// Answers are not cached, because a cached answer could be stale. A call receives the answer to a request that was sent
+/// after the gateway had received the call. So the answer contains all that its caller has done and seen before. The cost
+/// is time: in a live that viewers enter all the time, a call waits until the next request may be sent.
 package struct SharedReads<Waiter: Sendable>: Sendable {
     /// What to do with a call.
     package enum Verdict: Hashable, Sendable {
-        /// The call waits for an answer. If `asks` is true, the caller must send a request to the service now.
-        case wait(asks: Bool)
+        /// The call waits for an answer. If `mustRequest` is true, the caller of this method must send a request to the
+        /// service now.
+        case wait(mustRequest: Bool)
         /// Forward the call by itself: too many lives are read at once.
         case forward
         /// Refuse the call: too many calls wait.
         case full
     }
 
-    private struct Waiting: Sendable {
+    private struct WaitingCall: Sendable {
         var waiter: Waiter
-        var since: MonotonicTime
+        var waitsSince: MonotonicTime
     }
 
     private struct Entry: Sendable {
         var bucket = TokenBucket()
-        /// Whether the service has not yet answered the last request.
+        /// Whether a request was sent that the service has not answered yet.
         var hasOpenRequest = false
         /// The calls that receive the answer to the open request.
-        var asked: [Waiting] = []
-        /// The calls that were received after the open request was sent: they receive the next answer.
-        var next: [Waiting] = []
+        var currentCalls: [WaitingCall] = []
+        /// The calls that were received after the open request was sent: they receive the answer to the next request.
+        var nextCalls: [WaitingCall] = []
 
-        var isIdle: Bool { !self.hasOpenRequest && self.asked.isEmpty && self.next.isEmpty }
+        var isIdle: Bool { !self.hasOpenRequest && self.currentCalls.isEmpty && self.nextCalls.isEmpty }
     }
 
-    /// The rate of requests for one read: one a second in the long run.
+    /// The rate of requests for one read: one per second on average.
     ///
     /// After a pause a few more are allowed, so that viewers who enter a quiet live do not wait for each other.
-    package static var asks: RateLimit { RateLimit(5, per: .seconds(5)) }
+    package static var requestRate: RateLimit { RateLimit(5, per: .seconds(5)) }
     /// The largest number of reads that are tracked.
     package static var maxReads: Int { 10_000 }
     /// The largest number of calls that wait.
@@ -89,12 +92,12 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
     ///   - waiter: The call; it is returned with the answer.
     ///   - now: The current time.
     /// - Returns: Whether the call waits, and whether a request must be sent to the service now.
-    package mutating func call(_ read: SharedRead, _ waiter: Waiter, at now: MonotonicTime) -> Verdict {
+    package mutating func addCall(_ read: SharedRead, _ waiter: Waiter, at now: MonotonicTime) -> Verdict {
         guard self.waitingCount < Self.maxWaiting else { return .full }
         if self.entries[read] == nil, self.entries.count >= Self.maxReads { return .forward }
-        self.entries[read, default: Entry()].next.append(Waiting(waiter: waiter, since: now))
+        self.entries[read, default: Entry()].nextCalls.append(WaitingCall(waiter: waiter, waitsSince: now))
         self.waitingCount += 1
-        return .wait(asks: self.beginRequest(read, at: now))
+        return .wait(mustRequest: self.beginRequest(read, at: now))
     }
 
     /// Records that the service has answered the open request.
@@ -102,52 +105,56 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
     /// - Parameters:
     ///   - read: The read that was requested.
     ///   - now: The current time.
-    /// - Returns: The calls to answer; and whether the next request must be sent now, for calls that were received meanwhile.
-    package mutating func answered(_ read: SharedRead, at now: MonotonicTime) -> (waiters: [Waiter], asks: Bool) {
-        guard let asked = self.entries[read]?.asked else { return ([], false) }
-        self.entries[read]?.asked = []
+    /// - Returns: The calls to answer, and whether the caller must send the next request now, for calls that were received
+    ///   meanwhile.
+    package mutating func answered(
+        _ read: SharedRead, at now: MonotonicTime
+    ) -> (waiters: [Waiter], mustRequest: Bool) {
+        guard let calls = self.entries[read]?.currentCalls else { return ([], false) }
+        self.entries[read]?.currentCalls = []
         self.entries[read]?.hasOpenRequest = false
-        self.waitingCount -= asked.count
-        return (asked.map(\.waiter), self.beginRequest(read, at: now))
+        self.waitingCount -= calls.count
+        return (calls.map(\.waiter), self.beginRequest(read, at: now))
     }
 
-    /// Returns the reads to request now, and the calls whose deadline has passed; forgets reads that no call waits for.
-    package mutating func sweep(at now: MonotonicTime) -> (asks: [SharedRead], overdue: [Waiter]) {
-        var asks: [SharedRead] = []
+    /// Returns the reads to request now, and the calls whose deadline has passed; removes reads that no call waits for.
+    package mutating func sweep(at now: MonotonicTime) -> (readsToRequest: [SharedRead], overdue: [Waiter]) {
+        var readsToRequest: [SharedRead] = []
         var overdue: [Waiter] = []
         for read in Array(self.entries.keys) {
-            self.removeOverdue(\.asked, of: read, at: now, into: &overdue)
-            self.removeOverdue(\.next, of: read, at: now, into: &overdue)
-            if self.beginRequest(read, at: now) { asks.append(read) }
+            self.removeOverdue(\.currentCalls, of: read, at: now, into: &overdue)
+            self.removeOverdue(\.nextCalls, of: read, at: now, into: &overdue)
+            if self.beginRequest(read, at: now) { readsToRequest.append(read) }
             if let entry = self.entries[read], entry.isIdle, entry.bucket.isFull(at: now.milliseconds * 1000) {
                 self.entries[read] = nil
             }
         }
-        return (asks, overdue)
+        return (readsToRequest, overdue)
     }
 
     /// Begins a request for the waiting calls of a read, if none is open and the rate allows one.
     ///
     /// - Returns: Whether the caller must send the request.
     private mutating func beginRequest(_ read: SharedRead, at now: MonotonicTime) -> Bool {
-        guard var entry = self.entries[read], !entry.hasOpenRequest, !entry.next.isEmpty,
-            entry.bucket.take(of: Self.asks, at: now.milliseconds * 1000) == nil
+        guard var entry = self.entries[read], !entry.hasOpenRequest, !entry.nextCalls.isEmpty,
+            entry.bucket.take(of: Self.requestRate, at: now.milliseconds * 1000) == nil
         else { return false }
         entry.hasOpenRequest = true
-        entry.asked = entry.next
-        entry.next = []
+        entry.currentCalls = entry.nextCalls
+        entry.nextCalls = []
         self.entries[read] = entry
         return true
     }
 
+    /// Moves the calls of a list whose deadline has passed to `overdue`.
     private mutating func removeOverdue(
-        _ list: WritableKeyPath<Entry, [Waiting]>, of read: SharedRead, at now: MonotonicTime,
+        _ list: WritableKeyPath<Entry, [WaitingCall]>, of read: SharedRead, at now: MonotonicTime,
         into overdue: inout [Waiter]
     ) {
-        guard let waiting = self.entries[read]?[keyPath: list] else { return }
-        let count = waiting.prefix { now - $0.since >= Self.deadline }.count
+        guard let calls = self.entries[read]?[keyPath: list] else { return }
+        let count = calls.prefix { now - $0.waitsSince >= Self.deadline }.count
         if count == 0 { return }
-        overdue += waiting[..<count].map(\.waiter)
+        overdue += calls[..<count].map(\.waiter)
         self.entries[read]?[keyPath: list].removeFirst(count)
         self.waitingCount -= count
     }

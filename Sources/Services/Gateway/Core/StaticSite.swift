@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Files that are served from memory, and how a request for one of them is answered (R13.31).
+/// The files of a web site in memory, and the responses to requests for them (R13.31).
 package struct StaticSite: Sendable, Equatable {
     /// A file of the site.
     package struct File: Sendable, Equatable {
@@ -10,14 +10,14 @@ package struct StaticSite: Sendable, Equatable {
         package let contentType: String
         /// The contents.
         package let body: [UInt8]
-        /// The contents as gzip; nil if that is not shorter.
+        /// The contents compressed with gzip; nil if these are not shorter.
         package let gzip: [UInt8]?
         /// The entity tag without its quotation marks.
-        package let tag: String
+        package let entityTag: String
     }
 
     /// The response to a request for a file.
-    package struct Answer: Sendable, Equatable {
+    package struct Response: Sendable, Equatable {
         /// 200, or 304 if the client has the file already.
         package var status: Int
         /// The headers, in order.
@@ -33,7 +33,7 @@ package struct StaticSite: Sendable, Equatable {
         /// The value.
         package let value: String
 
-        /// Makes a header.
+        /// Creates a header.
         package init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
@@ -43,19 +43,19 @@ package struct StaticSite: Sendable, Equatable {
     /// The files by path, sorted.
     package private(set) var files: [File] = []
 
-    /// A site without files.
+    /// Creates a site without files.
     package init() {}
 
-    /// The content types that are served, by the end of a file's name; other files are not part of a site.
+    /// The content types by the extension of a file's name; files with other extensions are not part of a site.
     private static let contentTypes = [
         "css": "text/css; charset=utf-8", "html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8",
         "json": "application/json", "png": "image/png", "svg": "image/svg+xml", "webp": "image/webp",
     ]
 
-    /// Whether a file of this name may be part of a site: its type is known, and no part of its path is hidden.
+    /// Returns whether a file may be part of a site: its type is known, and no part of its path is hidden.
     ///
-    /// - Parameter path: a relative path, such as `pages/main.js`.
-    /// - Returns: true for such a file.
+    /// - Parameter path: The file's relative path, such as `pages/main.js`.
+    /// - Returns: True if the file may be part of a site.
     package static func serves(_ path: String) -> Bool {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         return self.contentType(of: path) != nil && parts.allSatisfy { !$0.isEmpty && !$0.hasPrefix(".") }
@@ -65,45 +65,45 @@ package struct StaticSite: Sendable, Equatable {
     /// Adds a file.
     ///
     /// - Parameters:
-    ///   - path: a relative path for which `serves` is true.
-    ///   - body: the contents.
-    ///   - gzip: the contents as gzip.
+    ///   - path: The file's relative path. If `serves` is false for it, the file is not added.
+    ///   - body: The contents.
+    ///   - gzip: The contents compressed with gzip.
     package mutating func add(_ path: String, body: [UInt8], gzip: [UInt8]) {
         guard Self.serves(path), let contentType = Self.contentType(of: path) else { return }
         self.files.append(
             File(
                 path: "/\(path)", contentType: contentType, body: body, gzip: gzip.count < body.count ? gzip : nil,
-                tag: "\(String(body.count, radix: 36))-\(String(Self.hash(of: body), radix: 36))"))
+                entityTag: "\(String(body.count, radix: 36))-\(String(Self.hash(of: body), radix: 36))"))
         self.files.sort { $0.path < $1.path }
     }
 
-    /// The response to a GET or HEAD of a file.
+    /// Returns the response to a GET or HEAD request for a file.
     ///
     /// - Parameters:
-    ///   - file: the file.
-    ///   - ifNoneMatch: the request's `If-None-Match`.
-    ///   - acceptEncoding: the request's `Accept-Encoding`.
-    /// - Returns: status, headers and body.
-    package static func answer(_ file: File, ifNoneMatch: String?, acceptEncoding: String?) -> Answer {
+    ///   - file: The file.
+    ///   - ifNoneMatch: The request's `If-None-Match`.
+    ///   - acceptEncoding: The request's `Accept-Encoding`.
+    /// - Returns: The status, headers and body.
+    package static func response(for file: File, ifNoneMatch: String?, acceptEncoding: String?) -> Response {
         let gzip = Self.acceptsGzip(acceptEncoding) ? file.gzip : nil
-        // The two encodings are different representations, so each has a tag of its own.
-        let tag = "\"\(file.tag)\(gzip == nil ? "" : "-gz")\""
-        // The names of files do not change with their contents, so a browser asks again each time.
+        // The two encodings are different representations, so each has its own tag.
+        let tag = "\"\(file.entityTag)\(gzip == nil ? "" : "-gz")\""
+        // The contents of a file may change while its name stays the same, so a browser must revalidate it each time.
         var headers = [
             Header("ETag", tag), Header("Cache-Control", "no-cache"), Header("Vary", "Accept-Encoding"),
         ]
-        if Self.matches(ifNoneMatch, tag) { return Answer(status: 304, headers: headers, body: []) }
+        if Self.matches(ifNoneMatch, tag) { return Response(status: 304, headers: headers, body: []) }
         headers.append(Header("Content-Type", file.contentType))
         if gzip != nil { headers.append(Header("Content-Encoding", "gzip")) }
-        return Answer(status: 200, headers: headers, body: gzip ?? file.body)
+        return Response(status: 200, headers: headers, body: gzip ?? file.body)
     }
 
-    /// The value of `Content-Security-Policy` for the pages (R13.32).
+    /// Returns the value of `Content-Security-Policy` for the pages (R13.32).
     ///
     /// - Parameters:
-    ///   - webSockets: the addresses of gateways to which a page may connect.
-    ///   - imageOrigins: the origins besides the pages' own from which images are shown.
-    /// - Returns: the policy's directives.
+    ///   - webSockets: The addresses of gateways to which a page may connect.
+    ///   - imageOrigins: The origins from which images are shown, besides the pages' own origin.
+    /// - Returns: The policy's directives.
     package static func securityPolicy(webSockets: [String], imageOrigins: [String]) -> String {
         [
             "default-src 'none'", "script-src 'self'", "style-src 'self'",
@@ -128,7 +128,7 @@ package struct StaticSite: Sendable, Equatable {
         }
     }
 
-    /// Whether a list of tags has this one.
+    /// Returns whether a list of entity tags contains a tag.
     ///
     /// The comparison is weak, as RFC 9110 requires of `If-None-Match`.
     private static func matches(_ list: String?, _ tag: String) -> Bool {
@@ -139,18 +139,18 @@ package struct StaticSite: Sendable, Equatable {
         }
     }
 
-    /// Whether an `Accept-Encoding` takes gzip.
+    /// Returns whether the encodings of an `Accept-Encoding` header include gzip.
     private static func acceptsGzip(_ list: String?) -> Bool {
-        var any = false
+        var acceptsOthers = false
         for entry in (list ?? "").split(separator: ",") {
             let parts = entry.split(separator: ";")
             guard let name = parts.first.map({ Self.trimmed($0).lowercased() }) else { continue }
             let weight = parts.dropFirst().lazy.map { Self.trimmed($0).lowercased() }.first { $0.hasPrefix("q=") }
-            let isWanted = weight.map { (Double($0.dropFirst(2)) ?? 0) > 0 } ?? true
-            if name == "gzip" { return isWanted }
-            if name == "*" { any = isWanted }
+            let isAccepted = weight.map { (Double($0.dropFirst(2)) ?? 0) > 0 } ?? true
+            if name == "gzip" { return isAccepted }
+            if name == "*" { acceptsOthers = isAccepted }
         }
-        return any
+        return acceptsOthers
     }
 
     private static func trimmed(_ text: Substring) -> Substring {
@@ -159,7 +159,9 @@ package struct StaticSite: Sendable, Equatable {
         return end.map { start[...$0] } ?? ""
     }
 
-    /// FNV-1a in 64 bits: it tells versions of a file apart, which nobody forges here.
+    /// Returns the 64-bit FNV-1a hash.
+    ///
+    /// It distinguishes the versions of a file. It need not resist forgery, because all files are the operator's own.
     private static func hash(of bytes: [UInt8]) -> UInt64 {
         bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }

@@ -1,72 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The origins of web pages that a gateway answers (R13.34), and the host that a page was asked from.
+/// The origins of web pages whose WebSockets a gateway accepts (R13.34).
 package struct WebOrigins: Sendable, Equatable {
     private let origins: Set<String>
 
-    /// Makes a set of origins.
+    /// Creates a set of origins.
     ///
-    /// - Parameter origins: such as `https://live.example.org`; without any, all origins are answered.
+    /// - Parameter origins: The origins, such as `https://live.example.org`; if empty, all origins are accepted.
     package init(_ origins: [String] = []) { self.origins = Set(origins.map { $0.lowercased() }) }
 
-    /// Whether a text is an origin: scheme, host and perhaps a port, without a path.
+    /// Returns whether a text is an origin: a scheme, a host, and optionally a port, without a path.
     ///
     /// - Parameters:
-    ///   - text: the text.
-    ///   - schemes: the schemes that are allowed.
-    /// - Returns: true for such a text.
+    ///   - text: The text.
+    ///   - schemes: The allowed schemes.
+    /// - Returns: True if the text is an origin.
     package static func isOrigin(_ text: String, schemes: [String] = ["http", "https"]) -> Bool {
         guard let scheme = schemes.first(where: { text.lowercased().hasPrefix("\($0)://") }) else { return false }
         return Self.hostName(of: String(text.dropFirst(scheme.utf8.count + 3))) != nil
     }
 
-    /// Whether a browser's request is answered.
+    /// Returns whether a request is accepted.
     ///
-    /// A page of the same host is always answered, whatever its port: a gateway serves pages and WebSockets at different
-    /// ports. A client that is no browser sends no origin.
+    /// A page of the same host is always accepted, and its port is ignored, because a gateway serves pages and WebSockets
+    /// at different ports. A client that is not a browser sends no origin.
     ///
     /// - Parameters:
-    ///   - origin: the request's `Origin`; nil if it has none.
-    ///   - host: the request's `Host`.
-    /// - Returns: false for a web page of another origin.
+    ///   - origin: The request's `Origin`; nil if it has none.
+    ///   - host: The request's `Host`.
+    /// - Returns: False if the request is from a web page of an origin that is not in the set.
     package func allows(_ origin: String?, host: String?) -> Bool {
         guard let origin = origin?.lowercased(), !self.origins.isEmpty else { return true }
         if self.origins.contains(origin) { return true }
-        guard let scheme = origin.firstRange(of: "://"), let own = host.flatMap({ Self.hostName(of: $0) }) else {
+        guard let scheme = origin.firstRange(of: "://"), let ownHost = host.flatMap({ Self.hostName(of: $0) }) else {
             return false
         }
-        return Self.hostName(of: String(origin[scheme.upperBound...])) == own
+        return Self.hostName(of: String(origin[scheme.upperBound...])) == ownHost
     }
 
-    /// The host name of a `Host` header, in lower case and without its port; an IPv6 address keeps its brackets.
+    /// Returns the host name of a `Host` header, in lower case and without its port; an IPv6 address keeps its brackets.
     ///
-    /// - Returns: nil if the text is anything but a name or an address and perhaps a port; so the result may be copied
-    ///   into a header.
+    /// - Returns: Nil if the text is not a name or an address, optionally with a port. So the result contains no byte that
+    ///   could not be copied into a header.
     package static func hostName(of host: String) -> String? {
         let text = host.lowercased()
         let name: Substring
-        let rest: Substring
+        let portSuffix: Substring
         if text.hasPrefix("[") {
             guard let end = text.firstIndex(of: "]") else { return nil }
             name = text[...end]
-            rest = text[text.index(after: end)...]
+            portSuffix = text[text.index(after: end)...]
             guard name.utf8.dropFirst().dropLast().allSatisfy({ Self.isHex($0) || $0 == 0x3A || $0 == 0x2E }) else {
                 return nil
             }
         } else {
             let colon = text.firstIndex(of: ":") ?? text.endIndex
             name = text[..<colon]
-            rest = text[colon...]
+            portSuffix = text[colon...]
             guard name.utf8.allSatisfy(Self.isNameByte) else { return nil }
         }
-        let port = rest.dropFirst()
-        guard rest.isEmpty || (rest.first == ":" && !port.isEmpty && port.utf8.allSatisfy(Self.isDigit)) else {
+        let port = portSuffix.dropFirst()
+        guard portSuffix.isEmpty || (portSuffix.first == ":" && !port.isEmpty && port.utf8.allSatisfy(Self.isDigit))
+        else {
             return nil
         }
-        return (1...253).contains(name.utf8.count) && rest.utf8.count <= 6 ? String(name) : nil
+        return (1...253).contains(name.utf8.count) && portSuffix.utf8.count <= 6 ? String(name) : nil
     }
 
-    /// Whether a host name is `localhost` or an address, neither of which a foreign name server can give a meaning to.
+    /// Returns whether a host name is `localhost` or an address; a foreign name server cannot map these to another host.
     package static func isLocalOrAddress(_ name: String) -> Bool {
         if name == "localhost" || name.hasPrefix("[") { return true }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)

@@ -5,21 +5,22 @@ package import PlazaModel
 internal import PlazaWire
 internal import WebSocket
 
-/// Joins the encoded items of one live into frames: `{"feed":{"epoch":…,"items":[…],"live":"…","token":"…"}}`.
+/// Encodes feed frames of one live: `{"feed":{"epoch":…,"items":[…],"live":"…","token":"…"}}`.
 ///
 /// The items are the bytes that the fan-out wrote. They are neither parsed nor encoded again.
 package struct FeedFrame: Sendable {
     /// The largest size of the items in one frame; a longer replay is split into several frames.
     ///
     /// A single item may exceed it.
-    package static let frameBytes = 64 << 10
+    package static let maxItemBytes = 64 << 10
 
-    private let tail: [UInt8]
+    /// The bytes between the items and the token, which are the same in all frames of the live.
+    private let middle: [UInt8]
     private static let comma = UInt8(ascii: ",")
 
     /// Creates an encoder for the frames of a live.
     package init(live: LiveID) {
-        self.tail = Array("],\"live\":".utf8) + Wire.encode(live) + Array(",\"token\":\"".utf8)
+        self.middle = Array("],\"live\":".utf8) + Wire.encode(live) + Array(",\"token\":\"".utf8)
     }
 
     /// Returns one frame with at least one item; the items' numbers must be consecutive.
@@ -34,21 +35,21 @@ package struct FeedFrame: Sendable {
     }
 
     /// Returns a frame without items, which tells the client the feed's position.
-    package func position(_ token: FeedToken) -> SharedBytes { self.frame([], token, flags: "") }
+    package func positionFrame(_ token: FeedToken) -> SharedBytes { self.frame([], token, flags: "") }
 
     /// Returns the frames of earlier messages, whose numbers need not be consecutive; each frame carries the feed's
     /// current position.
-    package func history(_ messages: ArraySlice<EncodedFeedItem>, at token: FeedToken) -> [SharedBytes] {
+    package func historyFrames(_ messages: ArraySlice<EncodedFeedItem>, at token: FeedToken) -> [SharedBytes] {
         var frames: [SharedBytes] = []
-        var rest = messages
-        while !rest.isEmpty {
+        var remaining = messages
+        while !remaining.isEmpty {
             var bytes = 0
-            let part = rest.prefix { item in
+            let frameItems = remaining.prefix { item in
                 bytes += item.bytes.count
-                return bytes <= Self.frameBytes || bytes == item.bytes.count
+                return bytes <= Self.maxItemBytes || bytes == item.bytes.count
             }
-            frames.append(self.frame(part, token, flags: "\"history\":true,"))
-            rest = rest.dropFirst(part.count)
+            frames.append(self.frame(frameItems, token, flags: "\"history\":true,"))
+            remaining = remaining.dropFirst(frameItems.count)
         }
         return frames
     }
@@ -71,7 +72,7 @@ package struct FeedFrame: Sendable {
                 start = index + 1
                 continue
             }
-            if bytes + items[index].bytes.count > Self.frameBytes { close(at: index) }
+            if bytes + items[index].bytes.count > Self.maxItemBytes { close(at: index) }
             bytes += items[index].bytes.count
         }
         close(at: items.endIndex)
@@ -79,19 +80,19 @@ package struct FeedFrame: Sendable {
     }
 
     private func frame(_ items: ArraySlice<EncodedFeedItem>, _ token: FeedToken, flags: String) -> SharedBytes {
-        let head = Array("{\"feed\":{\"epoch\":\(token.position.epoch),\(flags)\"items\":[".utf8)
+        let start = Array("{\"feed\":{\"epoch\":\(token.position.epoch),\(flags)\"items\":[".utf8)
         let end = Array("\(token.text)\"}}".utf8)
         let bytes = items.reduce(0) { $0 + $1.bytes.count } + max(0, items.count - 1)
-        let count = head.count + bytes + self.tail.count + end.count
+        let count = start.count + bytes + self.middle.count + end.count
         return FrameEncoder.frame(.text, payloadCount: count) { output in
-            output.append(contentsOf: head)
+            output.append(contentsOf: start)
             var isFirst = true
             for item in items {
                 if !isFirst { output.append(Self.comma) }
                 isFirst = false
                 output.append(contentsOf: item.bytes)
             }
-            output.append(contentsOf: self.tail)
+            output.append(contentsOf: self.middle)
             output.append(contentsOf: end)
         }
     }

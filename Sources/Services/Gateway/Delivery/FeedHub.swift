@@ -4,20 +4,27 @@ package import GatewayCore
 package import MachineKit
 internal import PlazaModel
 
-/// Connects the feed thread with the shards: holds the caches of the followed partitions, and the set of shards that
-/// have viewers of each live.
+/// Connects the feed thread with the shards: has the caches of the followed partitions, and knows which shards have
+/// viewers of each live.
 ///
-/// A shard must subscribe first and then read the cache. It then receives every item at least once: earlier items from the
-/// cache, later ones in its mailbox. It recognizes repeated items by their number and drops them.
+/// A shard that reads the cache first and subscribes afterwards would miss the items in between. So a shard must
+/// subscribe first. It then receives every item at least once: earlier items from the cache, later items in its mailbox.
+/// It recognizes repeated items by their numbers and drops them.
 package final class FeedHub: Sendable {
     /// How long a partition without viewers is still read, for clients that resume.
     static let idleTimeout = Milliseconds.seconds(60)
+    /// The largest number of shards: the bits of a set of subscribers.
+    ///
+    /// `post` ignores shards that do not exist.
+    private static let maxShards = 64
 
     private struct Partition {
         var cache: FeedCache
+        /// Whether the partition was read up to its end; only then are new items posted to shards.
         var isLoaded = false
         /// The shards that have viewers of each live, one bit per shard.
-        var interest: [LiveKey: UInt64] = [:]
+        var subscribers: [LiveKey: UInt64] = [:]
+        /// Since when no shard has viewers of a live of the partition; nil while one has.
         var idleSince: MonotonicTime?
     }
 
@@ -26,7 +33,7 @@ package final class FeedHub: Sendable {
         var source: (any FeedSource)?
     }
 
-    private let partitions: Int
+    private let partitionCount: Int
     private let span: Milliseconds
     private let policies: Policies
     private let state = Locked(State())
@@ -43,13 +50,13 @@ package final class FeedHub: Sendable {
         partitions: Int, span: Milliseconds = PartitionFeedCache.span, policies: Policies = Policies(),
         post: @escaping @Sendable (Int, [MailboxMessage]) -> Void
     ) {
-        self.partitions = partitions
+        self.partitionCount = partitions
         self.span = span
         self.policies = policies
         self.post = post
     }
 
-    /// Sets the source, and makes it read the partitions that are followed already.
+    /// Sets the source, and makes it read the partitions that shards have subscribed to already.
     func attach(_ source: any FeedSource) {
         let followed = self.state.withLock { state in
             state.source = source
@@ -62,18 +69,19 @@ package final class FeedHub: Sendable {
     func detach() { self.state.withLock { $0.source = nil } }
 
     /// Returns the feed partition of a live.
-    func partition(of key: LiveKey) -> Int { PlazaTopic.partition(of: key.text, among: self.partitions) }
+    func partition(of key: LiveKey) -> Int { PlazaTopic.partition(of: key.text, among: self.partitionCount) }
 
     /// Registers that a shard has viewers of the live.
     ///
-    /// - Returns: Whether the partition was read up to its end. If not, the shard receives `partitionLoaded` as soon as it was read to its end.
+    /// - Returns: Whether the partition was read up to its end. If not, the shard receives `partitionLoaded` when that
+    ///   happens.
     func subscribe(_ key: LiveKey, shard: Int) -> Bool {
         let number = self.partition(of: key)
         let (isLoaded, source) = self.state.withLock { state in
             let isNew = state.partitions[number] == nil
             var partition =
                 state.partitions.removeValue(forKey: number) ?? Partition(cache: FeedCache(span: self.span))
-            partition.interest[key, default: 0] |= 1 << UInt64(shard)
+            partition.subscribers[key, default: 0] |= 1 << UInt64(shard)
             partition.idleSince = nil
             state.partitions[number] = partition
             return (partition.isLoaded, isNew ? state.source : nil)
@@ -87,42 +95,46 @@ package final class FeedHub: Sendable {
         let number = self.partition(of: key)
         let now = MonotonicClock.now
         self.state.withLock { state in
-            guard let mask = state.partitions[number]?.interest[key] else { return }
-            let left = mask & ~(1 << UInt64(shard))
-            state.partitions[number]?.interest[key] = left == 0 ? nil : left
-            if state.partitions[number]?.interest.isEmpty == true { state.partitions[number]?.idleSince = now }
+            guard let mask = state.partitions[number]?.subscribers[key] else { return }
+            let remaining = mask & ~(1 << UInt64(shard))
+            state.partitions[number]?.subscribers[key] = remaining == 0 ? nil : remaining
+            if state.partitions[number]?.subscribers.isEmpty == true { state.partitions[number]?.idleSince = now }
         }
     }
 
     /// Returns the items after `position` in a live, if all are cached.
     func items(of key: LiveKey, after position: FeedPosition) -> FeedRing.Answer {
-        self.read(key) { $0.recent.items(of: key, after: position) } ?? .cannot
+        self.read(key) { $0.recent.items(of: key, after: position) } ?? .incomplete
     }
 
-    /// Returns the token of the last item of a live that was read.
+    /// Returns the token of the last item that was read of a live.
     func latestToken(_ key: LiveKey) -> FeedToken? { self.read(key) { $0.recent.latestToken(key) } ?? nil }
 
     /// Returns the offset up to which the live's feed partition was read; nil before its end was reached.
-    func end(of key: LiveKey) -> Int64? { self.read(key) { $0.end } ?? nil }
+    func readOffset(of key: LiveKey) -> Int64? { self.read(key) { $0.readOffset } ?? nil }
 
     /// Returns whether all items after `position` are cached.
-    func canAnswer(_ key: LiveKey, after position: FeedPosition) -> Bool {
-        self.read(key) { $0.recent.ring(key)?.canAnswer(after: position) ?? false } ?? false
+    func hasAllItems(of key: LiveKey, after position: FeedPosition) -> Bool {
+        self.read(key) { $0.recent.ring(key)?.hasAllItems(after: position) ?? false } ?? false
     }
 
     /// Returns the position of a live's oldest cached item.
-    func oldest(_ key: LiveKey) -> FeedPosition? {
-        self.read(key) { $0.recent.ring(key).map { FeedPosition(epoch: $0.epoch, number: $0.oldest) } } ?? nil
+    func oldestPosition(_ key: LiveKey) -> FeedPosition? {
+        self.read(key) { cache in
+            cache.recent.ring(key).map { FeedPosition(epoch: $0.epoch, number: $0.oldestNumber) }
+        } ?? nil
     }
 
     /// Decides how to serve a client that resumes.
-    func resume(_ key: LiveKey, after token: FeedToken) -> FeedCache.ResumePlan {
+    func planResume(_ key: LiveKey, after token: FeedToken) -> FeedCache.ResumePlan {
         let now = MonotonicClock.now
-        return self.read(key) { $0.resume(key, after: token, at: now) } ?? .refused(.unknown)
+        return self.read(key) { $0.planResume(key, after: token, at: now) } ?? .refused(.unknown)
     }
 
-    /// Returns the cached messages up to number `last` for a new viewer, and the replay request for the others, if any
-    /// are missing; nil if the app shows no earlier messages.
+    /// Returns the earlier messages for a new viewer.
+    ///
+    /// - Returns: The cached messages up to number `last`, and the replay request for the missing ones, if any are
+    ///   missing. Nil if the app shows no earlier messages.
     func history(_ key: LiveKey, epoch: Int64, upTo last: Int64) -> (
         messages: [EncodedFeedItem], search: ReplayRequest?
     )? {
@@ -130,7 +142,7 @@ package final class FeedHub: Sendable {
         if count == 0 { return nil }
         return self.read(key) { cache in
             let messages = cache.history(key, epoch: epoch, count: count, upTo: last)
-            return (messages, cache.search(key, epoch: epoch, count: count))
+            return (messages, cache.searchRequest(key, epoch: epoch, count: count))
         }
     }
 
@@ -151,6 +163,7 @@ package final class FeedHub: Sendable {
         self.state.withLock { $0.partitions[number]?.cache.forget(key) }
     }
 
+    /// Runs `body` with the cache of the live's partition, under the lock; nil if the partition is not followed.
     private func read<R: Sendable>(_ key: LiveKey, _ body: (borrowing FeedCache) -> R) -> R? {
         let number = self.partition(of: key)
         return self.state.withLock { state in
@@ -161,33 +174,33 @@ package final class FeedHub: Sendable {
     }
 
     /// Returns the shards that have viewers of the live, one bit per shard.
-    func interest(in key: LiveKey) -> UInt64 {
+    func subscribers(of key: LiveKey) -> UInt64 {
         let number = self.partition(of: key)
-        return self.state.withLock { $0.partitions[number]?.interest[key] ?? 0 }
+        return self.state.withLock { $0.partitions[number]?.subscribers[key] ?? 0 }
     }
 
-    /// Caches the records of a partition, and posts them to the shards that have viewers.
+    /// Caches the records of a partition, and posts the new ones to the shards that have viewers.
     ///
     /// Called by the feed thread.
     ///
     /// - Parameters:
     ///   - records: The records in order, without those that are older than the cached span.
     ///   - number: The partition.
-    ///   - end: The offset after the last record that was read.
-    package func received(_ records: [FeedRecord], partition number: Int, end: Int64) {
+    ///   - endOffset: The offset after the last record that was read.
+    package func received(_ records: [FeedRecord], partition number: Int, endOffset: Int64) {
         let batches = self.state.withLock { state -> [Int: [MailboxMessage]] in
             guard var partition = state.partitions.removeValue(forKey: number) else { return [:] }
             var batches: [Int: [MailboxMessage]] = [:]
-            if partition.isLoaded { partition.cache.partitionRead(to: end) }
+            if partition.isLoaded { partition.cache.partitionRead(to: endOffset) }
             for record in records {
                 let keepsMessages = self.policies[record.key.app].historyCount > 0
                 let verdict = partition.cache.append(record, keepsMessages: keepsMessages)
                 guard verdict == .fresh, partition.isLoaded else { continue }
-                var mask = partition.interest[record.key] ?? 0
+                var mask = partition.subscribers[record.key] ?? 0
                 while mask != 0 {
                     let shard = mask.trailingZeroBitCount
                     mask &= mask - 1
-                    Self.add(record, to: &batches[shard, default: []])
+                    Self.append(record, to: &batches[shard, default: []])
                 }
             }
             state.partitions[number] = partition
@@ -202,14 +215,14 @@ package final class FeedHub: Sendable {
     ///
     /// - Parameters:
     ///   - number: The partition.
-    ///   - end: The partition's end offset.
-    package func loaded(partition number: Int, end: Int64) {
-        let isKnown = self.state.withLock { state in
+    ///   - endOffset: The partition's end offset.
+    package func partitionLoaded(_ number: Int, endOffset: Int64) {
+        let isFollowed = self.state.withLock { state in
             state.partitions[number]?.isLoaded = true
-            state.partitions[number]?.cache.partitionRead(to: end)
+            state.partitions[number]?.cache.partitionRead(to: endOffset)
             return state.partitions[number] != nil
         }
-        if isKnown { for shard in 0..<64 { self.post(shard, [.partitionLoaded(number)]) } }
+        if isFollowed { for shard in 0..<Self.maxShards { self.post(shard, [.partitionLoaded(number)]) } }
     }
 
     /// Removes expired items, and stops following partitions that had no viewers for `idleTimeout`.
@@ -242,7 +255,7 @@ package final class FeedHub: Sendable {
     }
 
     /// Appends a record to a shard's messages; consecutive items of one live share one message.
-    private static func add(_ record: FeedRecord, to messages: inout [MailboxMessage]) {
+    private static func append(_ record: FeedRecord, to messages: inout [MailboxMessage]) {
         if case .feed(record.key, epoch: record.epoch, var items)? = messages.last {
             messages.removeLast()
             items.append(record.item)

@@ -10,17 +10,18 @@ internal import ServiceShell
 
 /// Reads feed partitions on a dedicated thread, and passes the records to the `FeedHub`.
 ///
-/// The reader reads only the partitions that the hub follows. In each, it begins one minute (or the configured span)
-/// before now, so that most resumes can be served from the cache immediately.
+/// The reader reads only the partitions that the hub follows. In each partition, it begins one minute, or the configured
+/// span, before now, so that most resumes can be served from the cache immediately.
 final class FeedReader: FeedSource {
     private let gateway: Gateway
     private let log: Log
     private let kafka: KafkaSettings
     private let loop: ConsumerLoop
     private let recent: RecentOffset
-    private let shared = Locked(Shared())
+    private let requested = Locked(RequestedPartitions())
 
-    private struct Shared: Sendable {
+    /// The partitions that the hub has asked to follow or unfollow; the feed thread assigns them to its consumer.
+    private struct RequestedPartitions: Sendable {
         /// The partitions that should be read.
         var followed: Set<Int> = []
         /// Partitions that were unfollowed.
@@ -30,7 +31,7 @@ final class FeedReader: FeedSource {
     }
 
     /// The state of a partition that is being read.
-    private struct Reading {
+    private struct AssignedPartition {
         /// Drops the records of fenced owners.
         var filter: BatchFilter
         /// The offset at which the cached span begins.
@@ -39,26 +40,30 @@ final class FeedReader: FeedSource {
         var firstOffset: Int64
     }
 
-    private static let batch = 2000
-    private static let tickMilliseconds: Int64 = 1000
+    /// The largest number of records of one poll.
+    private static let maxPollRecords = 2000
+    /// The interval at which the hub removes expired items.
+    private static let tickInterval = Milliseconds(1000)
+    /// The poll timeout after a failed assignment, which is then tried again.
+    private static let retryMilliseconds = 50
 
     init(_ gateway: Gateway, kafka: KafkaSettings, mode: KafkaMode) {
         self.gateway = gateway
         self.log = gateway.log
         self.kafka = kafka
         self.loop = ConsumerLoop(kafka, fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(20))
-        self.recent = RecentOffset(span: gateway.settings.ring, mode: mode)
+        self.recent = RecentOffset(span: gateway.settings.feedCacheSpan, mode: mode)
     }
 
     /// When the thread last began a turn of its loop.
     var lastTurnAt: MonotonicTime { self.loop.lastTurnAt }
 
-    func follow(_ partition: Int) { self.change { $0.followed.insert(partition) } }
+    func follow(_ partition: Int) { self.changeRequested { $0.followed.insert(partition) } }
 
     func unfollow(_ partition: Int) {
-        self.change { shared in
-            shared.followed.remove(partition)
-            shared.unfollowed.insert(partition)
+        self.changeRequested { requested in
+            requested.followed.remove(partition)
+            requested.unfollowed.insert(partition)
         }
     }
 
@@ -77,34 +82,34 @@ final class FeedReader: FeedSource {
         }
     }
 
-    private func change(_ body: (inout Shared) -> Void) {
-        self.shared.withLock { body(&$0) }
+    private func changeRequested(_ body: (inout RequestedPartitions) -> Void) {
+        self.requested.withLock { body(&$0) }
         self.loop.wakeUp()
     }
 
     private func read(_ consumer: KafkaConsumer) throws(KafkaError) {
         // Without the topic's metadata the first viewer's join would be delayed by half a second, so the metadata is
         // fetched in advance.
-        _ = try consumer.topicMetadata(PlazaTopic.roomFeed.rawValue, timeout: .seconds(10))
-        let checkpoints = try AppendedFeed.checkpointClient(self.kafka, mode: self.recent.mode)
+        _ = try consumer.loadTopicMetadata(PlazaTopic.roomFeed.rawValue, timeout: .seconds(10))
+        let checkpoints = try AppendedFeed.makeCheckpointClient(self.kafka, mode: self.recent.mode)
         defer { checkpoints?.close() }
-        var reading: [Int: Reading] = [:]
+        var assigned: [Int: AssignedPartition] = [:]
         var loading: Set<Int> = []
         var records: [IncomingRecord] = []
-        var tickAt = MonotonicClock.now + Milliseconds(Self.tickMilliseconds)
+        var nextTickAt = MonotonicClock.now + Self.tickInterval
         while self.loop.beginTurn() {
             let now = MonotonicClock.now
-            let isAssigned = self.assignFollowed(consumer, checkpoints, &reading, &loading)
-            let timeout = isAssigned ? Int(max(1, (tickAt - now).count)) : 50
+            let isAssigned = self.assignFollowed(consumer, checkpoints, &assigned, &loading)
+            let timeout = isAssigned ? Int(max(1, (nextTickAt - now).count)) : Self.retryMilliseconds
             records.removeAll(keepingCapacity: true)
-            let outcome = try consumer.poll(max: Self.batch, timeout: .milliseconds(timeout), into: &records)
-            self.take(records, &reading)
-            for (partition, end) in outcome.ends where loading.remove(Int(partition.partition)) != nil {
-                let completeOffset = reading[Int(partition.partition)]?.filter.completeOffset(upTo: end)
-                self.gateway.feeds.loaded(partition: Int(partition.partition), end: completeOffset ?? end)
+            let outcome = try consumer.poll(max: Self.maxPollRecords, timeout: .milliseconds(timeout), into: &records)
+            self.passToHub(records, &assigned)
+            for (partition, end) in outcome.reachedEnds where loading.remove(Int(partition.partition)) != nil {
+                let completeOffset = assigned[Int(partition.partition)]?.filter.completeOffset(upTo: end)
+                self.gateway.feeds.partitionLoaded(Int(partition.partition), endOffset: completeOffset ?? end)
             }
-            if MonotonicClock.now >= tickAt {
-                tickAt = MonotonicClock.now + Milliseconds(Self.tickMilliseconds)
+            if MonotonicClock.now >= nextTickAt {
+                nextTickAt = MonotonicClock.now + Self.tickInterval
                 self.gateway.feeds.tick(at: MonotonicClock.now)
             }
         }
@@ -115,32 +120,32 @@ final class FeedReader: FeedSource {
     /// - Parameters:
     ///   - consumer: The consumer of the feed topic.
     ///   - checkpoints: The consumer that looks up a partition's last checkpoint.
-    ///   - reading: The assigned partitions.
+    ///   - assigned: The assigned partitions.
     ///   - loading: The assigned partitions whose end was not reached yet.
     /// - Returns: False if an assignment failed and must be repeated.
     private func assignFollowed(
-        _ consumer: KafkaConsumer, _ checkpoints: KafkaConsumer?, _ reading: inout [Int: Reading],
+        _ consumer: KafkaConsumer, _ checkpoints: KafkaConsumer?, _ assigned: inout [Int: AssignedPartition],
         _ loading: inout Set<Int>
     ) -> Bool {
-        let (followed, unfollowed) = self.shared.withLock { ($0.followed, $0.unfollowed) }
-        if unfollowed.isEmpty, followed.count == reading.count, followed.allSatisfy({ reading[$0] != nil }) {
+        let (followed, unfollowed) = self.requested.withLock { ($0.followed, $0.unfollowed) }
+        if unfollowed.isEmpty, followed.count == assigned.count, followed.allSatisfy({ assigned[$0] != nil }) {
             return true
         }
         do throws(KafkaError) {
-            let removed = unfollowed.filter { reading[$0] != nil }.sorted()
+            let removed = unfollowed.filter { assigned[$0] != nil }.sorted()
             if !removed.isEmpty {
                 try consumer.incrementalUnassign(removed.map(Self.partition))
-                for number in removed { reading[number] = nil }
+                for number in removed { assigned[number] = nil }
                 loading.subtract(removed)
             }
-            self.shared.withLock { $0.unfollowed.subtract(unfollowed) }
-            for number in followed.subtracting(reading.keys).sorted() {
+            self.requested.withLock { $0.unfollowed.subtract(unfollowed) }
+            for number in followed.subtracting(assigned.keys).sorted() {
                 let partition = Self.partition(number)
                 let offset = try self.recent.find(consumer, partition)
-                let (batches, start) = try AppendedFeed.batchFilter(
-                    of: Int32(number), from: offset, checkpoints: checkpoints)
-                try consumer.incrementalAssign([partition: start])
-                reading[number] = Reading(filter: batches, firstOffset: offset)
+                let (filter, startOffset) = try AppendedFeed.batchFilter(
+                    of: Int32(number), from: offset, checkpointClient: checkpoints)
+                try consumer.incrementalAssign([partition: startOffset])
+                assigned[number] = AssignedPartition(filter: filter, firstOffset: offset)
                 loading.insert(number)
             }
             return true
@@ -151,25 +156,25 @@ final class FeedReader: FeedSource {
     }
 
     /// Passes records to the hub, grouped by partition; their JSON is not parsed.
-    private func take(_ records: [IncomingRecord], _ reading: inout [Int: Reading]) {
+    private func passToHub(_ records: [IncomingRecord], _ assigned: inout [Int: AssignedPartition]) {
         if records.isEmpty { return }
         let now = MonotonicClock.now
         var accepted: [IncomingRecord] = []
-        var ends: [Int: Int64] = [:]
+        var endOffsets: [Int: Int64] = [:]
         for record in records {
             let partition = Int(record.partition)
-            reading[partition]?.filter.accept(record, into: &accepted)
-            ends[partition] = reading[partition]?.filter.completeOffset(upTo: record.offset + 1)
+            assigned[partition]?.filter.accept(record, into: &accepted)
+            endOffsets[partition] = assigned[partition]?.filter.completeOffset(upTo: record.offset + 1)
         }
         var batches: [Int: [FeedRecord]] = [:]
         for record in accepted {
-            guard let first = reading[Int(record.partition)]?.firstOffset,
-                self.recent.includes(record, from: first), let item = FeedRecord(record, at: now)
+            guard let firstOffset = assigned[Int(record.partition)]?.firstOffset,
+                self.recent.includes(record, from: firstOffset), let item = FeedRecord(record, at: now)
             else { continue }
             batches[Int(record.partition), default: []].append(item)
         }
-        for (partition, end) in ends {
-            self.gateway.feeds.received(batches[partition] ?? [], partition: partition, end: end)
+        for (partition, endOffset) in endOffsets {
+            self.gateway.feeds.received(batches[partition] ?? [], partition: partition, endOffset: endOffset)
         }
         let tracer = self.gateway.settings.tracer
         if tracer.isOn { Self.recordSpans(of: accepted, tracer) }
@@ -179,7 +184,7 @@ final class FeedReader: FeedSource {
     private static func recordSpans(of records: [IncomingRecord], _ tracer: Tracer) {
         let now = tracer.now
         for record in records {
-            guard let context = tracer.sampled(record.header(TraceContext.headerName)) else { continue }
+            guard let context = tracer.sampledContext(from: record.header(TraceContext.headerName)) else { continue }
             tracer.record(
                 TraceSpan(
                     "fan-out", .consumer, tracer.child(of: context), parentID: context.spanID,
@@ -205,7 +210,7 @@ extension FeedRecord {
             let headers = FeedHeaders({ record.header($0) })
         else { return nil }
         let item = EncodedFeedItem(
-            number: headers.position.number, feedClass: headers.feedClass, isEnd: headers.isEnd, at: now,
+            number: headers.position.number, feedClass: headers.feedClass, isEnd: headers.isEnd, readAt: now,
             offset: record.offset, bytes: value)
         self.init(key: live, epoch: headers.position.epoch, item: item)
     }

@@ -9,6 +9,8 @@ struct RecentOffset {
     /// The cached span.
     let span: Milliseconds
     let mode: KafkaMode
+    /// How much older than the span a record may be that is accepted, because it is read some time after it was written.
+    private static let toleranceMilliseconds: Int64 = 5000
     /// Milliseconds since 1970 by this host's clock, which may be wrong.
     var wallClock: @Sendable () -> Int64 = { WallClock.milliseconds() }
 
@@ -19,11 +21,11 @@ struct RecentOffset {
         // The in-memory broker cannot look up times. It stores few records, so everything is read, and `includes` drops
         // old records.
         if self.mode == .embedded { return LogicalOffset.beginning }
-        // The end is looked up first; otherwise records that are written between the two requests would be skipped.
-        let end = try consumer.end(of: partition, timeout: .seconds(5))
+        // If the end were looked up second, records that are written between the two requests would be skipped.
+        let end = try consumer.endOffset(of: partition, timeout: .seconds(5))
         let since = self.wallClock() - self.span.count
-        let found = try consumer.offsets(forTimes: [partition: since], timeout: .seconds(5))
-        guard let offset = found[partition], offset >= 0 else { return end }
+        let offsets = try consumer.offsets(forTimes: [partition: since], timeout: .seconds(5))
+        guard let offset = offsets[partition], offset >= 0 else { return end }
         return min(offset, end)
     }
 
@@ -39,6 +41,7 @@ struct RecentOffset {
     /// the gateway's clock is wrong, or if the gateway was suspended for longer than the span.
     func includes(_ record: IncomingRecord) -> Bool {
         guard self.mode == .embedded else { return true }
-        return record.timestamp < 0 || self.wallClock() - record.timestamp < self.span.count + 5000
+        return record.timestamp < 0
+            || self.wallClock() - record.timestamp < self.span.count + Self.toleranceMilliseconds
     }
 }

@@ -14,18 +14,21 @@ final class ShardDelivery {
     private unowned let shard: Shard
     private let gateway: Gateway
     private var ledger = DeliveryLedger()
+    /// The ledger as it was last added to the metrics.
     private var publishedLedger = DeliveryLedger()
     /// The lives to flush at the end of this loop turn.
     private var dueLives: [ShardLive] = []
     /// The lives to flush when the flush timer fires.
     private var waitingLives: [ShardLive] = []
-    /// The clients with a backlog: slow readers, and clients that get a replay.
+    /// The clients with a backlog: slow readers, and resumed clients until their replay was sent.
     private var clientsCatchingUp: [Client] = []
     private var flushHook: TurnEndHook?
     private var flushTimer: LoopTimer?
 
     /// The number of buffered items of one live at which they are flushed immediately.
-    private static let bufferLimit = 512
+    private static let maxBufferedItems = 512
+    /// The least time between two counts of a live.
+    private static let countInterval = Milliseconds.seconds(1)
 
     init(_ shard: Shard) {
         self.shard = shard
@@ -44,39 +47,40 @@ final class ShardDelivery {
         if epoch > live.epoch {
             if !live.bufferedItems.isEmpty { self.flush(live) }
             live.epoch = epoch
-            live.lastItem = 0
+            live.lastItemNumber = 0
         }
-        var fresh = items[...]
-        if live.lastItem > 0 {
-            fresh = fresh.drop { $0.number <= live.lastItem }
-            guard let first = fresh.first else { return }
-            if first.number > live.lastItem + 1 {
+        var newItems = items[...]
+        if live.lastItemNumber > 0 {
+            newItems = newItems.drop { $0.number <= live.lastItemNumber }
+            guard let first = newItems.first else { return }
+            if first.number > live.lastItemNumber + 1 {
                 // The shard's mailbox was full and dropped items; they are read from the feed cache.
-                let position = FeedPosition(epoch: epoch, number: live.lastItem)
+                let position = FeedPosition(epoch: epoch, number: live.lastItemNumber)
                 if case .complete(let missed) = self.gateway.feeds.items(of: key, after: position) {
-                    fresh = missed[...]
+                    newItems = missed[...]
                 }
             }
         }
-        guard let last = fresh.last else { return }
-        live.lastItem = last.number
-        live.bufferedItems.append(contentsOf: fresh)
+        guard let last = newItems.last else { return }
+        live.lastItemNumber = last.number
+        live.bufferedItems.append(contentsOf: newItems)
         let now = self.shard.now
-        var due = live.dueAt ?? .distantFuture
-        for item in fresh { due = min(due, live.plan.due(item.feedClass, at: now)) }
-        if live.bufferedItems.count >= Self.bufferLimit { due = now }
-        self.schedule(live, at: due, now: now)
+        var flushAt = live.flushAt ?? .distantFuture
+        for item in newItems { flushAt = min(flushAt, live.flushPlan.flushTime(for: item.feedClass, at: now)) }
+        if live.bufferedItems.count >= Self.maxBufferedItems { flushAt = now }
+        self.scheduleFlush(of: live, at: flushAt, now: now)
     }
 
-    private func schedule(_ live: ShardLive, at due: MonotonicTime, now: MonotonicTime) {
-        if due <= now {
-            live.dueAt = now
+    /// Schedules the flush of a live: at the end of this loop turn, or when the flush timer fires.
+    private func scheduleFlush(of live: ShardLive, at flushAt: MonotonicTime, now: MonotonicTime) {
+        if flushAt <= now {
+            live.flushAt = now
             if live.isInDueLives { return }
             live.isInDueLives = true
             self.dueLives.append(live)
             self.flushHook?.schedule()
-        } else if live.dueAt == nil {
-            live.dueAt = due
+        } else if live.flushAt == nil {
+            live.flushAt = flushAt
             self.waitingLives.append(live)
             self.startFlushTimer(now: now)
         }
@@ -98,56 +102,58 @@ final class ShardDelivery {
         let now = self.shard.now
         var waiting: [ShardLive] = []
         for live in self.waitingLives {
-            guard let due = live.dueAt else { continue }
-            if due <= now { self.flush(live) } else { waiting.append(live) }
+            guard let flushAt = live.flushAt else { continue }
+            if flushAt <= now { self.flush(live) } else { waiting.append(live) }
         }
         self.waitingLives = waiting
         self.startFlushTimer(now: now)
     }
 
+    /// Starts the timer for the waiting live that must be flushed first.
     private func startFlushTimer(now: MonotonicTime) {
-        guard let first = self.waitingLives.lazy.compactMap(\.dueAt).min() else { return }
+        guard let first = self.waitingLives.lazy.compactMap(\.flushAt).min() else { return }
         self.flushTimer?.start(after: .milliseconds(max(1, (first - now).count)))
     }
 
     /// Sends a live's buffered items to all its viewers in one shared frame; slow readers get only the classes that
     /// their level admits.
     private func flush(_ live: ShardLive) {
-        live.dueAt = nil
+        live.flushAt = nil
         let items = live.bufferedItems
         live.bufferedItems = []
         guard let first = items.first, let last = items.last, !live.viewers.isEmpty else { return }
-        let began = MonotonicClock.threadCPUMicroseconds
+        let startMicroseconds = MonotonicClock.threadCPUMicroseconds
         let sharedFrame = live.frames.frame(items[...], epoch: live.epoch)
-        var reduced: [DeliveryLevel: [SharedBytes]] = [:]
-        var counts = [Int](repeating: 0, count: FeedClass.allCases.count)
-        for item in items { counts[item.feedClass.rawValue] += 1 }
-        var delivered = 0
+        // The frames for slow readers by level: encoded once for all readers of a level.
+        var reducedFrames: [DeliveryLevel: [SharedBytes]] = [:]
+        var countsByClass = [Int](repeating: 0, count: FeedClass.allCases.count)
+        for item in items { countsByClass[item.feedClass.rawValue] += 1 }
+        var deliveredViewers = 0
         for client in live.viewers {
             if client.caughtUpTo >= first.number {
-                if client.caughtUpTo < last.number { self.deliverRest(items, live, client) }
+                if client.caughtUpTo < last.number { self.deliverMissing(items, live, client) }
                 continue
             }
             let pendingBytes = client.socket.pendingBytes
             if pendingBytes == 0, client.backlog == nil {
                 switch client.socket.send(sharedFrame) {
-                case .sent, .queued: delivered += 1
+                case .sent, .queued: deliveredViewers += 1
                 case .overflow, .notOpen: self.recordUndelivered(items: items.count)
                 }
             } else {
-                self.deliverReduced(items, counts, live, client, pendingBytes: pendingBytes, &reduced)
+                self.deliverReduced(items, countsByClass, live, client, pendingBytes: pendingBytes, &reducedFrames)
             }
         }
-        self.ledger.delivered(items: items.count, viewers: delivered)
+        self.ledger.delivered(items: items.count, viewers: deliveredViewers)
         if last.isEnd {
             for client in live.viewers.reversed() where client.backlog == nil {
                 self.shard.lives.liveEnded(client, live)
             }
         }
-        let took = MonotonicClock.threadCPUMicroseconds - began
-        live.plan.flushed(at: self.shard.now, tookMicroseconds: took)
-        self.gateway.metrics.flush.record(microseconds: Int(took))
-        self.gateway.metrics.flushedFrames.add()
+        let microseconds = MonotonicClock.threadCPUMicroseconds - startMicroseconds
+        live.flushPlan.flushed(at: self.shard.now, tookMicroseconds: microseconds)
+        self.gateway.metrics.flushTime.record(microseconds: Int(microseconds))
+        self.gateway.metrics.flushes.add()
     }
 
     /// Records items that a viewer did not get because its connection has just ended.
@@ -156,49 +162,49 @@ final class ShardDelivery {
         self.ledger.disconnected(deferred: items)
     }
 
-    /// For a viewer that joined while items were buffered: sends only those that it does not have yet, or defers them if
-    /// it is catching up.
-    private func deliverRest(_ items: [EncodedFeedItem], _ live: ShardLive, _ client: Client) {
-        let rest = items.drop { $0.number <= client.caughtUpTo }
+    /// Sends a viewer that joined while items were buffered only the items that it does not have yet; defers them if the
+    /// viewer is catching up.
+    private func deliverMissing(_ items: [EncodedFeedItem], _ live: ShardLive, _ client: Client) {
+        let missing = items.drop { $0.number <= client.caughtUpTo }
         if let backlog = client.backlog {
-            client.backlog?.deferred = backlog.deferred + rest.count
-            return self.ledger.deferred(items: rest.count)
+            client.backlog?.deferredCount = backlog.deferredCount + missing.count
+            return self.ledger.deferred(items: missing.count)
         }
-        client.socket.send(live.frames.frames(rest, epoch: live.epoch, level: .everything))
-        self.ledger.delivered(items: rest.count, viewers: 1)
+        client.socket.send(live.frames.frames(missing, epoch: live.epoch, level: .everything))
+        self.ledger.delivered(items: missing.count, viewers: 1)
     }
 
     /// Sends a viewer with pending bytes the classes of items that its budget admits, and sheds the others.
     ///
     /// If the viewer is too far behind, all items are deferred.
     private func deliverReduced(
-        _ items: [EncodedFeedItem], _ counts: [Int], _ live: ShardLive, _ client: Client, pendingBytes: Int,
-        _ reduced: inout [DeliveryLevel: [SharedBytes]]
+        _ items: [EncodedFeedItem], _ countsByClass: [Int], _ live: ShardLive, _ client: Client, pendingBytes: Int,
+        _ reducedFrames: inout [DeliveryLevel: [SharedBytes]]
     ) {
         if let backlog = client.backlog {
-            client.backlog?.deferred = backlog.deferred + items.count
+            client.backlog?.deferredCount = backlog.deferredCount + items.count
             return self.ledger.deferred(items: items.count)
         }
         let level = self.gateway.settings.budget.level(pendingBytes: pendingBytes)
         if level == .deferred {
             client.caughtUpTo = (items.first?.number ?? 1) - 1
-            client.backlog = Client.Backlog(since: self.shard.now, deferred: items.count)
+            client.backlog = Client.Backlog(lastProgressAt: self.shard.now, deferredCount: items.count)
             self.clientsCatchingUp.append(client)
             return self.ledger.deferred(items: items.count)
         }
         let frames: [SharedBytes]
-        if let encoded = reduced[level] {
+        if let encoded = reducedFrames[level] {
             frames = encoded
         } else {
             frames = live.frames.frames(items[...], epoch: live.epoch, level: level)
-            reduced[level] = frames
+            reducedFrames[level] = frames
         }
         if !frames.isEmpty { client.socket.send(frames) }
-        for feedClass in FeedClass.allCases where counts[feedClass.rawValue] > 0 {
+        for feedClass in FeedClass.allCases where countsByClass[feedClass.rawValue] > 0 {
             if level.admits(feedClass) {
-                self.ledger.delivered(items: counts[feedClass.rawValue], viewers: 1)
+                self.ledger.delivered(items: countsByClass[feedClass.rawValue], viewers: 1)
             } else {
-                self.ledger.shed(feedClass, items: counts[feedClass.rawValue])
+                self.ledger.shed(feedClass, items: countsByClass[feedClass.rawValue])
             }
         }
     }
@@ -206,18 +212,19 @@ final class ShardDelivery {
 
 /// Clients that catch up: slow readers until their pending bytes were sent, and resumed clients during their replay.
 extension ShardDelivery {
-    /// Starts delivery to a resumed client: new items are held back until all earlier ones were sent.
+    /// Starts or continues delivery to a client whose replay or initial state is ready: new items are held back until all
+    /// earlier items were sent.
     func resumeDelivery(_ client: Client) {
-        if client.backlog == nil { client.backlog = Client.Backlog(since: self.shard.now, deferred: 0) }
-        client.backlog?.since = self.shard.now
+        if client.backlog == nil { client.backlog = Client.Backlog(lastProgressAt: self.shard.now, deferredCount: 0) }
+        client.backlog?.lastProgressAt = self.shard.now
         self.clientsCatchingUp.append(client)
         self.catchUp(client)
     }
 
-    /// Sends the next missing items to a reader without pending bytes, as many as its budget allows: first from the
-    /// replay, then from the feed cache.
+    /// Sends a reader the next items that it lacks, as many as its budget allows: first from the replay, then from the
+    /// feed cache.
     ///
-    /// The reader is disconnected if the cache no longer has the missing items.
+    /// The reader is disconnected if the cache no longer has the items that it lacks.
     func catchUp(_ client: Client) {
         guard var backlog = client.backlog, let live = client.live else { return }
         let missed: ArraySlice<EncodedFeedItem>
@@ -236,32 +243,32 @@ extension ShardDelivery {
             }
         }
         var bytes = 0
-        let part = missed.prefix { item in
+        let itemsToSend = missed.prefix { item in
             bytes += item.bytes.count
             return bytes <= self.gateway.settings.budget.bytes || bytes == item.bytes.count
         }
-        client.caughtUpTo = max(client.caughtUpTo, part.last?.number ?? 0)
-        backlog.since = self.shard.now
+        client.caughtUpTo = max(client.caughtUpTo, itemsToSend.last?.number ?? 0)
+        backlog.lastProgressAt = self.shard.now
         let isCaughtUp: Bool
         if case .items(_, let reservation) = backlog.replay {
             isCaughtUp = false
-            let rest = missed.dropFirst(part.count)
-            backlog.replay = rest.isEmpty ? .finished : .items(rest, reservation)
-            self.ledger.deliveredLate(items: part.count, ofDeferred: 0)
+            let remaining = missed.dropFirst(itemsToSend.count)
+            backlog.replay = remaining.isEmpty ? .finished : .items(remaining, reservation)
+            self.ledger.deliveredLate(items: itemsToSend.count, ofDeferred: 0)
         } else {
-            isCaughtUp = part.count == missed.count
-            // A replay may have sent some of the deferred items already. A reader that has caught up lacks nothing, so
-            // none stays counted as deferred.
-            let deferred = isCaughtUp ? backlog.deferred : min(backlog.deferred, part.count)
-            backlog.deferred -= deferred
-            self.ledger.deliveredLate(items: part.count, ofDeferred: deferred)
+            isCaughtUp = itemsToSend.count == missed.count
+            // A replay may have sent some of the deferred items already. A reader that has caught up lacks no item, so none
+            // remains counted as deferred.
+            let deferred = isCaughtUp ? backlog.deferredCount : min(backlog.deferredCount, itemsToSend.count)
+            backlog.deferredCount -= deferred
+            self.ledger.deliveredLate(items: itemsToSend.count, ofDeferred: deferred)
         }
         client.backlog = isCaughtUp ? nil : backlog
-        if !part.isEmpty {
-            client.socket.send(live.frames.frames(part, epoch: live.epoch, level: .everything))
-            if part.last?.isEnd == true { return self.shard.lives.liveEnded(client, live) }
+        if !itemsToSend.isEmpty {
+            client.socket.send(live.frames.frames(itemsToSend, epoch: live.epoch, level: .everything))
+            if itemsToSend.last?.isEnd == true { return self.shard.lives.liveEnded(client, live) }
         }
-        // If the kernel accepted everything immediately, there will be no writable event.
+        // If the kernel accepted all bytes immediately, no writable event will continue the delivery.
         if !isCaughtUp, client.socket.pendingBytes == 0 { self.catchUp(client) }
     }
 
@@ -276,13 +283,13 @@ extension ShardDelivery {
                 self.catchUp(client)
                 return client.backlog == nil
             }
-            guard now - backlog.since >= timeout else { return false }
+            guard now - backlog.lastProgressAt >= timeout else { return false }
             self.shard.disconnect(client, .slowReader)
             return true
         }
     }
 
-    /// Records that a viewer left for whom `deferred` items were deferred.
+    /// Records that a viewer has left for whom `deferred` items were deferred.
     func disconnected(deferred: Int) { self.ledger.disconnected(deferred: deferred) }
 
     /// Adds the growth of the ledger since the last call to the metrics.
@@ -294,7 +301,7 @@ extension ShardDelivery {
 
 /// Viewer counts, which are sent separately from the feed.
 extension ShardDelivery {
-    /// Stores a live's new count, which is sent to its viewers at most once a second.
+    /// Stores a live's new count, and sends it to the viewers at most once per second.
     func countReceived(_ key: LiveKey, _ count: LiveCount) {
         guard let live = self.shard.lives[key], !live.viewers.isEmpty else { return }
         live.unsentCount = count
@@ -303,20 +310,20 @@ extension ShardDelivery {
 
     /// Sends the current count to a joining client.
     ///
-    /// The count that includes its own join may have been sent before the client was subscribed.
+    /// The count that includes this join may have been sent before the client was subscribed.
     func sendCurrentCount(to client: Client, _ live: ShardLive) {
         guard let count = self.gateway.tables.read({ $0.reportedCount(live.key) }) else { return }
         client.socket.send(FrameEncoder.text(Wire.encode(ServerFrame.counts(count)).span))
     }
 
-    /// Sends the stored counts of all lives whose last sent count is at least one second old.
+    /// Sends the stored counts of all lives whose last count was sent at least one second ago.
     func sendDueCounts(at now: MonotonicTime) {
         for live in self.shard.lives.all where live.unsentCount != nil { self.sendDueCount(live, at: now) }
     }
 
     /// Sends a live's stored count if it is due; slow readers get none.
     private func sendDueCount(_ live: ShardLive, at now: MonotonicTime) {
-        guard let count = live.unsentCount, now - live.countSentAt >= .seconds(1) else { return }
+        guard let count = live.unsentCount, now - live.countSentAt >= Self.countInterval else { return }
         live.unsentCount = nil
         live.countSentAt = now
         let frame = FrameEncoder.text(Wire.encode(ServerFrame.counts(count)).span)

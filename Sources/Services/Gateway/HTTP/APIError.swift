@@ -20,13 +20,13 @@ struct APIError: Error {
         if let status { self.status = status }
     }
 
-    /// The HTTP response.
+    /// The HTTP response, with the headers that its status requires.
     var response: HTTPResponse {
         var headers: [HTTPHeader] = []
         if self.status == 401 { headers.append(HTTPHeader("WWW-Authenticate", "Bearer")) }
         if self.status == 503 || self.status == 429 {
-            let wait = max(1, ((self.error.retryAfter ?? 1000) + 999) / 1000)
-            headers.append(HTTPHeader("Retry-After", "\(wait)"))
+            let waitSeconds = max(1, ((self.error.retryAfter ?? 1000) + 999) / 1000)
+            headers.append(HTTPHeader("Retry-After", "\(waitSeconds)"))
         }
         return HTTPResponse(status: self.status, headers: headers, body: Outcome.failure(error: self.error).json)
     }

@@ -6,37 +6,41 @@ internal import Observability
 internal import PlazaModel
 package import Tokens
 
-/// Signs tokens for any name that a page asks for, for trying out (R13.33).
+/// Signs demo tokens: tokens for any user that a page names, without authentication (R13.33).
 package struct DemoTokens: Sendable {
     private let app: String
     private let key: AppKey
     private let clients: [AddressBlock]
 
-    /// How long a token is valid, in seconds.
-    static let lifetime: Int64 = 3600
-    /// The addresses of this machine, which may always ask.
-    private static let loopback = ["127.0.0.0/8", "::1/128"].compactMap { AddressBlock($0) }
+    /// How long a token is valid.
+    static let lifetimeSeconds: Int64 = 3600
+    /// The addresses of this machine, whose clients always may get tokens.
+    private static let loopbackBlocks = ["127.0.0.0/8", "::1/128"].compactMap { AddressBlock($0) }
 
-    /// Signs for an app; nil if the app has no key that signs.
+    /// Creates a signer for an app; nil if the app has no key that can sign.
     ///
     /// - Parameters:
-    ///   - app: the app.
-    ///   - keyring: the keys of the apps.
-    ///   - clients: the blocks of addresses that may ask besides this machine's.
+    ///   - app: The app.
+    ///   - keyring: The keys of the apps.
+    ///   - clients: The blocks of addresses whose clients may get tokens, besides this machine's.
     package init?(app: String, keyring: AppKeyring, clients: [AddressBlock] = []) {
         guard let key = keyring.signingKey(for: app), key.canSign else { return nil }
         self.app = app
         self.key = key
-        self.clients = Self.loopback + clients
+        self.clients = Self.loopbackBlocks + clients
     }
 
-    /// Checks who asks, by the headers alone.
+    /// Checks whether a request may get a token; uses only the client's address and the headers.
+    ///
+    /// A page of a foreign site must not get a token through a browser on this machine. A foreign name server could map its
+    /// name to this machine, so only `localhost` and addresses are accepted as host. A browser sends JSON for a page of
+    /// another origin only if the server allows it, so the content type must be JSON.
     ///
     /// - Parameters:
-    ///   - client: the client's address.
-    ///   - host: the request's `Host`: a name that a foreign name server may point to this machine is refused.
-    ///   - contentType: the request's `Content-Type`: a page of another origin can send JSON only with leave.
-    /// - Throws: `noPermission`.
+    ///   - client: The client's address.
+    ///   - host: The request's `Host`.
+    ///   - contentType: The request's `Content-Type`.
+    /// - Throws: `noPermission`, or status 415 for another content type.
     func check(client: IPAddress?, host: String?, contentType: String?) throws(APIError) {
         guard let client, self.clients.contains(where: { $0.contains(client) }) else {
             throw APIError(.noPermission, "tokens for trying out are given to this machine alone")
@@ -52,16 +56,17 @@ package struct DemoTokens: Sendable {
     /// Signs a token.
     ///
     /// - Parameters:
-    ///   - user: the user's id.
-    ///   - name: how others see the user.
-    ///   - now: the time in seconds since 1970.
-    /// - Returns: a JWT.
-    /// - Throws: `badParameter` if user or name are not within the limits of claims.
+    ///   - user: The user's id.
+    ///   - name: The user's displayed name, if any.
+    ///   - now: The time in seconds since 1970.
+    /// - Returns: A JWT.
+    /// - Throws: `badParameter` if the user's id or name exceeds the limits of claims.
     func token(user: String, name: String?, now: Int64) throws(APIError) -> String {
         if let name, !TextRule.isPlain(name, maxBytes: Limits.userNameBytes) {
             throw APIError(.badParameter, "name is plain text of at most \(Limits.userNameBytes) bytes")
         }
-        let claims = TokenClaims(app: self.app, user: user, expires: now + Self.lifetime, role: .user, name: name)
+        let claims = TokenClaims(
+            app: self.app, user: user, expires: now + Self.lifetimeSeconds, role: .user, name: name)
         do throws(TokenError) {
             return try TokenSigner.sign(claims, with: self.key, issued: now)
         } catch {

@@ -9,8 +9,8 @@ internal import PlazaWire
 /// The HTTP API of the gateway, `/v1/…`: reads for every token, and calls for an app's own server
 /// (HTTP-API.md, section 1).
 ///
-/// A request is converted to the same call as a WebSocket frame, so both pass the same checks. Reads are answered on the
-/// HTTP server's thread; other calls are posted to a shard.
+/// A request is converted to a call like a WebSocket frame, so both pass the same checks. Reads are answered on the HTTP
+/// server's thread; other calls are posted to a shard.
 struct GatewayAPI: Sendable {
     private let gateway: Gateway
     private let rates: HTTPRequestRates
@@ -23,7 +23,7 @@ struct GatewayAPI: Sendable {
 
     /// The handler of all routes.
     ///
-    /// Token and rate are checked before a body is read.
+    /// The token and the rate are checked before a body is read.
     var handler: HTTPHeadHandler {
         var router = Router<HTTPHeadHandler>()
         for route in RouteTable.all {
@@ -34,7 +34,7 @@ struct GatewayAPI: Sendable {
         return router.headHandler(failureBody: Self.failureBody)
     }
 
-    /// Makes the body of a response that was not produced by a route.
+    /// Creates the body of a response that no route has produced.
     static let failureBody: HTTPFailure.Body = { failure in
         let code: ReplyCode =
             switch failure {
@@ -46,24 +46,24 @@ struct GatewayAPI: Sendable {
             case .tooManyRequests: .tooFrequent
             }
         let retryAfter: Int64? = failure == .tooManyRequests ? 1000 : nil
-        return Outcome.failure(error: ReplyError(code, Self.sentence(failure), retryAfter: retryAfter)).json
+        return Outcome.failure(error: ReplyError(code, Self.message(for: failure), retryAfter: retryAfter)).json
     }
 
-    private static func sentence(_ failure: HTTPFailure) -> String {
+    private static func message(for failure: HTTPFailure) -> String {
         switch failure {
         case .badRequest: "the request cannot be understood"
         case .notFound: "nothing is served at this path"
         case .methodNotAllowed: "this path has other methods: see the header Allow"
         case .payloadTooLarge: "the body is over \(GatewayService.limits.bodyBytes) bytes"
         case .headersTooLarge:
-            "there are more than \(GatewayService.limits.fields) headers or \(GatewayService.limits.queryItems) query items"
+            "there are more than \(GatewayService.limits.headers) headers or \(GatewayService.limits.queryItems) query items"
         case .tooManyRequests: "your address has too many requests open"
         case .unavailable: "the gateway stops"
         case .deadlineExceeded: "no answer in time: send the same request again"
         }
     }
 
-    /// Checks token and rate by the headers alone.
+    /// Checks the token and the rate; uses only the headers.
     private func decide(_ request: HTTPRequest, _ route: Route) -> HTTPHeadDecision {
         do throws(APIError) {
             try self.rates.checkTokens(of: request.client)
@@ -113,7 +113,7 @@ struct GatewayAPI: Sendable {
     ) throws(APIError) {
         let status = route.success.status
         do throws(ReplyError) {
-            // Before the parameters are looked at: with none, the answer would be about a missing parameter.
+            // Checked before the parameters; otherwise a request without parameters would get an error about these.
             if Self.socketMethods.contains(method) { throw Self.needsWebSocket(method) }
             let params = Wire.encode(JSONValue.object(parameters))
             let session = try self.session(
@@ -138,7 +138,7 @@ struct GatewayAPI: Sendable {
                 }
                 self.gateway.begin(
                     HTTPCall(session: session, method: method, record: record) { [self] outcome in
-                        responder.complete(Self.response(to: self.completed(outcome, effect), status))
+                        responder.complete(Self.response(to: self.correctViewerTotal(of: outcome, effect), status))
                     })
             case .createAndJoin:
                 throw ReplyError(.badParameter, "params.join needs a WebSocket: nobody is in a live over HTTP")
@@ -153,16 +153,17 @@ struct GatewayAPI: Sendable {
         }
     }
 
-    /// The methods that concern a connection.
+    /// The methods that change the state of a connection.
     private static let socketMethods: Set<String> = ["login", "live.join", "live.leave", "self.update"]
 
     private static func needsWebSocket(_ method: String) -> ReplyError {
         ReplyError(.unknownMethod, "\(method) needs a WebSocket")
     }
 
-    /// Corrects the viewer total in statistics of a running live: presence counts the viewers, and the fan-out gets its
-    /// count only when the live ends.
-    private func completed(_ outcome: Outcome, _ effect: Effect) -> Outcome {
+    /// Corrects the number of viewers in the statistics of a running live.
+    ///
+    /// The fan-out, which makes the statistics, gets the number from presence only when the live ends.
+    private func correctViewerTotal(of outcome: Outcome, _ effect: Effect) -> Outcome {
         guard case .barrage(let input) = effect, case .success(.statistics(var statistics, let at)) = outcome,
             let count = self.gateway.tables.read({ $0.count(input.key) })
         else { return outcome }

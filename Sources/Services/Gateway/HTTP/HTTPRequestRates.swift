@@ -6,29 +6,32 @@ internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
-/// Limits the HTTP requests per second at this gateway (R13.1): of an app's server for each call, of a user in total,
-/// and of an address if their tokens were refused.
+/// Limits the HTTP requests per second at this gateway (R13.1).
+///
+/// There are limits for an app's server and each method, for a user, and for the refused tokens of an address.
 final class HTTPRequestRates: Sendable {
     /// Identifies a rate limit.
     private enum Key: Hashable {
-        case server(AppID, call: String)
+        case server(AppID, method: String)
         case user(UserKey)
         case refusedToken(IPAddress)
     }
 
     /// The largest number of rate limits that are tracked.
-    private static let limit = 100_000
+    private static let maxRateLimits = 100_000
     private let settings: GatewaySettings
-    private let rates = Locked(CallRateLimiter<Key>(maxBuckets: HTTPRequestRates.limit))
+    private let rates = Locked(CallRateLimiter<Key>(maxBuckets: HTTPRequestRates.maxRateLimits))
 
     /// The rate of refused tokens of one address above which tokens from the address are not checked.
     private static let refusedTokens = RateLimit(20)
 
     init(_ settings: GatewaySettings) { self.settings = settings }
 
-    /// Throws `tooFrequent` if too many tokens of this address were refused recently.
+    /// Checks whether a token of this address may be verified.
     ///
-    /// The check of a signature is the most expensive work that a request without a valid token can cause.
+    /// Verifying a signature is the most expensive work that a request without a valid token can cause.
+    ///
+    /// - Throws: `tooFrequent` if too many tokens of the address were refused recently.
     func checkTokens(of address: IPAddress?) throws(APIError) {
         guard let key = address?.limitKey else { return }
         let now = MonotonicClock.microseconds
@@ -52,8 +55,8 @@ final class HTTPRequestRates: Sendable {
         let rate: Int
         switch identity.role {
         case .server:
-            // Unknown methods could fill the table of rates, so they all share one rate.
-            key = .server(identity.app, call: CallParser.methods.contains(method) ? method : "")
+            // Unknown methods could fill the table of rate limits, so they all share one.
+            key = .server(identity.app, method: CallParser.methods.contains(method) ? method : "")
             rate = method == "live.list" ? self.settings.serverListsPerSecond : self.settings.serverCallsPerSecond
         case .user:
             key = .user(identity.key)

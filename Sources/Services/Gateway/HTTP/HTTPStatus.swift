@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// Maps reply codes to HTTP statuses; the body has the code (HTTP-API.md, section 6).
+/// Maps reply codes to HTTP statuses; the response's body has the code (HTTP-API.md, section 6).
 enum HTTPStatus {
-    /// Every error status that an operation may respond with.
+    /// The error statuses that the API's description lists for its operations.
     static let refusals = [400, 401, 403, 404, 409, 410, 413, 415, 429, 503, 504]
 
     /// Returns the status of a code.
@@ -22,6 +22,7 @@ enum HTTPStatus {
         case .overloaded, .unavailable: 503
         case .timedOut: 504
         case .internalError: 500
+        // All other codes: the current state does not allow the call.
         default: 409
         }
     }

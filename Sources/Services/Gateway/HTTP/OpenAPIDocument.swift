@@ -20,7 +20,7 @@ enum OpenAPIDocument {
         "paths": Self.paths,
         "components": [
             "schemas": .object(
-                Dictionary(uniqueKeysWithValues: ResponseSchemas.all.map { ($0.name, $0.form.json(isOpen: true)) })),
+                Dictionary(uniqueKeysWithValues: ResponseSchemas.all.map { ($0.name, $0.schema.json(isOpen: true)) })),
             "securitySchemes": [
                 "bearer": [
                     "type": "http", "scheme": "bearer", "bearerFormat": "JWT",
@@ -39,7 +39,7 @@ enum OpenAPIDocument {
             "get": [
                 "operationId": "getDescription", "tags": ["description"], "summary": "Gives this description.",
                 "security": [],
-                "responses": ["200": Self.answer("The description.", ["type": "object"])],
+                "responses": ["200": Self.response("The description.", ["type": "object"])],
             ]
         ]
         return .object(paths.mapValues { .object($0) })
@@ -56,7 +56,7 @@ enum OpenAPIDocument {
         if !parameters.isEmpty { operation["parameters"] = .array(parameters) }
         if let body = route.body {
             operation["requestBody"] = [
-                "required": .bool(route.isBodyNeeded),
+                "required": .bool(route.isBodyRequired),
                 "content": ["application/json": ["schema": body.json(isOpen: false)]],
             ]
         }
@@ -72,34 +72,35 @@ enum OpenAPIDocument {
         }
         parameters += route.query.map { item in
             [
-                "name": .text(item.name), "in": "query", "required": .bool(item.isNeeded),
+                "name": .text(item.name), "in": "query", "required": .bool(item.isRequired),
                 "description": .text(item.summary), "schema": item.schema.json(isOpen: false),
             ]
         }
         if route.method != .get {
             parameters.append([
                 "name": "Idempotency-Key", "in": "header", "required": false,
-                "description": .text(Self.idempotencyKey),
+                "description": .text(Self.idempotencyKeyDescription),
                 "schema": ["type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[!-~]{1,128}$"],
             ])
         }
         return parameters
     }
 
-    private static let idempotencyKey =
+    private static let idempotencyKeyDescription =
         "The same key within 60 s is the same request, and gets the same answer. A repetition also has the header "
         + "Idempotency-Age, the milliseconds since the request was first sent; beyond 60 s it is not applied."
 
     private static func responses(_ route: Route) -> JSONValue {
-        let result = Schema.object([.needed("result", route.success.result)]).json(isOpen: true)
-        var responses: [String: JSONValue] = ["\(route.success.status)": Self.answer("Done.", result)]
+        let result = Schema.object([.required("result", route.success.result)]).json(isOpen: true)
+        var responses: [String: JSONValue] = ["\(route.success.status)": Self.response("Done.", result)]
         for status in HTTPStatus.refusals {
-            let isOfList = status == 410
-            let isOfBody = status == 413 || status == 415
-            if isOfList && route.call != "live.list" && route.call != nil { continue }
-            if isOfBody && route.body == nil { continue }
-            responses["\(status)"] = Self.answer(
-                Self.meanings[status] ?? "Refused.", ["$ref": "#/components/schemas/Error"])
+            // Only calls with a cursor get 410: the list of lives, and any call that the request names.
+            let needsCursor = status == 410
+            let needsBody = status == 413 || status == 415
+            if needsCursor && route.call != "live.list" && route.call != nil { continue }
+            if needsBody && route.body == nil { continue }
+            responses["\(status)"] = Self.response(
+                Self.statusDescriptions[status] ?? "Refused.", ["$ref": "#/components/schemas/Error"])
         }
         // These requests are refused before their headers are parsed, so the body is not JSON.
         responses["414"] = ["description": "The request line is too long; the body tells nothing."]
@@ -107,11 +108,12 @@ enum OpenAPIDocument {
         return .object(responses)
     }
 
-    private static func answer(_ description: String, _ schema: JSONValue) -> JSONValue {
+    private static func response(_ description: String, _ schema: JSONValue) -> JSONValue {
         ["description": .text(description), "content": ["application/json": ["schema": schema]]]
     }
 
-    private static let meanings: [Int: String] = [
+    /// The descriptions of the error statuses.
+    private static let statusDescriptions: [Int: String] = [
         400: "The request is not of its form, or beyond a limit.", 401: "The token is missing, wrong or over.",
         403: "The token's bearer may not do this.", 404: "What the request speaks of does not exist.",
         409: "The state of things does not allow it.", 410: "The cursor is too old; begin the walk again.",

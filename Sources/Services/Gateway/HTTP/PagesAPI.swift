@@ -6,18 +6,18 @@ internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 
-/// What a gateway serves to browsers besides the API: the pages, and for trying out tokens.
+/// The settings of the browser pages that a gateway serves besides the API.
 package struct PagesSettings: Sendable {
     /// The files.
     package var site: StaticSite
-    /// The addresses of the gateways' WebSockets; empty: this gateway's, at the host that the browser asked.
+    /// The addresses of the gateways' WebSockets; if empty, this gateway's port at the host of the browser's request.
     package var webSockets: [String]
-    /// The origins besides the pages' own from which images are shown.
+    /// The origins from which images are shown, besides the pages' own origin.
     package var imageOrigins: [String]
-    /// Signs tokens for trying out; nil if none are given.
+    /// Signs demo tokens; nil if no demo tokens are served.
     package var demoTokens: DemoTokens?
 
-    /// Makes settings.
+    /// Creates settings.
     package init(
         site: StaticSite, webSockets: [String] = [], imageOrigins: [String] = [], demoTokens: DemoTokens? = nil
     ) {
@@ -28,27 +28,27 @@ package struct PagesSettings: Sendable {
     }
 }
 
-/// The routes of the pages: each file, the page's settings, tokens for trying out.
+/// The routes of the browser pages: the files, the pages' settings, and demo tokens.
 ///
-/// They need no token, and are not part of the API's description: they serve browsers, not apps.
+/// They require no token. They serve browsers and not apps, so they are not part of the API's description.
 struct PagesAPI: Sendable {
     private let gateway: Gateway
     private let pages: PagesSettings
 
     /// The file that is served at `/`.
-    private static let index = "/pages/index.html"
+    private static let indexPath = "/pages/index.html"
 
     init(_ gateway: Gateway, _ pages: PagesSettings) {
         self.gateway = gateway
         self.pages = pages
     }
 
-    /// Adds the routes.
+    /// Adds the routes to a router.
     func add(to router: inout Router<HTTPHeadHandler>) {
         for file in self.pages.site.files {
             let handler: HTTPHeadHandler = { request in .reject(self.response(to: request, file)) }
             router.add(.get, file.path, handler)
-            if file.path == Self.index { router.add(.get, "/", handler) }
+            if file.path == Self.indexPath { router.add(.get, "/", handler) }
         }
         router.add(.get, "/pages/settings.json") { request in .reject(self.settings(for: request)) }
         guard let tokens = self.pages.demoTokens else { return }
@@ -64,16 +64,17 @@ struct PagesAPI: Sendable {
     }
 
     private func response(to request: HTTPRequest, _ file: StaticSite.File) -> HTTPResponse {
-        let answer = StaticSite.answer(
-            file, ifNoneMatch: request.headers["if-none-match"], acceptEncoding: request.headers["accept-encoding"])
+        let response = StaticSite.response(
+            for: file, ifNoneMatch: request.headers["if-none-match"], acceptEncoding: request.headers["accept-encoding"]
+        )
         return HTTPResponse(
-            status: answer.status,
-            headers: answer.headers.map { HTTPHeader($0.name, $0.value) } + self.guards(for: request),
-            body: answer.body)
+            status: response.status,
+            headers: response.headers.map { HTTPHeader($0.name, $0.value) } + self.securityHeaders(for: request),
+            body: response.body)
     }
 
-    /// The headers that confine what a page may do.
-    private func guards(for request: HTTPRequest) -> [HTTPHeader] {
+    /// Returns the security headers, which limit what a page may do.
+    private func securityHeaders(for request: HTTPRequest) -> [HTTPHeader] {
         [
             HTTPHeader(
                 "Content-Security-Policy",
@@ -85,7 +86,7 @@ struct PagesAPI: Sendable {
         ]
     }
 
-    /// The gateways' addresses as the browser that asks can reach them.
+    /// Returns the addresses of the gateways' WebSockets for the browser that makes the request.
     private func webSockets(for request: HTTPRequest) -> [String] {
         if !self.pages.webSockets.isEmpty { return self.pages.webSockets }
         guard let host = request.headers["host"].flatMap({ WebOrigins.hostName(of: $0) }) else { return [] }
@@ -99,7 +100,7 @@ struct PagesAPI: Sendable {
             "demoTokens": .bool(self.pages.demoTokens != nil),
         ])
         let headers = [HTTPHeader("Content-Type", "application/json"), HTTPHeader("Cache-Control", "no-store")]
-        return HTTPResponse(status: 200, headers: headers + self.guards(for: request), body: Wire.encode(body))
+        return HTTPResponse(status: 200, headers: headers + self.securityHeaders(for: request), body: Wire.encode(body))
     }
 
     private func demoToken(_ request: HTTPRequest, _ tokens: DemoTokens) -> HTTPResponse {

@@ -6,54 +6,55 @@
 /// add some.
 enum ResponseSchemas {
     /// All schemas, by name.
-    static let all: [(name: String, form: Schema)] =
+    static let all: [(name: String, schema: Schema)] =
         Self.people + Self.sanctions + Self.lives + Self.stages + Self.apps + Self.errors
 
     /// Returns the schema of a call's result, `{"kind": {…}}`.
     static func result(_ kind: String, _ fields: [Schema.Field] = []) -> Schema {
-        .object([.needed(kind, .object(fields))])
+        .object([.required(kind, .object(fields))])
     }
 
     /// The result of a call that returns no values.
     static let done = Self.result("done")
 
+    /// The schema of a time in milliseconds since 1970.
     private static let time = Schema.int
-    private static let texts = Schema.map(of: .string, 0...Int.max)
+    private static let stringMap = Schema.map(of: .string, 0...Int.max)
 
     /// The time of an answer.
     static let at = Schema.Field.optional("at", Self.time, "Milliseconds since 1970: when this was so.")
     /// The revision of a live's info.
     static let revision = Schema.Field.optional("revision", .count, "Grows with each change of the live's info.")
 
-    private static func list(_ form: Schema) -> Schema { .list(of: form, 0...Int.max) }
+    private static func list(_ element: Schema) -> Schema { .list(of: element, 0...Int.max) }
 
     private static let people: [(String, Schema)] = [
         (
             "UserInfo",
-            .object([.needed("userID", .string), .needed("userName", .string), .needed("avatarURL", .string)])
+            .object([.required("userID", .string), .required("userName", .string), .required("avatarURL", .string)])
         ),
         (
             "AudienceMember",
             .object([
-                .needed("user", .named("UserInfo")), .needed("joinedAt", Self.time, "Milliseconds since 1970."),
-                .needed("role", .integer(0...2), "0 owner, 1 admin, 2 anybody else."),
+                .required("user", .named("UserInfo")), .required("joinedAt", Self.time, "Milliseconds since 1970."),
+                .required("role", .integer(0...2), "0 owner, 1 admin, 2 anybody else."),
             ])
         ),
         (
             "AudiencePage",
             .object([
-                .needed("members", Self.list(.named("AudienceMember"))),
-                .needed("cursor", .string, "Where the next page begins; empty: there is none."),
-                .needed("count", .count), Self.at,
+                .required("members", Self.list(.named("AudienceMember"))),
+                .required("cursor", .string, "Where the next page begins; empty: there is none."),
+                .required("count", .count), Self.at,
             ])
         ),
         (
             "LiveCount",
             .object([
-                .needed("live", .string), .needed("count", .count, "Users in the live, the owner not counted."),
-                .needed("totalViewers", .count, "All entries, repeat visits counted."),
-                .needed("stale", .boolean, "Presence cannot vouch for the count just now."),
-                .needed("at", Self.time, "Milliseconds since 1970."),
+                .required("live", .string), .required("count", .count, "Users in the live, the owner not counted."),
+                .required("totalViewers", .count, "All entries, repeat visits counted."),
+                .required("stale", .boolean, "Presence cannot vouch for the count just now."),
+                .required("at", Self.time, "Milliseconds since 1970."),
             ])
         ),
     ]
@@ -62,16 +63,16 @@ enum ResponseSchemas {
         (
             "Sanction",
             .object([
-                .needed("user", .string), .optional("until", Self.time, "Milliseconds since 1970; none: for good."),
-                .needed("reason", .string), .needed("by", .string, "Who made it."),
+                .required("user", .string), .optional("until", Self.time, "Milliseconds since 1970; none: for good."),
+                .required("reason", .string), .required("by", .string, "Who made it."),
                 .optional("userInfo", .named("UserInfo"), "As the user was shown then, if it was in the live."),
             ])
         ),
         (
             "SanctionPage",
             .object([
-                .needed("items", Self.list(.named("Sanction"))),
-                .needed("nextOffset", .count, "Where the next page begins; 0: there is none."), Self.at,
+                .required("items", Self.list(.named("Sanction"))),
+                .required("nextOffset", .count, "Where the next page begins; 0: there is none."), Self.at,
                 .optional("own", .named("Sanction"), "Of mutes: the caller's own."),
             ])
         ),
@@ -81,31 +82,31 @@ enum ResponseSchemas {
         (
             "LiveInfo",
             .object([
-                .needed("liveID", .string), .needed("liveName", .string), .needed("notice", .string),
-                .needed("isMessageDisable", .boolean), .needed("isPublicVisible", .boolean),
-                .needed("keepOwnerOnSeat", .boolean), .needed("maxSeatCount", .count),
-                .needed("seatMode", .choice(["free", "apply"])), .needed("seatTemplate", .count),
-                .needed("coverURL", .string), .needed("backgroundURL", .string),
-                .needed("categoryList", Self.list(.int)), .needed("activityStatus", .int),
-                .needed("isGiftEnabled", .boolean), .needed("metaData", Self.texts),
-                .needed("maxMemberCount", .count, "0: as many as the app allows."),
-                .needed("status", .integer(1...3), "1 scheduled, 2 running, 3 suspended."),
-                .needed("liveOwner", .named("UserInfo")),
-                .needed("createTime", Self.time, "Milliseconds since 1970."), .needed("admins", Self.list(.string)),
+                .required("liveID", .string), .required("liveName", .string), .required("notice", .string),
+                .required("isMessageDisable", .boolean), .required("isPublicVisible", .boolean),
+                .required("keepOwnerOnSeat", .boolean), .required("maxSeatCount", .count),
+                .required("seatMode", .choice(["free", "apply"])), .required("seatTemplate", .count),
+                .required("coverURL", .string), .required("backgroundURL", .string),
+                .required("categoryList", Self.list(.int)), .required("activityStatus", .int),
+                .required("isGiftEnabled", .boolean), .required("metaData", Self.stringMap),
+                .required("maxMemberCount", .count, "0: as many as the app allows."),
+                .required("status", .integer(1...3), "1 scheduled, 2 running, 3 suspended."),
+                .required("liveOwner", .named("UserInfo")),
+                .required("createTime", Self.time, "Milliseconds since 1970."), .required("admins", Self.list(.string)),
             ])
         ),
         (
             "LiveListEntry",
             .object([
-                .needed("info", .named("LiveInfo")), .needed("audienceCount", .count),
-                .needed("totalViewerCount", .count),
+                .required("info", .named("LiveInfo")), .required("audienceCount", .count),
+                .required("totalViewerCount", .count),
             ])
         ),
         (
             "LiveDetails",
             .object([
-                .needed("info", .named("LiveInfo")), .needed("epoch", .count), Self.revision,
-                .needed("audience", .named("LiveCount")),
+                .required("info", .named("LiveInfo")), .required("epoch", .count), Self.revision,
+                .required("audience", .named("LiveCount")),
                 .optional("stage", .named("Stage")),
             ])
         ),
@@ -115,13 +116,13 @@ enum ResponseSchemas {
                 [
                     "totalViewers", "totalGiftsSent", "totalGiftCoins", "totalUniqueGiftSenders",
                     "totalLikesReceived", "totalMessageCount", "liveDuration",
-                ].map { .needed($0, .count) })
+                ].map { .required($0, .count) })
         ),
-        ("FeedPosition", .object([.needed("epoch", .count), .needed("number", .count)])),
+        ("FeedPosition", .object([.required("epoch", .count), .required("number", .count)])),
         (
             "LiveCode",
             .object([
-                .needed("live", .string), .needed("code", .int, "0: success."),
+                .required("live", .string), .required("code", .int, "0: success."),
                 .optional("reason", .int, "The reply code that stands behind it."),
             ])
         ),
@@ -131,112 +132,113 @@ enum ResponseSchemas {
         (
             "SeatUser",
             .object([
-                .needed("user", .named("UserInfo")),
-                .needed("role", .integer(0...2), "0 owner, 1 admin, 2 anybody else."), .needed("live", .string),
-                .needed("isMicrophoneOn", .boolean), .needed("allowOpenMicrophone", .boolean),
-                .needed("isCameraOn", .boolean), .needed("allowOpenCamera", .boolean),
-                .needed("suspendStatus", .choice(["none", "inBackground", "inCalling"])),
+                .required("user", .named("UserInfo")),
+                .required("role", .integer(0...2), "0 owner, 1 admin, 2 anybody else."), .required("live", .string),
+                .required("isMicrophoneOn", .boolean), .required("allowOpenMicrophone", .boolean),
+                .required("isCameraOn", .boolean), .required("allowOpenCamera", .boolean),
+                .required("suspendStatus", .choice(["none", "inBackground", "inCalling"])),
             ])
         ),
         (
             "Seat",
             .object([
-                .needed("index", .count), .needed("isLocked", .boolean), .needed("isMicrophoneLocked", .boolean),
-                .needed("isCameraLocked", .boolean), .optional("occupant", .named("SeatUser")),
+                .required("index", .count), .required("isLocked", .boolean), .required("isMicrophoneLocked", .boolean),
+                .required("isCameraLocked", .boolean), .optional("occupant", .named("SeatUser")),
             ])
         ),
         (
             "ConnectionMember",
             .object([
-                .needed("live", .string), .needed("host", .named("UserInfo")), .needed("joinedAt", Self.time),
+                .required("live", .string), .required("host", .named("UserInfo")), .required("joinedAt", Self.time),
                 .optional("seats", Self.list(.named("Seat"))),
             ])
         ),
         (
             "Connection",
             .object([
-                .needed("id", .string), .needed("members", Self.list(.named("ConnectionMember"))),
-                .needed("templateID", .count), .needed("mutedLives", Self.list(.string)),
+                .required("id", .string), .required("members", Self.list(.named("ConnectionMember"))),
+                .required("templateID", .count), .required("mutedLives", Self.list(.string)),
             ])
         ),
         (
             "BattleSide",
             .object([
-                .needed("live", .string), .needed("host", .named("UserInfo")), .needed("score", .int),
-                .needed("hasLeft", .boolean),
+                .required("live", .string), .required("host", .named("UserInfo")), .required("score", .int),
+                .required("hasLeft", .boolean),
             ])
         ),
         (
             "Battle",
             .object([
-                .needed("id", .string), .needed("extensionInfo", .string), .needed("durationSeconds", .count),
-                .needed("needResponse", .boolean), .needed("startTime", Self.time), .needed("endTime", Self.time),
-                .needed("sides", Self.list(.named("BattleSide"))),
+                .required("id", .string), .required("extensionInfo", .string), .required("durationSeconds", .count),
+                .required("needResponse", .boolean), .required("startTime", Self.time), .required("endTime", Self.time),
+                .required("sides", Self.list(.named("BattleSide"))),
                 .optional("ended", .choice(["timeOver", "allMemberExit"])),
             ])
         ),
         (
             "BattleDetails",
             .object([
-                .needed("id", .string), .needed("inviter", .string), .needed("createTime", Self.time),
-                .needed("durationSeconds", .count), .needed("needResponse", .boolean),
-                .needed("extensionInfo", .string), .optional("expiresAt", Self.time),
-                .needed(
+                .required("id", .string), .required("inviter", .string), .required("createTime", Self.time),
+                .required("durationSeconds", .count), .required("needResponse", .boolean),
+                .required("extensionInfo", .string), .optional("expiresAt", Self.time),
+                .required(
                     "invitees",
-                    Self.list(.object([.needed("live", .string), .needed("hasAccepted", .boolean)]))),
+                    Self.list(.object([.required("live", .string), .required("hasAccepted", .boolean)]))),
                 .optional("battle", .named("Battle")),
             ])
         ),
         (
             "Stage",
             .object([
-                .needed("v", .count), .needed("app", .string), .needed("live", .string), .needed("epoch", .count),
-                .needed("revision", .count), .needed("seats", Self.list(.named("Seat"))),
+                .required("v", .count), .required("app", .string), .required("live", .string),
+                .required("epoch", .count),
+                .required("revision", .count), .required("seats", Self.list(.named("Seat"))),
                 .optional("connection", .named("Connection")), .optional("battle", .named("Battle")),
-                .optional("otherBattles", Self.list(.named("Battle"))), .needed("layout", .named("Layout")),
+                .optional("otherBattles", Self.list(.named("Battle"))), .required("layout", .named("Layout")),
             ])
         ),
         (
             "Layout",
             .object([
-                .needed(
+                .required(
                     "canvas",
-                    .object([.needed("width", .count), .needed("height", .count), .needed("templateID", .count)])),
-                .needed(
+                    .object([.required("width", .count), .required("height", .count), .required("templateID", .count)])),
+                .required(
                     "regions",
                     Self.list(
                         .object([
-                            .needed("live", .string), .needed("userID", .string, "Empty: nobody is there."),
-                            .needed("seatIndex", .count), .needed("x", .int), .needed("y", .int),
-                            .needed("width", .count), .needed("height", .count), .needed("zorder", .int),
+                            .required("live", .string), .required("userID", .string, "Empty: nobody is there."),
+                            .required("seatIndex", .count), .required("x", .int), .required("y", .int),
+                            .required("width", .count), .required("height", .count), .required("zorder", .int),
                         ]))),
             ])
         ),
     ]
 
     private static let apps: [(String, Schema)] = [
-        ("GiftText", .object([.needed("name", .string), .needed("desc", .string)])),
+        ("GiftText", .object([.required("name", .string), .required("desc", .string)])),
         (
             "Gift",
             .object([
-                .needed("giftID", .string), .needed("name", .string), .needed("desc", .string),
-                .needed("iconURL", .string), .needed("resourceURL", .string), .needed("level", .count),
-                .needed("coins", .count), .needed("extensionInfo", .string),
+                .required("giftID", .string), .required("name", .string), .required("desc", .string),
+                .required("iconURL", .string), .required("resourceURL", .string), .required("level", .count),
+                .required("coins", .count), .required("extensionInfo", .string),
                 .optional("translations", .map(of: .named("GiftText"), 0...Int.max)),
             ])
         ),
         (
             "GiftCategory",
             .object([
-                .needed("categoryID", .string), .needed("name", .string), .needed("desc", .string),
-                .needed("extensionInfo", .string), .needed("gifts", Self.list(.named("Gift"))),
+                .required("categoryID", .string), .required("name", .string), .required("desc", .string),
+                .required("extensionInfo", .string), .required("gifts", Self.list(.named("Gift"))),
                 .optional("translations", .map(of: .named("GiftText"), 0...Int.max)),
             ])
         ),
         (
             "AppSettings",
             .object([
-                .needed("words", Self.list(.string)), .needed("gifts", Self.list(.named("GiftCategory"))),
+                .required("words", Self.list(.string)), .required("gifts", Self.list(.named("GiftCategory"))),
             ])
         ),
     ]
@@ -245,11 +247,11 @@ enum ResponseSchemas {
         (
             "Error",
             .object([
-                .needed(
+                .required(
                     "error",
                     .object([
-                        .needed("code", .int, "What to switch on (PROTOCOL.md, section 13)."),
-                        .needed("name", .string), .needed("message", .string, "What was wrong, and the limit."),
+                        .required("code", .int, "What to switch on (PROTOCOL.md, section 13)."),
+                        .required("name", .string), .required("message", .string, "What was wrong, and the limit."),
                         .optional("retryAfter", .count, "Milliseconds after which a new try makes sense."),
                         .optional("reason", .string, "Why the live is closed to the caller."),
                     ]))

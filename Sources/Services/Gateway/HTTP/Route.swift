@@ -18,7 +18,7 @@ struct Route: Sendable {
     /// A named part of the path.
     struct PathPart: Sendable {
         var name: String
-        /// The name of the call's parameter.
+        /// The name of the call's parameter that gets the value.
         var field: String
         var schema: Schema
         var summary: String
@@ -27,9 +27,10 @@ struct Route: Sendable {
     /// A query item.
     struct QueryItem: Sendable {
         var name: String
+        /// The name of the call's parameter that gets the value.
         var field: String
         var schema: Schema
-        var isNeeded = false
+        var isRequired = false
         var summary: String
 
         /// Whether the query item may be repeated.
@@ -58,6 +59,7 @@ struct Route: Sendable {
     let path: String
     /// The operation's name in generated clients.
     let id: String
+    /// The name under which the description groups operations.
     let tag: String
     let summary: String
     /// The call's method (PROTOCOL.md, section 5); nil if the path contains it.
@@ -68,19 +70,19 @@ struct Route: Sendable {
     /// The body's schema; nil if the operation has no body.
     var body: Schema?
     /// Whether the body is required; otherwise an empty body counts as `{}`.
-    var isBodyNeeded = true
+    var isBodyRequired = true
     var success: Success
-    /// Converts the request's parameters to the call's; nil: they have the same structure.
+    /// Converts the request's parameters to the call's parameters; nil if they have the same structure.
     var convertParameters: (@Sendable ([String: JSONValue]) -> [String: JSONValue])?
 
     /// The schema of a live's id.
     static let liveID = Schema.text(1...48, pattern: "^[!-.0-~]{1,48}$")
     /// Returns the schema of an identifier: letters, digits, hyphens and underscores.
-    static func word(_ maxLength: Int) -> Schema {
+    static func identifier(_ maxLength: Int) -> Schema {
         .text(1...maxLength, pattern: "^[A-Za-z0-9_-]{1,\(maxLength)}$")
     }
     /// The schema of a user's id.
-    static let userID = Self.word(32)
+    static let userID = Self.identifier(32)
 
     /// Returns the call's method, given the request's path.
     func method(of request: HTTPRequest) -> String { self.call ?? request.parameters["method"] ?? "" }

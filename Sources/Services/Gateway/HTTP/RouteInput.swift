@@ -28,6 +28,7 @@ enum RouteInput {
         return route.convertParameters?(parameters) ?? parameters
     }
 
+    /// Returns the properties of the body, after checking its structure.
     private static func body(of request: HTTPRequest, _ route: Route) throws(APIError) -> [String: JSONValue] {
         let isBlank = request.body.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
         guard let schema = route.body else {
@@ -35,7 +36,7 @@ enum RouteInput {
             return [:]
         }
         if isBlank {
-            if route.isBodyNeeded { throw APIError(.badFrame, "a JSON body is missing") }
+            if route.isBodyRequired { throw APIError(.badFrame, "a JSON body is missing") }
             return [:]
         }
         if let type = request.headers["content-type"] {
@@ -54,38 +55,39 @@ enum RouteInput {
         return value.members
     }
 
+    /// Returns the values of the query items by the fields of the call, after checking their structure and limits.
     private static func query(of request: HTTPRequest, _ route: Route) throws(APIError) -> [String: JSONValue] {
         var values: [String: JSONValue] = [:]
         for item in request.query {
-            guard let known = route.query.first(where: { $0.name == item.name }) else {
+            guard let declared = route.query.first(where: { $0.name == item.name }) else {
                 throw APIError(.badParameter, "\(item.name.prefix(64)) is not known here")
             }
-            if known.isList {
+            if declared.isList {
                 var elements: [JSONValue] = []
-                if case .array(let before)? = values[known.field] { elements = before }
-                values[known.field] = .array(elements + [.text(item.value)])
+                if case .array(let before)? = values[declared.field] { elements = before }
+                values[declared.field] = .array(elements + [.text(item.value)])
                 continue
             }
-            guard values[known.field] == nil else {
-                throw APIError(.badParameter, "\(known.name) is named twice")
+            guard values[declared.field] == nil else {
+                throw APIError(.badParameter, "\(declared.name) is named twice")
             }
-            guard case .integer = known.schema else {
-                values[known.field] = .text(item.value)
+            guard case .integer = declared.schema else {
+                values[declared.field] = .text(item.value)
                 continue
             }
             guard let number = Int64(item.value) else {
-                throw APIError(.badParameter, "\(known.name) is not a whole number in range")
+                throw APIError(.badParameter, "\(declared.name) is not a whole number in range")
             }
-            values[known.field] = .integer(number)
+            values[declared.field] = .integer(number)
         }
-        for known in route.query {
-            guard let value = values[known.field] else {
-                if known.isNeeded { throw APIError(.badParameter, "\(known.name) is missing") }
+        for declared in route.query {
+            guard let value = values[declared.field] else {
+                if declared.isRequired { throw APIError(.badParameter, "\(declared.name) is missing") }
                 continue
             }
             let validationError =
-                known.schema.validationError(in: value, at: known.name)
-                ?? known.schema.limitError(in: value, at: known.name)
+                declared.schema.validationError(in: value, at: declared.name)
+                ?? declared.schema.limitError(in: value, at: declared.name)
             if let validationError { throw APIError(.badParameter, validationError) }
         }
         return values

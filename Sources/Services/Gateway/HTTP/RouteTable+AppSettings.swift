@@ -7,34 +7,34 @@ internal import PlazaWire
 extension RouteTable {
     private static let word = Schema.plain(1...AppLimits.wordBytes)
     private static let words = Schema.object([
-        .needed("words", .list(of: Self.word, 0...AppLimits.words), "Each of 1 to 100 bytes; 64 KB in all.")
+        .required("words", .list(of: Self.word, 0...AppLimits.words), "Each of 1 to 100 bytes; 64 KB in all.")
     ])
     private static let translations = Schema.Field.optional(
         "translations",
         .map(
             of: .object([
-                .needed("name", .plain(0...AppLimits.nameBytes)), .optional("desc", .plain(0...AppLimits.descBytes)),
-            ]), 0...AppLimits.languages, names: Route.word(AppLimits.languageBytes)),
+                .required("name", .plain(0...AppLimits.nameBytes)), .optional("desc", .plain(0...AppLimits.descBytes)),
+            ]), 0...AppLimits.languages, names: Route.identifier(AppLimits.languageBytes)),
         "Name and description by language.")
-    private static let common: [Schema.Field] = [
-        .needed("name", .plain(1...AppLimits.nameBytes)), .optional("desc", .plain(0...AppLimits.descBytes)),
+    private static let commonFields: [Schema.Field] = [
+        .required("name", .plain(1...AppLimits.nameBytes)), .optional("desc", .plain(0...AppLimits.descBytes)),
         .optional("extensionInfo", .plain(0...AppLimits.extensionInfoBytes)), Self.translations,
     ]
     private static let giftFields: [Schema.Field] =
-        Self.common + [
+        Self.commonFields + [
             .optional("iconURL", .plain(0...AppLimits.urlBytes)),
             .optional("resourceURL", .plain(0...AppLimits.urlBytes)),
             .optional("level", .integer(0...Int64(AppLimits.level.upperBound))),
             .optional("coins", .integer(AppLimits.coins), "What one costs."),
         ]
-    private static let id = Route.word(32)
+    private static let itemID = Route.identifier(32)
     private static let categories = Schema.list(
         of: .object(
-            Self.common + [
-                .needed("categoryID", Self.id),
+            Self.commonFields + [
+                .required("categoryID", Self.itemID),
                 .optional(
                     "gifts",
-                    .list(of: .object(Self.giftFields + [.needed("giftID", Self.id)]), 0...AppLimits.gifts)),
+                    .list(of: .object(Self.giftFields + [.required("giftID", Self.itemID)]), 0...AppLimits.gifts)),
             ]), 0...AppLimits.categories)
 
     static let settings: [Route] = [
@@ -42,7 +42,7 @@ extension RouteTable {
             method: .get, path: "/v1/app", id: "getApp", tag: "app", summary: "Gives the app's words and gifts.",
             call: "app.get",
             success: .result(
-                "app", [.needed("settings", .named("AppSettings")), .needed("revision", .count)])),
+                "app", [.required("settings", .named("AppSettings")), .required("revision", .count)])),
         Route(
             method: .put, path: "/v1/app/words", id: "setWords", tag: "app",
             summary: "Replaces the words of the filter.", call: "app.setWords", body: Self.words,
@@ -55,7 +55,7 @@ extension RouteTable {
             summary: "Removes words from the filter; those that are not there are no error.", call: "app.removeWords",
             query: [
                 .init(
-                    name: "word", field: "words", schema: .list(of: Self.word, 1...50), isNeeded: true,
+                    name: "word", field: "words", schema: .list(of: Self.word, 1...50), isRequired: true,
                     summary: "A word to remove.")
             ], success: .done),
         Route(
@@ -67,38 +67,38 @@ extension RouteTable {
                     summary: "The language of names and descriptions, where there is one.")
             ],
             success: .result(
-                "gifts", [.needed("categories", .list(of: .named("GiftCategory"), 0...AppLimits.categories))])),
+                "gifts", [.required("categories", .list(of: .named("GiftCategory"), 0...AppLimits.categories))])),
         Route(
             method: .put, path: "/v1/app/gifts", id: "setGifts", tag: "app",
             summary: "Replaces the whole gift catalogue.", call: "app.setGifts",
-            body: .object([.needed("categories", Self.categories)]), success: .done),
+            body: .object([.required("categories", Self.categories)]), success: .done),
         Route(
             method: .put, path: "/v1/app/gifts/{gift}", id: "putGift", tag: "app",
             summary: "Adds or changes a gift, or moves it to another category.", call: "app.putGift",
-            parts: [.init(name: "gift", field: "giftID", schema: Self.id, summary: "The gift's id.")],
-            body: .object([.needed("category", Self.id, "The category that it is in.")] + Self.giftFields),
+            parts: [.init(name: "gift", field: "giftID", schema: Self.itemID, summary: "The gift's id.")],
+            body: .object([.required("category", Self.itemID, "The category that it is in.")] + Self.giftFields),
             success: .done
-        ) { Self.wrapped($0, as: "gift", keeping: "category") },
+        ) { Self.nested($0, as: "gift", keeping: "category") },
         Route(
             method: .delete, path: "/v1/app/gifts/{gift}", id: "removeGift", tag: "app",
             summary: "Removes a gift.", call: "app.removeGift",
-            parts: [.init(name: "gift", field: "gift", schema: Self.id, summary: "The gift's id.")],
+            parts: [.init(name: "gift", field: "gift", schema: Self.itemID, summary: "The gift's id.")],
             success: .done),
         Route(
             method: .put, path: "/v1/app/gift-categories/{category}", id: "putGiftCategory", tag: "app",
             summary: "Adds or changes a category; its gifts stay as they are.", call: "app.putCategory",
-            parts: [.init(name: "category", field: "categoryID", schema: Self.id, summary: "The category's id.")],
-            body: .object(Self.common), success: .done
-        ) { Self.wrapped($0, as: "category", keeping: nil) },
+            parts: [.init(name: "category", field: "categoryID", schema: Self.itemID, summary: "The category's id.")],
+            body: .object(Self.commonFields), success: .done
+        ) { Self.nested($0, as: "category", keeping: nil) },
         Route(
             method: .delete, path: "/v1/app/gift-categories/{category}", id: "removeGiftCategory", tag: "app",
             summary: "Removes a category with its gifts.", call: "app.removeCategory",
-            parts: [.init(name: "category", field: "category", schema: Self.id, summary: "The category's id.")],
+            parts: [.init(name: "category", field: "category", schema: Self.itemID, summary: "The category's id.")],
             success: .done),
     ]
 
-    /// Moves all parameters except `kept` into an object named `name`.
-    private static func wrapped(
+    /// Returns the parameters with all of them except `kept` moved into an object named `name`.
+    private static func nested(
         _ parameters: [String: JSONValue], as name: String, keeping kept: String?
     ) -> [String: JSONValue] {
         var inner = parameters

@@ -9,7 +9,7 @@ extension RouteTable {
         Route(
             method: .get, path: "/v1/lives/{live}/count", id: "getCount", tag: "audience",
             summary: "Gives how many are in a live.", call: "audience.count", access: .anyone, parts: [.live],
-            success: .result("count", [.needed("count", .named("LiveCount"))])),
+            success: .result("count", [.required("count", .named("LiveCount"))])),
         Route(
             method: .get, path: "/v1/lives/{live}/audience", id: "listAudience", tag: "audience",
             summary: "Gives a page of the audience, in the order of joining.", call: "audience.list", parts: [.live],
@@ -20,7 +20,7 @@ extension RouteTable {
                 .init(
                     name: "count", field: "count", schema: .integer(1...Int64(Limits.audiencePage)),
                     summary: "Members of a page; 200 when not named."),
-            ], success: .result("audience", [.needed("page", .named("AudiencePage"))])),
+            ], success: .result("audience", [.required("page", .named("AudiencePage"))])),
         Route(
             method: .delete, path: "/v1/lives/{live}/audience/{user}", id: "kick", tag: "audience",
             summary: "Puts a user out of a live; it may join again.", call: "audience.kick", parts: [.live, .user],

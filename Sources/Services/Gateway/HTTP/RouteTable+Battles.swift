@@ -6,16 +6,16 @@ internal import PlazaWire
 /// The routes for battles.
 extension RouteTable {
     private static let battlePart = Route.PathPart(
-        name: "battle", field: "battle", schema: Route.word(64), summary: "The battle's id.")
-    private static let battleInfo = Route.Success.result("battleInfo", [.needed("details", .named("BattleDetails"))])
+        name: "battle", field: "battle", schema: Route.identifier(64), summary: "The battle's id.")
+    private static let battleInfo = Route.Success.result("battleInfo", [.required("details", .named("BattleDetails"))])
 
     static let battles: [Route] = [
         Route(
             method: .post, path: "/v1/battles", id: "createBattle", tag: "battles",
             summary: "Asks connected lives to a battle, or begins it at once.", call: "battle.create",
             body: .object([
-                .needed("live", Route.liveID, "The inviting live."),
-                .needed("to", .list(of: Route.liveID, 1...Limits.coHostTargets), "The invited lives."),
+                .required("live", Route.liveID, "The inviting live."),
+                .required("to", .list(of: Route.liveID, 1...Limits.coHostTargets), "The invited lives."),
                 .optional("duration", .count, "Seconds; 0: as long as the app allows."),
                 .optional("needResponse", .boolean, "Whether the invited are asked; false begins at once."),
                 .optional("timeout", .integer(0...Limits.requestTimeoutSeconds.upperBound), "Seconds to answer."),
@@ -26,9 +26,9 @@ extension RouteTable {
                 result: ResponseSchemas.result(
                     "battle",
                     [
-                        .needed("battle", .string), .optional("startTime", .int, "Milliseconds since 1970."),
+                        .required("battle", .string), .optional("startTime", .int, "Milliseconds since 1970."),
                         .optional("endTime", .int),
-                        .needed("codes", .list(of: .named("LiveCode"), 0...Limits.coHostLives)),
+                        .required("codes", .list(of: .named("LiveCode"), 0...Limits.coHostLives)),
                     ]))),
         Route(
             method: .get, path: "/v1/battles/{battle}", id: "getBattle", tag: "battles",
@@ -44,12 +44,13 @@ extension RouteTable {
             parts: [Self.battlePart],
             body: .object([
                 .optional("operation", .integer(1...2), "1 adds, which is the default; 2 overwrites."),
-                .needed(
+                .required(
                     "scores",
                     .list(
-                        of: .object([.needed("live", Route.liveID), .needed("score", .int)]), 1...Limits.coHostLives)),
+                        of: .object([.required("live", Route.liveID), .required("score", .int)]), 1...Limits.coHostLives
+                    )),
             ]),
             success: .result(
-                "scores", [.needed("codes", .list(of: .named("LiveCode"), 0...Limits.coHostLives))])),
+                "scores", [.required("codes", .list(of: .named("LiveCode"), 0...Limits.coHostLives))])),
     ]
 }

@@ -7,7 +7,7 @@ internal import PlazaWire
 extension RouteTable {
     private static let users = Schema.list(of: Route.userID, 1...SanctionLimits.usersPerCall)
     private static let usersQuery = Route.QueryItem(
-        name: "user", field: "users", schema: Self.users, isNeeded: true, summary: "A user's id; 1 to 20.")
+        name: "user", field: "users", schema: Self.users, isRequired: true, summary: "A user's id; 1 to 20.")
     private static let banDuration = Schema.integer(-1...SanctionLimits.seconds.upperBound, but: 0)
     private static let muteDuration = Schema.integer(-1...SanctionLimits.seconds.upperBound)
     private static let page: [Route.QueryItem] = [
@@ -18,7 +18,7 @@ extension RouteTable {
             name: "count", field: "count", schema: .integer(1...Int64(SanctionLimits.page)),
             summary: "Entries of a page; 100 when not named."),
     ]
-    private static let sanctionPage = Route.Success.result("sanctions", [.needed("page", .named("SanctionPage"))])
+    private static let sanctionPage = Route.Success.result("sanctions", [.required("page", .named("SanctionPage"))])
 
     static let sanctions: [Route] = [
         Route(
@@ -30,7 +30,8 @@ extension RouteTable {
             summary: "Puts users out of a live, and lets them not enter for a while.", call: "live.ban",
             parts: [.live],
             body: .object([
-                .needed("users", Self.users), .needed("duration", Self.banDuration, "Seconds from 1 on; -1: for good."),
+                .required("users", Self.users),
+                .required("duration", Self.banDuration, "Seconds from 1 on; -1: for good."),
                 .optional("reason", .plain(0...SanctionLimits.reasonBytes), "At most 200 bytes."),
             ]), success: .done),
         Route(
@@ -45,8 +46,8 @@ extension RouteTable {
             method: .post, path: "/v1/lives/{live}/mutes", id: "mute", tag: "sanctions",
             summary: "Lets users not write in a live for a while.", call: "live.mute", parts: [.live],
             body: .object([
-                .needed("users", Self.users),
-                .needed("duration", Self.muteDuration, "Seconds; -1: for good, 0: they may write again."),
+                .required("users", Self.users),
+                .required("duration", Self.muteDuration, "Seconds; -1: for good, 0: they may write again."),
             ]), success: .done),
         Route(
             method: .delete, path: "/v1/lives/{live}/mutes", id: "unmute", tag: "sanctions",

@@ -20,7 +20,7 @@ extension RouteTable {
             method: .patch, path: "/v1/lives/{live}/guests/{user}", id: "moveGuest", tag: "stage",
             summary: "Moves someone on a seat to another seat.", call: "seat.move", parts: [.live, .user],
             body: .object([
-                .needed("seatIndex", Self.seatIndex),
+                .required("seatIndex", Self.seatIndex),
                 .optional(
                     "policy", .integer(0...2), "When taken: 0 refuses, 1 puts the occupant off, 2 swaps."),
             ]), success: .done),
@@ -35,7 +35,7 @@ extension RouteTable {
                 .optional(
                     "seatIndex", .integer(-1...Int64(Limits.seatCount - 1)), "-1, or not named: the lowest free seat.")
             ]),
-            isBodyNeeded: false, success: .result("seat", [.optional("index", .count)])),
+            isBodyRequired: false, success: .result("seat", [.optional("index", .count)])),
         Route(
             method: .put, path: "/v1/lives/{live}/guests/{user}/devices/{device}/lock", id: "lockDevice", tag: "stage",
             summary: "Forces a device of someone on a seat off, and keeps it off.", call: "seat.lockDevice",

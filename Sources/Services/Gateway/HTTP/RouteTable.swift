@@ -11,7 +11,7 @@ enum RouteTable {
         + Self.calls
 
     /// The fields of a live that a create or update request may set (R13.12).
-    private static let changes: [Schema.Field] = [
+    private static let settableFields: [Schema.Field] = [
         .optional("liveName", .plain(0...Limits.liveNameBytes), "At most 100 bytes; the live's id when empty."),
         .optional("notice", .text(0...Limits.noticeBytes), "At most 100 bytes."),
         .optional("isMessageDisable", .boolean, "Mutes all but owner and admins."),
@@ -21,11 +21,14 @@ enum RouteTable {
         .optional("coverURL", .plain(0...Limits.urlBytes)), .optional("backgroundURL", .plain(0...Limits.urlBytes)),
         .optional("categoryList", .list(of: .int, 0...Limits.categories)), .optional("activityStatus", .int),
         .optional("isGiftEnabled", .boolean),
-        .optional("maxMemberCount", .count, "Viewers that the live takes; 0: as many as the app allows."),
+        .optional(
+            "maxMemberCount", .integer(0...AppPolicy.largestAudience),
+            "Viewers that the live takes; 0: as many as the app allows."),
     ]
 
-    private static let live = ResponseSchemas.result(
-        "live", [.needed("info", .named("LiveInfo")), .needed("epoch", .count), ResponseSchemas.revision])
+    /// The result of a create or update request.
+    private static let liveResult = ResponseSchemas.result(
+        "live", [.required("info", .named("LiveInfo")), .required("epoch", .count), ResponseSchemas.revision])
 
     static let lives: [Route] = [
         Route(
@@ -49,47 +52,47 @@ enum RouteTable {
             success: .result(
                 "lives",
                 [
-                    .needed("items", .list(of: .named("LiveListEntry"), 0...Limits.listPage)),
-                    .needed("cursor", .string, "For the next page; empty: this is the last."),
+                    .required("items", .list(of: .named("LiveListEntry"), 0...Limits.listPage)),
+                    .required("cursor", .string, "For the next page; empty: this is the last."),
                 ])),
         Route(
             method: .post, path: "/v1/lives", id: "createLive", tag: "lives",
             summary: "Creates a live for a user, who need not be there.", call: "live.create",
             body: .object(
                 [
-                    .needed("live", Route.liveID), .needed("owner", Route.userID),
+                    .required("live", Route.liveID), .required("owner", Route.userID),
                     .optional("ownerName", .plain(0...Limits.userNameBytes)),
                     .optional("ownerAvatarURL", .plain(0...Limits.urlBytes)),
-                ] + Self.changes), success: .init(status: 201, result: Self.live)),
+                ] + Self.settableFields), success: .init(status: 201, result: Self.liveResult)),
         Route(
             method: .get, path: "/v1/lives/{live}", id: "getLive", tag: "lives",
             summary: "Gives a live's info, count and stage.", call: "live.get", access: .anyone, parts: [.live],
-            success: .result("room", [.needed("details", .named("LiveDetails"))])),
+            success: .result("room", [.required("details", .named("LiveDetails"))])),
         Route(
             method: .patch, path: "/v1/lives/{live}", id: "updateLive", tag: "lives",
             summary: "Changes the fields that are named.", call: "live.update", parts: [.live],
-            body: .object(Self.changes), success: .init(result: Self.live)),
+            body: .object(Self.settableFields), success: .init(result: Self.liveResult)),
         Route(
             method: .delete, path: "/v1/lives/{live}", id: "endLive", tag: "lives",
             summary: "Ends a live for good.", call: "live.end", parts: [.live],
-            success: .result("statistics", [.needed("statistics", .named("LiveStatistics")), ResponseSchemas.at])
+            success: .result("statistics", [.required("statistics", .named("LiveStatistics")), ResponseSchemas.at])
         ),
         Route(
             method: .get, path: "/v1/lives/{live}/statistics", id: "getStatistics", tag: "lives",
             summary: "Gives a live's figures so far, or at its end.", call: "live.summary", access: .anyone,
             parts: [.live],
-            success: .result("statistics", [.needed("statistics", .named("LiveStatistics")), ResponseSchemas.at])
+            success: .result("statistics", [.required("statistics", .named("LiveStatistics")), ResponseSchemas.at])
         ),
         Route(
             method: .get, path: "/v1/lives/{live}/metadata", id: "getMetadata", tag: "metadata",
             summary: "Gives a live's metadata.", call: "metadata.get", access: .anyone, parts: [.live],
-            query: [Self.keys("The keys to give; all when none is named.")],
-            success: .result("metadata", [.needed("values", .map(of: .string, 0...Int.max))])),
+            query: [Self.keysQuery("The keys to give; all when none is named.")],
+            success: .result("metadata", [.required("values", .map(of: .string, 0...Int.max))])),
         Route(
             method: .patch, path: "/v1/lives/{live}/metadata", id: "setMetadata", tag: "metadata",
             summary: "Sets the keys that are named.", call: "metadata.set", parts: [.live],
             body: .object([
-                .needed(
+                .required(
                     "metadata",
                     .map(
                         of: .text(0...Limits.metadataValueBytes), 1...Limits.metadataKeys,
@@ -99,13 +102,14 @@ enum RouteTable {
         Route(
             method: .delete, path: "/v1/lives/{live}/metadata", id: "deleteMetadata", tag: "metadata",
             summary: "Removes the keys that are named.", call: "metadata.delete", parts: [.live],
-            query: [Self.keys("The keys to remove.", isNeeded: true)], success: .done),
+            query: [Self.keysQuery("The keys to remove.", isRequired: true)], success: .done),
     ]
 
-    private static func keys(_ summary: String, isNeeded: Bool = false) -> Route.QueryItem {
+    /// Returns the query item with metadata keys.
+    private static func keysQuery(_ summary: String, isRequired: Bool = false) -> Route.QueryItem {
         .init(
             name: "key", field: "keys",
-            schema: .list(of: .string, (isNeeded ? 1 : 0)...Int.max), isNeeded: isNeeded, summary: summary)
+            schema: .list(of: .string, (isRequired ? 1 : 0)...Int.max), isRequired: isRequired, summary: summary)
     }
 
     /// The route for any call by its name, also for calls that have no other route.
@@ -118,7 +122,7 @@ enum RouteTable {
                 .init(
                     name: "method", field: "method", schema: .choice(Self.callable),
                     summary: "The call's name; what needs a connection is not among them.")
-            ], body: .anything, isBodyNeeded: false, success: .init(result: .anything))
+            ], body: .anything, isBodyRequired: false, success: .init(result: .anything))
     ]
 
     /// The calls that do not require a WebSocket connection.

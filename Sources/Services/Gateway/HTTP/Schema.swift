@@ -3,20 +3,23 @@ internal import PlazaWire
 
 /// The schema of a JSON value, used to check request bodies and to generate the OpenAPI description.
 ///
-/// Only the structure of a body is checked: types, property names and choices. Lengths and ranges are described, but the
+/// Only the structure of a body is checked: types, property names and choices. Lengths and ranges are only described. The
 /// machine that executes the call checks them, so that a violation has the same error code over HTTP and WebSocket.
 /// Lengths in a schema are in characters; the machine's limits are in bytes.
 indirect enum Schema: Hashable, Sendable {
     case boolean
-    /// `but` is a number in the range that is not allowed.
+    /// A whole number in the range, except the number `but`.
     case integer(ClosedRange<Int64>, but: Int64? = nil)
     /// A text with a length in characters. The pattern is only described, not checked.
     case text(ClosedRange<Int>, pattern: String? = nil)
+    /// One of several texts.
     case choice([String])
-    case list(of: Schema, ClosedRange<Int>)
-    /// An object with property names of the client's choice and a limited number of properties. The schema of the names
+    /// A list with a number of elements in the range. Whether they are unique is only described; the machine checks it.
+    case list(of: Schema, ClosedRange<Int>, isUnique: Bool = false)
+    /// An object whose property names the client chooses, with a number of properties in the range. The schema of the names
     /// is only described, not checked.
     case map(of: Schema, ClosedRange<Int>, names: Schema? = nil)
+    /// An object with these properties.
     case object([Field])
     /// One of several objects.
     case either([Schema])
@@ -29,7 +32,7 @@ indirect enum Schema: Hashable, Sendable {
     struct Field: Hashable, Sendable {
         var name: String
         var schema: Schema
-        var isNeeded: Bool
+        var isRequired: Bool
         /// A one-sentence description; may be empty.
         var summary: String
     }
@@ -46,71 +49,73 @@ indirect enum Schema: Hashable, Sendable {
 
 extension Schema.Field {
     /// Returns a required property.
-    static func needed(_ name: String, _ schema: Schema, _ summary: String = "") -> Self {
-        Self(name: name, schema: schema, isNeeded: true, summary: summary)
+    static func required(_ name: String, _ schema: Schema, _ summary: String = "") -> Self {
+        Self(name: name, schema: schema, isRequired: true, summary: summary)
     }
     /// Returns an optional property.
     static func optional(_ name: String, _ schema: Schema, _ summary: String = "") -> Self {
-        Self(name: name, schema: schema, isNeeded: false, summary: summary)
+        Self(name: name, schema: schema, isRequired: false, summary: summary)
     }
 }
 
 extension Schema {
-    /// Checks the structure of `value`, but no limits.
+    /// Checks the structure of `value`, but not the limits.
     ///
     /// - Parameters:
     ///   - value: The value to check.
     ///   - path: The path of the value in the body, used in the message.
     /// - Returns: An error message; nil if the value conforms to the schema.
     func validationError(in value: JSONValue, at path: String = "") -> String? {
-        let place = path.isEmpty ? "the body" : path
+        let subject = path.isEmpty ? "the body" : path
         switch (self, value) {
         case (.boolean, .bool), (.text, .text), (.integer, .integer), (.anything, .object): return nil
-        case (.boolean, _): return "\(place) is not true or false"
-        case (.anything, _): return "\(place) is not an object"
-        case (.integer, _): return "\(place) is not a whole number in range"
-        case (.text, _): return "\(place) is not a string"
+        case (.boolean, _): return "\(subject) is not true or false"
+        case (.anything, _): return "\(subject) is not an object"
+        case (.integer, _): return "\(subject) is not a whole number in range"
+        case (.text, _): return "\(subject) is not a string"
         case (.choice(let choices), .text(let text)):
-            return choices.contains(text) ? nil : "\(place) is not one of \(choices.joined(separator: ", "))"
-        case (.choice, _): return "\(place) is not a string"
-        case (.list(let form, _), .array(let elements)):
-            return elements.indices.lazy.compactMap { form.validationError(in: elements[$0], at: "\(place).\($0)") }
-                .first
-        case (.list, _): return "\(place) is not a list"
-        case (.map(let form, _, _), .object(let members)):
+            return choices.contains(text) ? nil : "\(subject) is not one of \(choices.joined(separator: ", "))"
+        case (.choice, _): return "\(subject) is not a string"
+        case (.list(let element, _, _), .array(let elements)):
+            return elements.indices.lazy.compactMap {
+                element.validationError(in: elements[$0], at: "\(subject).\($0)")
+            }
+            .first
+        case (.list, _): return "\(subject) is not a list"
+        case (.map(let property, _, _), .object(let members)):
             return members.sorted { $0.key < $1.key }.lazy.compactMap {
-                form.validationError(in: $0.value, at: "\(place).\($0.key)")
+                property.validationError(in: $0.value, at: "\(subject).\($0.key)")
             }.first
         case (.map, _), (.object, .null), (.object, .bool), (.object, .integer), (.object, .number), (.object, .text),
             (.object, .array):
-            return "\(place) is not an object"
+            return "\(subject) is not an object"
         case (.object(let fields), .object(let members)): return Self.validationError(in: members, of: fields, at: path)
-        case (.either(let forms), _):
-            let validationErrors = forms.map { $0.validationError(in: value, at: path) }
+        case (.either(let schemas), _):
+            let validationErrors = schemas.map { $0.validationError(in: value, at: path) }
             if validationErrors.contains(nil) { return nil }
             return
-                "\(place) is of none of the possible forms: \(validationErrors.compactMap { $0 }.joined(separator: "; "))"
-        case (.named, _): return "\(place) is not taken here"
+                "\(subject) is of none of the possible forms: \(validationErrors.compactMap { $0 }.joined(separator: "; "))"
+        case (.named, _): return "\(subject) is not taken here"
         }
     }
 
-    /// Returns an error message if a query item exceeds a limit.
+    /// Returns an error message if the value of a query item exceeds a limit.
     ///
-    /// Limits of bodies are checked by the call's machine instead.
-    func limitError(in value: JSONValue, at place: String) -> String? {
+    /// The limits of bodies are checked by the call's machine instead.
+    func limitError(in value: JSONValue, at path: String) -> String? {
         switch (self, value) {
         case (.integer(let range, _), .integer(let number)):
             guard !range.contains(number) else { return nil }
-            return "\(place) is \(number); \(range.lowerBound) to \(range.upperBound) are possible"
+            return "\(path) is \(number); \(range.lowerBound) to \(range.upperBound) are possible"
         case (.text(let range, _), .text(let text)):
             let length = text.unicodeScalars.count
             guard !range.contains(length) else { return nil }
-            return "\(place) has \(length) characters; \(range.lowerBound) to \(range.upperBound) are possible"
-        case (.list(let form, let range), .array(let elements)):
+            return "\(path) has \(length) characters; \(range.lowerBound) to \(range.upperBound) are possible"
+        case (.list(let element, let range, _), .array(let elements)):
             guard range.contains(elements.count) else {
-                return "\(place) has \(elements.count) entries; \(range.lowerBound) to \(range.upperBound) are possible"
+                return "\(path) has \(elements.count) entries; \(range.lowerBound) to \(range.upperBound) are possible"
             }
-            return elements.indices.lazy.compactMap { form.limitError(in: elements[$0], at: "\(place).\($0)") }.first
+            return elements.indices.lazy.compactMap { element.limitError(in: elements[$0], at: "\(path).\($0)") }.first
         default: return nil
         }
     }
@@ -120,7 +125,7 @@ extension Schema {
         let prefix = path.isEmpty ? "" : "\(path)."
         for field in fields {
             guard let value = members[field.name] else {
-                if field.isNeeded { return "\(prefix)\(field.name) is missing" }
+                if field.isRequired { return "\(prefix)\(field.name) is missing" }
                 continue
             }
             if let validationError = field.schema.validationError(in: value, at: prefix + field.name) {
@@ -153,14 +158,15 @@ extension Schema {
             if let pattern { members["pattern"] = .text(pattern) }
             return .object(members)
         case .choice(let choices): return ["type": "string", "enum": .array(choices.map { .text($0) })]
-        case .list(let form, let range):
-            var members: [String: JSONValue] = ["type": "array", "items": form.json(isOpen: isOpen)]
+        case .list(let element, let range, let isUnique):
+            var members: [String: JSONValue] = ["type": "array", "items": element.json(isOpen: isOpen)]
             if range.lowerBound > 0 { members["minItems"] = .integer(Int64(range.lowerBound)) }
             if range.upperBound < Int.max { members["maxItems"] = .integer(Int64(range.upperBound)) }
+            if isUnique { members["uniqueItems"] = .bool(true) }
             return .object(members)
-        case .map(let form, let range, let names):
+        case .map(let property, let range, let names):
             var members: [String: JSONValue] = [
-                "type": "object", "additionalProperties": form.json(isOpen: isOpen),
+                "type": "object", "additionalProperties": property.json(isOpen: isOpen),
             ]
             if let names { members["propertyNames"] = names.json(isOpen: isOpen) }
             if range.lowerBound > 0 { members["minProperties"] = .integer(Int64(range.lowerBound)) }
@@ -175,11 +181,11 @@ extension Schema {
                 properties[field.name] = .object(schema)
             }
             var members: [String: JSONValue] = ["type": "object", "properties": .object(properties)]
-            let needed = fields.filter(\.isNeeded).map { JSONValue.text($0.name) }
-            if !needed.isEmpty { members["required"] = .array(needed) }
+            let required = fields.filter(\.isRequired).map { JSONValue.text($0.name) }
+            if !required.isEmpty { members["required"] = .array(required) }
             if !isOpen { members["additionalProperties"] = false }
             return .object(members)
-        case .either(let forms): return ["oneOf": .array(forms.map { $0.json(isOpen: isOpen) })]
+        case .either(let schemas): return ["oneOf": .array(schemas.map { $0.json(isOpen: isOpen) })]
         case .anything: return ["type": "object"]
         case .named(let name): return ["$ref": .text("#/components/schemas/\(name)")]
         }

@@ -21,9 +21,9 @@ final class TableReader: Sendable {
     private let recentNotices: RecentOffset
     /// When the ranking of lives, from which lists are answered, must next be refreshed, in milliseconds of the
     /// monotonic clock.
-    private let refreshAt = Atomic<Int64>(0)
+    private let rankingRefreshAt = Atomic<Int64>(0)
 
-    private static let maxPollTimeout: Int64 = 500
+    private static let maxPollMilliseconds: Int64 = 500
     /// The age of the oldest notices that are read at the start.
     private static let noticeSpan = Milliseconds.seconds(60)
 
@@ -46,12 +46,12 @@ final class TableReader: Sendable {
 
     /// Reads until `stop` is called.
     func run() {
-        self.scheduleRefresh()
+        self.scheduleRankingRefresh()
         self.follower.run(self)
     }
 
-    private func scheduleRefresh() {
-        self.refreshAt.store((MonotonicClock.now + Ranking.interval).milliseconds, ordering: .relaxed)
+    private func scheduleRankingRefresh() {
+        self.rankingRefreshAt.store((MonotonicClock.now + Ranking.interval).milliseconds, ordering: .relaxed)
     }
 }
 
@@ -61,33 +61,33 @@ extension TableReader: CompactedTopicSubscriber {
     /// Returns the start offsets of all partitions of the notices, and of the partition with this gateway's replies.
     func additionalPartitions(_ consumer: KafkaConsumer) throws(KafkaError) -> [TopicPartition: Int64] {
         for topic in [PlazaTopic.userNotices, .replies] {
-            _ = try consumer.topicMetadata(topic.rawValue, timeout: .seconds(10))
+            _ = try consumer.loadTopicMetadata(topic.rawValue, timeout: .seconds(10))
         }
         var offsets: [TopicPartition: Int64] = [:]
         let partitions = Int32(self.gateway.settings.partitions)
         for number in 0..<partitions {
             let partition = TopicPartition(PlazaTopic.userNotices.rawValue, number)
             let spanStart = try self.recentNotices.find(consumer, partition)
-            // A failure may last longer than the span, so reading continues at the next unread offset if that is
-            // earlier. `spanStart` is negative if it stands for the beginning of the partition; `lastRead` is negative
-            // if no notice was read yet.
-            let lastRead = self.gateway.tables.lastNoticeOffset(ofPartition: Int(number))
-            offsets[partition] = spanStart >= 0 && lastRead >= 0 ? min(spanStart, lastRead + 1) : spanStart
+            // After a failure that lasted longer than the span, the notices before the span would be skipped. So reading
+            // continues at the next unread offset if that is earlier. `spanStart` is negative if it stands for the
+            // beginning of the partition; `lastReadOffset` is negative if no notice was read yet.
+            let lastReadOffset = self.gateway.tables.lastNoticeOffset(ofPartition: Int(number))
+            offsets[partition] = spanStart >= 0 && lastReadOffset >= 0 ? min(spanStart, lastReadOffset + 1) : spanStart
         }
-        let own = PlazaTopic.partition(of: self.gateway.settings.id.text, among: Int(partitions))
-        offsets[TopicPartition(PlazaTopic.replies.rawValue, Int32(own))] = LogicalOffset.end
+        let replyPartition = PlazaTopic.partition(of: self.gateway.settings.id.text, among: Int(partitions))
+        offsets[TopicPartition(PlazaTopic.replies.rawValue, Int32(replyPartition))] = LogicalOffset.end
         return offsets
     }
 
-    /// Notices are not awaited: one that is read after the other topics are loaded is sent to its user at once.
+    /// Returns false for notices: a notice that is read after the other topics are loaded is sent to its user immediately.
     func mustLoadFirst(topic: String) -> Bool { topic != PlazaTopic.userNotices.rawValue }
 
     func preparePoll() -> Duration {
         let now = MonotonicClock.now
-        let refreshAt = MonotonicTime(milliseconds: self.refreshAt.load(ordering: .relaxed))
+        let refreshAt = MonotonicTime(milliseconds: self.rankingRefreshAt.load(ordering: .relaxed))
         let nextReplyAt = self.gateway.releaseReplies()
         let deadline = min(nextReplyAt ?? refreshAt, refreshAt)
-        return .milliseconds(max(1, min(Self.maxPollTimeout, (deadline - now).count)))
+        return .milliseconds(max(1, min(Self.maxPollMilliseconds, (deadline - now).count)))
     }
 
     func topicsLoaded() {
@@ -96,15 +96,15 @@ extension TableReader: CompactedTopicSubscriber {
     }
 
     func turnFinished() {
-        guard MonotonicClock.milliseconds >= self.refreshAt.load(ordering: .relaxed) else { return }
-        self.scheduleRefresh()
+        guard MonotonicClock.milliseconds >= self.rankingRefreshAt.load(ordering: .relaxed) else { return }
+        self.scheduleRankingRefresh()
         self.gateway.refreshRankingAndPruneNotices()
     }
 
     func readFailed(_ error: KafkaError) {
         ConsumerLoop.logFailure(
             error, "the tables cannot be read now", isStarting: !self.gateway.isFilled, in: self.log)
-        self.gateway.brokerLost()
+        self.gateway.brokerConnectionLost()
     }
 
     /// Applies one record to the tables; a record that cannot be decoded is logged and skipped.
@@ -151,6 +151,7 @@ extension TableReader: CompactedTopicSubscriber {
         }
     }
 
+    /// Applies a record of `audience.counts`: a live's viewer count, or the epoch of a presence partition.
     private func applyCount(_ record: IncomingRecord, _ key: String) throws(WireError) {
         if key.hasPrefix(PresenceEpochRecord.keyPrefix) {
             if let value = record.value {

@@ -4,18 +4,18 @@ internal import GatewayCore
 internal import MachineKit
 internal import PlazaModel
 
-/// The lives, rankings and notices that all threads of a gateway read.
+/// The read model, the ranking, the notices and the buffered replies of a gateway, for all its threads.
 ///
 /// They are filled by the thread that reads the public topics.
 final class Tables: Sendable {
     private struct State {
         var model = ReadModel()
-        var awaited = AwaitedReplies()
+        var awaitedReplies = AwaitedReplies()
         var notices = NoticeRing()
         var ranking: Ranking
         /// The compiled word filters of apps whose backends decide about messages, each with the revision that it was
         /// compiled from.
-        var filters: [AppID: (revision: Int64, words: WordFilter)] = [:]
+        var wordFilters: [AppID: (revision: Int64, filter: WordFilter)] = [:]
     }
 
     private let state: Locked<State>
@@ -31,39 +31,41 @@ final class Tables: Sendable {
     }
 
     /// Returns the app's word filter.
-    func filter(of app: AppID) -> WordFilter {
-        let (known, revision, words) = self.state.withLock { state in
-            (state.filters[app], state.model.apps.revision(of: app), state.model.apps[app].words)
+    func wordFilter(of app: AppID) -> WordFilter {
+        let (cached, revision, words) = self.state.withLock { state in
+            (state.wordFilters[app], state.model.apps.revision(of: app), state.model.apps[app].words)
         }
-        if let known, known.revision == revision { return known.words }
+        if let cached, cached.revision == revision { return cached.filter }
         // Compiling the filter takes long, and all threads use the lock, so it is compiled outside the lock.
         let filter = WordFilter(words)
-        self.state.withLock { $0.filters[app] = (revision, filter) }
+        self.state.withLock { $0.wordFilters[app] = (revision, filter) }
         return filter
     }
 
-    /// Changes the model, and removes the buffered replies that can be sent afterwards.
+    /// Changes the model with `body`, and removes the buffered replies that can be sent then.
+    ///
+    /// - Returns: Whether `body` has changed the model, and the removed replies.
     func change(at now: MonotonicTime, _ body: (inout ReadModel) -> Bool) -> (isNew: Bool, released: [Reply]) {
         self.state.withLock { state in
             guard body(&state.model) else { return (false, []) }
-            return (true, state.awaited.release(in: state.model, at: now))
+            return (true, state.awaitedReplies.release(in: state.model, at: now))
         }
     }
 
     /// Returns whether a reply can be sent now; otherwise buffers it until the model has its revision or it times out.
     func canSend(_ reply: Reply, at now: MonotonicTime) -> Bool {
-        self.state.withLock { $0.awaited.canSend(reply, in: $0.model, at: now) }
+        self.state.withLock { $0.awaitedReplies.canSend(reply, in: $0.model, at: now) }
     }
 
     /// Removes and returns the buffered replies whose deadline has passed.
     func removeOverdueReplies(at now: MonotonicTime) -> [Reply] {
-        self.state.withLock { $0.awaited.release(in: $0.model, at: now) }
+        self.state.withLock { $0.awaitedReplies.release(in: $0.model, at: now) }
     }
 
     /// The earliest deadline of a buffered reply.
-    var nextDeadline: MonotonicTime? { self.state.withLock { $0.awaited.nextDeadline } }
+    var nextReplyDeadline: MonotonicTime? { self.state.withLock { $0.awaitedReplies.nextDeadline } }
 
-    /// Adds a new snapshot for lists.
+    /// Adds a new snapshot of the order of lives for lists.
     ///
     /// Sorting takes long, so it is done outside the lock.
     func refreshRanking(at now: MonotonicTime) {
@@ -78,7 +80,7 @@ final class Tables: Sendable {
     func page(
         app: AppID, cursor: String, count: Int, category: Int?, isAscending: Bool, at now: MonotonicTime
     ) throws(ReplyError) -> CallResult {
-        let (items, next) = try self.state.withLock {
+        let (items, nextCursor) = try self.state.withLock {
             (state) throws(ReplyError) -> (items: [LiveListEntry], cursor: String) in
             let model = state.model
             return try state.ranking.page(
@@ -87,7 +89,7 @@ final class Tables: Sendable {
                 model.listEntry($0, category: category)
             }
         }
-        return .lives(items: items, cursor: next)
+        return .lives(items: items, cursor: nextCursor)
     }
 
     /// Returns one page of a live's co-host candidates, in the order of the app's list.
@@ -96,7 +98,7 @@ final class Tables: Sendable {
     func candidates(_ key: LiveKey, cursor: String, for caller: Caller, at now: MonotonicTime) throws(ReplyError)
         -> CallResult
     {
-        let (items, next) = try self.state.withLock {
+        let (items, nextCursor) = try self.state.withLock {
             (state) throws(ReplyError) -> (items: [LiveListEntry], cursor: String) in
             let model = state.model
             guard let host = model.running(key) else {
@@ -109,12 +111,10 @@ final class Tables: Sendable {
                 model.candidate($0, for: host)
             }
         }
-        return .lives(items: items, cursor: next)
+        return .lives(items: items, cursor: nextCursor)
     }
 
-    /// Adds a notice.
-    ///
-    /// Returns false if the notice was added before.
+    /// Adds a notice; returns false if the notice was added before.
     func add(_ notice: NoticeRing.Entry, at now: MonotonicTime) -> Bool {
         self.state.withLock { $0.notices.append(notice, at: now) }
     }
@@ -132,10 +132,10 @@ final class Tables: Sendable {
     }
 
     /// Removes expired notices.
-    func prune(at now: MonotonicTime) { self.state.withLock { $0.notices.prune(at: now) } }
+    func pruneNotices(at now: MonotonicTime) { self.state.withLock { $0.notices.prune(at: now) } }
 
     /// The numbers of lives, of notices and of buffered replies.
-    var sizes: (lives: Int, notices: Int, awaited: Int) {
-        self.state.withLock { ($0.model.liveCount, $0.notices.count, $0.awaited.count) }
+    var sizes: (lives: Int, notices: Int, awaitedReplies: Int) {
+        self.state.withLock { ($0.model.liveCount, $0.notices.count, $0.awaitedReplies.count) }
     }
 }

@@ -10,7 +10,7 @@ internal import ServiceShell
 /// Reads feed items that are no longer cached, for all shards, on a dedicated thread.
 ///
 /// It reads the items that resuming clients missed, and earlier messages for new viewers. One consumer scans a few
-/// partitions concurrently; one scan serves all requests of its partition.
+/// partitions concurrently. One scan serves all requests for its partition whose ranges of offsets are near each other.
 final class ReplayReader: ReplaySource {
     private let gateway: Gateway
     private let log: Log
@@ -21,7 +21,8 @@ final class ReplayReader: ReplaySource {
     private let records: Counter
     private let mode: KafkaMode
 
-    private static let batch = 2000
+    /// The largest number of records of one poll.
+    private static let maxPollRecords = 2000
     /// The poll timeout while requests are open.
     private static let busyTimeout: Duration = .milliseconds(20)
     private static let idleTimeout: Duration = .milliseconds(500)
@@ -55,8 +56,8 @@ final class ReplayReader: ReplaySource {
     /// When the thread last began a turn of its loop.
     var lastTurnAt: MonotonicTime { self.loop.lastTurnAt }
 
-    func request(_ id: ReplayID, _ request: ReplayRequest, partition: Int, until: MonotonicTime) -> Bool {
-        let isQueued = self.queue.withLock { $0.add(id, request, partition: partition, until: until) }
+    func request(_ id: ReplayID, _ request: ReplayRequest, partition: Int, deadline: MonotonicTime) -> Bool {
+        let isQueued = self.queue.withLock { $0.add(id, request, partition: partition, deadline: deadline) }
         if isQueued { self.loop.wakeUp() }
         return isQueued
     }
@@ -86,48 +87,48 @@ final class ReplayReader: ReplaySource {
     }
 
     private func read(_ consumer: KafkaConsumer, _ scans: inout [Int: RunningScan]) throws(KafkaError) {
-        _ = try consumer.topicMetadata(PlazaTopic.roomFeed.rawValue, timeout: .seconds(10))
-        let checkpoints = try AppendedFeed.checkpointClient(self.kafka, mode: self.mode)
+        _ = try consumer.loadTopicMetadata(PlazaTopic.roomFeed.rawValue, timeout: .seconds(10))
+        let checkpoints = try AppendedFeed.makeCheckpointClient(self.kafka, mode: self.mode)
         defer { checkpoints?.close() }
         var records: [IncomingRecord] = []
         while self.loop.beginTurn() {
-            try self.begin(consumer, checkpoints, &scans)
+            try self.startScans(consumer, checkpoints, &scans)
             let isIdle = scans.isEmpty && self.queue.withLock { $0.count } == 0
             records.removeAll(keepingCapacity: true)
             let outcome = try consumer.poll(
-                max: Self.batch, timeout: isIdle ? Self.idleTimeout : Self.busyTimeout,
+                max: Self.maxPollRecords, timeout: isIdle ? Self.idleTimeout : Self.busyTimeout,
                 into: &records)
             self.records.add(records.count)
             let now = MonotonicClock.now
-            for record in records { Self.take(record, &scans, at: now) }
-            for (partition, end) in outcome.ends {
+            for record in records { Self.process(record, &scans, at: now) }
+            for (partition, end) in outcome.reachedEnds {
                 guard let running = scans[Int(partition.partition)] else { continue }
-                scans[Int(partition.partition)]?.scan.reachedEnd(at: running.filter.completeOffset(upTo: end))
+                scans[Int(partition.partition)]?.scan.partitionEndReached(at: running.filter.completeOffset(upTo: end))
             }
-            try self.conclude(consumer, &scans, at: now)
+            try self.finishScans(consumer, &scans, at: now)
         }
     }
 
     /// Starts scans, within the limits of concurrent scans and unsent bytes.
-    private func begin(
+    private func startScans(
         _ consumer: KafkaConsumer, _ checkpoints: KafkaConsumer?, _ scans: inout [Int: RunningScan]
     ) throws(KafkaError) {
-        while scans.count < ReplayLimits.partitions, self.reservations.count < ReplayLimits.bytes {
+        while scans.count < ReplayLimits.maxConcurrentScans, self.reservations.count < ReplayLimits.maxUnsentBytes {
             let busy = Set(scans.keys)
-            guard var scan = self.queue.withLock({ $0.next(besides: busy) }) else { return }
+            guard var scan = self.queue.withLock({ $0.nextScan(excluding: busy) }) else { return }
             // The requests left the queue, so they are stored in `scans` at once; otherwise an error would lose them.
             scans[scan.partition] = RunningScan(scan: scan)
             let topicPartition = Self.topicPartition(scan.partition)
             if scan.isSearch {
-                scan.begins(at: try consumer.beginning(of: topicPartition, timeout: .seconds(1)))
+                scan.limit(toLogStart: try consumer.beginningOffset(of: topicPartition, timeout: .seconds(1)))
                 scans[scan.partition]?.scan = scan
             }
-            if scan.isOver { continue }
+            if scan.isFinished { continue }
             do throws(KafkaError) {
-                let (batches, start) = try AppendedFeed.batchFilter(
-                    of: topicPartition.partition, from: scan.bounds.lowerBound, checkpoints: checkpoints)
-                scans[scan.partition]?.filter = batches
-                try consumer.incrementalAssign([topicPartition: start])
+                let (filter, startOffset) = try AppendedFeed.batchFilter(
+                    of: topicPartition.partition, from: scan.bounds.lowerBound, checkpointClient: checkpoints)
+                scans[scan.partition]?.filter = filter
+                try consumer.incrementalAssign([topicPartition: startOffset])
             } catch {
                 // The error affects only this partition; the scans of the others continue.
                 scans[scan.partition] = nil
@@ -137,29 +138,30 @@ final class ReplayReader: ReplaySource {
         }
     }
 
-    private static func take(_ record: IncomingRecord, _ scans: inout [Int: RunningScan], at now: MonotonicTime) {
+    /// Passes a record through its partition's filter to the scan.
+    private static func process(_ record: IncomingRecord, _ scans: inout [Int: RunningScan], at now: MonotonicTime) {
         let partition = Int(record.partition)
-        guard scans[partition]?.scan.isOver == false else { return }
+        guard scans[partition]?.scan.isFinished == false else { return }
         var accepted: [IncomingRecord] = []
         scans[partition]?.filter.accept(record, into: &accepted)
         for record in accepted {
             let key = record.key.flatMap { LiveKey(text: String(decoding: $0, as: UTF8.self)) }
             let isNeeded = key.map { scans[partition]?.scan.concerns($0) ?? false } ?? false
-            scans[partition]?.scan.take(isNeeded ? FeedRecord(record, at: now) : nil, at: record.offset)
+            scans[partition]?.scan.process(isNeeded ? FeedRecord(record, at: now) : nil, at: record.offset)
         }
-        // A dropped record also advances the scan, once the filter has decided about all earlier records.
+        // A record that the filter dropped also advances the scan, once the filter has decided about all earlier records.
         let completeOffset = scans[partition]?.filter.completeOffset(upTo: record.offset + 1) ?? 0
-        if completeOffset > record.offset { scans[partition]?.scan.take(nil, at: record.offset) }
+        if completeOffset > record.offset { scans[partition]?.scan.process(nil, at: record.offset) }
     }
 
-    /// Finishes the scans that have ended, and reports the outcomes of their requests.
-    private func conclude(
+    /// Reports the outcomes of expired requests, and those of the scans that have ended.
+    private func finishScans(
         _ consumer: KafkaConsumer, _ scans: inout [Int: RunningScan], at now: MonotonicTime
     ) throws(KafkaError) {
-        var late = self.queue.withLock { $0.expired(at: now) }
+        var expired = self.queue.withLock { $0.removeExpired(at: now) }
         for partition in scans.keys.sorted() {
-            late += scans[partition]?.scan.expire(at: now) ?? []
-            guard let scan = scans[partition]?.scan, scan.isOver else { continue }
+            expired += scans[partition]?.scan.removeExpired(at: now) ?? []
+            guard let scan = scans[partition]?.scan, scan.isFinished else { continue }
             scans[partition] = nil
             let result = scan.finish()
             for group in result.groups {
@@ -169,7 +171,7 @@ final class ReplayReader: ReplaySource {
             self.queue.withLock { $0.putBack(result.unfinished, partition: partition) }
             if !scan.bounds.isEmpty { try consumer.incrementalUnassign([Self.topicPartition(partition)]) }
         }
-        if !late.isEmpty { self.gateway.replayReceived(late, nil) }
+        if !expired.isEmpty { self.gateway.replayReceived(expired, nil) }
     }
 
     private static func topicPartition(_ number: Int) -> TopicPartition {

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Accounts for the bytes of replay items that were read but not sent yet.
 ///
-/// The bytes are counted as long as the reservation exists. While the sum exceeds `ReplayLimits.bytes`, no further scan
+/// The bytes are counted as long as the reservation exists. While the sum exceeds `ReplayLimits.maxUnsentBytes`, no further scan
 /// begins (I16, bounded memory).
 package final class ReplayReservation: Sendable {
     /// The sum of all reservations.

@@ -6,7 +6,7 @@ internal import Observability
 internal import PlazaModel
 internal import WebSocket
 
-/// A client whose replay is pending, either in the replay reader or until the feed reaches the client's position.
+/// A client that waits for its replay: for the replay reader, or until the feed reaches the client's position.
 private struct PendingReplay {
     var live: ShardLive
     var join: PendingJoin
@@ -22,9 +22,9 @@ private struct PendingReplay {
 final class ShardReplay {
     private unowned let shard: Shard
     private let gateway: Gateway
-    /// The clients with a request to the replay reader, by the request's number.
+    /// The clients that wait for the replay reader, by the number of their request.
     private var awaitingReader: [UInt64: PendingReplay] = [:]
-    /// The clients whose position is ahead of this gateway's feed, by a number from the same sequence.
+    /// The clients whose position is ahead of this gateway's feed, by numbers from the same sequence.
     private var awaitingFeed: [UInt64: PendingReplay] = [:]
     private var lastNumber: UInt64 = 0
 
@@ -44,23 +44,23 @@ final class ShardReplay {
         let token =
             latest
             ?? FeedToken(
-                FeedPosition(epoch: join.epoch, number: 0), offset: self.gateway.feeds.end(of: live.key))
+                FeedPosition(epoch: join.epoch, number: 0), offset: self.gateway.feeds.readOffset(of: live.key))
         self.shard.send(.reply(id: join.call, join.outcome.adding(token)), to: client)
         let history = self.gateway.feeds.history(live.key, epoch: join.epoch, upTo: client.caughtUpTo)
         if let search = history?.search {
-            self.request(search, join, live, timeout: ReplayLimits.historyTimeout)
+            self.sendRequest(search, join, live, timeout: ReplayLimits.historyTimeout)
         } else {
             self.sendHistory(history?.messages ?? [], latest, to: client, in: live)
         }
     }
 
-    /// Serves a client that resumes: sends exactly the items that it missed, or replies that it must load a snapshot
-    /// (I7).
+    /// Serves a client that resumes: sends exactly the items that the client missed, or replies that it must load a
+    /// snapshot (I7).
     func resume(_ point: ResumePoint, _ join: PendingJoin, _ live: ShardLive) {
         let client = join.client
         var (point, join) = (point, join)
         if point.position == FeedPosition(epoch: 0, number: 0) {
-            // The client does not know its position, so it gets all items, or a reply that it must load a snapshot.
+            // The client does not know its position. It gets all items, or the reply that it must load a snapshot.
             point.position.epoch = join.epoch
             point.token = nil
             join.resume = point
@@ -69,20 +69,20 @@ final class ShardReplay {
                     result: .resumed(ticket: ticket, position: point.position, replayed: replayed))
             }
         }
-        // If this gateway does not know the feed's position, delivery continues after the client's own position, and
-        // the client detects any gap by the item numbers.
-        let own = point.position.epoch == join.epoch ? point.position.number : 0
-        client.caughtUpTo = self.latestToken(of: live, epoch: join.epoch)?.position.number ?? own
+        // If this gateway does not know the feed's position, delivery continues after the client's position, and the
+        // client detects any gap by the numbers of the items.
+        let clientNumber = point.position.epoch == join.epoch ? point.position.number : 0
+        client.caughtUpTo = self.latestToken(of: live, epoch: join.epoch)?.position.number ?? clientNumber
         guard point.position.epoch == join.epoch else { return self.refuse(.otherLive, join, live) }
         var token = FeedToken(point.position)
-        if let text = point.token, let named = FeedToken(text: text), named.position == point.position {
-            token = named
+        if let text = point.token, let sentToken = FeedToken(text: text), sentToken.position == point.position {
+            token = sentToken
         }
-        switch self.gateway.feeds.resume(live.key, after: token) {
+        switch self.gateway.feeds.planResume(live.key, after: token) {
         case .cache: self.replay([], nil, join, live)
         case .cacheAfter(let number): self.replay([], nil, join.resuming(after: number), live)
-        case .later: self.waitForFeed(join, live)
-        case .reader(let request): self.request(request, join, live, timeout: ReplayLimits.resumeTimeout)
+        case .waitForFeed: self.waitForFeed(join, live)
+        case .reader(let request): self.sendRequest(request, join, live, timeout: ReplayLimits.resumeTimeout)
         case .refused(let reason): self.refuse(reason, join, live)
         }
     }
@@ -94,12 +94,12 @@ final class ShardReplay {
         self.proceed(pending, outcome.answer, reservation)
     }
 
-    /// Continues the clients whose position the feed has reached, and those whose deadline has passed, which get no
+    /// Continues the clients whose position the feed has reached, and those whose deadline has passed; the latter get no
     /// replay.
     func sweep(at now: MonotonicTime) {
         for (number, pending) in self.awaitingFeed {
-            let last = self.latestToken(of: pending.live, epoch: pending.join.epoch)?.position.number ?? 0
-            let isReached = pending.join.resume.map { $0.position.number <= last } ?? true
+            let latestNumber = self.latestToken(of: pending.live, epoch: pending.join.epoch)?.position.number ?? 0
+            let isReached = pending.join.resume.map { $0.position.number <= latestNumber } ?? true
             guard isReached || pending.deadline <= now else { continue }
             self.awaitingFeed[number] = nil
             self.proceed(pending, isReached ? .found([]) : .refused(.gone), nil)
@@ -113,34 +113,38 @@ final class ShardReplay {
 
     /// Cancels the pending replay of a client that left its live.
     func cancel(_ number: UInt64) {
-        let known = self.awaitingReader.removeValue(forKey: number) ?? self.awaitingFeed.removeValue(forKey: number)
-        guard let pending = known, pending.join.resume != nil, !pending.join.client.isDetached else { return }
+        let removed = self.awaitingReader.removeValue(forKey: number) ?? self.awaitingFeed.removeValue(forKey: number)
+        guard let pending = removed, pending.join.resume != nil, !pending.join.client.isDetached else { return }
         let error = ReplyError(.staleTicket, "you are out of the live; join it again")
         self.shard.send(.reply(id: pending.join.call, .failure(error: error)), to: pending.join.client)
     }
 
-    private func request(_ request: ReplayRequest, _ join: PendingJoin, _ live: ShardLive, timeout: Milliseconds) {
+    /// Sends a request to the replay reader; the client waits for its outcome.
+    private func sendRequest(_ request: ReplayRequest, _ join: PendingJoin, _ live: ShardLive, timeout: Milliseconds) {
         self.lastNumber += 1
         let id = ReplayID(shard: self.shard.number, number: self.lastNumber)
         let pending = PendingReplay(live: live, join: join, deadline: self.shard.now + timeout)
-        join.client.backlog = Client.Backlog(since: self.shard.now, deferred: 0, replay: .reading(id.number))
-        if self.gateway.requestReplay(id, request, until: MonotonicClock.now + timeout) {
+        join.client.backlog = Client.Backlog(
+            lastProgressAt: self.shard.now, deferredCount: 0, replay: .reading(id.number))
+        if self.gateway.requestReplay(id, request, deadline: MonotonicClock.now + timeout) {
             self.awaitingReader[id.number] = pending
         } else {
             self.proceed(pending, .refused(.full), nil)
         }
     }
 
-    /// Defers the resume until the feed reaches the client's position: another gateway sent items that this one has not
-    /// read yet, or the position does not exist.
+    /// Defers the resume until the feed reaches the client's position: another gateway has sent items that this gateway
+    /// has not read yet, or the position does not exist.
     private func waitForFeed(_ join: PendingJoin, _ live: ShardLive) {
-        guard self.awaitingFeed.count < ReplayLimits.waiting else { return self.refuse(.full, join, live) }
+        guard self.awaitingFeed.count < ReplayLimits.maxQueuedRequests else { return self.refuse(.full, join, live) }
         self.lastNumber += 1
-        join.client.backlog = Client.Backlog(since: self.shard.now, deferred: 0, replay: .reading(self.lastNumber))
+        join.client.backlog = Client.Backlog(
+            lastProgressAt: self.shard.now, deferredCount: 0, replay: .reading(self.lastNumber))
         self.awaitingFeed[self.lastNumber] = PendingReplay(
             live: live, join: join, deadline: self.shard.now + ReplayLimits.resumeTimeout)
     }
 
+    /// Continues a client with the answer to its request.
     private func proceed(_ pending: PendingReplay, _ answer: ReplayAnswer, _ reservation: ReplayReservation?) {
         let (live, join) = (pending.live, pending.join)
         let client = join.client
@@ -160,10 +164,10 @@ final class ShardReplay {
         let client = join.client
         self.skipUncachedItems(client, live, epoch: join.epoch)
         var token = self.latestToken(of: live, epoch: join.epoch)
-        if let known = token, known.position.number != client.caughtUpTo {
+        if let latest = token, latest.position.number != client.caughtUpTo {
             token = FeedToken(FeedPosition(epoch: join.epoch, number: client.caughtUpTo))
         }
-        // A search was made already, so the request for another one is ignored.
+        // A search was made already, so `history.search` is ignored.
         let history = self.gateway.feeds.history(live.key, epoch: join.epoch, upTo: client.caughtUpTo)
         self.sendHistory(history?.messages ?? [], token, to: client, in: live)
         self.shard.delivery.resumeDelivery(client)
@@ -176,39 +180,39 @@ final class ShardReplay {
         guard let token else { return }
         let limit = self.gateway.settings.budget.bytes / 2
         var bytes = 0
-        let sent = messages.reversed().prefix { item in
+        let newestFirst = messages.reversed().prefix { item in
             bytes += item.bytes.count
             return bytes <= limit
         }
-        if sent.isEmpty {
-            client.socket.send(live.frames.position(token))
+        if newestFirst.isEmpty {
+            client.socket.send(live.frames.positionFrame(token))
         } else {
-            self.gateway.metrics.historyItems.add(sent.count)
-            client.socket.send(live.frames.history(sent.reversed()[...], at: token))
+            self.gateway.metrics.historyItems.add(newestFirst.count)
+            client.socket.send(live.frames.historyFrames(newestFirst.reversed()[...], at: token))
         }
     }
 
-    /// Replies to a client that resumes, and sends it first `items`, then the items in the cache.
+    /// Replies to a client that resumes, and sends the client first `items`, then the items in the cache.
     private func replay(
         _ items: ArraySlice<EncodedFeedItem>, _ reservation: ReplayReservation?, _ join: PendingJoin, _ live: ShardLive
     ) {
         guard let point = join.resume else { return }
         let client = join.client
-        let last = FeedPosition(epoch: join.epoch, number: items.last?.number ?? point.position.number)
-        let isKnown = self.latestToken(of: live, epoch: join.epoch) != nil
-        guard !isKnown || self.gateway.feeds.canAnswer(live.key, after: last) else {
+        let lastReplayed = FeedPosition(epoch: join.epoch, number: items.last?.number ?? point.position.number)
+        let isFeedKnown = self.latestToken(of: live, epoch: join.epoch) != nil
+        guard !isFeedKnown || self.gateway.feeds.hasAllItems(of: live.key, after: lastReplayed) else {
             return self.refuse(.gone, join, live)
         }
         self.gateway.metrics.replays.add()
         self.shard.send(.reply(id: join.call, join.outcome), to: client)
         client.caughtUpTo = point.position.number
         client.backlog = Client.Backlog(
-            since: self.shard.now, deferred: client.backlog?.deferred ?? 0,
+            lastProgressAt: self.shard.now, deferredCount: client.backlog?.deferredCount ?? 0,
             replay: items.isEmpty ? .finished : .items(items, reservation))
         self.shard.delivery.resumeDelivery(client)
     }
 
-    /// Replays to a client that had no item before: only now is it known with which number its feed begins.
+    /// Replays to a client that has not received any item: its position follows from the first item that was found.
     private func replayFromStart(
         _ items: ArraySlice<EncodedFeedItem>, _ reservation: ReplayReservation?, _ join: PendingJoin, _ live: ShardLive
     ) {
@@ -216,7 +220,7 @@ final class ShardReplay {
             return self.replay(items, reservation, join.resuming(after: first.number - 1), live)
         }
         guard let text = join.resume?.token, let token = FeedToken(text: text),
-            case .cacheAfter(let number) = self.gateway.feeds.resume(live.key, after: token)
+            case .cacheAfter(let number) = self.gateway.feeds.planResume(live.key, after: token)
         else { return self.refuse(.gone, join, live) }
         self.replay([], reservation, join.resuming(after: number), live)
     }
@@ -225,7 +229,7 @@ final class ShardReplay {
     /// the next item.
     private func refuse(_ reason: ReplayRefusal, _ join: PendingJoin, _ live: ShardLive) {
         let client = join.client
-        self.gateway.metrics.refusedReplay(reason)
+        self.gateway.metrics.replayRefused(reason)
         self.skipUncachedItems(client, live, epoch: join.epoch)
         let position = FeedPosition(epoch: join.epoch, number: client.caughtUpTo)
         if case .success(.resumed(let ticket, _, _)) = join.outcome {
@@ -235,9 +239,9 @@ final class ShardReplay {
         if client.backlog != nil { self.shard.delivery.resumeDelivery(client) }
     }
 
-    /// Advances a client that lacks uncached items to the first cached item.
+    /// Lets a client continue with the first cached item, if it lacks items that are not cached any more.
     private func skipUncachedItems(_ client: Client, _ live: ShardLive, epoch: Int64) {
-        guard let oldest = self.gateway.feeds.oldest(live.key), oldest.epoch == epoch else { return }
+        guard let oldest = self.gateway.feeds.oldestPosition(live.key), oldest.epoch == epoch else { return }
         client.caughtUpTo = max(client.caughtUpTo, oldest.number - 1)
     }
 

@@ -25,50 +25,54 @@ final class Client {
     var isInCallSweep = false
     /// The sign-in state, which decides whether a later sign-in closes this connection.
     var signIn = DeviceSignIn(connection: 0, isOnly: false)
-    /// Whether the token sets the user's name or avatar; the user can then not change it.
+    /// Whether the token sets the user's name, so that the user cannot change it.
     var hasFixedName = false
+    /// Whether the token sets the user's avatar, so that the user cannot change it.
     var hasFixedAvatar = false
-    /// The calls that are not yet forwarded because a decision of the app's backend is pending, in the order in which
-    /// they were received.
+    /// The calls that are not forwarded yet because a decision of the app's backend is pending, in the order in which they
+    /// were received.
     var pendingCalls: [PendingCall] = []
     /// The calls that wait for an answer that several clients share: their ids, and since when they wait.
-    var waitingReads: [(id: Int64, since: MonotonicTime)] = []
-    /// The state of a client whose feed is held back; nil while new items are sent to it at once.
+    var waitingReads: [(id: Int64, waitsSince: MonotonicTime)] = []
+    /// The state of a client whose feed is held back; nil while new items are sent to the client immediately.
     var backlog: Backlog?
-    /// The live whose feed is sent to the client, and the client's index among the live's viewers.
+    /// The live whose feed is sent to the client.
     var live: ShardLive?
+    /// The client's index among the live's viewers.
     var indexInLive = 0
-    /// The number of the last item that need not be sent to the client: the client has received all items up to it, or
-    /// they precede its join.
+    /// The number of the last item that need not be sent to the client.
+    ///
+    /// All items up to it were sent, or precede the
+    /// client's join.
     var caughtUpTo: Int64 = 0
     /// The next connection of the same user on this shard.
     var nextOfUser: Client?
-    /// The offset of the last notice that was sent to the client.
-    var lastNotice: Int64 = -1
+    /// The offset of the last notice that was sent to the client; -1 if none was sent.
+    var lastNoticeOffset: Int64 = -1
     /// Whether the admission control counts this connection among the connections of its user.
     var isCounted = false
     /// The number of malformed frames that the client has sent.
-    var badFrames: UInt8 = 0
+    var badFrameCount: UInt8 = 0
     /// Detects late retries.
     var retryAges = RetryAges()
 
     /// The state of a reader whose feed is held back, because it is too slow or a replay must be sent first.
     struct Backlog {
-        /// When the reader last made progress.
-        var since: MonotonicTime
+        /// When the last items were sent to the reader.
+        var lastProgressAt: MonotonicTime
         /// The number of items that the ledger counts as deferred for the reader.
-        var deferred: Int
+        var deferredCount: Int
         /// The replay that must be sent before the items in the cache.
         var replay = ReplayState.finished
     }
 
     /// The progress of a reader's replay.
     enum ReplayState {
-        /// Nothing is left to replay: the cache has all items that the reader lacks.
+        /// No item is left to replay: the cache has all items that the reader lacks.
         case finished
-        /// The missed items are being read; the number is the read's key in `ShardReplay`.
+        /// The missed items are being read, or the feed is awaited; the number is the pending replay's key in `ShardReplay`.
         case reading(UInt64)
-        /// These items must still be sent; the reservation counts their bytes.
+        /// These items must still be sent; the reservation accounts for their bytes.
         case items(ArraySlice<EncodedFeedItem>, ReplayReservation?)
     }
 
@@ -81,13 +85,13 @@ final class Client {
         self.givenSession = SessionID("")
     }
 
-    /// Whether a call with this id waits for an answer that several clients share.
+    /// Returns whether a call with this id waits for an answer that several clients share.
     func isWaitingRead(_ id: Int64) -> Bool { self.waitingReads.contains { $0.id == id } }
 
     /// The client's user within its app.
     var userKey: UserKey { UserKey(self.app, self.user.userID) }
-    /// When the client was last heard from, in the loop's time.
+    /// When the last bytes were received from the client, in the loop's time.
     var lastReceived: MonotonicTime { MonotonicTime(milliseconds: Int64(self.socket.lastReceivedMilliseconds)) }
-    /// The key of a live of the client's app.
+    /// Returns the key of a live of the client's app.
     func key(_ live: LiveID) -> LiveKey { LiveKey(self.app, live) }
 }

@@ -9,7 +9,7 @@ internal import Webhooks
 enum MailboxMessage: Sendable {
     /// New items of a live's feed.
     case feed(LiveKey, epoch: Int64, [EncodedFeedItem])
-    /// A feed partition was read up to its end; from now on new items of its lives are posted.
+    /// A feed partition was read up to its end; new items of its lives are posted from now on.
     case partitionLoaded(Int)
     /// The outcome of a replay request, and the reservation of its bytes.
     case replay(ReplayOutcome, ReplayReservation?)
@@ -23,13 +23,13 @@ enum MailboxMessage: Sendable {
     case liveRemoved(LiveKey)
     /// Presence lost this partition's state; the shard must assert its members (I5, presence recovers).
     case assertMembers(partition: Int)
-    /// Another connection has taken over the session.
+    /// Another connection has taken over the session from the connection with this generation.
     case sessionReplaced(SessionID, generation: UInt32)
-    /// The record of a call or request was lost.
-    case notDelivered(token: UInt64)
+    /// The record of a WebSocket or HTTP call was lost.
+    case recordLost(token: UInt64)
     /// An HTTP call for a machine.
     case request(HTTPCall)
-    /// An answer for several clients, and their calls that waited for it.
+    /// An answer, and the calls that waited for it.
     case sharedAnswer(SharedAnswer, [WaitingRead])
     /// The decision of an app's backend about a call.
     case webhookDecided(SessionID, generation: UInt32, call: Int64, WebhookDecision)
@@ -37,19 +37,19 @@ enum MailboxMessage: Sendable {
     case drain
 }
 
-/// An HTTP call that was checked and parsed; a shard forwards it and completes it with the reply.
+/// An HTTP call that was checked and parsed; a shard forwards the call, and completes it with the reply.
 struct HTTPCall: Sendable {
     /// The request's session name; the same for the same idempotency key and call.
     var session: SessionID
     var method: String
     var record: TopicRecord
-    /// Whether the metrics count it as a call; false for the gateway's own.
+    /// Whether the metrics count the call; false for the gateway's own requests.
     var isCounted = true
     /// Called once with the reply, on the shard's thread.
     var complete: @Sendable (Outcome) -> Void
 }
 
-/// The record of an open call, with the token that identifies it if it is lost.
+/// The record of an open call, with the token that identifies the record if it is lost.
 struct SentRecord: Sendable {
     var record: TopicRecord
     var token: UInt64

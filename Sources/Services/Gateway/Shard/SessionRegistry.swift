@@ -4,7 +4,7 @@ internal import PlazaModel
 
 /// Maps each session to the shard that has its connection.
 ///
-/// It is used to route replies, and to find the connection that a new connection of the same session replaces.
+/// The gateway uses it to route replies, and to find the connection that a new connection of the same session replaces.
 final class SessionRegistry: Sendable {
     /// The shard and the generation of a session's connection.
     struct Location: Sendable {
@@ -28,9 +28,9 @@ final class SessionRegistry: Sendable {
     /// - Parameters:
     ///   - session: The session.
     ///   - shard: The shard of the connection.
-    ///   - publish: Writes the notice for other gateways, and returns whether the session may be claimed. Runs under
-    ///     the lock and must be short: notices must be written in the order in which connections replace each other,
-    ///     because a late notice of an older connection could close the newest one.
+    ///   - publish: Writes the notice for other gateways, and returns whether the session may be claimed. A late notice of
+    ///     an older connection could close the newest connection. So `publish` runs under the lock, and notices are written
+    ///     in the order in which connections replace each other. It must be short.
     /// - Returns: The new connection's generation, and the location of the connection that it replaces, if any. Nil if
     ///   `publish` returned false; nothing was changed then.
     func claim(_ session: SessionID, shard: Int, publish: () -> Bool) -> (generation: UInt32, replaced: Location?)? {

@@ -8,11 +8,11 @@ internal import PlazaModel
 internal import PlazaWire
 internal import WebSocket
 
-/// One event loop of a gateway with its connections: owns the components that handle calls, delivery and so on, and
-/// routes events to them.
+/// One event loop of a gateway with its connections.
 ///
-/// It is created on the loop's thread, and only that thread accesses it and its components. Other threads post messages
-/// to its mailbox. Nothing in it may block.
+/// Owns the components that handle logins, calls, delivery and so on, and routes events to them. The shard is created on
+/// the loop's thread, and only that thread accesses the shard and its components. Other threads post messages to its
+/// mailbox. No code of a shard may block.
 final class Shard {
     let gateway: Gateway
     let number: Int
@@ -33,8 +33,10 @@ final class Shard {
     private(set) lazy var drain = ShardDrain(self)
     private var server: WebSocketServer?
     private var timers: [LoopTimer] = []
-    private var sweepPosition = 0
+    /// The index of the first connection that the next sweep checks.
+    private var sweepIndex = 0
 
+    /// The interval of `sweep`.
     static let sweepMilliseconds: UInt64 = 100
 
     init(_ gateway: Gateway, number: Int, loop: EventLoop, port: UInt16) throws(LoopError) {
@@ -48,22 +50,23 @@ final class Shard {
         self.server?.admission = gateway.admission
         self.server?.requestFilter = { request in
             if !settings.origins.allows(request.header("origin"), host: request.header("host")) { return .forbidden }
-            // A client may offer no subprotocol; if it offers any, ours must be among them.
-            let offer = request.header("sec-websocket-protocol")
-            return offer == nil || request.subprotocol != nil ? nil : .malformed(.subprotocol)
+            // A client may offer no subprotocol. If it offers some, the gateway's must be among them.
+            let offeredSubprotocols = request.header("sec-websocket-protocol")
+            return offeredSubprotocols == nil || request.subprotocol != nil ? nil : .malformed(.subprotocol)
         }
         try self.group.startSweeping()
         try self.delivery.start()
         try self.sharedReads.start()
-        try self.every(Self.sweepMilliseconds) { [unowned self] in self.sweep() }
-        let step = UInt64(HeartbeatPlan(lease: settings.lease).step.count)
-        try self.every(step) { [unowned self] in self.heartbeats.sendNextStep() }
+        try self.repeatAction(everyMilliseconds: Self.sweepMilliseconds) { [unowned self] in self.sweep() }
+        let heartbeatInterval = UInt64(HeartbeatPlan(lease: settings.lease).stepInterval.count)
+        try self.repeatAction(everyMilliseconds: heartbeatInterval) { [unowned self] in self.heartbeats.sendNextStep() }
     }
 
+    /// Returns the configuration of this shard's share of the WebSockets.
     private static func configuration(_ settings: GatewaySettings) -> WebSocketConfiguration {
         var configuration = WebSocketConfiguration()
         configuration.maxMessageBytes = Limits.clientFrameBytes
-        // The bytes beyond the feed's budget are left for replies and notices.
+        // The bytes beyond the feed's budget are for replies and notices.
         configuration.maxPendingBytes = settings.budget.bytes * 2 + (512 << 10)
         configuration.overflowCode = CloseCode(rawValue: DisconnectCode.slowReader.code)
         configuration.maxConnections = max(1, settings.maxConnections / settings.shards)
@@ -71,7 +74,7 @@ final class Shard {
         inbound.framesBeforeAccepted = settings.admission.framesBeforeLogin
         inbound.bytesBeforeAccepted = settings.admission.bytesBeforeLogin
         configuration.inbound = inbound
-        configuration.maxUnfinishedBytes = settings.unfinishedBytes / settings.shards
+        configuration.maxUnfinishedBytes = settings.maxUnfinishedBytes / settings.shards
         configuration.trustedProxies = settings.trustedProxies
         configuration.speaksProxyProtocol = settings.speaksProxyProtocol
         configuration.sendBufferBytes = settings.sendBufferBytes
@@ -86,7 +89,9 @@ final class Shard {
     var now: MonotonicTime { MonotonicTime(milliseconds: Int64(self.loop.nowMilliseconds)) }
 
     /// Repeats `action` on the loop, until the loop ends.
-    private func every(_ milliseconds: UInt64, _ action: @escaping () -> Void) throws(LoopError) {
+    private func repeatAction(
+        everyMilliseconds milliseconds: UInt64, _ action: @escaping () -> Void
+    ) throws(LoopError) {
         let timer = try LoopTimer(loop: self.loop) { _ in action() }
         timer.start(after: .milliseconds(milliseconds), repeating: .milliseconds(milliseconds))
         self.timers.append(timer)
@@ -94,7 +99,7 @@ final class Shard {
 
     /// Handles a batch of messages from the mailbox.
     func received(_ messages: [MailboxMessage]) {
-        var lost: Set<UInt64> = []
+        var lostTokens: Set<UInt64> = []
         for message in messages {
             switch message {
             case .feed(let key, let epoch, let items): self.delivery.feedItemsReceived(key, epoch: epoch, items)
@@ -107,7 +112,7 @@ final class Shard {
             case .assertMembers(let partition): self.heartbeats.beginAsserting(partition)
             case .sessionReplaced(let session, let generation):
                 self.sessions.sessionReplaced(session, generation: generation)
-            case .notDelivered(let token): lost.insert(token)
+            case .recordLost(let token): lostTokens.insert(token)
             case .request(let call): self.httpCalls.begin(call)
             case .sharedAnswer(let answer, let calls): self.sharedReads.answered(answer, calls)
             case .webhookDecided(let session, let generation, let call, let decision):
@@ -115,11 +120,11 @@ final class Shard {
             case .drain: self.drain.begin()
             }
         }
-        if !lost.isEmpty { self.recordsLost(lost) }
+        if !lostTokens.isEmpty { self.recordsLost(lostTokens) }
     }
 
     private func replyReceived(_ reply: Reply) {
-        if SessionName.isOfRequest(reply.request.session) {
+        if SessionName.isHTTPRequest(reply.request.session) {
             self.httpCalls.replyReceived(reply)
         } else {
             self.calls.replyReceived(reply)
@@ -128,12 +133,12 @@ final class Shard {
 
     /// Fails the calls whose records were lost.
     ///
-    /// When the broker goes away, the producer reports all records of its queue at once. So they are looked up together,
-    /// in one pass over the open calls: one pass for each would hold up the loop for seconds.
+    /// When the broker becomes unavailable, the producer reports all records of its queue at once. One pass over the open
+    /// calls for each record would block the loop for seconds. So all records are looked up in one pass.
     private func recordsLost(_ tokens: Set<UInt64>) {
-        self.gateway.metrics.notDelivered.add(tokens.count)
-        let others = self.calls.recordsLost(tokens)
-        if !others.isEmpty { self.httpCalls.recordsLost(others) }
+        self.gateway.metrics.lostRecords.add(tokens.count)
+        let httpTokens = self.calls.recordsLost(tokens)
+        if !httpTokens.isEmpty { self.httpCalls.recordsLost(httpTokens) }
     }
 
     /// Sends a frame to one client.
@@ -141,7 +146,7 @@ final class Shard {
         client.socket.sendText(Wire.encode(frame).span)
     }
 
-    /// Writes a record to the record sink; its `token` is reported if the record is lost.
+    /// Writes a record to the record sink; if the record is lost, `token` is reported.
     func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
         try self.gateway.write(record, token: token)
     }
@@ -149,22 +154,22 @@ final class Shard {
     /// Closes a connection with the given code, and detaches its client immediately.
     func disconnect(_ client: Client, _ code: DisconnectCode) {
         let isSignedOff = code.endsMembership && self.lives.signOff(client)
-        self.detach(client, isSilent: isSignedOff || code == .replaced)
+        self.detach(client, sendsLastHeartbeat: !isSignedOff && code != .replaced)
         client.socket.close(CloseCode(rawValue: code.code), reason: code.reason)
     }
 
-    /// Detaches a client: removes it from its live and its session, and schedules its last heartbeat.
+    /// Detaches a client: removes it from its live and its session.
     ///
     /// - Parameters:
     ///   - client: The client.
-    ///   - isSilent: Whether no last heartbeat is sent, because presence was informed already or the session continues
-    ///     on another connection.
-    func detach(_ client: Client, isSilent: Bool) {
+    ///   - sendsLastHeartbeat: Whether the client is reported to presence once more. False if presence was informed
+    ///     already, or if the session continues on another connection.
+    func detach(_ client: Client, sendsLastHeartbeat: Bool) {
         if client.isDetached { return }
         client.isDetached = true
         if client.isCounted { self.gateway.admission.logOut(client.userKey) }
         if let live = client.live {
-            if !isSilent, let ticket = client.core.ticket { live.addDeparted(client, ticket) }
+            if sendsLastHeartbeat, let ticket = client.core.ticket { live.addDeparted(client, ticket) }
             self.lives.remove(client, from: live)
         }
         self.sessions.remove(client)
@@ -177,7 +182,7 @@ final class Shard {
     /// Handles all timeouts and periodic work; called ten times a second.
     private func sweep() {
         let now = self.now
-        self.gateway.shardTurns[self.number].turned()
+        self.gateway.shardTurns[self.number].recordTurn()
         self.calls.sweep(at: now)
         self.httpCalls.sweep(at: now)
         if self.number == 0 { self.gateway.sweepSharedReads(at: now) }
@@ -192,20 +197,20 @@ final class Shard {
         self.drain.continueIfDraining()
     }
 
-    /// Checks a tenth of the connections: expired logins and tokens, and sign-ins whose notice was lost.
+    /// Checks a tenth of the connections for overdue logins, expired tokens, and sign-ins whose notice was lost.
     private func sweepConnections(at now: MonotonicTime) {
         let connections = self.group.connections
-        if self.sweepPosition >= connections.count { self.sweepPosition = 0 }
-        let end = min(connections.count, self.sweepPosition + connections.count / 10 + 1)
-        for connection in connections[self.sweepPosition..<end] {
+        if self.sweepIndex >= connections.count { self.sweepIndex = 0 }
+        let end = min(connections.count, self.sweepIndex + connections.count / 10 + 1)
+        for connection in connections[self.sweepIndex..<end] {
             guard let client = connection.context as? Client, !client.isDetached else { continue }
-            if let code = client.core.overdue(at: now) {
+            if let code = client.core.disconnectCode(at: now) {
                 self.disconnect(client, code)
-            } else if client.core.isLoggedIn, client.signIn.isDueAgain(lastSign: client.lastReceived) {
+            } else if client.core.isLoggedIn, client.signIn.mustRepeatNotice(lastReceived: client.lastReceived) {
                 self.sessions.repeatSignIn(client)
             }
         }
-        self.sweepPosition = end
+        self.sweepIndex = end
     }
 }
 
@@ -249,6 +254,6 @@ extension Shard: WebSocketDelegate {
     func webSocketClosed(_ connection: WebSocketConnection, _ closure: WebSocketClosure) {
         self.gateway.metrics.closed(closure.code.rawValue, byPeer: closure.cause == .peer)
         guard let client = connection.context as? Client else { return }
-        self.detach(client, isSilent: false)
+        self.detach(client, sendsLastHeartbeat: true)
     }
 }

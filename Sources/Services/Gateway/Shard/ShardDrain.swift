@@ -5,12 +5,13 @@ internal import PlazaModel
 internal import PlazaWire
 internal import WebSocket
 
-/// Shuts a shard down: asks clients to reconnect to another gateway, closes their connections step by step, and stops
-/// the loop.
+/// Shuts a shard down: asks clients to reconnect to another gateway, closes their connections gradually, and stops the
+/// loop.
 final class ShardDrain {
     private unowned let shard: Shard
     private(set) var isDraining = false
-    private var ticks = 0
+    /// The number of shares that were closed.
+    private var shareCount = 0
 
     init(_ shard: Shard) { self.shard = shard }
 
@@ -19,8 +20,9 @@ final class ShardDrain {
         if self.isDraining { return }
         self.isDraining = true
         self.shard.stopListening()
-        let within = self.shard.gateway.settings.drain.count / 2
-        let frame = FrameEncoder.text(Wire.encode(ServerFrame.drain(reconnectWithin: within)).span)
+        // The other half of the drain time remains for the connections to close.
+        let reconnectMilliseconds = self.shard.gateway.settings.drain.count / 2
+        let frame = FrameEncoder.text(Wire.encode(ServerFrame.drain(reconnectWithin: reconnectMilliseconds)).span)
         for connection in self.shard.group.connections { connection.send(frame) }
         self.closeShare()
     }
@@ -30,14 +32,17 @@ final class ShardDrain {
         if self.isDraining { self.closeShare() }
     }
 
-    /// Closes a share of the connections, so that the reconnects are spread over time; after the last share, stops the
-    /// loop.
+    /// Closes a share of the open connections, so that the reconnects are spread over the first half of the drain time.
+    ///
+    /// Stops the loop when all connections have closed, or when the drain time is over.
     private func closeShare() {
-        self.ticks += 1
-        let limit = max(1, Int(self.shard.gateway.settings.drain.count) / 2 / Int(Shard.sweepMilliseconds))
-        let open = self.shard.group.connections.filter { $0.state == .open }
-        let share = self.ticks >= limit ? open.count : open.count / (limit - self.ticks + 1)
-        for connection in open.prefix(share) {
+        self.shareCount += 1
+        let maxShares = max(1, Int(self.shard.gateway.settings.drain.count) / 2 / Int(Shard.sweepMilliseconds))
+        let openConnections = self.shard.group.connections.filter { $0.state == .open }
+        let share =
+            self.shareCount >= maxShares
+            ? openConnections.count : openConnections.count / (maxShares - self.shareCount + 1)
+        for connection in openConnections.prefix(share) {
             if let client = connection.context as? Client {
                 self.shard.disconnect(client, .draining)
             } else {
@@ -45,7 +50,7 @@ final class ShardDrain {
                     CloseCode(rawValue: DisconnectCode.draining.code), reason: DisconnectCode.draining.reason)
             }
         }
-        if self.ticks >= 2 * limit - 1 || self.shard.group.count == 0 {
+        if self.shareCount >= 2 * maxShares - 1 || self.shard.group.count == 0 {
             self.shard.httpCalls.failAll()
             self.shard.loop.stop()
         }

@@ -5,16 +5,16 @@ internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 
-/// Reports a shard's members to presence: sends heartbeats in small steps, and asserts all members after presence lost
-/// a partition's state.
+/// Reports a shard's members to presence: sends heartbeats in small steps, and asserts the members of a partition after
+/// presence has lost the partition's state.
 final class ShardHeartbeats {
     private unowned let shard: Shard
     private var step = 0
-    /// The lives whose members must be asserted, each with the index of its next member.
-    private var assertions: [(live: ShardLive, nextMember: Int)] = []
+    /// The lives whose members must be asserted, each with the number of members that are left.
+    private var assertions: [(live: ShardLive, remainingMembers: Int)] = []
 
-    /// The largest number of chunks of members that one call of `continueAsserting` asserts.
-    private static let maxChunks = 20
+    /// The largest number of records that one call of `continueAsserting` writes.
+    private static let maxAssertionRecords = 20
     /// The delivery token of records that no client's call waits for.
     private static let noCall: UInt64 = 0
 
@@ -25,7 +25,7 @@ final class ShardHeartbeats {
         self.step += 1
         let now = self.shard.now
         let lives = self.shard.lives
-        // `drop` moves the last live to the index of the dropped one, so the indices are visited backwards.
+        // `drop` moves the last live to the index of the dropped live. Visited forwards, the moved live would be skipped.
         for index in lives.all.indices.reversed() {
             let live = lives.all[index]
             self.send(live.takeHeartbeats(step: self.step, at: now), of: live)
@@ -33,14 +33,15 @@ final class ShardHeartbeats {
         }
     }
 
+    /// Writes heartbeats in records of limited size.
     private func send(_ heartbeats: [Heartbeat], of live: ShardLive) {
         var start = 0
         while start < heartbeats.count {
-            let end = min(heartbeats.count, start + HeartbeatPlan.chunk)
+            let end = min(heartbeats.count, start + HeartbeatPlan.maxMembersPerRecord)
             let input = AudienceInput(live.key, .heartbeats(beats: Array(heartbeats[start..<end])))
-            // The sink may refuse a heartbeat; others follow long before the lease expires.
+            // The sink may refuse a record; further heartbeats follow long before the leases expire.
             try? self.shard.write(TopicRecord(.audience(input)), token: Self.noCall)
-            self.shard.gateway.metrics.beats.add(end - start)
+            self.shard.gateway.metrics.heartbeats.add(end - start)
             start = end
         }
     }
@@ -51,19 +52,22 @@ final class ShardHeartbeats {
         self.assertions.removeAll { PlazaTopic.partition(of: $0.live.key.text, among: partitions) == partition }
         for live in self.shard.lives.all
         where !live.viewers.isEmpty && PlazaTopic.partition(of: live.key.text, among: partitions) == partition {
-            self.assertions.append((live, 0))
+            self.assertions.append((live, live.viewers.count))
         }
         self.continueAsserting()
     }
 
     /// Asserts the next members.
     ///
-    /// There may be very many members, so each call, made by the shard's timer, asserts a limited number of chunks.
+    /// There may be very many members, so each call writes a limited number of records. The shard's sweep calls again.
+    /// The members are taken from the end: when a viewer leaves in the meantime, the last one takes its index, and that one
+    /// was asserted already.
     func continueAsserting() {
-        var chunks = Self.maxChunks
+        var remainingRecords = Self.maxAssertionRecords
         let now = self.shard.now
-        while chunks > 0, let (live, start) = self.assertions.first {
-            let end = min(live.viewers.count, start + HeartbeatPlan.chunk)
+        while remainingRecords > 0, let (live, remaining) = self.assertions.first {
+            let end = min(live.viewers.count, remaining)
+            let start = max(0, end - HeartbeatPlan.maxMembersPerRecord)
             if start < end {
                 let members = live.viewers[start..<end].compactMap { client -> Presence? in
                     guard let ticket = client.core.ticket else { return nil }
@@ -75,15 +79,15 @@ final class ShardHeartbeats {
                 do throws(SinkRefusal) {
                     try self.shard.write(TopicRecord(.audience(input)), token: Self.noCall)
                 } catch {
-                    // The next call of this method asserts the rest.
+                    // The sink refused the record; the next call of this method writes it again.
                     return
                 }
             }
-            chunks -= 1
-            if end >= live.viewers.count {
+            remainingRecords -= 1
+            if start == 0 {
                 self.assertions.removeFirst()
             } else {
-                self.assertions[0].nextMember = end
+                self.assertions[0].remainingMembers = start
             }
         }
     }

@@ -17,7 +17,7 @@ struct PendingJoin {
     var outcome: Outcome
     var resume: ResumePoint?
 
-    /// The same resume, for a client that has all items up to this number.
+    /// Returns the same resume for a client that has all items up to this number.
     func resuming(after number: Int64) -> PendingJoin {
         var join = self
         join.resume?.position.number = number
@@ -26,8 +26,8 @@ struct PendingJoin {
 }
 
 extension Outcome {
-    /// The outcome of a join, or of a create that joined, with the token at which the client's feed begins; any other
-    /// outcome unchanged.
+    /// Adds the token at which the client's feed begins to the outcome of a join, or of a create that joined; returns any
+    /// other outcome unchanged.
     func adding(_ token: FeedToken) -> Outcome {
         switch self {
         case .success(.joined(let ticket, let epoch, let confirmed, _)):
@@ -51,7 +51,7 @@ final class ShardJoins {
     init(_ shard: Shard) { self.shard = shard }
 
     /// Returns whether a granted join of the live is pending.
-    func isAwaited(_ key: LiveKey) -> Bool { self.pending.contains { $0.key == key } }
+    func hasPendingJoin(_ key: LiveKey) -> Bool { self.pending.contains { $0.key == key } }
 
     /// Completes a join or resume that presence has granted, now or when the live's partition is loaded.
     func joinGranted(
@@ -82,14 +82,14 @@ final class ShardJoins {
     /// Completes the pending joins of a partition that was read up to its end.
     func partitionLoaded(_ partition: Int) {
         let feeds = self.shard.gateway.feeds
-        let ready = self.pending.filter { feeds.partition(of: $0.key) == partition }
-        if ready.isEmpty { return }
+        let joins = self.pending.filter { feeds.partition(of: $0.key) == partition }
+        if joins.isEmpty { return }
         self.pending.removeAll { feeds.partition(of: $0.key) == partition }
-        for join in ready { self.enter(join) }
+        for join in joins { self.enter(join) }
     }
 
-    /// Completes the joins whose partition was not loaded in time; their feed begins with the next item that is
-    /// received.
+    /// Completes the joins whose partition was not loaded in time; the feed of their clients begins with the next item that
+    /// is received.
     func sweep(at now: MonotonicTime) {
         while let first = self.pending.first, first.deadline <= now {
             self.pending.removeFirst()
@@ -104,7 +104,7 @@ final class ShardJoins {
             return self.shard.lives.unsubscribeIfUnused(join.key)
         }
         let live = self.shard.lives.findOrAdd(join.key)
-        // The client sent two joins while the first was pending.
+        // The client sent a second join while the first was pending, and is a viewer already.
         if client.live === live { return self.shard.send(.reply(id: join.call, join.outcome), to: client) }
         live.epoch = max(live.epoch, join.epoch)
         self.shard.lives.add(client, to: live)

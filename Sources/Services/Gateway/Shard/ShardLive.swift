@@ -11,26 +11,27 @@ final class ShardLive {
     let frames: FeedFrame
     var epoch: Int64 = 0
     /// The number of the last item that this shard received; 0 before the first.
-    var lastItem: Int64 = 0
+    var lastItemNumber: Int64 = 0
     /// The items that are buffered until the next flush.
     var bufferedItems: [EncodedFeedItem] = []
-    var plan = FlushPlan()
+    var flushPlan = FlushPlan()
     /// When `bufferedItems` must be flushed; nil if it is empty.
-    var dueAt: MonotonicTime?
+    var flushAt: MonotonicTime?
     /// Whether the live is in the list of lives to flush at the end of this loop turn.
     var isInDueLives = false
     private(set) var viewers: [Client] = []
     private var heartbeatCursor: HeartbeatCursor
-    /// The members whose closed sockets were not yet reported to presence.
-    private var departed: [Departed] = []
+    /// The members whose sockets have closed, until this is reported to presence.
+    private var departed: [DepartedMember] = []
     /// The newest viewer count, until it is sent.
     var unsentCount: LiveCount?
+    /// When the viewer count was last sent.
     var countSentAt = MonotonicTime.distantPast
     /// The live's index in the shard's list of lives.
     var index = 0
 
     /// A member whose socket has closed.
-    private struct Departed {
+    private struct DepartedMember {
         var session: SessionID
         var user: UserID
         var ticket: Ticket
@@ -59,7 +60,7 @@ final class ShardLive {
         guard client.live === self else { return }
         client.live = nil
         let last = self.viewers.count - 1
-        for (from, to) in self.heartbeatCursor.removed(at: client.indexInLive, last: last) {
+        for (from, to) in self.heartbeatCursor.memberRemoved(at: client.indexInLive, last: last) {
             self.viewers[to] = self.viewers[from]
             self.viewers[to].indexInLive = to
         }
@@ -70,11 +71,11 @@ final class ShardLive {
     func addDeparted(_ client: Client, _ ticket: Ticket) {
         if self.departed.count >= HeartbeatPlan.departedLimit { self.departed.removeFirst() }
         self.departed.append(
-            Departed(
+            DepartedMember(
                 session: client.session, user: client.user.userID, ticket: ticket, lastReceived: client.lastReceived))
     }
 
-    /// Returns the heartbeats of one step, for departed members and the step's part of the viewers.
+    /// Returns the heartbeats of one step: for all departed members, and for the step's part of the viewers.
     func takeHeartbeats(step: Int, at now: MonotonicTime) -> [Heartbeat] {
         var heartbeats: [Heartbeat] = self.departed.map { departed in
             Heartbeat(
@@ -93,11 +94,11 @@ final class ShardLive {
         return heartbeats
     }
 
-    /// Discards everything that is not sent yet, after the last viewer has left.
+    /// Discards all items and counts that are not sent yet, after the last viewer has left.
     func clear() {
         self.bufferedItems = []
-        self.dueAt = nil
-        self.lastItem = 0
+        self.flushAt = nil
+        self.lastItemNumber = 0
         self.unsentCount = nil
     }
 }

@@ -18,9 +18,9 @@ final class ShardLives {
     /// Returns the live; nil if this shard does not have it.
     subscript(key: LiveKey) -> ShardLive? { self.byKey[key] }
 
-    /// Returns the live, after creating it if this shard does not have it.
+    /// Returns the live; creates it if this shard does not have it.
     func findOrAdd(_ key: LiveKey) -> ShardLive {
-        if let known = self.byKey[key] { return known }
+        if let existing = self.byKey[key] { return existing }
         let live = ShardLive(key)
         live.index = self.all.count
         self.byKey[key] = live
@@ -31,7 +31,7 @@ final class ShardLives {
     /// Adds a viewer to a live.
     func add(_ client: Client, to live: ShardLive) {
         live.add(client)
-        self.shard.gateway.metrics.joined.add(1)
+        self.shard.gateway.metrics.members.add(1)
     }
 
     /// Removes a viewer from its live.
@@ -40,9 +40,9 @@ final class ShardLives {
     func remove(_ client: Client, from live: ShardLive) {
         guard client.live === live else { return }
         live.remove(client)
-        self.shard.gateway.metrics.joined.add(-1)
+        self.shard.gateway.metrics.members.add(-1)
         if let backlog = client.backlog {
-            self.shard.delivery.disconnected(deferred: backlog.deferred)
+            self.shard.delivery.disconnected(deferred: backlog.deferredCount)
             client.backlog = nil
             if case .reading(let number) = backlog.replay { self.shard.replay.cancel(number) }
         }
@@ -60,10 +60,10 @@ final class ShardLives {
         for client in live.viewers { self.liveEnded(client, live) }
     }
 
-    /// Tells presence that a member's session has ended, so that it leaves its live immediately instead of when its
+    /// Tells presence that a member's session has ended, so that the member leaves the live immediately and not when its
     /// lease expires (R2.23).
     ///
-    /// - Returns: False if the client was in no live, or if the record could not be written.
+    /// - Returns: False if the client is in no live, or if the record could not be written.
     func signOff(_ client: Client) -> Bool {
         guard let live = client.core.live, let ticket = client.core.ticket else { return false }
         let command = AudienceCommand.signOff(session: client.session, user: client.user.userID, ticket: ticket)
@@ -77,13 +77,15 @@ final class ShardLives {
 
     /// Subscribes to a live's feed.
     ///
-    /// - Returns: Whether the feed's partition was read up to its end; if not, `partitionLoaded` is posted when it was.
+    /// - Returns: Whether the feed's partition was read up to its end. If not, `partitionLoaded` is posted when that
+    ///   happens.
     func subscribe(_ key: LiveKey) -> Bool { self.shard.gateway.feeds.subscribe(key, shard: self.shard.number) }
 
-    /// Ends the subscription to a live's feed if the live has neither viewers nor pending joins.
+    /// Ends the subscription to a live's feed if the live has no viewers, no pending joins, and no clients that wait for
+    /// its end.
     func unsubscribeIfUnused(_ key: LiveKey) {
-        if self.byKey[key]?.viewers.isEmpty ?? true, !self.shard.joins.isAwaited(key),
-            !self.shard.missedEnds.isAwaited(key)
+        if self.byKey[key]?.viewers.isEmpty ?? true, !self.shard.joins.hasPendingJoin(key),
+            !self.shard.missedEnds.isEndAwaited(key)
         {
             self.shard.gateway.feeds.unsubscribe(key, shard: self.shard.number)
         }

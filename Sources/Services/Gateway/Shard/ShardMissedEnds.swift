@@ -19,9 +19,9 @@ struct EndedResume {
 
 /// Sends clients the end of a live that ended while they were disconnected (I1, R15.15).
 ///
-/// The feed cache contains the live's last item, `liveEnded`, for a minute. The client gets only this item, because
-/// presence no longer knows who was banned from the live. After the minute the client gets the rejection, which has the
-/// reason as long as the live's record exists (R15.19).
+/// The feed cache contains the live's last item, `liveEnded`, for a minute. Presence no longer knows who was banned from
+/// the live, so the client gets only this item and none of the earlier ones. After the minute the client gets the
+/// rejection, which names the reason of the end as long as the live's record exists (R15.19).
 final class ShardMissedEnds {
     private unowned let shard: Shard
     private let gateway: Gateway
@@ -32,16 +32,17 @@ final class ShardMissedEnds {
         self.gateway = shard.gateway
     }
 
-    /// Returns whether the end of the live is awaited.
-    func isAwaited(_ key: LiveKey) -> Bool { self.pending.contains { $0.resume.key == key } }
+    /// Returns whether a client waits for the end of the live.
+    func isEndAwaited(_ key: LiveKey) -> Bool { self.pending.contains { $0.resume.key == key } }
 
     /// Handles a resume into a live that presence does not know.
     ///
-    /// Presence learns of an end before the fan-out writes the last item, and this gateway may not have read the feed
-    /// yet. The last item is therefore awaited for as long as a replay.
+    /// Presence processes a live's end before the fan-out writes the last item, and this gateway may not have read the
+    /// feed yet. So the client waits for the last item, as long as for a replay.
     func resumeRejected(_ resume: EndedResume) {
         let epoch = resume.point.position.epoch
-        guard self.pending.count < ReplayLimits.waiting, let live = self.gateway.tables.read({ $0.live(resume.key) }),
+        guard self.pending.count < ReplayLimits.maxQueuedRequests,
+            let live = self.gateway.tables.read({ $0.live(resume.key) }),
             epoch == 0 || epoch == live.epoch
         else { return self.shard.send(.reply(id: resume.call, resume.rejection), to: resume.client) }
         self.pending.append((resume, self.shard.now + ReplayLimits.resumeTimeout))
@@ -49,7 +50,7 @@ final class ShardMissedEnds {
         self.sweep(at: self.shard.now)
     }
 
-    /// Continues the resumes whose live's end has been read, and those whose deadline has passed.
+    /// Sends the ends that have been read, and rejects the resumes whose deadline has passed.
     func sweep(at now: MonotonicTime) {
         if self.pending.isEmpty { return }
         var waiting: [(resume: EndedResume, deadline: MonotonicTime)] = []
@@ -66,7 +67,7 @@ final class ShardMissedEnds {
         for key in finished.sorted() { self.shard.lives.unsubscribeIfUnused(key) }
     }
 
-    /// Sends the end, if it has been read.
+    /// Replies and sends the live's end, if it has been read; returns whether the resume is finished.
     private func sendEnd(_ resume: EndedResume) -> Bool {
         let key = resume.key
         guard let live = self.gateway.tables.read({ $0.live(key) }),
@@ -75,20 +76,21 @@ final class ShardMissedEnds {
                 of: key, after: FeedPosition(epoch: latest.epoch, number: latest.number - 1)),
             let end = items.last, end.isEnd
         else { return false }
-        let known = resume.point.position
-        guard known.epoch == 0 || known.number < end.number else {
+        let clientPosition = resume.point.position
+        guard clientPosition.epoch == 0 || clientPosition.number < end.number else {
             // The client has received the end already, and must get it only once.
             self.reject(resume)
             return true
         }
         let position = FeedPosition(epoch: latest.epoch, number: end.number - 1)
         let result = CallResult.resumed(
-            ticket: resume.point.ticket, position: position, replayed: known == position)
+            ticket: resume.point.ticket, position: position, replayed: clientPosition == position)
         self.shard.send(.reply(id: resume.call, .success(result: result)), to: resume.client)
         resume.client.socket.send(FeedFrame(live: key.live).frame(items.suffix(1), epoch: latest.epoch))
         return true
     }
 
+    /// Replies with the rejection, and with the reason of the live's end if it is known.
     private func reject(_ resume: EndedResume) {
         var rejection = resume.rejection
         if let reason = self.gateway.tables.read({ $0.live(resume.key)?.ended }) {

@@ -33,9 +33,9 @@ final class ShardSessions {
     ///   - client: The client; its app, user and session must be set.
     ///   - isNamed: Whether the client sent the session's name; the session may then have a connection to another
     ///     gateway.
-    ///   - notice: The last notice that the client received; nil for a new session.
+    ///   - notice: The id of the last notice that the client received; nil for a new session.
     ///   - end: The token's expiry.
-    /// - Throws: `signedInElsewhere`; in an app that allows one device, also the error that prevented the notice to
+    /// - Throws: `signedInElsewhere`. In an app that allows one device, also the error that prevented the notice to the
     ///   other devices.
     func open(
         _ client: Client, isNamed: Bool, since notice: NoticeID?, until end: MonotonicTime
@@ -68,6 +68,7 @@ final class ShardSessions {
         if client.core.isLoggedIn { self.gateway.registry.release(client.session, generation: client.generation) }
     }
 
+    /// Removes a client from the linked list of its user's clients.
     private func unlink(_ client: Client) {
         let key = client.userKey
         guard var current = self.byUser[key] else { return }
@@ -101,7 +102,7 @@ extension ShardSessions {
         if isOnly, let notice {
             let partition = PlazaTopic.partition(of: client.userKey.text, among: self.gateway.settings.partitions)
             let (missed, _) = self.gateway.tables.notices(of: client.userKey, after: notice, partition: partition)
-            if DeviceSignIn.wasEnded(missed.map(\.notice), own: client.session) {
+            if DeviceSignIn.wasEnded(missed.map(\.notice), ownSession: client.session) {
                 throw ReplyError(.signedInElsewhere, "you signed in on another device; log in anew to be here instead")
             }
         }
@@ -109,8 +110,8 @@ extension ShardSessions {
         var writeError: ReplyError?
         let claim = self.gateway.registry.claim(client.session, shard: self.shard.number) {
             if isOnly || isNamed { writeError = self.writeSignIn(client) }
-            // The notice to a replaced connection may be written later. But a second device must not be admitted before
-            // its notice is written.
+            // With one device allowed, this device must not be admitted before its notice is written. Otherwise the notice,
+            // which closes only the session's earlier connections, may be written later.
             return writeError == nil || !isOnly
         }
         guard let claim else {
@@ -122,7 +123,7 @@ extension ShardSessions {
 
     /// Writes the client's sign-in notice again.
     func repeatSignIn(_ client: Client) {
-        // The sink may refuse the notice; a later sweep writes it again.
+        // The sink may refuse the notice; a later sweep then writes the notice again.
         self.gateway.registry.publishIfCurrent(client.session, generation: client.generation) {
             _ = self.writeSignIn(client)
         }
@@ -132,7 +133,7 @@ extension ShardSessions {
     ///
     /// - Returns: The error that prevented the write; nil if the notice was written.
     private func writeSignIn(_ client: Client) -> ReplyError? {
-        let content = client.signIn.write(client.session, at: self.shard.now)
+        let content = client.signIn.makeNotice(for: client.session, at: self.shard.now)
         let notice = Notice(
             to: client.userKey, live: LiveID(""), at: Timestamp(milliseconds: WallClock.milliseconds()),
             content: content)
@@ -153,11 +154,11 @@ extension ShardSessions {
         while let client = next {
             next = client.nextOfUser
             if !entry.notice.content.isForClients {
-                if let code = client.signIn.noticeReceived(entry.notice.content, own: client.session) {
+                if let code = client.signIn.noticeReceived(entry.notice.content, ownSession: client.session) {
                     self.shard.disconnect(client, code)
                 }
-            } else if entry.id.offset > client.lastNotice {
-                client.lastNotice = entry.id.offset
+            } else if entry.id.offset > client.lastNoticeOffset {
+                client.lastNoticeOffset = entry.id.offset
                 self.deliver(entry, frame, to: client)
             }
         }
@@ -166,10 +167,10 @@ extension ShardSessions {
     /// Sends a notice to one client; a kick also removes it from the live (I6, a kick is final).
     func deliver(_ entry: NoticeRing.Entry, _ frame: SharedBytes, to client: Client) {
         if case .kickedOut(let reason, _) = entry.notice.content, let floor = entry.notice.floor {
-            let isOut = client.core.kicked(from: entry.notice.live, floor: floor)
-            // The notice is for the user's other devices; the one that stays in the live does not get it.
-            if reason == .byLoggedOnOtherDevice, !isOut, client.core.membership != .outside { return }
-            if isOut {
+            let isRemoved = client.core.kicked(from: entry.notice.live, floor: floor)
+            // The notice is for the user's other devices; the device that stays in the live does not get it.
+            if reason == .byLoggedOnOtherDevice, !isRemoved, client.core.membership != .outside { return }
+            if isRemoved {
                 if let live = client.live { self.shard.lives.remove(client, from: live) }
                 let error = ReplyError(
                     .staleTicket, "you were removed from the live; join it again", reason: reason.rawValue)

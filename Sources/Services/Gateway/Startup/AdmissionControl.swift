@@ -8,8 +8,8 @@ internal import WebSocket
 
 /// Admits connections, logins and the metered calls of all shards.
 ///
-/// The kernel spreads an address's connections over the shards, so their limits need one table. Its lock is taken at
-/// the begin and end of a connection, at logins, and for the calls of `MeteredCall`: never for messages or delivery.
+/// The kernel spreads an address's connections over the shards, so all shards share one table. Its lock is taken when a
+/// connection begins or ends, at logins, and for the calls of `MeteredCall`. It is never taken for messages or delivery.
 final class AdmissionControl: WebSocketAdmission {
     private let table: Locked<AdmissionTable<IPAddress>>
     private let metrics: GatewayMetrics
@@ -23,19 +23,21 @@ final class AdmissionControl: WebSocketAdmission {
     }
 
     func admitConnection(from address: IPAddress) -> HandshakeRejection? {
-        if self.table.withLock({ $0.connected(address.limitKey) }) { return nil }
+        if self.table.withLock({ $0.admitConnection(from: address.limitKey) }) { return nil }
         self.metrics.refused(.connectionsPerAddress)
         return .tooManyRequests(retryAfter: Duration(Self.retryAfter))
     }
 
     func admitHandshake(from address: IPAddress) -> HandshakeRejection? {
         let now = MonotonicClock.microseconds
-        guard let wait = self.table.withLock({ $0.handshake(of: address.limitKey, at: now) }) else { return nil }
+        guard let wait = self.table.withLock({ $0.admitHandshake(from: address.limitKey, at: now) }) else { return nil }
         self.metrics.refused(.handshakes)
         return .tooManyRequests(retryAfter: .seconds(max(1, (wait.count + 999) / 1000)))
     }
 
-    func connectionEnded(from address: IPAddress) { self.table.withLock { $0.disconnected(address.limitKey) } }
+    func connectionEnded(from address: IPAddress) {
+        self.table.withLock { $0.removeConnection(from: address.limitKey) }
+    }
 
     func proxyHeaderMissing() { self.metrics.refused(.proxyHeader) }
 
@@ -43,7 +45,7 @@ final class AdmissionControl: WebSocketAdmission {
     ///
     /// - Throws: `overLimit` if the user has too many connections, `overloaded` if the app has too many.
     func logIn(_ user: UserKey, role: CallerRole, isReplacing: Bool) throws(ReplyError) {
-        let reason = self.table.withLock { $0.loggedIn(user, role: role, isReplacing: isReplacing) }
+        let reason = self.table.withLock { $0.admitLogin(user, role: role, isReplacing: isReplacing) }
         guard let reason else { return }
         self.metrics.refused(reason)
         let retryAfter = Self.retryAfter.count
@@ -54,14 +56,14 @@ final class AdmissionControl: WebSocketAdmission {
     }
 
     /// Removes a connection that `logIn` counted.
-    func logOut(_ user: UserKey) { self.table.withLock { $0.loggedOut(user) } }
+    func logOut(_ user: UserKey) { self.table.withLock { $0.removeLogin(user) } }
 
     /// Checks the rate limit for a user's call, and counts the call `count` times.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admit(_ call: MeteredCall, of user: UserKey, counting count: Int = 1) throws(ReplyError) {
         let now = MonotonicClock.microseconds
-        guard let wait = self.table.withLock({ $0.call(call, of: user, counting: count, at: now) }) else { return }
+        guard let wait = self.table.withLock({ $0.admitCall(call, of: user, counting: count, at: now) }) else { return }
         self.metrics.refused(call.reason)
         throw ReplyError(.tooFrequent, "too often; try again later", retryAfter: max(1, wait.count))
     }

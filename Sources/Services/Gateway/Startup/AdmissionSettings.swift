@@ -8,7 +8,7 @@ package import Settings
 package struct AdmissionSettings: Sendable {
     private let maxConnections: Int
     private let limits: AdmissionLimits
-    private let hasShareOfApp: Bool
+    private let usesDefaultAppLimit: Bool
     private let httpConnectionsPerAddress: Int
     private let trustedProxies: TrustedProxies
     private let speaksProxyProtocol: Bool
@@ -17,13 +17,13 @@ package struct AdmissionSettings: Sendable {
     ///
     /// - Parameters:
     ///   - reader: The reader.
-    ///   - hard: The limit up to which the process may raise its limit of open files.
-    package init(_ reader: inout SettingsReader, hard: Int = DescriptorLimit.hard) {
+    ///   - hardLimit: The limit up to which the process may raise its limit of open files.
+    package init(_ reader: inout SettingsReader, hardLimit: Int = DescriptorLimit.hardLimit) {
         reader.section("Admission")
-        let asked = reader.int(
+        let requested = reader.int(
             "max-connections", default: 0, range: 0...10_000_000,
             help: "WebSockets of this process; 0: 100000, or what the limit of open files allows.")
-        self.maxConnections = Self.connections(asked, &reader, hard)
+        self.maxConnections = Self.connections(requested, &reader, hardLimit)
         func count(_ name: String, _ defaultValue: Int, _ help: String) -> Int {
             reader.int(name, default: defaultValue, range: 1...10_000_000, help: help)
         }
@@ -33,11 +33,11 @@ package struct AdmissionSettings: Sendable {
         limits.handshakes = RateLimit(
             count("handshakes-per-second", limits.handshakes.count, "Handshakes of one address a second."))
         limits.connectionsPerUser = count("connections-per-user", limits.connectionsPerUser, "WebSockets of one user.")
-        let ofApp = reader.int(
+        let connectionsPerApp = reader.int(
             "connections-per-app", default: 0, range: 0...10_000_000,
             help: "WebSockets of one app; 0: half of all if there are several apps, otherwise all.")
-        limits.connectionsPerApp = ofApp == 0 ? nil : ofApp
-        self.hasShareOfApp = ofApp == 0
+        limits.connectionsPerApp = connectionsPerApp == 0 ? nil : connectionsPerApp
+        self.usesDefaultAppLimit = connectionsPerApp == 0
         limits.frames = RateLimit(
             count("frames-per-second", limits.frames.count, "Frames of one connection a second, pings included."))
         limits.bytes = RateLimit(count("bytes-per-second", limits.bytes.count, "Bytes of one connection a second."))
@@ -77,17 +77,18 @@ package struct AdmissionSettings: Sendable {
     package func apply(to settings: inout GatewaySettings, apps: Int) {
         settings.maxConnections = self.maxConnections
         settings.admission = self.limits
-        if self.hasShareOfApp, apps > 1 { settings.admission.connectionsPerApp = max(1, self.maxConnections / 2) }
+        if self.usesDefaultAppLimit, apps > 1 { settings.admission.connectionsPerApp = max(1, self.maxConnections / 2) }
         settings.httpConnectionsPerAddress = self.httpConnectionsPerAddress
         settings.trustedProxies = self.trustedProxies
         settings.speaksProxyProtocol = self.speaksProxyProtocol
     }
 
-    private static func connections(_ asked: Int, _ reader: inout SettingsReader, _ hard: Int) -> Int {
+    /// Returns the number of connections; rejects the setting if the limit of open files is too low for it.
+    private static func connections(_ requested: Int, _ reader: inout SettingsReader, _ hardLimit: Int) -> Int {
         do throws(DescriptorLimit.Shortage) {
-            return try DescriptorLimit.connections(requested: asked == 0 ? nil : asked, hard: hard)
+            return try DescriptorLimit.connections(requested: requested == 0 ? nil : requested, hardLimit: hardLimit)
         } catch {
-            reader.reject("max-connections", value: asked == 0 ? nil : "\(asked)", remedy: error.remedy)
+            reader.reject("max-connections", value: requested == 0 ? nil : "\(requested)", remedy: error.remedy)
             return 1
         }
     }

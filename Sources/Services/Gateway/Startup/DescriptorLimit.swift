@@ -5,7 +5,7 @@ internal import Glibc
 package enum DescriptorLimit {
     /// The descriptors reserved for everything but WebSockets: HTTP connections, Kafka, webhooks, threads, files.
     package static let reserve = 2_048
-    /// The connections of a gateway without a setting, if there are descriptors for them.
+    /// The connections of a gateway whose setting is missing, if the limit of open files allows so many.
     package static let defaultConnections = 100_000
 
     /// The limit of open files is too low for the requested connections.
@@ -18,38 +18,39 @@ package enum DescriptorLimit {
     ///
     /// - Parameters:
     ///   - requested: The setting; nil: as many as the limit allows, up to `defaultConnections`.
-    ///   - hard: The hard limit of open files, up to which a process may raise its own limit.
+    ///   - hardLimit: The hard limit of open files, up to which a process may raise its own limit.
     /// - Returns: The number of connections, at least 1.
     /// - Throws: `Shortage` if the limit is too low.
-    package static func connections(requested: Int?, hard: Int) throws(Shortage) -> Int {
-        let available = hard - self.reserve
+    package static func connections(requested: Int?, hardLimit: Int) throws(Shortage) -> Int {
+        let available = hardLimit - self.reserve
         let connections = requested ?? min(self.defaultConnections, available)
         guard connections >= 1, connections <= available else {
             let required = self.reserve + max(1, requested ?? 1)
             let alternative = requested != nil && available >= 1 ? ", or give at most \(available)" : ""
             throw Shortage(
                 remedy:
-                    "needs \(required) open files and the system allows \(hard): raise that (ulimit -Hn)\(alternative)")
+                    "needs \(required) open files and the system allows \(hardLimit): raise that (ulimit -Hn)\(alternative)"
+            )
         }
         return connections
     }
 
-    /// The limit up to which this process may raise its own.
-    package static var hard: Int {
+    /// The limit up to which this process may raise its own limit of open files; 0 if it is unknown.
+    package static var hardLimit: Int {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
         return Int(clamping: limit.rlim_max)
     }
 
-    /// Raises the limit of open files, so that this many connections fit.
+    /// Raises the process's limit of open files, so that it allows this number of connections.
     ///
-    /// - Returns: false if the system refuses it.
+    /// - Returns: False if the system refuses it.
     package static func raise(for connections: Int) -> Bool {
         var limit = rlimit()
-        let needed = rlim_t(connections + self.reserve)
+        let required = rlim_t(connections + self.reserve)
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return false }
-        if limit.rlim_cur >= needed { return true }
-        limit.rlim_cur = min(needed, limit.rlim_max)
-        return unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 && limit.rlim_cur >= needed
+        if limit.rlim_cur >= required { return true }
+        limit.rlim_cur = min(required, limit.rlim_max)
+        return unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 && limit.rlim_cur >= required
     }
 }

@@ -2,39 +2,39 @@
 internal import Concurrency
 internal import GatewayCore
 
-/// The gateway's circuit breaker for the broker: its inputs, and the probe that it starts.
+/// The gateway's circuit breaker for the broker: records its events, and starts the probe.
 extension Gateway {
     /// Whether the broker delivers, as far as is known.
-    var isBrokerThere: Bool { self.health.withLock { $0.isThere } }
+    var isBrokerHealthy: Bool { self.brokerHealth.withLock { $0.isHealthy } }
 
     /// Sets the probe for an unreachable broker.
     ///
-    /// Without a probe, only a delivery shows that the broker is back.
-    package func attach(_ probe: BrokerProbe) { self.probe.withLock { $0 = probe } }
+    /// Without a probe, the circuit breaker closes only when a record is delivered.
+    package func attach(_ probe: BrokerProbe) { self.brokerProbe.withLock { $0 = probe } }
 
     /// Returns whether a call may be forwarded now, and starts the probe if the circuit breaker has just opened.
-    func brokerAdmits() -> Bool {
+    func admitBrokerCall() -> Bool {
         let now = MonotonicClock.now
-        let (admits, begins) = self.health.withLock { ($0.admits(at: now), $0.startsProbing()) }
-        if begins { self.startProbe() }
-        return admits
+        let (isAdmitted, mustProbe) = self.brokerHealth.withLock { ($0.admitCall(at: now), $0.beginProbing()) }
+        if mustProbe { self.startProbe() }
+        return isAdmitted
     }
 
     /// Records that the Kafka client lost a connection or could not read.
     ///
     /// May be called from any thread.
-    package func brokerLost() { self.health.withLock { $0.lost() } }
+    package func brokerConnectionLost() { self.brokerHealth.withLock { $0.connectionLost() } }
 
     /// Records that a record was delivered to the broker.
     ///
     /// May be called from any thread.
-    package func brokerDelivered() { self.health.withLock { $0.delivered() } }
+    package func recordDelivered() { self.brokerHealth.withLock { $0.recordDelivered() } }
 
     /// Records that the broker answered the probe.
-    func brokerAnswered() { self.health.withLock { $0.answered() } }
+    func brokerProbeAnswered() { self.brokerHealth.withLock { $0.probeAnswered() } }
 
     /// Returns whether the probe must send another request.
-    func continuesProbing() -> Bool { self.health.withLock { $0.continuesProbing() } }
+    func continueProbing() -> Bool { self.brokerHealth.withLock { $0.continueProbing() } }
 
     /// Reports that the record with this token was lost.
     ///
@@ -42,17 +42,17 @@ extension Gateway {
     ///
     /// - Parameters:
     ///   - token: The token of the call, or 0.
-    ///   - isBrokerAway: Whether the record timed out; otherwise it was refused by the broker or by a queue.
-    package func notDelivered(token: UInt64, isBrokerAway: Bool = true) {
-        if isBrokerAway {
-            let begins = self.health.withLock { health in
-                health.timedOut()
-                return health.startsProbing()
+    ///   - hasTimedOut: Whether the record's delivery timed out; otherwise the broker or a queue refused the record.
+    package func recordLost(token: UInt64, hasTimedOut: Bool = true) {
+        if hasTimedOut {
+            let mustProbe = self.brokerHealth.withLock { health in
+                health.deliveryTimedOut()
+                return health.beginProbing()
             }
-            if begins { self.startProbe() }
+            if mustProbe { self.startProbe() }
         }
-        if token != 0 { self.post(Int(token >> 48), [.notDelivered(token: token)]) }
+        if token != 0 { self.post(Int(token >> 48), [.recordLost(token: token)]) }
     }
 
-    private func startProbe() { self.probe.withLock { $0 }?.begin(for: self) }
+    private func startProbe() { self.brokerProbe.withLock { $0 }?.begin(for: self) }
 }

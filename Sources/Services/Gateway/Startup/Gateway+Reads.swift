@@ -12,7 +12,7 @@ extension Gateway {
     ///
     /// May be called from any thread.
     ///
-    /// - Throws: `noSuchRoom`, `cursorExpired`.
+    /// - Throws: `noSuchRoom`, `cursorExpired`, or `needsOwner` for the co-host candidates of another user's live.
     func answer(_ call: ParsedCall, app: AppID) throws(ReplyError) -> CallResult {
         switch call {
         case .ping: return .pong(at: Self.time)
@@ -43,9 +43,9 @@ extension Gateway {
         }
     }
 
-    /// The time that clients are shown, to set their clocks by (R2.27).
+    /// The time that is sent to clients, by which they set their clocks (R2.27).
     ///
-    /// It is this host's, because a gateway of a quiet cluster reads no record that has the broker's time.
+    /// It is this host's time, because a gateway of a quiet cluster reads no record with the broker's time.
     static var time: Timestamp { Timestamp(milliseconds: WallClock.milliseconds()) }
 
     /// Checks that a live is running, according to this gateway's tables.
@@ -55,6 +55,7 @@ extension Gateway {
         _ = try self.found(self.tables.read { $0.running(key) })
     }
 
+    /// Returns `value`; throws `noSuchRoom` if it is nil.
     private func found<Value>(_ value: Value?) throws(ReplyError) -> Value {
         guard let value else { throw ReplyError(.noSuchRoom, "there is no such live") }
         return value

@@ -7,8 +7,8 @@ package import PlazaModel
 internal import PlazaWire
 internal import WebSocket
 
-/// Applies records of the public topics to the tables. The `received` methods are called only by the thread that reads
-/// tables, replies and notices.
+/// Applies records of the public topics, replies and notices. Only the thread of `TableReader` calls the `received`
+/// methods.
 extension Gateway {
     /// Applies a live's record.
     package func received(_ record: LiveRecord) { self.change { $0.apply(record) } }
@@ -22,7 +22,7 @@ extension Gateway {
     /// Applies a live's viewer count, and posts it to the shards that have viewers of the live.
     package func received(_ record: CountRecord) {
         guard self.change({ $0.apply(record) }) else { return }
-        var mask = self.feeds.interest(in: record.key)
+        var mask = self.feeds.subscribers(of: record.key)
         while mask != 0 {
             let shard = mask.trailingZeroBitCount
             mask &= mask - 1
@@ -30,7 +30,7 @@ extension Gateway {
         }
     }
 
-    /// Removes a live's record, and removes the viewers who are still in the live.
+    /// Removes a live's record, and lets the shards remove the viewers who are still in the live.
     package func liveRemoved(_ key: LiveKey) {
         self.change { model in
             model.removeLive(key)
@@ -81,15 +81,16 @@ extension Gateway {
     /// - Returns: When to call again; nil if no reply is buffered.
     @discardableResult package func releaseReplies() -> MonotonicTime? {
         for reply in self.tables.removeOverdueReplies(at: MonotonicClock.now) { self.route(reply) }
-        return self.tables.nextDeadline
+        return self.tables.nextReplyDeadline
     }
 
-    /// Sorts the lives for lists again, and removes expired notices; called every five seconds.
+    /// Refreshes the order of lives in lists, and removes expired notices; called every five seconds.
     package func refreshRankingAndPruneNotices() {
         self.tables.refreshRanking(at: MonotonicClock.now)
-        self.tables.prune(at: MonotonicClock.now)
+        self.tables.pruneNotices(at: MonotonicClock.now)
     }
 
+    /// Changes the read model, and routes the replies that can be sent then; returns whether the model has changed.
     @discardableResult private func change(_ body: (inout ReadModel) -> Bool) -> Bool {
         let (isNew, released) = self.tables.change(at: MonotonicClock.now, body)
         for reply in released { self.route(reply) }

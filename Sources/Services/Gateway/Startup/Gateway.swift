@@ -16,8 +16,8 @@ package enum GatewayError: Error, Sendable {
 
 /// A gateway without its Kafka clients: shards, tables and calls.
 ///
-/// The threads that read topics pass records to the `received` methods, and records are written through the sink. The
-/// gateway authenticates, forwards, aggregates and delivers; it makes no decision about a live.
+/// The threads that read topics pass records to the `received` methods. Records are written to the sink. The gateway
+/// authenticates clients, forwards calls and delivers feeds; it makes no decision about a live.
 package final class Gateway: Sendable {
     /// The gateway's settings.
     package let settings: GatewaySettings
@@ -34,8 +34,8 @@ package final class Gateway: Sendable {
     private let mailboxes: [Mailbox<MailboxMessage>]
     private let sink = Locked<(any RecordSink)?>(nil)
     private let replaySource = Locked<(any ReplaySource)?>(nil)
-    let health = Locked(BrokerHealth())
-    let probe = Locked<BrokerProbe?>(nil)
+    let brokerHealth = Locked(BrokerHealth())
+    let brokerProbe = Locked<BrokerProbe?>(nil)
     private let state = Locked(State())
 
     private struct State: Sendable {
@@ -43,12 +43,13 @@ package final class Gateway: Sendable {
         var port: UInt16 = 0
         var isFilled = false
         var isStopping = false
+        /// The action to call when the tables are filled.
         var onFilled: (@Sendable () -> Void)?
-        /// Presence's last known epoch of each partition.
-        var epochs: [Int: String] = [:]
+        /// The last known presence epoch of each partition.
+        var presenceEpochs: [Int: String] = [:]
     }
 
-    /// The largest number of messages in one shard's mailbox; a shard whose mailbox has this many messages is stuck.
+    /// The largest number of messages in one shard's mailbox; only the mailbox of a stuck shard reaches it.
     private static let mailboxCapacity = 100_000
 
     /// Creates a gateway that does not listen yet.
@@ -76,7 +77,7 @@ package final class Gateway: Sendable {
         self.mailboxes = mailboxes
         self.shardTurns = mailboxes.map { _ in TurnClock() }
         self.feeds = FeedHub(
-            partitions: settings.partitions, span: settings.ring, policies: settings.policies
+            partitions: settings.partitions, span: settings.feedCacheSpan, policies: settings.policies
         ) { shard, messages in Self.post(messages, to: shard, of: mailboxes, metrics) }
         self.observe(registry)
     }
@@ -115,7 +116,7 @@ package final class Gateway: Sendable {
             let mailbox = self.mailboxes[number]
             let port = self.port == 0 ? self.settings.port : self.port
             do throws(LoopError) {
-                let (thread, bound) = try EventLoop.start(name: "shard-\(number)") {
+                let (thread, boundPort) = try EventLoop.start(name: "shard-\(number)") {
                     (loop) throws(LoopError) -> UInt16 in
                     let shard = try Shard(self, number: number, loop: loop, port: port)
                     try mailbox.attach(to: loop) { messages in shard.received(messages) }
@@ -123,7 +124,7 @@ package final class Gateway: Sendable {
                 }
                 self.state.withLock { state in
                     state.threads.append(thread)
-                    state.port = bound
+                    state.port = boundPort
                 }
             } catch {
                 self.cut()
@@ -132,9 +133,9 @@ package final class Gateway: Sendable {
         }
     }
 
-    /// Asks all clients to reconnect elsewhere, closes their connections step by step, and ends the shards.
+    /// Asks all clients to reconnect to another gateway, closes their connections gradually, and ends the shards.
     ///
-    /// Blocks until the shards have ended, for about the drain time at most.
+    /// Blocks until the shards have ended, which takes at most about the drain time.
     package func stop() {
         let threads = self.state.withLock { state in
             state.isStopping = true
@@ -164,6 +165,7 @@ package final class Gateway: Sendable {
         Self.post(messages, to: shard, of: self.mailboxes, self.metrics)
     }
 
+    /// Posts a message to all shards.
     func postToAll(_ message: MailboxMessage) {
         for shard in self.mailboxes.indices { self.post(shard, [message]) }
     }
@@ -188,9 +190,9 @@ package final class Gateway: Sendable {
     /// Sends a request to the replay reader.
     ///
     /// - Returns: False if the reader's queue is full, or if there is no reader.
-    func requestReplay(_ id: ReplayID, _ request: ReplayRequest, until: MonotonicTime) -> Bool {
+    func requestReplay(_ id: ReplayID, _ request: ReplayRequest, deadline: MonotonicTime) -> Bool {
         guard let source = self.replaySource.withLock({ $0 }) else { return false }
-        return source.request(id, request, partition: self.feeds.partition(of: request.key), until: until)
+        return source.request(id, request, partition: self.feeds.partition(of: request.key), deadline: deadline)
     }
 
     /// Caches the outcomes of the replay reader, and posts them to the requesting shards.
@@ -218,7 +220,7 @@ package final class Gateway: Sendable {
     /// Posts a reply to the shard whose call it answers.
     func route(_ reply: Reply) {
         let session = reply.request.session
-        if SessionName.isOfRequest(session) {
+        if SessionName.isHTTPRequest(session) {
             self.post(PlazaTopic.partition(of: session.text, among: self.settings.shards), [.reply(reply)])
         } else if let shard = self.registry.shard(of: session) {
             self.post(shard, [.reply(reply)])
@@ -249,19 +251,20 @@ extension Gateway {
         if isFilled { action() }
     }
 
-    /// Returns whether the record shows that presence lost the partition's state, so that members must be asserted.
+    /// Stores a presence epoch, and returns whether the partition's members must be asserted.
     ///
-    /// A repeated record does not.
+    /// They must be if the epoch is new: presence has then lost the partition's state.
     func isNewEpoch(_ record: PresenceEpochRecord) -> Bool {
         self.state.withLock { state in
-            let known = state.epochs.updateValue(record.epoch, forKey: record.partition)
-            return known != record.epoch && state.isFilled && !state.isStopping
+            let previousEpoch = state.presenceEpochs.updateValue(record.epoch, forKey: record.partition)
+            return previousEpoch != record.epoch && state.isFilled && !state.isStopping
         }
     }
 
-    /// Makes the gateway not ready, before it stops.
+    /// Makes the gateway report that it is not ready, before it stops.
     func beginStopping() { self.state.withLock { $0.isStopping = true } }
 
+    /// Registers the metrics whose values are read when the metrics are exported.
     private func observe(_ registry: MetricsRegistry) {
         registry.observe(MetricNames.Gateway.connections, help: "Connections that are logged in.") { [weak self] in
             Double(self?.registry.count ?? 0)
@@ -285,7 +288,7 @@ extension Gateway {
             Double(self?.tables.sizes.lives ?? 0)
         }
         registry.observe("gateway_replies_waiting", help: "Replies that wait for a revision.") { [weak self] in
-            Double(self?.tables.sizes.awaited ?? 0)
+            Double(self?.tables.sizes.awaitedReplies ?? 0)
         }
         for (index, clock) in self.shardTurns.enumerated() {
             registry.observe(

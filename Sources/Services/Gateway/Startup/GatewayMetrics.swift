@@ -7,23 +7,24 @@ internal import PlazaModel
 
 /// The metrics of a gateway; used by all its threads.
 final class GatewayMetrics: Sendable {
-    let joined: Gauge
-    let due: Counter
-    let delivered: Counter
+    let members: Gauge
+    let dueItems: Counter
+    let deliveredItems: Counter
     let disconnectedItems: Counter
-    let shed: [Counter]
-    let owed: Gauge
-    let flush: Timing
-    let flushedFrames: Counter
+    /// The counters of shed items by feed class.
+    let shedItems: [Counter]
+    let deferredItems: Gauge
+    let flushTime: Timing
+    let flushes: Counter
     let mailboxDrops: Counter
-    let beats: Counter
+    let heartbeats: Counter
     let replays: Counter
     let historyItems: Counter
-    private let replaysRefused: [ReplayRefusal: Counter]
+    private let refusedReplays: [ReplayRefusal: Counter]
     let lateReplies: Counter
-    let notDelivered: Counter
+    let lostRecords: Counter
     let sharedReads: Counter
-    let sharedAsks: Counter
+    let sharedReadRequests: Counter
     private let registry: MetricsRegistry
     private let calls = Locked<[CallKey: (Counter, Timing)]>([:])
     /// The counters and timings by status; only the gateway itself chooses statuses, so they are few.
@@ -40,31 +41,31 @@ final class GatewayMetrics: Sendable {
     init(_ registry: MetricsRegistry) {
         typealias Names = MetricNames.Gateway
         self.registry = registry
-        self.joined = registry.gauge("gateway_members", help: "Connections that are in a live.")
-        self.due = registry.counter(Names.due, help: "Feed items that are due to viewers.")
-        self.delivered = registry.counter(Names.delivered, help: "Feed items handed to viewers' connections.")
+        self.members = registry.gauge("gateway_members", help: "Connections that are in a live.")
+        self.dueItems = registry.counter(Names.due, help: "Feed items that are due to viewers.")
+        self.deliveredItems = registry.counter(Names.delivered, help: "Feed items handed to viewers' connections.")
         self.disconnectedItems = registry.counter(
             Names.disconnected, help: "Feed items that were owed to viewers whose connection ended.")
-        self.shed = FeedClass.allCases.map {
+        self.shedItems = FeedClass.allCases.map {
             registry.counter(
                 Names.shed, help: "Feed items that gave way to slow readers' budgets.", labels: ["class": $0.name])
         }
-        self.owed = registry.gauge("gateway_feed_owed", help: "Feed items that slow readers get later.")
-        self.flush = registry.timing("gateway_flush_seconds", help: "Time that a flush of a room took.")
-        self.flushedFrames = registry.counter("gateway_flushes_total", help: "Flushes of rooms.")
+        self.deferredItems = registry.gauge("gateway_feed_owed", help: "Feed items that slow readers get later.")
+        self.flushTime = registry.timing("gateway_flush_seconds", help: "Time that a flush of a room took.")
+        self.flushes = registry.counter("gateway_flushes_total", help: "Flushes of rooms.")
         self.mailboxDrops = registry.counter(
             "gateway_mailbox_drops_total", help: "Messages to shards whose mailbox was full.")
-        self.beats = registry.counter("gateway_heartbeats_total", help: "Members told of to presence.")
+        self.heartbeats = registry.counter("gateway_heartbeats_total", help: "Members told of to presence.")
         self.replays = registry.counter("gateway_replays_total", help: "Resumes that got exactly what they missed.")
         self.historyItems = registry.counter(
             "gateway_history_items_total", help: "Messages of before that newcomers got.")
-        let refused = ReplayRefusal.allCases.map { why in
+        let refused = ReplayRefusal.allCases.map { reason in
             let counter = registry.counter(
                 "gateway_replays_refused_total", help: "Resumes that were told to take a snapshot.",
-                labels: ["reason": why.rawValue])
-            return (why, counter)
+                labels: ["reason": reason.rawValue])
+            return (reason, counter)
         }
-        self.replaysRefused = Dictionary(refused) { first, _ in first }
+        self.refusedReplays = Dictionary(refused) { first, _ in first }
         func closes(_ code: String) -> Counter {
             registry.counter(
                 "gateway_disconnects_total", help: "Connections that ended, by close code.", labels: ["code": code])
@@ -82,9 +83,9 @@ final class GatewayMetrics: Sendable {
         self.lateReplies = registry.counter("gateway_late_replies_total", help: "Replies that nobody waited for.")
         self.sharedReads = registry.counter(
             "gateway_shared_reads_total", help: "Calls that were answered together with others.")
-        self.sharedAsks = registry.counter(
+        self.sharedReadRequests = registry.counter(
             "gateway_shared_asks_total", help: "Questions to services for the answers that calls share.")
-        self.notDelivered = registry.counter(
+        self.lostRecords = registry.counter(
             "gateway_inbox_failures_total", help: "Inbox records that the broker's client did not take or deliver.")
     }
 
@@ -98,16 +99,16 @@ final class GatewayMetrics: Sendable {
             }
         let (counter, timing) = self.calls.withLock { calls in
             let key = CallKey(family: family, result: result)
-            if let known = calls[key] { return known }
-            let made = (
+            if let existing = calls[key] { return existing }
+            let created = (
                 self.registry.counter(
                     MetricNames.Gateway.calls, help: "Calls, by method and outcome.",
                     labels: ["method": family, "result": result]),
                 self.registry.timing(
                     MetricNames.Gateway.call, help: "Time from call to reply.", labels: ["method": family])
             )
-            calls[key] = made
-            return made
+            calls[key] = created
+            return created
         }
         counter.add()
         timing.record(microseconds: Int(microseconds))
@@ -116,28 +117,28 @@ final class GatewayMetrics: Sendable {
     /// Records an answered HTTP request.
     func requested(_ status: Int, microseconds: Int) {
         let (counter, timing) = self.requests.withLock { requests in
-            if let known = requests[status] { return known }
-            let made = (
+            if let existing = requests[status] { return existing }
+            let created = (
                 self.registry.counter(
                     MetricNames.HTTP.requests, help: "HTTP requests, by status.", labels: ["status": "\(status)"]),
                 self.registry.timing(MetricNames.HTTP.request, help: "Time from an HTTP request to its answer.")
             )
-            requests[status] = made
-            return made
+            requests[status] = created
+            return created
         }
         counter.add()
         timing.record(microseconds: microseconds)
     }
 
     /// Records a resume that was refused, so that the client must load a snapshot.
-    func refusedReplay(_ why: ReplayRefusal) { self.replaysRefused[why]?.add() }
+    func replayRefused(_ reason: ReplayRefusal) { self.refusedReplays[reason]?.add() }
 
     /// Records the close code of a connection that has ended.
     ///
     /// A client may send any code. Unknown codes, and codes of the gateway that a client sent, share one label.
     func closed(_ code: UInt16, byPeer isByPeer: Bool) {
-        let isForged = isByPeer && code >= 3000
-        (isForged ? self.otherCloses : self.closes[code] ?? self.otherCloses).add()
+        let isGatewayCodeOfPeer = isByPeer && code >= 3000
+        (isGatewayCodeOfPeer ? self.otherCloses : self.closes[code] ?? self.otherCloses).add()
     }
 
     /// The close codes with a label of their own: those of RFC 6455 and those of the gateway.
@@ -159,13 +160,13 @@ final class GatewayMetrics: Sendable {
     }
 
     /// Adds the growth of a shard's ledger.
-    func add(_ ledger: DeliveryLedger, since old: DeliveryLedger) {
-        self.due.add(ledger.due - old.due)
-        self.delivered.add(ledger.delivered - old.delivered)
-        self.disconnectedItems.add(ledger.disconnected - old.disconnected)
-        self.owed.add(ledger.deferred - old.deferred)
-        for index in ledger.shed.indices where ledger.shed[index] > old.shed[index] {
-            self.shed[index].add(ledger.shed[index] - old.shed[index])
+    func add(_ ledger: DeliveryLedger, since previous: DeliveryLedger) {
+        self.dueItems.add(ledger.due - previous.due)
+        self.deliveredItems.add(ledger.delivered - previous.delivered)
+        self.disconnectedItems.add(ledger.disconnected - previous.disconnected)
+        self.deferredItems.add(ledger.deferred - previous.deferred)
+        for index in ledger.shed.indices where ledger.shed[index] > previous.shed[index] {
+            self.shedItems[index].add(ledger.shed[index] - previous.shed[index])
         }
     }
 
@@ -174,9 +175,10 @@ final class GatewayMetrics: Sendable {
     /// Unknown families share one label value, so the number of labels is limited.
     private static func family(_ method: String) -> String {
         let family = method.prefix { $0 != "." }
-        let known: [Substring] = [
+        let knownFamilies: [Substring] = [
             "login", "ping", "live", "metadata", "admin", "audience", "barrage", "stage", "seat", "cohost", "battle",
+            "gift", "like", "self", "app",
         ]
-        return known.contains(family) ? String(family) : "unknown"
+        return knownFamilies.contains(family) ? String(family) : "unknown"
     }
 }

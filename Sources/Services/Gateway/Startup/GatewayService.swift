@@ -17,9 +17,9 @@ package final class GatewayService: ServiceComponent {
     private let mode: KafkaMode
     private let log: Log
     private let registry: MetricsRegistry
-    private let tables: TableReader
-    private let feeds: FeedReader
-    private let replay: ReplayReader
+    private let tableReader: TableReader
+    private let feedReader: FeedReader
+    private let replayReader: ReplayReader
     private let state = ConditionVariable(State())
 
     private struct State {
@@ -34,14 +34,14 @@ package final class GatewayService: ServiceComponent {
     /// Creates a gateway that is not running yet.
     ///
     /// - Parameters:
-    ///   - settings: the gateway's settings.
-    ///   - authenticator: checks tokens.
-    ///   - hooks: the webhook configuration of each app that has one.
-    ///   - webhookCAFile: authorities that backends' certificates may be signed by besides the system's, in PEM.
-    ///   - kafka: the settings of the Kafka clients.
-    ///   - mode: whether the broker is the embedded one.
-    ///   - log: the log.
-    ///   - registry: the registry of the metrics.
+    ///   - settings: The gateway's settings.
+    ///   - authenticator: Checks tokens.
+    ///   - hooks: The webhook configuration of each app that has one.
+    ///   - webhookCAFile: A PEM file with authorities that may sign backends' certificates, besides those of the system.
+    ///   - kafka: The settings of the Kafka clients.
+    ///   - mode: Whether the broker is the embedded one.
+    ///   - log: The log.
+    ///   - registry: The registry of the metrics.
     package init(
         _ settings: GatewaySettings, authenticator: any TokenAuthenticator, hooks: [AppID: AppHooks] = [:],
         webhookCAFile: String? = nil,
@@ -57,12 +57,12 @@ package final class GatewayService: ServiceComponent {
         self.registry = registry
         self.gateway = Gateway(
             settings, authenticator: authenticator, webhookClient: self.webhookClient, log: log, registry: registry)
-        self.tables = TableReader(self.gateway, kafka: Self.reading(kafka, "tables", registry), mode: mode)
-        self.feeds = FeedReader(self.gateway, kafka: Self.reading(kafka, "feeds", registry), mode: mode)
+        self.tableReader = TableReader(self.gateway, kafka: Self.readerSettings(kafka, "tables", registry), mode: mode)
+        self.feedReader = FeedReader(self.gateway, kafka: Self.readerSettings(kafka, "feeds", registry), mode: mode)
         // The replay reader reads only ranges of partitions, so its lag is meaningless and not exported.
         var replayKafka = kafka
         replayKafka.clientID += ".past"
-        self.replay = ReplayReader(self.gateway, kafka: replayKafka, mode: mode, registry: registry)
+        self.replayReader = ReplayReader(self.gateway, kafka: replayKafka, mode: mode, registry: registry)
     }
 
     package var isReady: Bool { self.gateway.isReady && self.state.current.isListening }
@@ -70,8 +70,8 @@ package final class GatewayService: ServiceComponent {
     package var isLive: Bool {
         guard self.isReady else { return true }
         let now = MonotonicClock.now
-        let oldest = min(self.tables.lastTurnAt, self.feeds.lastTurnAt, self.replay.lastTurnAt)
-        return (now - oldest).count < Self.hangMilliseconds && self.gateway.areShardsTurning(at: now)
+        let oldestTurn = min(self.tableReader.lastTurnAt, self.feedReader.lastTurnAt, self.replayReader.lastTurnAt)
+        return (now - oldestTurn).count < Self.hangMilliseconds && self.gateway.areShardsTurning(at: now)
     }
 
     package func stop() { self.state.update { $0.isStopping = true } }
@@ -87,21 +87,21 @@ package final class GatewayService: ServiceComponent {
     private func serve() throws {
         let writer = try InboxWriter(self.gateway, kafka: self.kafka, meter: KafkaClientMetrics(self.registry))
         let batchingWriter = BatchingWriter(
-            writer, lost: { [gateway] in gateway.notDelivered(token: $0, isBrokerAway: false) })
-        let probe = BrokerProbe { writer.answers(milliseconds: BrokerProbe.requestMilliseconds) }
+            writer, lost: { [gateway] in gateway.recordLost(token: $0, hasTimedOut: false) })
+        let probe = BrokerProbe { writer.areLeadersReachable(milliseconds: BrokerProbe.requestMilliseconds) }
         self.gateway.attach(probe)
         self.gateway.onFilled { [state] in state.update { $0.areTablesFilled = true } }
         var threads = [
-            DedicatedThread("tables") { self.tables.run() }, DedicatedThread("feeds") { self.feeds.run() },
-            DedicatedThread("replays") { self.replay.run() }, DedicatedThread("batches") { batchingWriter.run() },
+            DedicatedThread("tables") { self.tableReader.run() }, DedicatedThread("feeds") { self.feedReader.run() },
+            DedicatedThread("replays") { self.replayReader.run() }, DedicatedThread("batches") { batchingWriter.run() },
         ]
         if let webhookClient = self.webhookClient {
             threads.append(DedicatedThread("webhooks") { webhookClient.run() })
         }
         defer {
-            self.tables.stop()
-            self.feeds.stop()
-            self.replay.stop()
+            self.tableReader.stop()
+            self.feedReader.stop()
+            self.replayReader.stop()
             self.webhookClient?.stop()
             batchingWriter.stop()
             probe.stop()
@@ -110,16 +110,16 @@ package final class GatewayService: ServiceComponent {
             writer.close(milliseconds: 200)
         }
         try writer.warmUp()
-        // With empty tables, clients would be told that their lives do not exist. So the gateway listens only after the
+        // With empty tables, the gateway would reply that its clients' lives do not exist. So it listens only after the
         // tables are filled.
         self.state.wait { $0.areTablesFilled || $0.isStopping ? () : nil }
         if self.state.current.isStopping { return }
-        try self.gateway.start(sink: batchingWriter, source: self.feeds, replaySource: self.replay)
+        try self.gateway.start(sink: batchingWriter, source: self.feedReader, replaySource: self.replayReader)
         defer { self.gateway.stop() }
         let api = try WebServer(
             host: self.gateway.settings.host, port: self.gateway.settings.httpPort,
             limits: Self.limits(self.gateway.settings), failureBody: GatewayAPI.failureBody,
-            observer: self.gateway.metrics.requested, refused: self.gateway.metrics.refused,
+            observer: self.gateway.metrics.requested, refusalObserver: self.gateway.metrics.refused,
             headHandler: GatewayAPI(self.gateway).handler)
         defer { api.stop() }
         self.state.update { $0.isListening = true }
@@ -129,7 +129,7 @@ package final class GatewayService: ServiceComponent {
         self.gateway.beginStopping()
     }
 
-    /// The limits of HTTP requests of a gateway with these settings.
+    /// Returns the limits of HTTP requests of a gateway with these settings.
     static func limits(_ settings: GatewaySettings) -> HTTPLimits {
         var limits = Self.limits
         limits.connectionsPerAddress = settings.httpConnectionsPerAddress
@@ -137,15 +137,16 @@ package final class GatewayService: ServiceComponent {
         return limits
     }
 
-    /// The limits that no setting changes; the deadline is later than that of calls.
+    /// The limits that no setting changes; the handler timeout is longer than the timeout of calls.
     static let limits: HTTPLimits = {
         var limits = HTTPLimits()
         limits.bodyBytes = 256 << 10
-        limits.deadline = .seconds(12)
+        limits.handlerTimeout = .seconds(12)
         return limits
     }()
 
-    private static func reading(_ kafka: KafkaSettings, _ reader: String, _ registry: MetricsRegistry)
+    /// Returns the settings of a reader's consumer, which exports its lag.
+    private static func readerSettings(_ kafka: KafkaSettings, _ reader: String, _ registry: MetricsRegistry)
         -> KafkaSettings
     {
         var settings = KafkaClientMetrics(registry).exportingLag(kafka, as: reader)

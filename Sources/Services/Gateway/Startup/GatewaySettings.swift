@@ -21,7 +21,7 @@ package struct GatewaySettings: Sendable {
     package var partitions: Int
     /// The presence lease: how long a silent client counts as present.
     package var lease: Milliseconds
-    /// The time for draining connections at a stop.
+    /// How long a stop takes: in the first half of this time the connections are closed gradually.
     package var drain: Milliseconds
     /// The policies of each app.
     ///
@@ -37,28 +37,28 @@ package struct GatewaySettings: Sendable {
     package var admission = AdmissionLimits()
     /// Whether trusted proxies send a PROXY header at the start of each WebSocket connection.
     package var speaksProxyProtocol = false
-    /// The maximum bytes of unfinished messages of all WebSockets together.
-    package var unfinishedBytes = 256 << 20
-    /// The HTTP requests per second of an app's server, for each call; beyond it, requests get status 429 (R13.2).
+    /// The largest size of the unfinished messages of all WebSockets together.
+    package var maxUnfinishedBytes = 256 << 20
+    /// The HTTP requests per second of an app's server for each method; further requests get status 429 (R13.2).
     package var serverCallsPerSecond = 200
     /// The HTTP requests per second of an app's server for the list of lives.
     package var serverListsPerSecond = 10
-    /// The HTTP requests per second of one user; beyond it, requests get status 429.
+    /// The HTTP requests per second of one user; further requests get status 429.
     package var userRequestsPerSecond = 20
-    /// The open HTTP connections of one address; behind a trusted proxy, the open requests of one client.
+    /// The largest number of open HTTP connections of one address; behind a trusted proxy, of open requests of one client.
     package var httpConnectionsPerAddress = 100
     /// Binds the names of sessions to their users.
     package var sessionNamer = SessionNamer.unkeyed
     /// The proxies that are trusted to state a client's address.
     package var trustedProxies = TrustedProxies()
-    /// The pages and what belongs to them; nil if none are served.
+    /// The browser pages and their settings; nil if no pages are served.
     package var pages: PagesSettings?
     /// The origins of web pages whose WebSockets are accepted.
     package var origins = WebOrigins()
     /// The number of malformed frames after which a connection is closed.
-    package var badFrames = 10
+    package var maxBadFrames = 10
     /// How long feed items are cached, for clients that resume.
-    package var ring = PartitionFeedCache.span
+    package var feedCacheSpan = PartitionFeedCache.span
     /// Records the spans of calls and of the feed items that they cause.
     package var tracer = Tracer.off
 

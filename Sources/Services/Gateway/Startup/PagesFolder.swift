@@ -3,31 +3,36 @@ internal import Compression
 internal import Foundation
 package import GatewayCore
 
-/// Finds and reads the files of the pages.
+/// Finds and reads the files of the browser pages.
 ///
-/// The files lie beside the programs and are no part of them: so a page can be changed without a build, and the gateway
-/// of an operator who serves other pages needs none.
+/// The files are in a folder beside the programs and not part of them. So a page can be changed without a build, and an
+/// operator can serve other pages.
 package enum PagesFolder {
-    /// Why the pages cannot be served.
+    /// The reason why the pages cannot be served.
     package struct Problem: Error, Equatable {
-        /// What to do.
+        /// The remedy, as a sentence.
         package let remedy: String
     }
 
-    /// The most bytes of one file, and of all.
-    private static let fileBytes = 1 << 20
-    private static let totalBytes = 16 << 20
-    /// The folders that are served; a folder of tests beside them is not.
-    private static let folders = ["pages", "src"]
+    /// The largest size of one file.
+    private static let maxFileBytes = 1 << 20
+    /// The largest size of all files.
+    private static let maxTotalBytes = 16 << 20
+    /// The folders whose files are served; other folders beside them, such as the tests, are not served.
+    private static let servedFolders = ["pages", "src"]
 
-    /// The module that the pages begin with, and the file with those that it imports.
-    private static let entry = "pages/main.js"
-    private static let bundle = "pages/bundle.js"
+    /// The path of the module that the pages load first.
+    private static let entryPath = "pages/main.js"
+    /// The path of the bundle, which contains the modules that the entry imports.
+    private static let bundlePath = "pages/bundle.js"
 
-    /// The folder beside the programs, as deploy/Dockerfile installs it, or of the source tree in which they were built.
+    /// Returns the folder of the pages.
     ///
-    /// - Parameter program: the path of the running program.
-    /// - Returns: nil if there is none.
+    /// It is the folder beside the programs, as deploy/Dockerfile installs it, or the folder in the source tree in which the
+    /// programs were built.
+    ///
+    /// - Parameter program: The path of the running program.
+    /// - Returns: Nil if there is no such folder.
     package static func find(program: String) -> String? {
         var directory = URL(fileURLWithPath: program).deletingLastPathComponent()
         var candidates = [
@@ -48,26 +53,29 @@ package enum PagesFolder {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
     }
 
-    /// Reads all files of a folder into memory, puts the scripts together, and compresses all.
+    /// Reads the files of a folder into memory, bundles the scripts, and compresses all files.
     ///
     /// - Throws: `Problem` if there are no pages, or they are too large.
     package static func read(_ folder: String) throws(Problem) -> StaticSite {
         var contents: [String: [UInt8]] = [:]
-        var total = 0
-        for top in Self.folders {
-            let names = (try? FileManager.default.subpathsOfDirectory(atPath: "\(folder)/\(top)")) ?? []
-            for name in names.sorted() where StaticSite.serves("\(top)/\(name)") {
-                guard let data = FileManager.default.contents(atPath: "\(folder)/\(top)/\(name)") else { continue }
-                total += data.count
-                guard data.count <= Self.fileBytes, total <= Self.totalBytes else {
+        var totalBytes = 0
+        for servedFolder in Self.servedFolders {
+            let names = (try? FileManager.default.subpathsOfDirectory(atPath: "\(folder)/\(servedFolder)")) ?? []
+            for name in names.sorted() where StaticSite.serves("\(servedFolder)/\(name)") {
+                guard let data = FileManager.default.contents(atPath: "\(folder)/\(servedFolder)/\(name)") else {
+                    continue
+                }
+                totalBytes += data.count
+                guard data.count <= Self.maxFileBytes, totalBytes <= Self.maxTotalBytes else {
                     throw Problem(remedy: "the pages are at most 1 MiB a file and 16 MiB in all")
                 }
-                contents["\(top)/\(name)"] = [UInt8](data)
+                contents["\(servedFolder)/\(name)"] = [UInt8](data)
             }
         }
-        // Bytes and requests are what a browser waits for. Pages of another shape are served as they are.
+        // A browser waits for each byte and each request, so the scripts are bundled. Scripts that cannot be bundled are
+        // served unchanged.
         let scripts = contents.filter { $0.key.hasSuffix(".js") }
-        if let bundle = ScriptBundle(path: Self.bundle, entry: Self.entry, scripts: scripts) {
+        if let bundle = ScriptBundle(path: Self.bundlePath, entry: Self.entryPath, scripts: scripts) {
             contents.merge(bundle.files.mapValues { Array($0.utf8) }) { $1 }
         }
         var site = StaticSite()

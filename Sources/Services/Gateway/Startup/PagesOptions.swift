@@ -4,18 +4,19 @@ package import GatewayCore
 package import Settings
 package import Tokens
 
-/// The settings about browsers: pages, tokens for trying out, origins.
+/// The settings for browsers: the pages, demo tokens, and the accepted origins.
 package struct PagesOptions: Sendable {
     /// The pages; nil if they are off.
     private let site: StaticSite?
     private let webSockets: [String]
     private let imageOrigins: [String]
-    /// The app for which tokens for trying out are signed; nil if none are.
+    /// The app for which demo tokens are signed; nil if none are signed.
     package let demoApp: String?
+    /// The addresses whose clients may get demo tokens, besides this machine's.
     private let demoClients: [AddressBlock]
-    /// The origins that are answered.
+    /// The origins of web pages whose WebSockets are accepted.
     package let origins: WebOrigins
-    /// Whether pages were asked for if there are any, and there are none.
+    /// Whether the setting is `auto` and there are no pages beside the program.
     package let lacksPages: Bool
 
     /// Declares and reads the settings; the reader's `finish()` reports invalid ones.
@@ -55,10 +56,10 @@ package struct PagesOptions: Sendable {
         self.demoClients = clients.compactMap { AddressBlock($0) }
     }
 
-    /// Makes the settings of the pages.
+    /// Creates the settings of the pages.
     ///
     /// - Parameter apps: The keys of the apps.
-    /// - Returns: nil if the pages are off.
+    /// - Returns: Nil if no pages are served.
     package func settings(apps: AppKeyring) -> PagesSettings? {
         guard let site = self.site else { return nil }
         let tokens = self.demoApp.flatMap { DemoTokens(app: $0, keyring: apps, clients: self.demoClients) }
@@ -66,6 +67,7 @@ package struct PagesOptions: Sendable {
             site: site, webSockets: self.webSockets, imageOrigins: self.imageOrigins, demoTokens: tokens)
     }
 
+    /// Reads the pages; nil if they are off or there are none.
     private static func site(_ value: String, _ reader: inout SettingsReader, _ program: String) -> StaticSite? {
         if value == "off" { return nil }
         let folder = value == "on" || value == "auto" ? PagesFolder.find(program: program) : value
@@ -83,6 +85,7 @@ package struct PagesOptions: Sendable {
         }
     }
 
+    /// Reads a list of origins with one of the schemes.
     private static func addresses(
         _ name: String, schemes: [String], _ reader: inout SettingsReader, _ help: String
     ) -> [String] {

@@ -4,9 +4,12 @@ internal import HTTPClient
 package import MachineKit
 
 extension SessionNamer {
-    /// Names that only the holders of `key` can compute: the first 128 bits of an HMAC with SHA-256.
+    /// Creates a namer whose names only the holders of `key` can compute.
+    ///
+    /// A name contains the first 128 bits of an HMAC with SHA-256.
     package static func keyed(_ key: Secret) -> SessionNamer {
         let key = Array(key.text.utf8)
+        // 32 hexadecimal digits are 128 bits.
         return SessionNamer { String(HMACSHA256.hex(of: Array($0.utf8), key: key).prefix(32)) }
     }
 }

@@ -10,10 +10,12 @@ enum SettingFile {
         case problem(String)
     }
 
-    /// The maximum size of a secret in bytes.
-    static let secretBytes = 4096
-    /// The maximum size of a file with certificates in bytes.
-    static let certificateBytes = 4 << 20
+    /// The maximum size of a file with a secret.
+    static let maxSecretBytes = 4096
+    /// The maximum size of a file with certificates or private keys.
+    static let maxPEMBytes = 4 << 20
+    private static let lineFeed = UInt8(ascii: "\n")
+    private static let carriageReturn = UInt8(ascii: "\r")
 
     /// Reads a secret: the only line of a file that other users of the machine cannot read.
     ///
@@ -22,12 +24,12 @@ enum SettingFile {
     /// - Returns: the secret, or a problem if the file is missing, cannot be read, is empty, is readable by everybody,
     ///   or has more than one line.
     static func secret(at path: String) -> Outcome {
-        let outcome = Self.read(path, maxBytes: Self.secretBytes, isPrivate: true)
+        let outcome = Self.read(path, maxBytes: Self.maxSecretBytes, isPrivate: true)
         guard case .contents(var bytes) = outcome else { return outcome }
-        if bytes.last == 10 { bytes.removeLast() }
-        if bytes.last == 13 { bytes.removeLast() }
+        if bytes.last == Self.lineFeed { bytes.removeLast() }
+        if bytes.last == Self.carriageReturn { bytes.removeLast() }
         if bytes.isEmpty { return .problem("it is empty; write the secret into it, in one line") }
-        if bytes.contains(where: { $0 == 0 || $0 == 10 || $0 == 13 }) {
+        if bytes.contains(where: { $0 == 0 || $0 == Self.lineFeed || $0 == Self.carriageReturn }) {
             return .problem("it has more than one line; write only the secret into it")
         }
         guard String(validating: bytes, as: UTF8.self) != nil else {
@@ -36,15 +38,15 @@ enum SettingFile {
         return .contents(bytes)
     }
 
-    /// Checks that a file contains a PEM block of this kind.
+    /// Checks that a file contains a PEM block of the given kind.
     ///
     /// - Parameters:
     ///   - path: the file's path.
     ///   - kind: the end of the block's label, such as `CERTIFICATE`.
     ///   - isPrivate: whether the file must not be accessible to other users.
-    /// - Returns: the problem and its remedy; nil: the file contains such a block.
+    /// - Returns: the problem and its remedy; nil if the file contains such a block.
     static func pemProblem(at path: String, kind: String, isPrivate: Bool) -> String? {
-        switch Self.read(path, maxBytes: Self.certificateBytes, isPrivate: isPrivate) {
+        switch Self.read(path, maxBytes: Self.maxPEMBytes, isPrivate: isPrivate) {
         case .problem(let remedy): return remedy
         case .contents(let bytes):
             let hasBlock = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).contains {
@@ -64,11 +66,11 @@ enum SettingFile {
                     : "it cannot be read (error \(errno)); make it readable by this service's user")
         }
         defer { close(descriptor) }
-        var info = stat()
-        guard unsafe fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             return .problem("it is no regular file; give the path of one")
         }
-        if isPrivate, info.st_mode & 0o007 != 0 {
+        if isPrivate, status.st_mode & 0o007 != 0 {
             return .problem("every user of this machine has access to it; run chmod 600 on it")
         }
         var bytes: [UInt8] = []

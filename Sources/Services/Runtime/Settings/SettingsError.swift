@@ -2,7 +2,7 @@
 
 /// Why a program does not start.
 package enum SettingsError: Error, Equatable, CustomStringConvertible {
-    /// The user requested help; with the help text.
+    /// The user requested help; the value is the help text.
     case helpRequested(String)
     /// At least one setting is invalid.
     case invalid(program: String, [SettingsProblem])
@@ -46,7 +46,7 @@ package struct SettingsProblem: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// Where a setting's value came from.
+/// The source of a setting's value.
 package enum SettingSource: String, Sendable {
     /// From the command line.
     case argument
@@ -71,8 +71,9 @@ struct Declaration {
     let name: String
     let variable: String
     let placeholder: String
-    /// The text of the default; empty: not set, nil: the setting is required.
+    /// The text of the default; empty if the setting has no default value, nil if the setting is required.
     let defaultText: String?
     let help: String
+    /// The value in use; nil for a secret and for a positional argument.
     let effective: EffectiveSetting?
 }

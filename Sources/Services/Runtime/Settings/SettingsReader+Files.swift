@@ -9,7 +9,7 @@ extension SettingsReader {
     /// - Parameters:
     ///   - name: the secret's name, such as `redis-password`.
     ///   - help: a sentence that describes the secret.
-    /// - Returns: the secret; nil: none is given, or `finish()` reports a problem with the file.
+    /// - Returns: the secret; nil if none is given, or if `finish()` reports a problem with the file.
     package mutating func secret(_ name: String, help: String) -> String? {
         let option = "\(name)-file"
         let variable = self.variable(for: name)
@@ -20,9 +20,9 @@ extension SettingsReader {
         }
         let path = self.optionalString(
             option, placeholder: "FILE", help: "\(help) Readable by this user alone; or set \(variable).")
-        let direct = self.environment[variable].flatMap { $0.isEmpty ? nil : $0 }
-        guard let path else { return direct }
-        if direct != nil {
+        let environmentSecret = self.environment[variable].flatMap { $0.isEmpty ? nil : $0 }
+        guard let path else { return environmentSecret }
+        if environmentSecret != nil {
             self.reject(option, value: path, remedy: "give only one of --\(option) and \(variable)")
             return nil
         }
@@ -36,14 +36,14 @@ extension SettingsReader {
 
     /// Reads the path of a file with certificates in PEM.
     ///
-    /// - Returns: the path; nil: none is given, or `finish()` reports that the file has no certificate.
+    /// - Returns: the path; nil if none is given, or if `finish()` reports a problem with the file.
     package mutating func certificateFile(_ name: String, help: String) -> String? {
         self.pemFile(name, kind: "CERTIFICATE", isPrivate: false, help: help)
     }
 
     /// Reads the path of a file with a private key in PEM, which must not be accessible to other users.
     ///
-    /// - Returns: the path; nil: none is given, or `finish()` reports a problem with the file.
+    /// - Returns: the path; nil if none is given, or if `finish()` reports a problem with the file.
     package mutating func privateKeyFile(_ name: String, help: String) -> String? {
         self.pemFile(name, kind: "PRIVATE KEY", isPrivate: true, help: help)
     }

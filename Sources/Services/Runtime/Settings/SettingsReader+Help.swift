@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SettingsReader {
+    /// The maximum length of a line of the help text.
+    private static let helpWidth = 100
+    /// The column at which the descriptions begin.
+    private static let helpIndent = 28
+
     /// The help text for the settings that have been declared so far.
     package var helpText: String {
         var lines = ["\(self.program): \(self.summary)", ""]
@@ -34,14 +39,14 @@ extension SettingsReader {
 
     /// Formats a title and its text: in a column beside the title, or below a long title.
     private static func entry(_ title: String, _ paragraphs: [String]) -> [String] {
-        let indent = 28
-        let text = paragraphs.flatMap { Self.wrapped($0, width: 100 - indent) }
-        let column = text.map { String(repeating: " ", count: indent) + $0 }
+        let text = paragraphs.flatMap { Self.wrapped($0, width: Self.helpWidth - Self.helpIndent) }
+        let column = text.map { String(repeating: " ", count: Self.helpIndent) + $0 }
         let head = "  " + title
-        guard head.count < indent, let first = text.first else { return [head] + column }
-        return [head + String(repeating: " ", count: indent - head.count) + first] + column.dropFirst()
+        guard head.count < Self.helpIndent, let first = text.first else { return [head] + column }
+        return [head + String(repeating: " ", count: Self.helpIndent - head.count) + first] + column.dropFirst()
     }
 
+    /// Splits a text between words into lines of at most `width` characters, if no word is longer.
     private static func wrapped(_ text: String, width: Int) -> [String] {
         var lines: [String] = []
         for word in text.split(separator: " ") {

@@ -3,16 +3,19 @@
 /// Reads a program's settings from its arguments, or from the environment, or uses defaults, in this order.
 ///
 /// Each reading method declares one setting and returns its value, or the default if the value is invalid. Call
-/// `finish()` after the last one and before any value is used: it throws all problems together, or the help text.
+/// `finish()` after the last reading method and before any value is used: it throws all problems together, or the help
+/// text.
 ///
-/// An option is `--name value` or `--name=value`, and a flag is `--name` or `--no-name`; the last one counts, and `--`
-/// ends the options. The environment variable of `--http-port` is `LIVEPLAZA_HTTP_PORT`; an empty one is ignored.
+/// An option is `--name value` or `--name=value`, and a flag is `--name` or `--no-name`. If an option is repeated, the
+/// last one counts. `--` ends the options. The environment variable of `--http-port` is `LIVEPLAZA_HTTP_PORT`; an empty
+/// variable is ignored.
 package struct SettingsReader {
     /// The program's name, as its users type it.
     package let program: String
     let summary: String
     var declarations: [Declaration] = []
     var positionals: [Declaration] = []
+    /// The prefix of the names of the environment variables.
     private let prefix: String
     /// The process's environment variables.
     package let environment: [String: String]
@@ -22,6 +25,7 @@ package struct SettingsReader {
     /// For each of `arguments`, whether a setting has used it.
     var isUsed: [Bool]
     private var problems: [SettingsProblem] = []
+    /// The section of the help text to which the next setting belongs.
     private var section = ""
 
     /// Creates a reader that has declared no setting.
@@ -53,8 +57,8 @@ package struct SettingsReader {
     ///
     /// - Parameters:
     ///   - name: the option without its dashes.
-    ///   - defaultValue: the default; nil: the setting is required.
-    ///   - variable: the environment variable; nil: the variable derived from the name.
+    ///   - defaultValue: the default; nil if the setting is required.
+    ///   - variable: the environment variable; nil for the variable derived from the name.
     ///   - placeholder: the placeholder of the value in the help text.
     ///   - isSecret: whether `effective` and error messages must not contain the value.
     ///   - help: a sentence that describes the setting.
@@ -63,16 +67,18 @@ package struct SettingsReader {
         _ name: String, default defaultValue: String? = nil, env variable: String? = nil,
         placeholder: String = "TEXT", isSecret: Bool = false, help: String
     ) -> String {
-        let format = Format(placeholder: placeholder, isSecret: isSecret, help: help, remedy: "give a value")
-        return self.value(name, defaultValue, shown: defaultValue, variable, format) { $0 } ?? ""
+        let presentation = Presentation(
+            placeholder: placeholder, isSecret: isSecret, help: help, remedy: "give a value")
+        return self.value(name, defaultValue, defaultText: defaultValue, variable, presentation) { $0 } ?? ""
     }
 
     /// Reads an optional text.
     package mutating func optionalString(
         _ name: String, env variable: String? = nil, placeholder: String = "TEXT", isSecret: Bool = false, help: String
     ) -> String? {
-        let format = Format(placeholder: placeholder, isSecret: isSecret, help: help, remedy: "give a value")
-        let text = self.value(name, "", shown: "", variable, format) { $0 } ?? ""
+        let presentation = Presentation(
+            placeholder: placeholder, isSecret: isSecret, help: help, remedy: "give a value")
+        let text = self.value(name, "", defaultText: "", variable, presentation) { $0 } ?? ""
         return text.isEmpty ? nil : text
     }
 
@@ -82,8 +88,8 @@ package struct SettingsReader {
         placeholder: String = "NUMBER", help: String
     ) -> Int {
         let remedy = "give a whole number from \(range.lowerBound) to \(range.upperBound)"
-        let format = Format(placeholder: placeholder, help: help, remedy: remedy)
-        return self.value(name, defaultValue, shown: defaultValue?.description, variable, format) {
+        let presentation = Presentation(placeholder: placeholder, help: help, remedy: remedy)
+        return self.value(name, defaultValue, defaultText: defaultValue?.description, variable, presentation) {
             Int($0).flatMap { range.contains($0) ? $0 : nil }
         } ?? range.lowerBound
     }
@@ -94,8 +100,8 @@ package struct SettingsReader {
         env variable: String? = nil, placeholder: String = "TIME", help: String
     ) -> Int {
         let remedy = "give a time such as 1500ms, 20s or 5m, from \(range.lowerBound)ms to \(range.upperBound)ms"
-        let format = Format(placeholder: placeholder, help: help, remedy: remedy)
-        return self.value(name, defaultValue, shown: defaultValue.map { "\($0)ms" }, variable, format) {
+        let presentation = Presentation(placeholder: placeholder, help: help, remedy: remedy)
+        return self.value(name, defaultValue, defaultText: defaultValue.map { "\($0)ms" }, variable, presentation) {
             Self.parseMilliseconds($0).flatMap { range.contains($0) ? $0 : nil }
         } ?? range.lowerBound
     }
@@ -106,8 +112,10 @@ package struct SettingsReader {
     ) -> Choice {
         let names = Choice.allCases.map(\.rawValue)
         let remedy = "give one of \(names.joined(separator: ", "))"
-        let format = Format(placeholder: names.joined(separator: "|"), help: help, remedy: remedy)
-        return self.value(name, defaultValue, shown: defaultValue.rawValue, variable, format) { Choice(rawValue: $0) }
+        let presentation = Presentation(placeholder: names.joined(separator: "|"), help: help, remedy: remedy)
+        return self.value(name, defaultValue, defaultText: defaultValue.rawValue, variable, presentation) {
+            Choice(rawValue: $0)
+        }
             ?? defaultValue
     }
 
@@ -116,8 +124,9 @@ package struct SettingsReader {
         _ name: String, default defaultValue: [String] = [], env variable: String? = nil, placeholder: String = "A,B,…",
         help: String
     ) -> [String] {
-        let format = Format(placeholder: placeholder, help: help, remedy: "give texts divided by commas")
-        return self.value(name, defaultValue, shown: defaultValue.joined(separator: ","), variable, format) {
+        let presentation = Presentation(placeholder: placeholder, help: help, remedy: "give texts divided by commas")
+        let defaultText = defaultValue.joined(separator: ",")
+        return self.value(name, defaultValue, defaultText: defaultText, variable, presentation) {
             $0.split(separator: ",").map(String.init)
         } ?? defaultValue
     }
@@ -161,7 +170,7 @@ package struct SettingsReader {
 
     /// Reads the next argument that is no option; call this after all options have been read.
     ///
-    /// - Returns: the argument; nil: it is missing, which `finish()` reports if it is required.
+    /// - Returns: the argument; nil if it is missing, which `finish()` reports if the argument is required.
     package mutating func positional(_ name: String, isRequired: Bool = true, help: String) -> String? {
         self.positionals.append(
             Declaration(
@@ -195,7 +204,7 @@ package struct SettingsReader {
         }
         var problems = self.problems
         for (index, argument) in self.arguments.enumerated() where !self.isUsed[index] {
-            problems.append(self.unknown(argument))
+            problems.append(self.problem(ofUnknown: argument))
         }
         problems += self.argumentsAfterOptions.map {
             SettingsProblem(key: $0, value: nil, remedy: "leave out this argument")
@@ -208,65 +217,78 @@ package struct SettingsReader {
         self.prefix + "_" + String(name.uppercased().map { $0 == "-" ? "_" : $0 })
     }
 
-    /// The texts for a setting's help and errors.
-    private struct Format {
+    /// How the help text and error messages present a setting.
+    private struct Presentation {
         var placeholder: String
         var isSecret = false
         var help: String
         var remedy: String
     }
 
+    /// Declares a setting and reads its value from the arguments or the environment.
+    ///
+    /// - Parameters:
+    ///   - name: the option without its dashes.
+    ///   - defaultValue: the default; nil if the setting is required.
+    ///   - defaultText: the default in the help text.
+    ///   - variable: the environment variable; nil for the variable derived from the name.
+    ///   - presentation: the texts for help and errors.
+    ///   - parse: parses the text of the value; returns nil if the text is invalid.
+    /// - Returns: the value, or the default if the value is missing or invalid.
     private mutating func value<Value>(
-        _ name: String, _ defaultValue: Value?, shown: String?, _ variable: String?, _ format: Format,
+        _ name: String, _ defaultValue: Value?, defaultText: String?, _ variable: String?,
+        _ presentation: Presentation,
         parse: (String) -> Value?
     ) -> Value? {
         let variable = variable ?? self.variable(for: name)
-        var given: (key: String, text: String)?
-        if let text = self.environment[variable], !text.isEmpty { given = (variable, text) }
-        var isMissing = false
+        var input: (key: String, text: String)?
+        if let text = self.environment[variable], !text.isEmpty { input = (variable, text) }
+        var isValueMissing = false
         for index in self.arguments.indices where !self.isUsed[index] {
             let argument = self.arguments[index]
             if argument.hasPrefix("--\(name)=") {
                 self.isUsed[index] = true
-                given = ("--\(name)", String(argument.dropFirst(name.count + 3)))
+                input = ("--\(name)", String(argument.dropFirst(name.count + 3)))
             } else if argument == "--\(name)" {
                 self.isUsed[index] = true
                 if index + 1 < self.arguments.count, !self.arguments[index + 1].hasPrefix("--") {
                     self.isUsed[index + 1] = true
-                    given = ("--\(name)", self.arguments[index + 1])
+                    input = ("--\(name)", self.arguments[index + 1])
                 } else {
-                    isMissing = true
+                    isValueMissing = true
                 }
             }
         }
-        let value = given.flatMap { parse($0.text) }
-        if isMissing {
-            self.problems.append(SettingsProblem(key: "--\(name)", value: nil, remedy: "\(format.remedy) after it"))
-        } else if let given, value == nil {
-            let text = format.isSecret ? "(secret)" : given.text
-            self.problems.append(SettingsProblem(key: given.key, value: text, remedy: format.remedy))
-        } else if given == nil, defaultValue == nil {
-            let remedy = "\(format.remedy), or set \(variable)"
+        let value = input.flatMap { parse($0.text) }
+        if isValueMissing {
+            self.problems.append(
+                SettingsProblem(key: "--\(name)", value: nil, remedy: "\(presentation.remedy) after it"))
+        } else if let input, value == nil {
+            let text = presentation.isSecret ? "(secret)" : input.text
+            self.problems.append(SettingsProblem(key: input.key, value: text, remedy: presentation.remedy))
+        } else if input == nil, defaultValue == nil {
+            let remedy = "\(presentation.remedy), or set \(variable)"
             self.problems.append(SettingsProblem(key: "--\(name)", value: nil, remedy: remedy))
         }
-        let source = given.map { $0.key == variable ? SettingSource.environment : .argument } ?? .defaultValue
-        let effective = EffectiveSetting(name: name, value: given?.text ?? shown ?? "", source: source)
+        let source = input.map { $0.key == variable ? SettingSource.environment : .argument } ?? .defaultValue
+        let effective = EffectiveSetting(name: name, value: input?.text ?? defaultText ?? "", source: source)
         self.declarations.append(
             Declaration(
-                section: self.section, name: name, variable: variable, placeholder: format.placeholder,
-                defaultText: defaultValue == nil ? nil : shown, help: format.help,
-                effective: format.isSecret ? nil : effective
+                section: self.section, name: name, variable: variable, placeholder: presentation.placeholder,
+                defaultText: defaultValue == nil ? nil : defaultText, help: presentation.help,
+                effective: presentation.isSecret ? nil : effective
             ))
         return value ?? defaultValue
     }
 
-    private func unknown(_ argument: String) -> SettingsProblem {
+    /// The problem with an argument that no setting has used; suggests a similar option.
+    private func problem(ofUnknown argument: String) -> SettingsProblem {
         guard argument.hasPrefix("-") else {
             return SettingsProblem(key: argument, value: nil, remedy: "leave out this argument, or see --help")
         }
         let name = argument.drop { $0 == "-" }.prefix { $0 != "=" }
-        let near = Suggestion.nearest(to: String(name), among: self.declarations.map(\.name) + ["help"])
-        let remedy = near.map { "did you mean --\($0)?" } ?? "there is no such option, see --help"
+        let suggestion = Suggestion.nearest(to: String(name), among: self.declarations.map(\.name) + ["help"])
+        let remedy = suggestion.map { "did you mean --\($0)?" } ?? "there is no such option, see --help"
         return SettingsProblem(key: String(argument.prefix { $0 != "=" }), value: nil, remedy: remedy)
     }
 
@@ -282,7 +304,7 @@ package struct SettingsReader {
         let units: [(String, Int)] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("", 1)]
         guard let (unit, factor) = units.first(where: { text.hasSuffix($0.0) }) else { return nil }
         guard let number = Int(text.dropLast(unit.count)) else { return nil }
-        let (product, isOverflown) = number.multipliedReportingOverflow(by: factor)
-        return isOverflown ? nil : product
+        let (product, hasOverflowed) = number.multipliedReportingOverflow(by: factor)
+        return hasOverflowed ? nil : product
     }
 }

@@ -4,7 +4,7 @@
 package enum Suggestion {
     /// The candidate with the smallest edit distance to `word`.
     ///
-    /// - Returns: nil: all distances exceed two, or a third of the letters of a long word.
+    /// - Returns: the candidate; nil if all distances exceed two, or a third of the letters of a long word.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         let limit = max(2, word.count / 3)
         return
@@ -16,19 +16,23 @@ package enum Suggestion {
     }
 
     /// The number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+    ///
+    /// Computes the matrix of distances between all prefixes row by row; only the last three rows are stored.
     private static func editDistance(_ a: [Character], _ b: [Character]) -> Int {
-        var before = [Int](repeating: 0, count: b.count + 1)
-        var previous = Array(0...b.count)
+        var rowBeforePrevious = [Int](repeating: 0, count: b.count + 1)
+        var previousRow = Array(0...b.count)
         for i in a.indices {
-            var current = [i + 1]
+            var row = [i + 1]
             for j in b.indices {
-                var best = min(previous[j + 1] + 1, current[j] + 1, previous[j] + (a[i] == b[j] ? 0 : 1))
-                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = min(best, before[j - 1] + 1) }
-                current.append(best)
+                var best = min(previousRow[j + 1] + 1, row[j] + 1, previousRow[j] + (a[i] == b[j] ? 0 : 1))
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
+                    best = min(best, rowBeforePrevious[j - 1] + 1)
+                }
+                row.append(best)
             }
-            before = previous
-            previous = current
+            rowBeforePrevious = previousRow
+            previousRow = row
         }
-        return previous[b.count]
+        return previousRow[b.count]
     }
 }

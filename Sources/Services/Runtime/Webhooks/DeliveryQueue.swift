@@ -7,8 +7,8 @@ package import PlazaModel
 /// Events of one live are sent in order, at least once. After a failure the pause before the next attempt grows; after
 /// `Limits.maxAttempts` the event is abandoned.
 ///
-/// A slow backend must not use up the memory of other apps. Therefore each app has its share of the queue. An app that
-/// has used up its share is lagging: its further events are not queued but read again later (`ReadingProgress`).
+/// A slow backend must not use up the memory that other apps need. Therefore each app has a share of the queue. An app
+/// that has used up its share is lagging: its further events are not queued but read again later (`ReadingProgress`).
 ///
 /// The queue has no clock and no random numbers of its own; both are parameters.
 package struct DeliveryQueue: Sendable {
@@ -75,13 +75,14 @@ package struct DeliveryQueue: Sendable {
 
     private struct PendingEvent: Sendable {
         var position: EventPosition
+        /// The event's number in the order of queueing.
         var sequence: Int
         var attempts = 0
     }
 
     /// The events of one live, in order; only the first one can be in flight.
     private struct LiveQueue: Sendable {
-        var items: [PendingEvent] = []
+        var events: [PendingEvent] = []
         var isInFlight = false
         /// The end of the pause after a failed attempt.
         var notBefore = MonotonicTime.distantPast
@@ -89,34 +90,36 @@ package struct DeliveryQueue: Sendable {
 
     private let limits: Limits
     /// The maximum number of queued events of each app.
-    private let share: Int
+    private let maxPerApp: Int
     private var liveQueues: [LiveKey: LiveQueue] = [:]
-    private var keys: [EventPosition: LiveKey] = [:]
-    private var countOfApp: [AppID: Int] = [:]
-    private var inFlightOfApp: [AppID: Int] = [:]
+    /// The live of each queued event.
+    private var liveKeys: [EventPosition: LiveKey] = [:]
+    private var queuedPerApp: [AppID: Int] = [:]
+    private var inFlightPerApp: [AppID: Int] = [:]
     private var inFlight = 0
     /// The apps whose last attempt failed.
-    private var failing: Set<AppID> = []
-    private var sequence = 0
+    private var failingApps: Set<AppID> = []
+    /// The sequence number of the event that was queued last.
+    private var lastSequence = 0
     private var progress: [Int32: ReadingProgress] = [:]
 
-    /// An empty queue.
+    /// Creates an empty queue.
     ///
     /// - Parameters:
     ///   - limits: sizes and pauses.
     ///   - apps: how many apps share the queue.
     package init(_ limits: Limits = Limits(), apps: Int = 1) {
         self.limits = limits
-        self.share = max(1, min(limits.maxPerApp, limits.maxEvents / max(1, apps)))
+        self.maxPerApp = max(1, min(limits.maxPerApp, limits.maxEvents / max(1, apps)))
     }
 
     /// The number of queued events.
-    package var count: Int { self.keys.count }
+    package var count: Int { self.liveKeys.count }
 
     /// The number of lagging apps; an app that lags in two partitions counts twice.
     package var laggingCount: Int { self.progress.values.reduce(0) { $0 + $1.laggingCount } }
 
-    /// Begins with a partition that was assigned to this instance.
+    /// Adds a partition that was assigned to this instance.
     ///
     /// - Parameters:
     ///   - partition: the number of the partition.
@@ -139,8 +142,8 @@ package struct DeliveryQueue: Sendable {
     /// - Parameters:
     ///   - position: the position of the event's record.
     ///   - key: the event's live.
-    ///   - catchUp: the catch-up that read the event. An app whose share is used up is removed and lags from this event
-    ///     on.
+    ///   - catchUp: the catch-up that read the event. An app whose share is used up is removed from it, and lags from this
+    ///     event on.
     /// - Returns: whether the event is queued.
     package mutating func addInCatchUp(_ position: EventPosition, of key: LiveKey, in catchUp: inout CatchUp) -> Bool {
         guard catchUp.partition == position.partition, catchUp.apps.contains(key.app),
@@ -154,7 +157,7 @@ package struct DeliveryQueue: Sendable {
         return true
     }
 
-    /// Records that a record was read for the first time that no app needs to get.
+    /// Records that a record was read for the first time whose event no app needs.
     package mutating func skip(_ position: EventPosition) {
         self.progress[position.partition, default: ReadingProgress()].recordRead(position.offset)
     }
@@ -163,31 +166,31 @@ package struct DeliveryQueue: Sendable {
     ///
     /// - Returns: whether the event is queued.
     private mutating func enqueue(_ position: EventPosition, of key: LiveKey) -> Bool {
-        guard self.countOfApp[key.app, default: 0] < self.share else {
+        guard self.queuedPerApp[key.app, default: 0] < self.maxPerApp else {
             self.progress[position.partition]?.set(key.app, laggingFrom: position.offset)
             return false
         }
         self.progress[position.partition]?.eventQueued(position.offset, of: key.app)
-        self.sequence += 1
-        self.liveQueues[key, default: LiveQueue()].items.append(
-            PendingEvent(position: position, sequence: self.sequence))
-        self.keys[position] = key
-        self.countOfApp[key.app, default: 0] += 1
+        self.lastSequence += 1
+        self.liveQueues[key, default: LiveQueue()].events.append(
+            PendingEvent(position: position, sequence: self.lastSequence))
+        self.liveKeys[position] = key
+        self.queuedPerApp[key.app, default: 0] += 1
         return true
     }
 
     /// The next catch-up, for the lagging apps that have at least half of their share free.
     ///
-    /// - Parameter last: the partition of the previous catch-up; other partitions come first.
-    /// - Returns: the catch-up; nil when there is no such app.
-    package func nextCatchUp(after last: Int32) -> CatchUp? {
+    /// - Parameter lastPartition: the partition of the previous catch-up; other partitions come first.
+    /// - Returns: the catch-up; nil if no lagging app has half of its share free.
+    package func nextCatchUp(after lastPartition: Int32) -> CatchUp? {
         let partitions = self.progress.keys.sorted()
-        for partition in partitions.filter({ $0 > last }) + partitions.filter({ $0 <= last }) {
-            let ready = (self.progress[partition]?.laggingOffsets ?? [:]).filter {
-                self.countOfApp[$0.key, default: 0] <= self.share / 2
+        for partition in partitions.filter({ $0 > lastPartition }) + partitions.filter({ $0 <= lastPartition }) {
+            let readyOffsets = (self.progress[partition]?.laggingOffsets ?? [:]).filter {
+                self.queuedPerApp[$0.key, default: 0] <= self.maxPerApp / 2
             }
-            guard let first = ready.values.min() else { continue }
-            return CatchUp(partition: partition, offset: first, apps: Set(ready.keys))
+            guard let firstOffset = readyOffsets.values.min() else { continue }
+            return CatchUp(partition: partition, offset: firstOffset, apps: Set(readyOffsets.keys))
         }
         return nil
     }
@@ -198,43 +201,43 @@ package struct DeliveryQueue: Sendable {
     ///
     /// - Returns: whether the catch-up is finished, because it has read all records or the shares of all its apps are
     ///   used up.
-    package mutating func catchUpRead(_ catchUp: CatchUp, upTo offset: Int64) -> Bool {
-        guard let next = self.progress[catchUp.partition]?.next, !catchUp.apps.isEmpty else { return true }
-        guard offset >= next else { return false }
+    package mutating func catchUpAdvanced(_ catchUp: CatchUp, upTo offset: Int64) -> Bool {
+        guard let nextOffset = self.progress[catchUp.partition]?.nextOffset, !catchUp.apps.isEmpty else { return true }
+        guard offset >= nextOffset else { return false }
         for app in catchUp.apps { self.progress[catchUp.partition]?.set(app, laggingFrom: nil) }
         return true
     }
 
     /// Marks the events that must be sent now as in flight, and returns their positions, oldest first.
-    package mutating func takeDue(at now: MonotonicTime) -> [EventPosition] {
+    package mutating func startDueAttempts(at now: MonotonicTime) -> [EventPosition] {
         guard self.inFlight < self.limits.maxInFlight else { return [] }
-        var dueEvents: [(key: LiveKey, item: PendingEvent)] = []
+        var dueEvents: [(key: LiveKey, event: PendingEvent)] = []
         for (key, liveQueue) in self.liveQueues where !liveQueue.isInFlight && liveQueue.notBefore <= now {
-            if let item = liveQueue.items.first { dueEvents.append((key, item)) }
+            if let event = liveQueue.events.first { dueEvents.append((key, event)) }
         }
-        dueEvents.sort { $0.item.sequence < $1.item.sequence }
+        dueEvents.sort { $0.event.sequence < $1.event.sequence }
         var positions: [EventPosition] = []
-        var failingInFlight = self.failing.reduce(0) { $0 + self.inFlightOfApp[$1, default: 0] }
-        for (key, item) in dueEvents {
+        var failingInFlight = self.failingApps.reduce(0) { $0 + self.inFlightPerApp[$1, default: 0] }
+        for (key, event) in dueEvents {
             guard self.inFlight < self.limits.maxInFlight else { break }
-            let isFailing = self.failing.contains(key.app)
+            let isFailing = self.failingApps.contains(key.app)
             let maxInFlight = isFailing ? 1 : self.limits.maxInFlightPerApp
-            guard self.inFlightOfApp[key.app, default: 0] < maxInFlight else { continue }
+            guard self.inFlightPerApp[key.app, default: 0] < maxInFlight else { continue }
             if isFailing {
                 guard failingInFlight < max(1, self.limits.maxInFlight / 2) else { continue }
                 failingInFlight += 1
             }
             self.liveQueues[key]?.isInFlight = true
-            self.inFlightOfApp[key.app, default: 0] += 1
+            self.inFlightPerApp[key.app, default: 0] += 1
             self.inFlight += 1
-            positions.append(item.position)
+            positions.append(event.position)
         }
         return positions
     }
 
     /// When the next retry pause ends.
     ///
-    /// Events whose pause has already ended wait for another request to end, not for a time.
+    /// Events whose pause has already ended wait until another request ends, not for a time.
     package func nextDue(after now: MonotonicTime) -> MonotonicTime? {
         self.liveQueues.values.lazy.filter { !$0.isInFlight && $0.notBefore > now }.map(\.notBefore).min()
     }
@@ -250,26 +253,26 @@ package struct DeliveryQueue: Sendable {
     package mutating func attemptEnded(
         _ position: EventPosition, isDelivered: Bool, jitter: Double, at now: MonotonicTime
     ) -> AttemptOutcome {
-        guard let key = self.keys[position], var liveQueue = self.liveQueues[key], liveQueue.isInFlight,
-            var item = liveQueue.items.first,
-            item.position == position
+        guard let key = self.liveKeys[position], var liveQueue = self.liveQueues[key], liveQueue.isInFlight,
+            var event = liveQueue.events.first,
+            event.position == position
         else { return .notQueued }
         liveQueue.isInFlight = false
         self.requestEnded(key.app)
-        if isDelivered { self.failing.remove(key.app) } else { self.failing.insert(key.app) }
-        item.attempts += 1
-        if !isDelivered, item.attempts < self.limits.maxAttempts {
-            let doubled = self.limits.minRetryPause.count << Int64(min(20, item.attempts - 1))
-            let pause = min(self.limits.maxRetryPause.count, doubled)
-            let until = now + Milliseconds(pause / 2 + Int64(Double(pause - pause / 2) * min(1, max(0, jitter))))
-            liveQueue.notBefore = until
-            liveQueue.items[0] = item
+        if isDelivered { self.failingApps.remove(key.app) } else { self.failingApps.insert(key.app) }
+        event.attempts += 1
+        if !isDelivered, event.attempts < self.limits.maxAttempts {
+            let doubledPause = self.limits.minRetryPause.count << Int64(min(20, event.attempts - 1))
+            let pause = min(self.limits.maxRetryPause.count, doubledPause)
+            let notBefore = now + Milliseconds(pause / 2 + Int64(Double(pause - pause / 2) * min(1, max(0, jitter))))
+            liveQueue.notBefore = notBefore
+            liveQueue.events[0] = event
             self.liveQueues[key] = liveQueue
-            return .retry(notBefore: until)
+            return .retry(notBefore: notBefore)
         }
         liveQueue.notBefore = .distantPast
-        liveQueue.items.removeFirst()
-        self.liveQueues[key] = liveQueue.items.isEmpty ? nil : liveQueue
+        liveQueue.events.removeFirst()
+        self.liveQueues[key] = liveQueue.events.isEmpty ? nil : liveQueue
         self.remove(position, key)
         return isDelivered ? .delivered : .abandoned
     }
@@ -283,24 +286,26 @@ package struct DeliveryQueue: Sendable {
     /// Removes all events of a revoked partition, including those in flight.
     package mutating func partitionRevoked(_ partition: Int32) {
         self.progress[partition] = nil
-        for (key, liveQueue) in self.liveQueues where liveQueue.items.first?.position.partition == partition {
+        for (key, liveQueue) in self.liveQueues where liveQueue.events.first?.position.partition == partition {
             // All events of a live are in one partition, so the first event is enough to check.
             if liveQueue.isInFlight { self.requestEnded(key.app) }
-            for item in liveQueue.items { self.remove(item.position, key) }
+            for event in liveQueue.events { self.remove(event.position, key) }
             self.liveQueues[key] = nil
         }
     }
 
+    /// Decreases the numbers of requests in flight.
     private mutating func requestEnded(_ app: AppID) {
         self.inFlight -= 1
-        let left = self.inFlightOfApp[app, default: 1] - 1
-        self.inFlightOfApp[app] = left > 0 ? left : nil
+        let remaining = self.inFlightPerApp[app, default: 1] - 1
+        self.inFlightPerApp[app] = remaining > 0 ? remaining : nil
     }
 
+    /// Removes an event that was delivered or abandoned, or whose partition was revoked.
     private mutating func remove(_ position: EventPosition, _ key: LiveKey) {
-        self.keys[position] = nil
-        let left = self.countOfApp[key.app, default: 1] - 1
-        self.countOfApp[key.app] = left > 0 ? left : nil
+        self.liveKeys[position] = nil
+        let remaining = self.queuedPerApp[key.app, default: 1] - 1
+        self.queuedPerApp[key.app] = remaining > 0 ? remaining : nil
         self.progress[position.partition]?.eventFinished(position.offset, of: key.app)
     }
 }

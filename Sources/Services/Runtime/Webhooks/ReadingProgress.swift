@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 
-/// The reading position in one partition, and each app's events in it that are not finished.
+/// The reading position in one partition, and the events of the partition that are not finished, by app.
 ///
 /// A slow backend must not hold back the events of other apps. Therefore an app whose share of the queue is used up
 /// *lags*: its further events are skipped and later read again, starting with the first skipped event.
@@ -28,17 +28,18 @@ package struct ReadingProgress: Hashable, Sendable {
     package static let maxLaggingApps = 64
 
     /// The offset after the last record that was read.
-    package private(set) var next: Int64 = 0
+    package private(set) var nextOffset: Int64 = 0
     /// The offsets of each app's queued events.
     private var queuedOffsets: [AppID: Set<Int64>] = [:]
     /// The offset from which each lagging app's events must be read again.
     private(set) var laggingOffsets: [AppID: Int64] = [:]
 
+    /// Begins at the first record.
     init() {}
 
     /// Continues from the checkpoint of the previous owner.
     init(_ checkpoint: Checkpoint) {
-        self.next = checkpoint.offset
+        self.nextOffset = checkpoint.offset
         self.laggingOffsets = checkpoint.laggingOffsets
     }
 
@@ -48,8 +49,8 @@ package struct ReadingProgress: Hashable, Sendable {
     /// The offset from which an app's events must be read again; nil if the app does not lag.
     func laggingOffset(_ app: AppID) -> Int64? { self.laggingOffsets[app] }
 
-    /// Advances `next` after a record was read for the first time.
-    mutating func recordRead(_ offset: Int64) { self.next = max(self.next, offset + 1) }
+    /// Advances `nextOffset` after a record was read for the first time.
+    mutating func recordRead(_ offset: Int64) { self.nextOffset = max(self.nextOffset, offset + 1) }
 
     /// Adds an event that was queued.
     mutating func eventQueued(_ offset: Int64, of app: AppID) { self.queuedOffsets[app, default: []].insert(offset) }
@@ -65,15 +66,16 @@ package struct ReadingProgress: Hashable, Sendable {
 
     /// The progress that may be committed now.
     var checkpoint: Checkpoint {
+        // The first unfinished event of each app.
         var unfinished = self.laggingOffsets
         for (app, offsets) in self.queuedOffsets {
             if let first = offsets.min() { unfinished[app] = min(first, unfinished[app] ?? first) }
         }
-        let ordered = unfinished.sorted { ($0.value, $0.key.text) < ($1.value, $1.key.text) }
-        var checkpoint = Checkpoint(offset: self.next)
-        for (app, offset) in ordered.prefix(Self.maxLaggingApps) { checkpoint.laggingOffsets[app] = offset }
-        if ordered.count > Self.maxLaggingApps {
-            checkpoint.offset = min(self.next, ordered[Self.maxLaggingApps].value)
+        let orderedApps = unfinished.sorted { ($0.value, $0.key.text) < ($1.value, $1.key.text) }
+        var checkpoint = Checkpoint(offset: self.nextOffset)
+        for (app, offset) in orderedApps.prefix(Self.maxLaggingApps) { checkpoint.laggingOffsets[app] = offset }
+        if orderedApps.count > Self.maxLaggingApps {
+            checkpoint.offset = min(self.nextOffset, orderedApps[Self.maxLaggingApps].value)
         }
         return checkpoint
     }
@@ -97,10 +99,10 @@ extension ReadingProgress.Checkpoint {
         guard entries.first == Substring(Self.version) else { return nil }
         for entry in entries.dropFirst() {
             let parts = entry.split(separator: "=", omittingEmptySubsequences: false)
-            guard parts.count == 2, let app = AppID(checking: String(parts[0])), let start = Int64(parts[1]),
-                FeedPosition.validNumbers.contains(start)
+            guard parts.count == 2, let app = AppID(checking: String(parts[0])), let offset = Int64(parts[1]),
+                FeedPosition.validNumbers.contains(offset)
             else { return nil }
-            self.laggingOffsets[app] = start
+            self.laggingOffsets[app] = offset
         }
     }
 }

@@ -7,9 +7,9 @@ internal import PlazaWire
 
 /// Asks an app's backend to allow or refuse a message or gift before it is accepted (R14.9).
 ///
-/// No method but `run` blocks. If the request fails or times out, the app's timeout policy decides. If too many requests
-/// are in flight, the call is refused as `overloaded`, whatever the policy. Otherwise a user could send many calls to
-/// make the policy allow them all.
+/// Only `run` blocks. If a request fails or times out, the app's timeout policy decides. If too many requests are in
+/// flight, the call is refused as `overloaded` and the policy is not applied. Otherwise a user could send so many calls
+/// that they time out, and the policy would allow them all.
 package final class WebhookClient: Sendable {
     /// How long a backend may take to respond.
     package static let defaultTimeout: Duration = .seconds(2)
@@ -33,7 +33,7 @@ package final class WebhookClient: Sendable {
     ) {
         self.hooks = hooks.filter { $0.value.before != nil }
         self.shares = WebhookShares(apps: self.hooks.count)
-        self.client = HTTPClient(limit: self.shares.total, caFile: caFile)
+        self.client = HTTPClient(maxOpenRequests: self.shares.total, caFile: caFile)
         self.inFlight = Locked(RequestsInFlight(shares: self.shares))
         self.timeout = timeout
         self.metrics = WebhookClientMetrics(metrics)
@@ -51,7 +51,7 @@ package final class WebhookClient: Sendable {
     ///
     /// - Parameters:
     ///   - request: the message or gift to decide about.
-    ///   - complete: called once with the decision, on any thread, unless the request is refused.
+    ///   - complete: called once with the decision, on any thread, unless this method throws.
     /// - Throws: `overloaded` if too many requests of the app or of the sender are in flight.
     package func send(
         _ request: WebhookRequest, complete: @escaping @Sendable (WebhookDecision) -> Void
@@ -61,7 +61,7 @@ package final class WebhookClient: Sendable {
             let timeoutPolicy = isGift ? hooks.before?.gift : hooks.before?.message
         else { return complete(.allowed) }
         let sender = UserKey(request.app, request.content.sender)
-        let began = MonotonicClock.microseconds
+        let beganAtMicroseconds = MonotonicClock.microseconds
         guard self.inFlight.withLock({ $0.addRequest(of: sender) }) else {
             self.metrics.countOverloaded(isGift)
             throw ReplyError(
@@ -72,7 +72,7 @@ package final class WebhookClient: Sendable {
             timeout: self.timeout)
         self.client.send(post) { [self] result in
             self.inFlight.withLock { $0.removeRequest(of: sender) }
-            self.metrics.time.record(microseconds: Int(MonotonicClock.microseconds - began))
+            self.metrics.time.record(microseconds: Int(MonotonicClock.microseconds - beganAtMicroseconds))
             guard case .answered(200, let body) = result, let decision = WebhookDecision(body: body, isGift: isGift)
             else {
                 self.metrics.countUnanswered(isGift)
@@ -93,15 +93,16 @@ package final class WebhookClient: Sendable {
 /// Counts requests and their outcomes.
 private struct WebhookClientMetrics: Sendable {
     let time: Timing
+    /// The counters by kind and answer, such as `gift.allowed`.
     private let counters: [String: Counter]
 
     init(_ registry: MetricsRegistry) {
-        self.time = registry.timing(MetricNames.Webhooks.asking, help: "Time that a request for a decision took.")
+        self.time = registry.timing(MetricNames.Webhooks.request, help: "Time that a request for a decision took.")
         var counters: [String: Counter] = [:]
         for kind in ["message", "gift"] {
             for answer in ["allowed", "refused", "silence", "overloaded"] {
                 counters["\(kind).\(answer)"] = registry.counter(
-                    MetricNames.Webhooks.asked, help: "Requests for a decision, by kind and answer.",
+                    MetricNames.Webhooks.requests, help: "Requests for a decision, by kind and answer.",
                     labels: ["kind": kind, "answer": answer])
             }
         }

@@ -17,6 +17,8 @@ extension WebhookDecision {
 
     /// The codes with which an app may refuse a gift; the sender receives the app's code (R14.8).
     private static let appCodes = 102_100...102_200
+    /// The maximum length of the backend's text, in Unicode scalars.
+    private static let maxTextScalars = 200
 
     /// Parses the decision in a response's body; nil if the body is not valid.
     ///
@@ -24,19 +26,19 @@ extension WebhookDecision {
     ///   - body: the response's JSON.
     ///   - isGift: whether the request was about a gift.
     init?(body: [UInt8], isGift: Bool) {
-        guard let answer = try? Wire.decode(ResponseBody.self, from: body) else { return nil }
-        if answer.code == 0 {
+        guard let response = try? Wire.decode(ResponseBody.self, from: body) else { return nil }
+        if response.code == 0 {
             self = .allowed
             return
         }
         // The text is stored with the outcome of the call, so the length is limited. The limit counts Unicode scalars,
         // because a `Character` can be arbitrarily long.
-        let text = answer.message.map { String($0.unicodeScalars.prefix(200)) }
+        let text = response.message.map { String($0.unicodeScalars.prefix(Self.maxTextScalars)) }
         guard isGift else {
             self = .refused(ReplyError(.sensitiveWords, text ?? "the app's backend refused the message"))
             return
         }
-        let code = Self.appCodes.contains(answer.code) ? ReplyCode(answer.code) : .giftCheckFailed
+        let code = Self.appCodes.contains(response.code) ? ReplyCode(response.code) : .giftCheckFailed
         self = .refused(ReplyError(code, text ?? "the app's backend refused the gift"))
     }
 

@@ -25,9 +25,11 @@ final class WebhookDispatcher {
     /// Sends the request for the event at a position; the last parameter is the time at which the attempt began.
     private let send: (HTTPPost, DeliveryQueue.EventPosition, MonotonicTime) -> Void
     private var queue: DeliveryQueue
+    /// The app, the name and the request body of each queued event.
     private var bodies: [DeliveryQueue.EventPosition: (app: AppID, event: WebhookName, body: [UInt8])] = [:]
+    /// The last committed progress of each partition.
     private var committed: [Int32: ReadingProgress.Checkpoint] = [:]
-    private var commitAt = MonotonicTime.distantPast
+    private var nextCommitAt = MonotonicTime.distantPast
     private var isMember = false
     /// The running catch-up; nil when none is running.
     private var catchUp: DeliveryQueue.CatchUp?
@@ -71,7 +73,7 @@ final class WebhookDispatcher {
     private func acquire(_ partitions: [TopicPartition]) {
         do throws(KafkaError) {
             var offsets: [TopicPartition: Int64] = [:]
-            for (partition, entry) in try self.consumer.committed(partitions, timeout: .seconds(5)) {
+            for (partition, entry) in try self.consumer.committedOffsets(of: partitions, timeout: .seconds(5)) {
                 offsets[partition] = LogicalOffset.beginning
                 guard let entry else { continue }
                 offsets[partition] = entry.offset
@@ -98,43 +100,43 @@ final class WebhookDispatcher {
     func runTurn(_ results: [WebhookAttempt]) throws(KafkaError) -> Bool {
         for result in results { self.attemptEnded(result) }
         try self.beginCatchUp()
-        self.sendDue()
-        var wait: Int64 = self.catchUp == nil ? 500 : 0
+        self.sendDueEvents()
+        var pollTimeout = Milliseconds(self.catchUp == nil ? 500 : 0)
         let now = MonotonicClock.now
         if let due = self.queue.nextDue(after: now) {
-            wait = min(wait, max(1, (due - now).count))
+            pollTimeout = min(pollTimeout, max(Milliseconds(1), due - now))
         }
         var records: [IncomingRecord] = []
         let outcome = try self.consumer.poll(
-            max: Self.maxRecords, timeout: results.isEmpty ? .milliseconds(wait) : .zero, into: &records)
-        if outcome.rebalanced { self.isMember = true }
+            max: Self.maxRecords, timeout: results.isEmpty ? Duration(pollTimeout) : .zero, into: &records)
+        if outcome.hasRebalanced { self.isMember = true }
         if let failure = self.failure { throw failure }
         for record in records { self.recordReceived(record) }
         try self.readCatchUp()
-        self.sendDue()
+        self.sendDueEvents()
         self.metrics.pending.set(self.queue.count)
         self.metrics.behind.set(self.queue.laggingCount)
-        if MonotonicClock.now >= self.commitAt { self.commit() }
+        if MonotonicClock.now >= self.nextCommitAt { self.commit() }
         return self.isMember
     }
 
     /// Commits the progress of each partition whose progress has changed.
     func commit() {
-        self.commitAt = MonotonicClock.now + Self.commitInterval
+        self.nextCommitAt = MonotonicClock.now + Self.commitInterval
         var offsets: [TopicPartition: OffsetAndMetadata] = [:]
-        var commitments: [Int32: ReadingProgress.Checkpoint] = [:]
+        var newCheckpoints: [Int32: ReadingProgress.Checkpoint] = [:]
         for partition in self.queue.partitions {
             guard let checkpoint = self.queue.checkpoint(partition), self.committed[partition] != checkpoint else {
                 continue
             }
-            commitments[partition] = checkpoint
+            newCheckpoints[partition] = checkpoint
             offsets[TopicPartition(PlazaTopic.webhooks.rawValue, partition)] = OffsetAndMetadata(
                 offset: checkpoint.offset, metadata: checkpoint.metadata)
         }
         guard !offsets.isEmpty else { return }
         do {
             try self.consumer.commit(offsets)
-            self.committed.merge(commitments) { _, new in new }
+            self.committed.merge(newCheckpoints) { _, new in new }
         } catch {
             // The next commit tries again. If another member takes the partition over before, the events since the
             // last commit are sent twice.
@@ -166,23 +168,26 @@ final class WebhookDispatcher {
             self.addInCatchUp(record)
         }
         let topicPartition = TopicPartition(PlazaTopic.webhooks.rawValue, partition)
-        if let end = outcome.ends[topicPartition] { self.catchUpOffset = max(self.catchUpOffset, end) }
-        guard let catchUp = self.catchUp, self.queue.catchUpRead(catchUp, upTo: self.catchUpOffset) else { return }
+        if let end = outcome.reachedEnds[topicPartition] { self.catchUpOffset = max(self.catchUpOffset, end) }
+        guard let catchUp = self.catchUp, self.queue.catchUpAdvanced(catchUp, upTo: self.catchUpOffset) else { return }
         self.endCatchUp()
     }
 
+    /// Stops the running catch-up.
     private func endCatchUp() {
         self.catchUp = nil
         // A failure makes the client unusable, and the client's next call throws.
         try? self.catchUpConsumer.unassign()
     }
 
+    /// Queues the event of a record that was read for the first time.
     private func recordReceived(_ record: IncomingRecord) {
         let position = DeliveryQueue.EventPosition(partition: record.partition, offset: record.offset)
         guard let (event, value) = self.event(of: record) else { return self.queue.skip(position) }
         if self.queue.add(position, of: event.key) { self.storeBody(event, value, at: position) }
     }
 
+    /// Queues the event of a record that the running catch-up has read again.
     private func addInCatchUp(_ record: IncomingRecord) {
         guard var catchUp = self.catchUp, let (event, value) = self.event(of: record) else { return }
         let position = DeliveryQueue.EventPosition(partition: record.partition, offset: record.offset)
@@ -205,14 +210,17 @@ final class WebhookDispatcher {
         }
     }
 
-    /// Stores the request body, with an id by which the backend can recognize repeated events.
+    /// Stores the request body: the record's JSON object, into which an `id` is inserted as the first field.
+    ///
+    /// The id lets the backend recognize repeated events.
     private func storeBody(_ event: WebhookEvent, _ value: [UInt8], at position: DeliveryQueue.EventPosition) {
         let id = Array("{\"id\":\"\(position.partition)-\(position.offset)\",".utf8)
         self.bodies[position] = (event.app, event.content.name, id + value.dropFirst())
     }
 
-    private func sendDue() {
-        for position in self.queue.takeDue(at: MonotonicClock.now) {
+    /// Sends a request for each event that is due.
+    private func sendDueEvents() {
+        for position in self.queue.startDueAttempts(at: MonotonicClock.now) {
             guard let (app, event, body) = self.bodies[position], let hooks = self.hooks[app] else { continue }
             let post = WebhookPost.make(
                 body, event: event.rawValue, hooks: hooks, at: WallClock.milliseconds() / 1000,
@@ -221,6 +229,7 @@ final class WebhookDispatcher {
         }
     }
 
+    /// Passes the result of an attempt to the queue, and counts it.
     private func attemptEnded(_ attempt: WebhookAttempt) {
         let now = MonotonicClock.now
         self.metrics.tries.record(milliseconds: Int((now - attempt.beganAt).count))

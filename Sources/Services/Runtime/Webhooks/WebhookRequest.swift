@@ -6,7 +6,7 @@ package import PlazaModel
 package enum BeforeContent: Hashable, Sendable, Codable {
     case beforeText(sender: UserInfo, text: String, extensionInfo: [String: String]?)
     case beforeCustom(sender: UserInfo, businessID: String, data: String)
-    /// `coins` is the total cost of all gifts. A gift that names no receiver is the owner's, who is named then.
+    /// `coins` is the total cost of all gifts. If the call names no receiver, `receivers` contains the owner.
     case beforeGift(sender: UserInfo, giftID: GiftID, count: Int, coins: Int64, receivers: [UserID])
 
     /// The event name in the request's header.
@@ -35,6 +35,7 @@ package enum BeforeContent: Hashable, Sendable, Codable {
 
 /// A request for a decision by an app's backend.
 package struct WebhookRequest: Hashable, Sendable, Codable {
+    /// The version of the request's format.
     package var v = 1
     /// Identifies the call; a repeated call has the same id.
     package var id: String

@@ -9,9 +9,9 @@ package import ServiceShell
 
 /// Sends webhook events to apps' backends: at least once, and in order within a live.
 ///
-/// The sender reads the topic `webhooks` in its own consumer group. The metadata of each committed offset contains the offsets
-/// at which lagging apps continue. After a crash, events of a slow app are therefore sent again without repeating the
-/// events that other apps' backends have accepted.
+/// The sender reads the topic `webhooks` in its own consumer group. The metadata of each committed offset contains the
+/// offsets at which lagging apps continue. After a crash, events of a slow app are therefore sent again without repeating
+/// the events that other apps' backends have accepted.
 package final class WebhookSender: ServiceComponent {
     package let name = "webhooks"
     /// How long one attempt may take.
@@ -56,18 +56,20 @@ package final class WebhookSender: ServiceComponent {
     package func stop() { self.status.stop() }
 
     package func run() {
-        let client = HTTPClient(limit: self.limits.maxInFlight, caFile: self.caFile)
+        let client = HTTPClient(maxOpenRequests: self.limits.maxInFlight, caFile: self.caFile)
         let thread = DedicatedThread("webhook-client") { client.run() }
         defer {
             client.stop()
             _ = thread.join(timeout: .seconds(1))
         }
         while !self.status.isStopping {
-            let session = self.settings.sessionTimeout.timeout
+            let sessionTimeout = self.settings.sessionTimeout.timeout
             do throws(KafkaError) {
-                try self.runSession(client, session: session)
+                try self.runSession(client, sessionTimeout: sessionTimeout)
             } catch {
-                if self.settings.sessionTimeout.raiseIfRejected(error, requested: session, log: self.log) { continue }
+                if self.settings.sessionTimeout.raiseIfRejected(error, requested: sessionTimeout, log: self.log) {
+                    continue
+                }
                 self.log.warning("the webhook sender restarts", [.detail: .string(error.description)])
                 self.status.reportTurn(isReady: false)
                 DedicatedThread.sleep(for: .milliseconds(200))
@@ -76,27 +78,28 @@ package final class WebhookSender: ServiceComponent {
     }
 
     /// Runs one consumer until `stop` is called or an error makes the consumer unusable.
-    private func runSession(_ client: HTTPClient, session: Duration) throws(KafkaError) {
+    private func runSession(_ client: HTTPClient, sessionTimeout: Duration) throws(KafkaError) {
         let consumer = try KafkaConsumer(
             self.settings.kafka, group: Self.group, fetchWait: self.settings.relaxedFetchWait,
-            sessionTimeout: session, heartbeatInterval: GroupSessionTimeout.heartbeatInterval)
+            sessionTimeout: sessionTimeout, heartbeatInterval: GroupSessionTimeout.heartbeatInterval)
         defer { consumer.close() }
         let catchUpConsumer = try KafkaConsumer(self.settings.kafka)
         defer { catchUpConsumer.close() }
         let waker = consumer.waker
         self.status.setWaker(waker)
-        _ = try consumer.topicMetadata(PlazaTopic.webhooks.rawValue, timeout: .seconds(10))
+        _ = try consumer.loadTopicMetadata(PlazaTopic.webhooks.rawValue, timeout: .seconds(10))
         let dispatcher = WebhookDispatcher(
             consumer: consumer, catchUpConsumer: catchUpConsumer, hooks: self.hooks, limits: self.limits, log: self.log,
             metrics: self.metrics
         ) { [results] post, position, beganAt in
             client.send(post) { result in
-                let ended = WebhookAttempt(position: position, beganAt: beganAt, result: result)
-                results.withLock { $0.append(ended) }
+                let attempt = WebhookAttempt(position: position, beganAt: beganAt, result: result)
+                results.withLock { $0.append(attempt) }
                 waker.wakeUp()
             }
         }
-        try consumer.subscribe(PlazaTopic.webhooks.rawValue) { [weak dispatcher] event in dispatcher?.rebalanced(event)
+        try consumer.subscribe(PlazaTopic.webhooks.rawValue) { [weak dispatcher] event in
+            dispatcher?.rebalanced(event)
         }
         while !self.status.isStopping {
             let isMember = try dispatcher.runTurn(self.takeResults())
@@ -132,12 +135,12 @@ struct WebhookMetrics: Sendable {
     init(_ registry: MetricsRegistry) {
         let names = MetricNames.Webhooks.self
         self.delivered = registry.counter(names.delivered, help: "Events that a backend accepted.")
-        self.failed = registry.counter(names.failed, help: "Attempts that failed.")
+        self.failed = registry.counter(names.failedAttempts, help: "Attempts that failed.")
         self.exhausted = registry.counter(
             names.givenUp, help: "Events that were abandoned, by reason.", labels: ["reason": "attempts"])
         self.pending = registry.gauge(names.pending, help: "Events that are queued or in flight.")
         self.behind = registry.gauge(
-            names.behind, help: "Lagging apps, counted in each partition.")
-        self.tries = registry.timing(names.tries, help: "Time that an attempt took.")
+            names.appsBehind, help: "Lagging apps, counted in each partition.")
+        self.tries = registry.timing(names.attempt, help: "Time that an attempt took.")
     }
 }

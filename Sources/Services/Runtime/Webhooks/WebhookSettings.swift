@@ -5,7 +5,7 @@ package import Settings
 ///
 /// The room-directory sends events; gateways send requests for decisions.
 package struct WebhookSettings: Sendable {
-    /// Authorities that may sign backends' certificates besides those that the system trusts, in PEM.
+    /// A PEM file with authorities that may sign backends' certificates besides those that the system trusts.
     package let caFile: String?
 
     /// Declares and reads the settings; the reader's `finish()` reports invalid ones.

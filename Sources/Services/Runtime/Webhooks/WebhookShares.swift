@@ -24,8 +24,8 @@ struct WebhookShares: Equatable {
 /// The number of requests in flight, by app and user; counts that are zero are removed.
 struct RequestsInFlight {
     let shares: WebhookShares
-    private var ofApp: [AppID: Int] = [:]
-    private var ofUser: [UserKey: Int] = [:]
+    private var perApp: [AppID: Int] = [:]
+    private var perUser: [UserKey: Int] = [:]
 
     init(shares: WebhookShares) { self.shares = shares }
 
@@ -33,18 +33,18 @@ struct RequestsInFlight {
     ///
     /// - Returns: whether the request was added.
     mutating func addRequest(of user: UserKey) -> Bool {
-        guard self.ofApp[user.app, default: 0] < self.shares.perApp,
-            self.ofUser[user, default: 0] < self.shares.perUser
+        guard self.perApp[user.app, default: 0] < self.shares.perApp,
+            self.perUser[user, default: 0] < self.shares.perUser
         else { return false }
-        self.ofApp[user.app, default: 0] += 1
-        self.ofUser[user, default: 0] += 1
+        self.perApp[user.app, default: 0] += 1
+        self.perUser[user, default: 0] += 1
         return true
     }
 
     /// Removes a request that `addRequest` has added.
     mutating func removeRequest(of user: UserKey) {
-        let remaining = (app: self.ofApp[user.app, default: 1] - 1, user: self.ofUser[user, default: 1] - 1)
-        self.ofApp[user.app] = remaining.app > 0 ? remaining.app : nil
-        self.ofUser[user] = remaining.user > 0 ? remaining.user : nil
+        let remaining = (app: self.perApp[user.app, default: 1] - 1, user: self.perUser[user, default: 1] - 1)
+        self.perApp[user.app] = remaining.app > 0 ? remaining.app : nil
+        self.perUser[user] = remaining.user > 0 ? remaining.user : nil
     }
 }

@@ -4,7 +4,9 @@ import PlazaModel
 
 /// Checks the timeout and the extra info of requests for seats, co-hosts and battles.
 enum RequestTimeout {
-    /// The time when a request made at `now` expires, `seconds` later; 0 means the default timeout.
+    /// The time at which a request that is made at `now` expires: `seconds` later, or the default timeout for 0.
+    ///
+    /// - Throws: `badParameter` when `seconds` is out of range.
     static func expiry(after seconds: Int64, from now: Timestamp) throws(ReplyError) -> Timestamp {
         if seconds == 0 { return now + .seconds(Limits.defaultRequestTimeoutSeconds) }
         guard Limits.requestTimeoutSeconds.contains(seconds) else {

@@ -7,12 +7,11 @@ import MachineKit
 enum Revision {
     /// The number of revisions reserved for each inbox offset.
     ///
-    /// It is greater than the number of times that one input, with the rows that fall due before it, can change a
-    /// live.
-    private static let perOffset: Int64 = 8
+    /// One input, together with the rows that fall due before it, changes a live fewer times than this.
+    private static let revisionsPerOffset: Int64 = 8
 
-    /// The revision of a change at `moment`, which is greater than the live's revision `last`.
-    static func next(after last: Int64, at moment: Moment) -> Int64 {
-        max(last.saturatingAdd(1), Self.perOffset.saturatingMultiply(moment.offset))
+    /// The revision of a change at `moment`; greater than `previous`, the live's revision before the change.
+    static func next(after previous: Int64, at moment: Moment) -> Int64 {
+        max(previous.saturatingAdd(1), Self.revisionsPerOffset.saturatingMultiply(moment.offset))
     }
 }

@@ -11,7 +11,7 @@ package struct PingFlood: Attack {
     package func connections(limit: Int) -> Int { min(limit, 20) }
 
     package func client(_ setting: AttackClientSetting) -> any AttackClient {
-        let token = setting.index % 2 == 0 ? setting.token("\(setting.name)-\(setting.index)") : nil
+        let token = setting.index % 2 == 0 ? setting.makeToken("\(setting.namePrefix)-\(setting.index)") : nil
         return FloodingClient(token: token, live: nil) { _ in Array(repeating: .ping, count: 100) }
     }
 }
@@ -27,7 +27,7 @@ package struct JoinFlood: Attack {
 
     package func client(_ setting: AttackClientSetting) -> any AttackClient {
         let live = "{\"live\":\"\(setting.honestLives.first?.text ?? "none")\"}"
-        return FloodingClient(token: setting.token("\(setting.name)-user"), live: nil) { writer in
+        return FloodingClient(token: setting.makeToken("\(setting.namePrefix)-user"), live: nil) { writer in
             [writer.call("live.join", live), writer.call("live.leave", live)]
         }
     }
@@ -44,13 +44,13 @@ package struct MessageFlood: Attack {
 
     package func client(_ setting: AttackClientSetting) -> any AttackClient {
         let live = setting.honestLives.first?.text ?? "none"
-        return FloodingClient(token: setting.token("\(setting.name)-user"), live: live) { writer in
+        return FloodingClient(token: setting.makeToken("\(setting.namePrefix)-user"), live: live) { writer in
             (0..<3).map { _ in writer.call("barrage.sendText", "{\"live\":\"\(live)\",\"text\":\"flood\"}") }
         }
     }
 }
 
-/// Logins with good and with bad tokens, on new connections and again on open ones.
+/// Logins with valid and with forged tokens: each connection logs in when it opens and again in each turn.
 package struct LoginFlood: Attack {
     package let name = "login-flood"
     package let summary = "logins on new connections and on open ones; half of the tokens are forged"
@@ -60,26 +60,29 @@ package struct LoginFlood: Attack {
     package func connections(limit: Int) -> Int { min(limit, 1_000) }
 
     package func client(_ setting: AttackClientSetting) -> any AttackClient {
-        let good = setting.token("\(setting.name)-user")
-        // The bad token has the same claims, but an invalid signature.
-        let token = setting.index % 2 == 0 ? good : String(good.dropLast(8)) + "AAAAAAAA"
+        let validToken = setting.makeToken("\(setting.namePrefix)-user")
+        // The forged token has the same claims, but an invalid signature.
+        let forgedToken = String(validToken.dropLast(8)) + "AAAAAAAA"
+        let token = setting.index % 2 == 0 ? validToken : forgedToken
         return FloodingClient(token: token, live: nil) { writer in [writer.login(token)] }
     }
 }
 
-/// Logs in, joins a live if there is one, and then repeats the same pieces.
+/// Logs in if it has a token, joins a live if there is one, and then sends the same frames in each turn.
 private struct FloodingClient: AttackClient {
     private let token: String?
     private let live: String?
-    private let pieces: (inout CallWriter) -> [AttackBytes]
+    /// Makes the frames of one turn.
+    private let makeFrames: (inout CallWriter) -> [AttackBytes]
     private var writer = CallWriter()
+    /// Whether the client sends frames in its turns.
     private var isReady: Bool
 
-    /// A client without `token` starts at once, without a login.
-    init(token: String?, live: String?, pieces: @escaping (inout CallWriter) -> [AttackBytes]) {
+    /// Makes a client; without a token it sends frames from its first turn on, without a login.
+    init(token: String?, live: String?, makeFrames: @escaping (inout CallWriter) -> [AttackBytes]) {
         self.token = token
         self.live = live
-        self.pieces = pieces
+        self.makeFrames = makeFrames
         self.isReady = token == nil
     }
 
@@ -94,5 +97,5 @@ private struct FloodingClient: AttackClient {
         return []
     }
 
-    mutating func takeTurn() -> [AttackBytes] { self.isReady ? self.pieces(&self.writer) : [] }
+    mutating func takeTurn() -> [AttackBytes] { self.isReady ? self.makeFrames(&self.writer) : [] }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// Numbers at the ends of their ranges, wherever a call takes one.
+/// Calls with numbers at the ends of their ranges: counts, cursors, offsets, durations, ids, epochs, tickets.
 ///
-/// A gateway that adds to the rank in a list's cursor without a check would crash, because Swift traps on overflow.
+/// Swift traps on overflow, so unchecked arithmetic on such a number would crash the gateway. An example is the rank in
+/// a list's cursor, to which the gateway adds.
 package struct NumberAttack: Attack {
     package let name = "number"
     package let summary = "cursors, offsets, times and ids at the ends of their ranges, in calls"
@@ -14,7 +15,8 @@ package struct NumberAttack: Attack {
 
     package func client(_ setting: AttackClientSetting) -> any AttackClient {
         NumberClient(
-            token: setting.token("\(setting.name)-\(setting.index)"), live: setting.honestLives.first?.text ?? "none")
+            token: setting.makeToken("\(setting.namePrefix)-\(setting.index)"),
+            live: setting.honestLives.first?.text ?? "none")
     }
 }
 
@@ -26,13 +28,14 @@ enum HostileNumbers {
     ]
 }
 
+/// Sends one of the calls in each turn, each with one of the numbers.
 private struct NumberClient: AttackClient {
     let token: String
     let live: String
     private var writer = CallWriter()
     private var turns = 0
-    /// The cursor of the last list, without its rank.
-    private var cursor: String?
+    /// The cursor of the last list up to the dot before its rank; nil until a list was received.
+    private var cursorPrefix: String?
 
     init(token: String, live: String) {
         self.token = token
@@ -43,16 +46,16 @@ private struct NumberClient: AttackClient {
 
     mutating func replied(_ outcome: Outcome) -> [AttackBytes] {
         if case .success(.lives(_, let cursor)) = outcome, let dot = cursor.lastIndex(of: ".") {
-            self.cursor = String(cursor[...dot])
+            self.cursorPrefix = String(cursor[...dot])
         }
         return []
     }
 
     mutating func takeTurn() -> [AttackBytes] {
         self.turns += 1
-        let number = HostileNumbers.all[self.turns / Self.kinds % HostileNumbers.all.count]
-        let cursor = self.cursor.map { $0 + number } ?? "gateway-1.1.\(number)"
-        switch self.turns % Self.kinds {
+        let number = HostileNumbers.all[self.turns / Self.callKinds % HostileNumbers.all.count]
+        let cursor = self.cursorPrefix.map { $0 + number } ?? "gateway-1.1.\(number)"
+        switch self.turns % Self.callKinds {
         case 0: return [self.writer.call("live.list", "{\"count\":1}")]
         case 1: return [self.writer.call("live.list", "{\"cursor\":\"\(cursor)\"}")]
         case 2: return [self.writer.call("live.list", "{\"count\":\(number)}")]
@@ -77,5 +80,6 @@ private struct NumberClient: AttackClient {
         }
     }
 
-    private static let kinds = 8
+    /// The number of different calls.
+    private static let callKinds = 8
 }

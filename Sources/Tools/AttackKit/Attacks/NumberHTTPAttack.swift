@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// Numbers at the ends of their ranges in requests: in the query, in the length of the body, in headers.
+/// HTTP requests with numbers at the ends of their ranges: in the query, in `Content-Length`, in `Idempotency-Age`.
 package struct NumberHTTPAttack: Attack {
     package let name = "number-http"
     package let summary = "the same numbers in queries, lengths and headers of HTTP requests"
@@ -13,27 +13,27 @@ package struct NumberHTTPAttack: Attack {
     package func client(_ setting: AttackClientSetting) -> any AttackClient {
         let number = HostileNumbers.all[(setting.index + setting.attempt) % HostileNumbers.all.count]
         let live = setting.honestLives.first?.text ?? "none"
-        let targets = [
+        let requestTargets = [
             "GET /v1/lives?cursor=gateway-1.1.\(number)", "GET /v1/lives?count=\(number)",
             "GET /v1/lives/\(live)/audience?cursor=\(number).\(number)",
             "GET /v1/lives/\(live)/bans?offset=\(number)", "POST /v1/call/live.get",
         ]
-        let target = targets[setting.index / HostileNumbers.all.count % targets.count]
+        let target = requestTargets[setting.index / HostileNumbers.all.count % requestTargets.count]
         let request =
-            HTTPRequestText.head(target, token: setting.token("\(setting.name)-\(setting.index)"))
+            HTTPRequestText.head(target, token: setting.makeToken("\(setting.namePrefix)-\(setting.index)"))
             + "Idempotency-Age: \(number)\r\nContent-Length: \(target.hasPrefix("GET") ? "0" : number)\r\n\r\n"
         return SingleShot(.raw(request))
     }
 }
 
-/// The text of requests.
+/// Makes the text of HTTP requests.
 enum HTTPRequestText {
     /// The request line and the headers that every request has, without the empty line at the end.
     ///
     /// - Parameters:
     ///   - target: the method and the path.
     ///   - token: the caller's token; nil for none.
-    /// - Returns: lines, each with its end.
+    /// - Returns: lines, each with its line break.
     static func head(_ target: String, token: String?) -> String {
         let token = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
         return "\(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(token)"
@@ -46,11 +46,11 @@ enum HTTPRequestText {
     }
 }
 
-/// A connection that sends one piece when it opens, and then waits.
+/// A client that sends some bytes when its connection opens, and then nothing more.
 struct SingleShot: AttackClient {
-    private let piece: AttackBytes
+    private let bytes: AttackBytes
 
-    init(_ piece: AttackBytes) { self.piece = piece }
+    init(_ bytes: AttackBytes) { self.bytes = bytes }
 
-    mutating func opened() -> [AttackBytes] { [self.piece] }
+    mutating func opened() -> [AttackBytes] { [self.bytes] }
 }

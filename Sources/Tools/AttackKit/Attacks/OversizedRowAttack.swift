@@ -3,8 +3,8 @@ internal import PlazaModel
 
 /// An owner makes stored rows as large as the gateway allows, in one live of each partition of the directory.
 ///
-/// The bans with the longest reasons enlarge the row of bans, and the longest metadata enlarge the row of the live. If a
-/// row exceeds the broker's maximum message size, every batch of its partition fails.
+/// The bans with the longest reasons enlarge the row of bans, and the longest metadata enlarge the row of the live. If
+/// a row exceeds the broker's maximum message size, every batch of its partition fails.
 package struct OversizedRowAttack: Attack {
     package let name = "record"
     package let summary = "an owner in each partition bans 20 users at a time with the longest reasons"
@@ -14,13 +14,15 @@ package struct OversizedRowAttack: Attack {
     package func connections(limit: Int) -> Int { min(limit, 12) }
 
     package func client(_ setting: AttackClientSetting) -> any AttackClient {
-        let name = "\(setting.name)-\(setting.index)-\(setting.attempt)"
+        let name = "\(setting.namePrefix)-\(setting.index)-\(setting.attempt)"
         let live = PartitionedName.live(
             name, app: setting.app, partition: setting.index % setting.partitions, of: setting.partitions)
-        return OversizedRowClient(token: setting.token("\(setting.name)-\(setting.index)"), live: live ?? name)
+        return OversizedRowClient(
+            token: setting.makeToken("\(setting.namePrefix)-\(setting.index)"), live: live ?? name)
     }
 }
 
+/// Creates a live, joins it as its owner, and then bans users and sets metadata in each turn.
 private struct OversizedRowClient: AttackClient {
     let token: String
     let live: String
@@ -50,9 +52,9 @@ private struct OversizedRowClient: AttackClient {
         self.turns += 1
         let users = (0..<20).map { "\"user-with-a-long-name-\(10_000 + self.turns * 20 + $0)\"" }
             .joined(separator: ",")
-        // A control character is six bytes in JSON, a quote is two. Services refuse control characters, so only the one
-        // call in eight whose reason consists of quotes is applied. A service that accepted both would write a row of 1,000
-        // bans that exceeds the broker's default maximum message size.
+        // A control character takes six bytes in JSON, a quote two. Services refuse control characters, so only one
+        // call in eight is applied: the one whose reason consists of quotes. If a service accepted control characters
+        // too, its row of 1,000 bans would exceed the broker's default maximum message size.
         let usesQuotes = self.turns % 8 == 0
         let reason = String(repeating: usesQuotes ? #"\""# : #"\u0001"#, count: usesQuotes ? 100 : 200)
         let ban = "{\"live\":\"\(self.live)\",\"users\":[\(users)],\"duration\":-1,\"reason\":\"\(reason)\"}"

@@ -6,7 +6,7 @@ package struct PayloadAttack: Attack {
     package enum Payload: Sendable {
         /// A list of numbers.
         case numbers
-        /// Lists in lists.
+        /// Nested lists.
         case deep
     }
 
@@ -30,7 +30,7 @@ package struct PayloadAttack: Attack {
             self.params = "{\"live\":[" + String(repeating: "1e5,", count: (bytes - 20) / 4) + "1]}"
         case .deep:
             self.name = isHTTP ? "deep-json-http" : "deep-json-websocket"
-            // The brackets of a level are two bytes; 40 bytes are left for the rest of the message.
+            // Each level takes two brackets; 40 bytes are left for the rest of the message.
             let depth = bytes / 2 - 20
             self.summary = "lists in lists, \(depth) levels, \(isHTTP ? "in HTTP bodies" : "in messages")"
             self.params =
@@ -41,7 +41,7 @@ package struct PayloadAttack: Attack {
     package func connections(limit: Int) -> Int { min(limit, self.channel == .http ? 100 : 10) }
 
     package func client(_ setting: AttackClientSetting) -> any AttackClient {
-        let token = setting.token("\(setting.name)-\(setting.index % 20)")
+        let token = setting.makeToken("\(setting.namePrefix)-\(setting.index % 20)")
         if self.channel == .http {
             // A quarter of the requests has no token. A gateway must reject these before it reads their bodies.
             let call = HTTPRequestText.call(
@@ -57,6 +57,7 @@ package struct PayloadAttack: Attack {
     private static let messageBytes = 60_000
 }
 
+/// Logs in, and sends a call with the payload in each turn.
 private struct PayloadClient: AttackClient {
     let token: String
     let params: String

@@ -37,7 +37,7 @@ package struct SlowAttack: Attack {
         case .body:
             // The connections share 200 users, so that the attack reaches the rate limit of a user as well as the
             // limit of an address.
-            let token = setting.token("\(setting.name)-\(setting.index % 200)")
+            let token = setting.makeToken("\(setting.namePrefix)-\(setting.index % 200)")
             let head = HTTPRequestText.head("POST /v1/call/live.get", token: token)
             return TricklingClient("\(head)Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n{")
         case .handshake:
@@ -46,6 +46,7 @@ package struct SlowAttack: Attack {
     }
 }
 
+/// Sends the beginning of a request when its connection opens, and then one byte in each turn.
 private struct TricklingClient: AttackClient {
     private let beginning: String
 

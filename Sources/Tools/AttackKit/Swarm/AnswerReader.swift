@@ -14,39 +14,40 @@ struct AnswerReader {
         case malformed
     }
 
-    /// The bytes of a head that is not complete.
+    /// The bytes received so far of a head that is not complete.
     private var head: [UInt8] = []
     /// The decoder of frames; nil until the handshake is complete.
     private var decoder: FrameDecoder?
-    /// Whether the head of a response is complete and its body, which is ignored, follows.
-    private var isBody = false
+    /// Whether all further bytes are ignored: the body of a response, or what follows a malformed head.
+    private var ignoresBytes = false
 
     private static let maxHeadBytes = 16 << 10
     private static let maxMessageBytes = 4 << 20
 
-    /// Reads a chunk of any size, whose bytes it may change.
+    /// Reads a chunk of any size and returns the answers that are complete; it may change the chunk's bytes.
     mutating func read(_ chunk: inout MutableSpan<UInt8>) -> [Answer] {
-        if self.isBody { return [] }
+        if self.ignoresBytes { return [] }
         if self.decoder != nil { return self.readFrames(&chunk) }
         for index in chunk.indices { self.head.append(chunk[index]) }
         guard let end = Self.endOfHead(self.head) else {
             guard self.head.count > Self.maxHeadBytes else { return [] }
-            (self.head, self.isBody) = ([], true)
+            (self.head, self.ignoresBytes) = ([], true)
             return [.malformed]
         }
-        var rest = Array(self.head[end...])
+        // The chunk may contain frames that follow the handshake's response.
+        var bytesAfterHead = Array(self.head[end...])
         let status = Self.status(self.head)
         self.head = []
         guard let status else {
-            self.isBody = true
+            self.ignoresBytes = true
             return [.malformed]
         }
         guard status == 101 else {
-            self.isBody = true
+            self.ignoresBytes = true
             return [.status(status)]
         }
         self.decoder = FrameDecoder(role: .client, maxMessageBytes: Self.maxMessageBytes)
-        var frames = rest.mutableSpan
+        var frames = bytesAfterHead.mutableSpan
         return [.status(status)] + self.readFrames(&frames)
     }
 
@@ -69,7 +70,7 @@ struct AnswerReader {
         return answers
     }
 
-    /// The index after the empty line that ends a head.
+    /// The index after the empty line that ends a head; nil if the head is not complete.
     private static func endOfHead(_ bytes: [UInt8]) -> Int? {
         let end = Array("\r\n\r\n".utf8)
         guard bytes.count >= end.count else { return nil }
@@ -79,6 +80,7 @@ struct AnswerReader {
         return nil
     }
 
+    /// The status code in a head; nil if its first line is not that of an HTTP/1 response.
     private static func status(_ head: [UInt8]) -> Int? {
         let words = String(decoding: head.prefix(32), as: UTF8.self).split(separator: " ", maxSplits: 2)
         guard words.count == 3, words[0].hasPrefix("HTTP/1.") else { return nil }

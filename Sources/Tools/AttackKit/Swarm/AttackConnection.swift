@@ -17,8 +17,8 @@ final class AttackConnection: TCPStreamDelegate {
     private var reader = AnswerReader()
     /// Whether the client may send: the connection is established and its handshake, if any, is complete.
     private var isOpen = false
-    /// Whether the gateway has sent a reason for the end of the connection.
-    private var hasReason = false
+    /// Whether the reason for the end of the connection was counted already.
+    private var isEndCounted = false
 
     init(
         _ index: Int, _ client: any AttackClient, random: SeededRandom, target: WebSocketTarget, channel: AttackChannel,
@@ -72,10 +72,10 @@ final class AttackConnection: TCPStreamDelegate {
     }
 
     func streamEnded(_ stream: TCPStream, _ error: LoopError) {
-        if !self.hasReason {
-            // If this machine has no free ports or descriptors, that is no result of the gateway.
-            let isOurs = error == .outOfResources || error == .addressInUse || error == .addressInvalid
-            self.swarm.tally.count(isOurs ? "not connected: \(error)" : "cut off")
+        if !self.isEndCounted {
+            // A lack of ports or descriptors on this machine is not an answer of the gateway.
+            let isLocalFailure = error == .outOfResources || error == .addressInUse || error == .addressInvalid
+            self.swarm.tally.count(isLocalFailure ? "not connected: \(error)" : "cut off")
         }
         (self.isOpen, self.stream) = (false, nil)
         self.swarm.connectionEnded(self)
@@ -86,9 +86,10 @@ final class AttackConnection: TCPStreamDelegate {
         self.send(self.client.opened())
     }
 
+    /// Counts the reason that the gateway gave, and aborts the connection.
     private func end(_ reason: String) {
-        if !self.hasReason { self.swarm.tally.count(reason) }
-        self.hasReason = true
+        if !self.isEndCounted { self.swarm.tally.count(reason) }
+        self.isEndCounted = true
         self.isOpen = false
         // The connection is aborted at once. Otherwise the gateway would decide how long it stays open.
         self.stream?.abort()
@@ -96,7 +97,7 @@ final class AttackConnection: TCPStreamDelegate {
 
     private func receive(_ text: [UInt8]) {
         // Frames other than replies, such as feed items, are not counted.
-        guard text.starts(with: Self.reply), let frame = try? Wire.decode(ServerFrame.self, from: text),
+        guard text.starts(with: Self.replyPrefix), let frame = try? Wire.decode(ServerFrame.self, from: text),
             case .reply(_, let outcome) = frame
         else { return }
         switch outcome {
@@ -106,9 +107,9 @@ final class AttackConnection: TCPStreamDelegate {
         self.send(self.client.replied(outcome))
     }
 
-    private func send(_ pieces: [AttackBytes]) {
-        for piece in pieces {
-            switch piece {
+    private func send(_ messages: [AttackBytes]) {
+        for message in messages {
+            switch message {
             case .raw(let bytes): self.write(SharedBytes(bytes))
             case .text(let text): self.writeFrame(.text, Array(text.utf8))
             case .ping: self.writeFrame(.ping, [])
@@ -122,11 +123,12 @@ final class AttackConnection: TCPStreamDelegate {
     }
 
     private func write(_ bytes: SharedBytes) {
-        // Bytes that the connection does not accept are not counted: the gateway may read slowly or close the connection.
+        // If the gateway reads slowly or has closed the connection, the stream does not accept the bytes, and they are
+        // not counted.
         guard let stream, (try? stream.write(bytes)) != nil else { return }
-        self.swarm.tally.pieces += 1
+        self.swarm.tally.writes += 1
         self.swarm.tally.bytes += bytes.count
     }
 
-    private static let reply = Array(#"{"reply""#.utf8)
+    private static let replyPrefix = Array(#"{"reply""#.utf8)
 }

@@ -8,15 +8,16 @@ internal import WebSocket
 
 /// All connections of one attack, which share one event loop.
 ///
-/// The swarm opens the connections at an even rate in the first half of the attack, replaces connections that the
-/// gateway closes, and lets each client take its turns at the attack's interval. Each connection has a limited rate, so the attack is
-/// limited too.
+/// The swarm opens connections at an even rate, so that all could be open after the first half of the attack. It
+/// replaces connections that the gateway closes at the same rate, and lets each client take its turns at the attack's
+/// interval. Therefore the rate of the whole attack is limited.
 final class AttackSwarm {
     /// The counts of the attack so far.
     var tally = AttackTally()
     private let attack: any Attack
     private let plan: AttackPlan
-    private let name: String
+    /// The beginning of the names of users and lives.
+    private let namePrefix: String
     private let honestLives: [LiveID]
     private let targets: [PlazaAddress]
     private let loop: EventLoop
@@ -24,7 +25,7 @@ final class AttackSwarm {
     private var connections: [Int: AttackConnection] = [:]
     /// How many connections each index has had.
     private var attempts: [Int]
-    /// The indexes without a connection; the last one is opened next.
+    /// The indexes without a connection; the last index in the list gets a connection next.
     private var unconnectedIndexes: [Int]
     /// When all clients take their next turn, in microseconds of the monotonic clock.
     private var nextTurnAt: Int64
@@ -37,17 +38,17 @@ final class AttackSwarm {
     private var timer: LoopTimer?
 
     init(
-        _ attack: any Attack, _ plan: AttackPlan, name: String, honestLives: [LiveID], loop: EventLoop,
+        _ attack: any Attack, _ plan: AttackPlan, namePrefix: String, honestLives: [LiveID], loop: EventLoop,
         onFinish: @escaping (AttackTally) -> Void
     ) {
         self.attack = attack
         self.plan = plan
-        self.name = name
+        self.namePrefix = namePrefix
         self.honestLives = honestLives
         self.targets = attack.channel == .http ? plan.target.http : plan.target.gateways
         self.loop = loop
         self.onFinish = onFinish
-        let count = attack.connections(limit: plan.connections)
+        let count = attack.connections(limit: plan.maxConnections)
         self.attempts = Array(repeating: 0, count: count)
         self.unconnectedIndexes = Array((0..<count).reversed())
         self.beganAt = MonotonicClock.microseconds
@@ -62,7 +63,7 @@ final class AttackSwarm {
         self.timer = timer
     }
 
-    /// Called when a connection has ended by itself; a new one takes its place later.
+    /// Called when a connection has ended by itself; a new connection gets its index later.
     func connectionEnded(_ connection: AttackConnection) {
         guard self.connections[connection.index] === connection else { return }
         self.connections[connection.index] = nil
@@ -78,7 +79,7 @@ final class AttackSwarm {
             self.isCleaningUp = true
             return
         }
-        self.openConnections(elapsed)
+        self.openConnections(after: elapsed)
         if let interval = self.attack.turnInterval, now >= self.nextTurnAt {
             self.nextTurnAt =
                 now + interval.components.seconds * 1_000_000 + interval.components.attoseconds / 1_000_000_000_000
@@ -86,11 +87,13 @@ final class AttackSwarm {
         }
     }
 
-    /// Opens the connections that are due.
-    private func openConnections(_ elapsed: Duration) {
+    /// Opens the connections that are due after `elapsed`.
+    ///
+    /// All connections are due after half of the attack's duration; the second half allows as many replacements.
+    private func openConnections(after elapsed: Duration) {
         let share = 2 * (elapsed / self.plan.duration)
-        let due = Int(share * Double(self.attempts.count)) + 1
-        while self.openedCount < due, let index = self.unconnectedIndexes.popLast() {
+        let dueCount = Int(share * Double(self.attempts.count)) + 1
+        while self.openedCount < dueCount, let index = self.unconnectedIndexes.popLast() {
             self.openedCount += 1
             self.open(index)
         }
@@ -99,15 +102,15 @@ final class AttackSwarm {
 
     private func open(_ index: Int) {
         let target = self.targets[index % self.targets.count]
-        let own = SeededRandom(seed: self.random.next())
+        let random = SeededRandom(seed: self.random.next())
         let client = self.attack.client(
             AttackClientSetting(
-                index: index, attempt: self.attempts[index], name: self.name, random: own,
+                index: index, attempt: self.attempts[index], namePrefix: self.namePrefix, random: random,
                 partitions: self.plan.target.partitions ?? AttackTarget.assumedPartitions, app: self.plan.target.app,
-                honestLives: self.honestLives, token: { [plan] in plan.target.userToken($0) }))
+                honestLives: self.honestLives, makeToken: { [plan] in plan.target.userToken($0) }))
         self.attempts[index] += 1
         let connection = AttackConnection(
-            index, client, random: own,
+            index, client, random: random,
             target: WebSocketTarget(
                 host: target.host, port: target.port, path: "/v1", subprotocols: ["liveplaza.v1"]),
             channel: self.attack.channel, swarm: self)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 
-/// What one client received of one live, in its order.
+/// What one client received from one live, in the order of receipt.
 package struct FeedHistory: Hashable, Sendable {
     /// One step of a feed.
     package enum Step: Hashable, Sendable {
         case item(epoch: Int64, number: Int64, content: FeedContent)
-        /// The server told the client to read the live again: items may be missing here.
+        /// The server could not resume the feed, so the client read the live again: items may be missing here.
         case gap
     }
 
@@ -26,10 +26,11 @@ package struct FeedHistory: Hashable, Sendable {
     }
 }
 
-/// The limits between which a sum must be: a call without an answer may or may not have been applied.
+/// The range in which a sum of scores must be: a call without an answer may or may not have been applied.
 package struct SumBounds: Hashable, Sendable {
+    /// The sum of the scores that were acknowledged.
     package var acknowledged: Int64 = 0
-    /// What was sent and got no answer.
+    /// The sum of the scores that were sent and got no answer.
     package var unanswered: Int64 = 0
 
     package init(acknowledged: Int64 = 0, unanswered: Int64 = 0) {
@@ -40,13 +41,13 @@ package struct SumBounds: Hashable, Sendable {
     package var range: ClosedRange<Int64> { self.acknowledged...(self.acknowledged + self.unanswered) }
 }
 
-/// All that the clients of one round did and saw; what `HistoryChecker` decides on.
+/// All that the clients of one round did and received: the input of `HistoryChecker`.
 package struct RoundHistory: Sendable {
-    /// A request that one user made and that must have one end.
+    /// A user's request, which must have exactly one end.
     package struct Request: Hashable, Sendable {
-        /// What was asked, such as `alice's co-host request`.
+        /// A description of the request, such as `alice's co-host request`.
         package var name: String
-        /// The ends of lives that the user was notified of.
+        /// The ends of the request of which the user was notified, such as `accepted`.
         package var ends: [String]
 
         package init(name: String, ends: [String]) {
@@ -55,11 +56,12 @@ package struct RoundHistory: Sendable {
         }
     }
 
-    /// A count of viewers as it was read at the end of the round, within the promised time.
+    /// A live's count of viewers, read at the end of the round within the promised time.
     package struct Count: Hashable, Sendable {
         package var live: LiveID
+        /// The number of viewers who are in the live, which the count must reach.
         package var members: Int
-        /// The last count that was read.
+        /// The last count that was read; nil if none was read.
         package var read: Int?
 
         package init(live: LiveID, members: Int, read: Int?) {
@@ -70,17 +72,17 @@ package struct RoundHistory: Sendable {
     }
 
     package var feeds: [FeedHistory] = []
-    /// The users who never left their live, until it ended.
-    package var faithful: Set<UserID> = []
+    /// The users who never left their live before it ended.
+    package var neverLeft: Set<UserID> = []
     /// Lives that their hosts ended.
     package var endedLives: Set<LiveID> = []
     /// Battles that began, with the lives that took part and the sum of the scores sent for each.
     package var battles: [BattleID: [LiveID: SumBounds]] = [:]
-    /// Texts that were sent, with the number of the item that the reply named; nil: there was no reply.
+    /// The texts that were sent in each live, with the feed number that the reply named; nil if there was no reply.
     package var texts: [LiveID: [String: Int64?]] = [:]
     package var requests: [Request] = []
     package var counts: [Count] = []
-    /// Steps that got no valid answer within the allowed time, one sentence each.
+    /// The steps that did not succeed in time, one sentence each.
     package var stalls: [String] = []
 
     package init() {}

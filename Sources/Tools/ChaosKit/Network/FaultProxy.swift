@@ -3,47 +3,47 @@ package import EventLoop
 
 /// TCP proxies on 127.0.0.1 that can cut, silence and delay the connections through them.
 ///
-/// They need no rights, unlike network namespaces and packet filters. All proxies share one thread.
+/// Unlike network namespaces and packet filters, the proxies need no root rights. All proxies share one thread.
 package final class FaultProxy: Sendable {
     /// The port of each proxy, in the order of the servers.
     package let ports: [UInt16]
     private let thread: LoopThread
-    private let orders: Mailbox<Order>
+    private let commands: Mailbox<Command>
 
-    private struct Order: Sendable {
+    /// Sets the interruption of one proxy.
+    private struct Command: Sendable {
         var proxy: Int
         var interruption: Interruption
     }
 
-    /// Starts to listen.
+    /// Starts one proxy for each server.
     ///
-    /// - Parameter servers: the ports of 127.0.0.1 to which connections are forwarded, one proxy for each. A server
-    ///   need not listen yet.
+    /// - Parameter servers: the ports on 127.0.0.1 to which connections are forwarded. A server need not listen yet.
     /// - Throws: `LoopError` when a proxy cannot listen.
     package init(servers: [UInt16]) throws(LoopError) {
-        let orders = Mailbox<Order>(capacity: 1_024)
+        let commands = Mailbox<Command>(capacity: 1_024)
         let (thread, ports) = try EventLoop.start(name: "fault-proxy") { loop throws(LoopError) -> [UInt16] in
             let links = try servers.map { server throws(LoopError) in try ProxiedLink(loop, server: server) }
-            try orders.attach(to: loop) { batch in
-                for order in batch { links[order.proxy].apply(order.interruption) }
+            try commands.attach(to: loop) { batch in
+                for command in batch { links[command.proxy].apply(command.interruption) }
             }
             return links.map(\.port)
         }
         self.thread = thread
         self.ports = ports
-        self.orders = orders
+        self.commands = commands
     }
 
     deinit { self.thread.stop() }
 
-    /// Interrupts the connections of one proxy, or lets them go on; returns before it is done.
+    /// Interrupts the connections of one proxy; returns before the interruption has begun.
     ///
     /// - Parameters:
     ///   - index: the proxy, in the order of the servers.
-    ///   - interruption: what happens to its connections from now on; it replaces an earlier one.
+    ///   - interruption: replaces the proxy's earlier interruption; `none` ends it.
     package func interrupt(_ index: Int, _ interruption: Interruption) {
         // The mailbox is full only if the loop hangs.
-        try? self.orders.post(Order(proxy: index, interruption: interruption))
+        try? self.commands.post(Command(proxy: index, interruption: interruption))
     }
 
     /// Ends all connections and the thread.
@@ -67,7 +67,7 @@ private final class ProxiedLink {
     }
 
     private func accept(_ stream: TCPStream, _ server: UInt16) {
-        // A stream without a delegate is closed by its listener.
+        // The listener closes a stream that has no delegate when this function returns.
         if self.interruption == .cut { return }
         let connection = ProxiedConnection(
             loop: stream.loop, client: stream, port: server
@@ -76,6 +76,7 @@ private final class ProxiedLink {
         connection.apply(self.interruption)
     }
 
+    /// Applies an interruption to all current and future connections.
     func apply(_ interruption: Interruption) {
         self.interruption = interruption
         for connection in Array(self.connections.values) { connection.apply(interruption) }

@@ -2,37 +2,37 @@
 
 /// The direction of bytes through a proxy.
 package enum Direction: Hashable, Sendable {
-    /// From the client, which began the connection.
+    /// From the client, which opened the connection, to the server.
     case toServer
     case toClient
 }
 
 /// What a network does to the connections of one link.
 package enum Interruption: Hashable, Sendable {
-    /// Everything arrives at once.
+    /// No interruption: bytes are forwarded at once.
     case none
-    /// All connections end, and each new one ends at once.
+    /// All connections are closed, and each new connection is closed at once.
     case cut
-    /// Bytes of these directions do not arrive until the interruption is over; neither side is notified.
+    /// Bytes in these directions are not forwarded until the interruption is over; neither side is notified.
     ///
-    /// New connections wait too, because their handshake needs both directions. What a connection that lives on had
-    /// sent arrives late and in order, as with packets that TCP sends again.
+    /// New connections wait too, because their handshake needs both directions. If a connection survives the
+    /// interruption, its bytes arrive late and in order, as with TCP retransmissions.
     case silence(Set<Direction>)
     /// All bytes arrive this many milliseconds late, in both directions.
     case delay(milliseconds: Int)
 
-    /// Whether bytes of a direction arrive.
-    func passes(_ direction: Direction) -> Bool {
+    /// Whether bytes in a direction are forwarded.
+    func forwards(_ direction: Direction) -> Bool {
         if case .silence(let directions) = self { !directions.contains(direction) } else { self != .cut }
     }
 
-    /// How late bytes arrive, in milliseconds.
+    /// The delay of forwarded bytes, in milliseconds.
     var delayMilliseconds: UInt64 {
         if case .delay(let milliseconds) = self { UInt64(max(0, milliseconds)) } else { 0 }
     }
 
     /// Whether a new connection can be made.
-    var connects: Bool {
+    var allowsNewConnections: Bool {
         switch self {
         case .none, .delay: true
         case .cut, .silence: false

@@ -1,35 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import EventLoop
 
-/// One connection through a proxy: a stream from the client, and one to the server.
+/// One connection through a proxy: a stream from the client, and a stream to the server.
 ///
-/// It lives on the proxy's loop. A half-closed connection is not needed by the protocols that go through it: when one
-/// stream ends, the other ends after the bytes in transit were delivered.
+/// It is used only on the proxy's loop. The protocols of the clients need no half-closed connections. So when one
+/// stream ends, the other one ends too, as soon as the bytes in transit to it are delivered.
 final class ProxiedConnection: TCPStreamDelegate {
     private let loop: EventLoop
     private let port: UInt16
     private let client: TCPStream
     private var server: TCPStream?
     private var isConnected = false
-    private var toServer = Lane()
-    private var toClient = Lane()
+    private var toServer = DirectionState()
+    private var toClient = DirectionState()
     private var interruption = Interruption.none
     private let onEnd: (ProxiedConnection) -> Void
 
-    /// The bytes of one direction that are on their way.
-    private struct Lane {
-        /// What arrives later, in order; nil bytes are the end of the stream.
+    /// The state of one direction.
+    private struct DirectionState {
+        /// The delayed bytes in order, with the loop's time in milliseconds at which they are due; nil bytes stand for
+        /// the end of the stream.
         var queue: [(due: UInt64, bytes: SharedBytes?)] = []
+        /// Fires when the first bytes of the queue are due.
         var timer: LoopTimer?
-        /// Whether the receiver has not accepted enough yet.
+        /// Whether the proxy does not read from the sender, because the receiver has too many pending bytes.
         var isFull = false
+        /// Whether the sender's stream has ended.
         var hasEnded = false
     }
 
-    /// The number of bytes that a receiver may leave behind before its sender is not read any more.
-    private static let window = 1_048_576
+    /// When more than this number of bytes wait for a receiver, the proxy stops reading from the sender.
+    private static let highWaterMarkBytes = 1_048_576
+    /// The number of pending bytes at which a stream ends, far above the high-water mark, so that a delay never reaches
+    /// it.
+    private static let pendingLimitBytes = 128 * ProxiedConnection.highWaterMarkBytes
 
-    /// Takes an accepted stream; the first `apply` connects it to the server as soon as the network lets it.
+    /// Takes over an accepted stream.
+    ///
+    /// The first call of `apply` whose interruption allows new connections connects to the server.
     init(
         loop: EventLoop, client: TCPStream, port: UInt16, onEnd: @escaping (ProxiedConnection) -> Void
     ) {
@@ -38,15 +46,15 @@ final class ProxiedConnection: TCPStreamDelegate {
         self.port = port
         self.onEnd = onEnd
         client.delegate = self
-        client.pendingLimitBytes = 128 * Self.window
+        client.pendingLimitBytes = Self.pendingLimitBytes
     }
 
     /// Applies an interruption, or its end, to the connection.
     func apply(_ interruption: Interruption) {
         self.interruption = interruption
         if interruption == .cut { return self.close() }
-        if self.server == nil, interruption.connects { self.connect() }
-        self.read()
+        if self.server == nil, interruption.allowsNewConnections { self.connect() }
+        self.updateReading()
     }
 
     /// Ends both streams; the bytes in transit are lost.
@@ -61,19 +69,19 @@ final class ProxiedConnection: TCPStreamDelegate {
     private func connect() {
         do throws(LoopError) {
             let server = try TCPStream.connect(loop: self.loop, host: "127.0.0.1", port: self.port, delegate: self)
-            server.pendingLimitBytes = 128 * Self.window
+            server.pendingLimitBytes = Self.pendingLimitBytes
             self.server = server
         } catch {
             self.close()
         }
     }
 
-    /// Reads from each side whose bytes may arrive.
-    private func read() {
+    /// Starts or pauses reading from each side, by the interruption and by whether the other side is full.
+    private func updateReading() {
         guard self.isConnected, let server = self.server else { return }
         for (stream, direction) in [(self.client, Direction.toServer), (server, .toClient)] {
-            let lane = direction == .toServer ? self.toServer : self.toClient
-            if self.interruption.passes(direction), !lane.isFull {
+            let state = direction == .toServer ? self.toServer : self.toClient
+            if self.interruption.forwards(direction), !state.isFull {
                 stream.startReading()
             } else {
                 stream.pauseReading()
@@ -85,7 +93,7 @@ final class ProxiedConnection: TCPStreamDelegate {
 
     func streamConnected(_ stream: TCPStream) {
         self.isConnected = true
-        self.read()
+        self.updateReading()
     }
 
     func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
@@ -94,7 +102,7 @@ final class ProxiedConnection: TCPStreamDelegate {
 
     func streamDrained(_ stream: TCPStream) {
         if stream === self.client { self.toClient.isFull = false } else { self.toServer.isFull = false }
-        self.read()
+        self.updateReading()
     }
 
     func streamEnded(_ stream: TCPStream, _ error: LoopError) {
@@ -105,35 +113,37 @@ final class ProxiedConnection: TCPStreamDelegate {
         self.send(nil, direction)
     }
 
-    // MARK: A lane
+    // MARK: One direction
 
+    /// Delivers bytes at once, or queues them if they must wait; nil bytes stand for the end of the stream.
     private func send(_ bytes: SharedBytes?, _ direction: Direction) {
         let delay = self.interruption.delayMilliseconds
         let isIdle = (direction == .toServer ? self.toServer : self.toClient).queue.isEmpty
         if delay == 0, isIdle { return self.deliver(bytes, direction) }
         let entry = (due: self.loop.nowMilliseconds + delay, bytes: bytes)
         if direction == .toServer { self.toServer.queue.append(entry) } else { self.toClient.queue.append(entry) }
-        if isIdle { self.wait(direction) }
+        if isIdle { self.startTimer(for: direction) }
     }
 
-    /// Starts the timer for the first of the bytes that are on their way.
-    private func wait(_ direction: Direction) {
-        let lane = direction == .toServer ? self.toServer : self.toClient
-        guard let first = lane.queue.first else { return }
+    /// Starts the timer for the first bytes of the queue, if there are any.
+    private func startTimer(for direction: Direction) {
+        let state = direction == .toServer ? self.toServer : self.toClient
+        guard let first = state.queue.first else { return }
         let timer: LoopTimer
-        if let existing = lane.timer {
+        if let existing = state.timer {
             timer = existing
         } else {
             guard
-                let made = try? LoopTimer(loop: self.loop, { [weak self] _ in self?.deliverDue(direction) })
+                let newTimer = try? LoopTimer(loop: self.loop, { [weak self] _ in self?.deliverDue(direction) })
             else { return self.close() }
-            timer = made
-            if direction == .toServer { self.toServer.timer = made } else { self.toClient.timer = made }
+            timer = newTimer
+            if direction == .toServer { self.toServer.timer = newTimer } else { self.toClient.timer = newTimer }
         }
         let now = self.loop.nowMilliseconds
         timer.start(after: .milliseconds(first.due > now ? Int64(first.due - now) : 0))
     }
 
+    /// Delivers the queued bytes that are due.
     private func deliverDue(_ direction: Direction) {
         let now = self.loop.nowMilliseconds
         while true {
@@ -142,24 +152,25 @@ final class ProxiedConnection: TCPStreamDelegate {
             if direction == .toServer { self.toServer.queue.removeFirst() } else { self.toClient.queue.removeFirst() }
             self.deliver(first.bytes, direction)
         }
-        self.wait(direction)
+        self.startTimer(for: direction)
     }
 
     private func deliver(_ bytes: SharedBytes?, _ direction: Direction) {
         guard let target = direction == .toServer ? self.server : self.client else { return }
         guard let bytes else {
-            // An end passes even where reading is paused: the peer has nobody left to talk to.
+            // The other side has ended, so nobody receives the target's bytes any more. The proxy reads them even if
+            // reading was paused, in order to notice the end of the target.
             target.finish()
             return target.startReading()
         }
         do throws(LoopError) {
             if try target.write(bytes) { return }
         } catch {
-            // The target has ended, of which `streamEnded` tells.
+            // The target has ended; `streamEnded` is called for it.
             return
         }
-        guard target.pendingBytes > Self.window else { return }
+        guard target.pendingBytes > Self.highWaterMarkBytes else { return }
         if direction == .toServer { self.toServer.isFull = true } else { self.toClient.isFull = true }
-        self.read()
+        self.updateReading()
     }
 }

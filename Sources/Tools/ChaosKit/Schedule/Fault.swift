@@ -5,15 +5,17 @@ package import ClusterKit
 package enum Fault: Hashable, Sendable {
     /// Processes are killed at the same time; the cluster starts them again.
     case kill([String])
-    /// A process is killed, and killed again as soon as it runs.
+    /// A process is killed several times, every two seconds.
     case killRepeatedly(String, times: Int)
-    /// Processes are stopped by SIGSTOP and continued after some seconds: they wake up as owners that were replaced.
+    /// Processes are stopped by SIGSTOP and continued after some seconds; other instances may own their partitions
+    /// then.
     case freeze([String], seconds: Int)
-    /// The same, begun in the last second of a battle, so that the battle's end is due while its owner is stopped.
+    /// Like `freeze`, but begun in the last second of a battle, so that the battle's end is due while its owner is
+    /// stopped.
     case freezeAtBattleEnd([String], seconds: Int)
-    /// A process is asked to end (SIGTERM), and started again.
+    /// A process is ended by SIGTERM and started again.
     case terminate(String)
-    /// All instances of a service are restarted in order, one after the other.
+    /// The instances of a service are restarted one after another.
     case rollingRestart(ServiceKind)
     /// Redis deletes all data (FLUSHALL) and keeps running.
     case flushRedis
@@ -21,11 +23,11 @@ package enum Fault: Hashable, Sendable {
     case fillDisk(String, seconds: Int)
     /// The network of a link is interrupted for some seconds.
     case interrupt(Link, Interruption, seconds: Int)
-    /// A process is restarted with a clock that is this many seconds ahead (negative: behind), and with a right clock
-    /// after some seconds.
+    /// A process is restarted with a wall clock that is `ahead` seconds ahead, or behind if `ahead` is negative. After
+    /// some seconds the process is restarted with the right clock.
     case setClock(String, ahead: Int, seconds: Int)
 
-    /// The names of the processes that the fault hits.
+    /// The names of the processes that the fault affects.
     package var processes: [String] {
         switch self {
         case .kill(let names), .freeze(let names, _), .freezeAtBattleEnd(let names, _): names
@@ -37,7 +39,7 @@ package enum Fault: Hashable, Sendable {
         }
     }
 
-    /// The class of the fault, by which reports are grouped, such as `kill barrage-fanout`.
+    /// The kind of the fault, by which reports are grouped, such as `kill barrage-fanout`.
     package var kind: String {
         let targets = self.processes.map(Self.service(of:)).joined(separator: " and ")
         return switch self {
@@ -54,7 +56,7 @@ package enum Fault: Hashable, Sendable {
         }
     }
 
-    /// How long clients may see no progress: the fault's own time, and the time of a recovery.
+    /// How long clients may see no progress: the duration of the fault plus the time of a recovery.
     package var allowedStandstill: Duration {
         switch self {
         case .kill(let names) where names.contains(where: { $0.hasPrefix("broker") }): .seconds(20)
@@ -67,7 +69,7 @@ package enum Fault: Hashable, Sendable {
         }
     }
 
-    /// How long the injection itself takes, about.
+    /// Approximately how long the injection takes.
     package var duration: Duration {
         switch self {
         case .kill, .terminate, .flushRedis: .zero
@@ -75,7 +77,7 @@ package enum Fault: Hashable, Sendable {
         case .freeze(_, let seconds), .fillDisk(_, let seconds), .interrupt(_, _, let seconds),
             .setClock(_, _, let seconds):
             .seconds(seconds)
-        // A battle begins once the lives are connected, and takes 8 s.
+        // A battle begins when the lives are connected, and takes 8 s.
         case .freezeAtBattleEnd(_, let seconds): .seconds(10 + seconds)
         case .rollingRestart: .seconds(6)
         }

@@ -2,16 +2,15 @@
 package import ClusterKit
 internal import MachineKit
 
-/// What a schedule must know about a cluster.
+/// The properties of a cluster that decide which faults are possible.
 package struct ClusterShape: Hashable, Sendable {
-    /// The instances of each service.
+    /// The number of instances of each service.
     package var instances: [ServiceKind: Int]
-    /// The number of brokers; 0: the brokers are not part of the cluster and are left alone.
+    /// The number of brokers; 0 if the brokers do not belong to the cluster and get no faults.
     package var brokers: Int
-
-    /// The links with proxies.
+    /// The links with proxies, which can be interrupted.
     package var links: [Link]
-    /// Whether the clock of a process can be wrong.
+    /// Whether the clock of a process can be set wrong.
     package var hasFakeClock: Bool
 
     package init(instances: [ServiceKind: Int], brokers: Int, links: [Link] = [], hasFakeClock: Bool = false) {
@@ -22,18 +21,18 @@ package struct ClusterShape: Hashable, Sendable {
     }
 }
 
-/// One round of a chaos run: load of all kinds, and one fault in the middle of it.
+/// One round of a chaos run: one fault while clients use the cluster.
 package struct ChaosRound: Hashable, Sendable {
-    /// Counts from 1.
+    /// The number of the round, from 1 on.
     package var number: Int
     package var fault: Fault
-    /// When the fault begins, after the first message of the load.
+    /// The time from the first message of the load to the beginning of the fault.
     package var delay: Duration
 }
 
-/// The faults of a run: a function of seed and shape, so that a round can be replayed.
+/// The faults of a run, determined by a seed and the cluster's shape, so that a round can be repeated.
 ///
-/// Faults are drawn without replacement until each has come, so that a long run has no fault that chance left out.
+/// Each fault is drawn once before any fault is drawn again, so that a long run injects every fault.
 package struct FaultSchedule: Sendable {
     private let faults: [Fault]
     private let seed: UInt64
@@ -43,56 +42,61 @@ package struct FaultSchedule: Sendable {
     /// - Parameters:
     ///   - seed: equal seeds give equal schedules.
     ///   - shape: the cluster.
-    ///   - only: a part of the names of the kinds of faults to draw, such as `redis`; nil: all.
+    ///   - only: only faults whose kind contains this text are drawn, such as `redis`; nil for all faults.
     package init(seed: UInt64, shape: ClusterShape, only: String? = nil) {
         self.seed = seed
         self.faults = Self.faults(of: shape).filter { fault in only.map { fault.kind.contains($0) } ?? true }
     }
 
-    /// The number of different faults; 0 if `only` names none.
+    /// The number of different faults; 0 if no kind contains `only`.
     package var count: Int { self.faults.count }
 
     /// Draws the round with this number.
     ///
-    /// The schedule must have a fault (`count`).
+    /// `count` must not be 0.
     ///
     /// - Parameter number: at least 1.
     /// - Returns: the round; equal for equal schedules.
     package func round(_ number: Int) -> ChaosRound {
         let index = max(0, number - 1)
-        let (deck, place) = index.quotientAndRemainder(dividingBy: self.faults.count)
-        var random = SeededRandom(seed: self.seed &+ UInt64(deck) &* 0x9E37_79B9)
-        let fault = self.faults.shuffled(using: &random)[place]
+        // In each cycle, all faults are drawn once, in an order of its own. The multipliers give different seeds to
+        // cycles and rounds.
+        let (cycle, indexInCycle) = index.quotientAndRemainder(dividingBy: self.faults.count)
+        var random = SeededRandom(seed: self.seed &+ UInt64(cycle) &* 0x9E37_79B9)
+        let fault = self.faults.shuffled(using: &random)[indexInCycle]
         var delays = SeededRandom(seed: self.seed ^ UInt64(index) &* 0x1_0001)
         return ChaosRound(
             number: index + 1, fault: fault, delay: .milliseconds(Int.random(in: 1_000...9_000, using: &delays)))
     }
 
+    /// All faults that are possible in a cluster.
     private static func faults(of shape: ClusterShape) -> [Fault] {
         let services = ServiceKind.allCases.filter { shape.instances[$0, default: 0] > 0 }
-        let first = services.map { "\($0.rawValue)-1" }
+        let firstInstances = services.map { "\($0.rawValue)-1" }
         var faults: [Fault] = []
-        faults += first.map { .kill([$0]) }
-        let pairs = first.enumerated().flatMap { index, name in first[(index + 1)...].map { [name, $0] } }
+        faults += firstInstances.map { .kill([$0]) }
+        let pairs = firstInstances.enumerated().flatMap { index, name in
+            firstInstances[(index + 1)...].map { [name, $0] }
+        }
         faults += pairs.map { .kill($0) }
-        faults += first.map { .killRepeatedly($0, times: 3) }
-        for seconds in [5, 12, 20] { faults += first.map { .freeze([$0], seconds: seconds) } }
+        faults += firstInstances.map { .killRepeatedly($0, times: 3) }
+        for seconds in [5, 12, 20] { faults += firstInstances.map { .freeze([$0], seconds: seconds) } }
         faults += pairs.map { .freeze($0, seconds: 8) }
-        faults += first.map { .freezeAtBattleEnd([$0], seconds: 5) }
-        // Whichever instance owns the battle, it is stopped when the end is due.
-        let owners = (0..<shape.instances[.cohostBattle, default: 0]).map {
+        faults += firstInstances.map { .freezeAtBattleEnd([$0], seconds: 5) }
+        // All instances of the service are stopped, so the battle's owner is among them when the end is due.
+        let battleInstances = (0..<shape.instances[.cohostBattle, default: 0]).map {
             "\(ServiceKind.cohostBattle.rawValue)-\($0 + 1)"
         }
-        if owners.count > 1 { faults.append(.freezeAtBattleEnd(owners, seconds: 12)) }
-        faults += first.map { .terminate($0) }
+        if battleInstances.count > 1 { faults.append(.freezeAtBattleEnd(battleInstances, seconds: 12)) }
+        faults += firstInstances.map { .terminate($0) }
         faults += services.map { .rollingRestart($0) }
         faults += [.kill(["redis"]), .freeze(["redis"], seconds: 10), .flushRedis]
         if shape.brokers > 0 {
-            let last = "broker-\(shape.brokers)"
-            faults += [.freeze(["broker-1"], seconds: 8), .kill([last]), .fillDisk(last, seconds: 3)]
+            let lastBroker = "broker-\(shape.brokers)"
+            faults += [.freeze(["broker-1"], seconds: 8), .kill([lastBroker]), .fillDisk(lastBroker, seconds: 3)]
         }
         if shape.hasFakeClock {
-            for ahead in [30, -30] { faults += first.map { .setClock($0, ahead: ahead, seconds: 12) } }
+            for ahead in [30, -30] { faults += firstInstances.map { .setClock($0, ahead: ahead, seconds: 12) } }
         }
         for link in shape.links {
             faults += [

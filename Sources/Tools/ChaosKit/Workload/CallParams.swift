@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The parameters of the workload's calls; fields that are nil are left out.
+/// The parameters of the workload's calls; a field that is nil is not encoded.
 struct CallParams: Encodable, Sendable {
     var live: LiveID?
     var user: UserID?

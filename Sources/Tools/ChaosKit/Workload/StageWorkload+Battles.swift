@@ -3,16 +3,18 @@ internal import Concurrency
 internal import PlazaModel
 internal import ProtocolClient
 
-/// Connects the two lives and lets them battle, again and again.
+/// The part of the workload with battles.
 extension StageWorkload {
-    func battle(until isOver: () -> Bool) async throws(Stall) {
+    /// Connects the two lives, and lets them battle repeatedly.
+    func runBattles(until isOver: () -> Bool) async throws(Stall) {
         try await self.connect()
-        while !isOver() { try await self.battleOnce() }
+        while !isOver() { try await self.runBattle() }
     }
 
+    /// Connects the two lives by a co-host request, and records the ends of the request.
     private func connect() async throws(Stall) {
         let (inviter, invitee) = (self.hosts[0], self.hosts[1])
-        let before = inviter.notices.count
+        let noticesBefore = inviter.notices.count
         let request = CallParams(live: inviter.live, to: [invitee.live], timeout: 120)
         try await self.call(inviter.client, inviter.name, "cohost.request", request)
         try await self.wait(invitee, "the co-host request") { witness in
@@ -20,13 +22,13 @@ extension StageWorkload {
         }
         try await self.call(
             invitee.client, invitee.name, "cohost.accept", CallParams(live: invitee.live, inviter: inviter.live),
-            done: [.alreadyConnected, .noSuchConnection])
+            alreadyDone: [.alreadyConnected, .noSuchConnection])
         for witness in self.viewers {
             try await self.wait(witness, "the connection") { ($0.stage?.connection?.members.count ?? 0) == 2 }
         }
-        // The notice may come after the stage.
+        // The notice about the request's end may be received after the stage.
         try? await Task.sleep(for: .seconds(1))
-        let ends = inviter.notices.dropFirst(before).compactMap { notice -> String? in
+        let ends = inviter.notices.dropFirst(noticesBefore).compactMap { notice -> String? in
             switch notice {
             case .coHostRequestAccepted: "accepted"
             case .coHostRequestRejected: "rejected"
@@ -37,18 +39,22 @@ extension StageWorkload {
         self.history.withLock { $0.requests.append(.init(name: "\(inviter.name)'s co-host request", ends: ends)) }
     }
 
-    private func battleOnce() async throws(Stall) {
-        let known = Set(self.begins(seenBy: self.viewers[0]))
-        let params = CallParams(live: self.lives[0], to: [self.lives[1]], duration: Self.seconds)
+    /// Runs one battle from its request to its end, and sends scores meanwhile.
+    private func runBattle() async throws(Stall) {
+        let earlierBattles = Set(self.startedBattles(seenBy: self.viewers[0]))
+        let params = CallParams(live: self.lives[0], to: [self.lives[1]], duration: Self.battleSeconds)
         try await self.call(
             self.hosts[0].client, self.hosts[0].name, "battle.request", params,
-            done: [.inAnotherBattle, .battlePending])
-        try await self.wait(self.viewers[0], "the begin of a battle") { !known.isSuperset(of: self.begins(seenBy: $0)) }
-        guard let battle = self.begins(seenBy: self.viewers[0]).first(where: { !known.contains($0) }) else { return }
+            alreadyDone: [.inAnotherBattle, .battlePending])
+        try await self.wait(self.viewers[0], "the begin of a battle") {
+            !earlierBattles.isSuperset(of: self.startedBattles(seenBy: $0))
+        }
+        let battles = self.startedBattles(seenBy: self.viewers[0])
+        guard let battle = battles.first(where: { !earlierBattles.contains($0) }) else { return }
         self.history.withLock { history in
             history.battles[battle] = Dictionary(uniqueKeysWithValues: self.lives.map { ($0, SumBounds()) })
         }
-        self.battleEnd.withLock { $0 = ContinuousClock.now + .seconds(Self.seconds) }
+        self.battleEnd.withLock { $0 = ContinuousClock.now + .seconds(Self.battleSeconds) }
         await self.sendScores(battle)
         for witness in self.hosts + self.viewers {
             try await self.wait(witness, "the end of battle \(battle.text)") { witness in
@@ -58,29 +64,31 @@ extension StageWorkload {
         }
     }
 
-    /// Waits until a battle is in its last second, at most 20 s.
+    /// Waits at most 20 s until a battle is in its last second.
     ///
-    /// - Returns: whether a battle is.
-    func untilLastSecondOfBattle() async -> Bool {
+    /// - Returns: whether a battle is in its last second now.
+    func waitForLastSecondOfBattle() async -> Bool {
         let deadline = ContinuousClock.now + .seconds(20)
         while ContinuousClock.now < deadline {
-            let left = self.battleEnd.withLock { $0.map { $0 - ContinuousClock.now } }
-            // Below this the end may have come before the fault.
-            if let left, left < .milliseconds(900), left > .milliseconds(200) { return true }
+            let timeLeft = self.battleEnd.withLock { $0.map { $0 - ContinuousClock.now } }
+            // With less than 200 ms left, the battle might end before the fault is injected.
+            if let timeLeft, timeLeft < .milliseconds(900), timeLeft > .milliseconds(200) { return true }
             try? await Task.sleep(for: .milliseconds(50))
         }
         return false
     }
 
+    /// Sends scores until one second before the battle's end, and adds them to the history by their replies.
     private func sendScores(_ battle: BattleID) async {
-        let over = ContinuousClock.now + .seconds(Self.seconds - 1)
+        let deadline = ContinuousClock.now + .seconds(Self.battleSeconds - 1)
         var round: Int64 = 0
-        while ContinuousClock.now < over {
+        while ContinuousClock.now < deadline {
             round += 1
             let live = self.lives[Int(round % 2)]
             let score = 1 + round % 7
             let params = CallParams(
                 battle: battle, operation: 1, scores: [ScoreUpdate(live: live, score: score)])
+            // nil if there was no reply that tells whether the score was applied.
             var isAcknowledged: Bool?
             do {
                 if case .scores(let codes) = try await self.shop.call("battle.score", params) {
@@ -100,7 +108,8 @@ extension StageWorkload {
         }
     }
 
-    private func begins(seenBy witness: Witness) -> [BattleID] {
+    /// The battles whose begin a witness has received.
+    private func startedBattles(seenBy witness: Witness) -> [BattleID] {
         witness.feed.contents.flatMap { content -> [BattleID] in
             guard case .stage(_, let events) = content else { return [] }
             return events.compactMap { if case .battleStarted(let battle) = $0 { battle } else { nil } }
@@ -108,5 +117,5 @@ extension StageWorkload {
     }
 
     /// How long each battle lasts, in seconds.
-    private static let seconds = 8
+    private static let battleSeconds = 8
 }

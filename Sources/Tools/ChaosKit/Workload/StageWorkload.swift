@@ -3,18 +3,19 @@ internal import Concurrency
 internal import PlazaModel
 internal import ProtocolClient
 
-/// Two connected lives with all that needs coordination: guests on seats, co-hosts, battles, messages.
+/// A workload of two connected lives: a guest takes and leaves a seat, the lives battle, viewers send messages.
 ///
-/// Each step is repeated until it gets a valid answer. A step without one within the allowed time is a stall.
+/// Each call is repeated until it gets a valid answer. A step that does not succeed within `stepTimeout` is a stall.
 final class StageWorkload: Sendable {
-    /// Where and as whom the clients log in.
+    /// The parameters of a workload.
     struct Setting: Sendable {
         var addresses: [PlazaAddress]
-        /// A part of all names, unique in the cluster.
+        /// The beginning of the names of lives and users, unique in the cluster.
         var name: String
+        /// Makes a token for a user; if `isServer` is true, the token has the role of the app's own server.
         var token: @Sendable (_ user: String, _ isServer: Bool) -> String
         /// How long a step may take.
-        var allowed: Duration
+        var stepTimeout: Duration
     }
 
     let setting: Setting
@@ -26,7 +27,7 @@ final class StageWorkload: Sendable {
     /// The app's own server, which sends scores.
     let shop: PlazaClient
     let history = Locked(RoundHistory())
-    /// When the last battle that began is due to end, about; nil before the first one.
+    /// Approximately when the last battle that began is due to end; nil before the first battle.
     let battleEnd = Locked<ContinuousClock.Instant?>(nil)
 
     init(_ setting: Setting) throws {
@@ -52,27 +53,27 @@ final class StageWorkload: Sendable {
 
     var witnesses: [Witness] { self.hosts + self.viewers + [self.guest] }
 
-    /// Runs the steps until `isOver`, then ends the lives.
+    /// Opens the lives, runs battles, seats and messages until `isOver` returns true, then ends the lives.
     ///
-    /// - Returns: all that the clients did and saw.
+    /// - Returns: all that the clients did and received.
     func run(until isOver: @escaping @Sendable () -> Bool) async -> RoundHistory {
         defer { self.stop() }
         do {
             try await self.open()
-            // Battles, seats and messages go on beside each other; the first stall of one ends it alone.
+            // Battles, seats and messages run at the same time. A stall ends only the one in which it happens.
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { try? await self.battle(until: isOver) }
-                group.addTask { try? await self.seat(until: isOver) }
+                group.addTask { try? await self.runBattles(until: isOver) }
+                group.addTask { try? await self.runSeats(until: isOver) }
                 group.addTask { await self.chat(until: isOver) }
             }
-            await self.compareCounts()
+            await self.recordCounts()
             try await self.end()
         } catch {
-            // A stall, which is in the history already.
+            // The error is a stall, which the history contains already.
         }
         return self.history.withLock { history in
             history.feeds = self.witnesses.map(\.feed)
-            history.faithful = Set(self.witnesses.map(\.user))
+            history.neverLeft = Set(self.witnesses.map(\.user))
             return history
         }
     }
@@ -85,56 +86,59 @@ final class StageWorkload: Sendable {
 
     // MARK: Steps
 
-    /// A step got no valid answer in time.
+    /// A step did not succeed in time.
     struct Stall: Error {}
 
-    /// Calls until there is a valid answer.
+    /// Sends a call, and repeats it until there is a valid answer.
     ///
     /// - Parameters:
     ///   - client: the caller.
-    ///   - name: the caller's name, for a stall.
+    ///   - name: the caller's name, for the description of a stall.
     ///   - method: the method.
-    ///   - params: its parameters.
-    ///   - live: the live to join or leave; nil for other calls.
-    ///   - done: codes that say that an earlier, unanswered try has done it.
-    /// - Returns: the result; nil for a code of `done`.
-    /// - Throws: `Stall` at the end of the allowed time.
+    ///   - params: the parameters of the call.
+    ///   - live: the live to join or end; nil for other calls.
+    ///   - alreadyDone: reply codes by which an earlier attempt, whose reply was lost, has succeeded.
+    /// - Returns: the result; nil for a code of `alreadyDone`.
+    /// - Throws: `Stall` after `stepTimeout`.
     @discardableResult
     func call(
         _ client: PlazaClient, _ name: String, _ method: String, _ params: CallParams, live: LiveID? = nil,
-        done: Set<ReplyCode> = []
+        alreadyDone: Set<ReplyCode> = []
     ) async throws(Stall) -> CallResult? {
-        let deadline = ContinuousClock.now + self.setting.allowed
-        var last = "no answer"
+        let deadline = ContinuousClock.now + self.setting.stepTimeout
+        var lastAnswer = "no answer"
         while ContinuousClock.now < deadline {
             do {
                 return try await client.call(method, params, live: live)
             } catch {
-                if done.contains(error.code) { return nil }
-                last = "\(error.code.name): \(error.message)"
+                if alreadyDone.contains(error.code) { return nil }
+                lastAnswer = "\(error.code.name): \(error.message)"
                 try? await Task.sleep(for: .milliseconds(max(100, min(2_000, error.retryAfter ?? 0))))
             }
         }
-        return try self.stalled(
-            "\(name)'s \(method) had no valid answer for \(self.setting.allowed); the last was \(last)")
+        return try self.throwStall(
+            "\(name)'s \(method) had no valid answer for \(self.setting.stepTimeout); the last was \(lastAnswer)")
     }
 
+    /// Waits until a condition holds for a witness; `what` describes the condition if it does not hold in time.
     func wait(_ witness: Witness, _ what: String, until isTrue: (Witness) -> Bool) async throws(Stall) {
-        guard await witness.wait(within: self.setting.allowed, until: isTrue) else {
-            return try self.stalled("\(witness.name) did not see \(what) within \(self.setting.allowed)")
+        guard await witness.wait(within: self.setting.stepTimeout, until: isTrue) else {
+            return try self.throwStall("\(witness.name) did not see \(what) within \(self.setting.stepTimeout)")
         }
     }
 
-    func stalled<Value>(_ text: String) throws(Stall) -> Value {
+    /// Records a stall in the history and throws it.
+    func throwStall<Value>(_ text: String) throws(Stall) -> Value {
         self.history.withLock { $0.stalls.append(text) }
         throw Stall()
     }
 
+    /// Lets the hosts create their lives, and all witnesses join them.
     private func open() async throws(Stall) {
         for (host, viewer) in zip(self.hosts, self.viewers) {
             let params = CallParams(live: host.live)
             try await self.call(
-                host.client, host.name, "live.create", params, done: [.roomExists, .roomExistsAndIsYours])
+                host.client, host.name, "live.create", params, alreadyDone: [.roomExists, .roomExistsAndIsYours])
             for member in [host, viewer] {
                 try await self.call(member.client, member.name, "live.join", params, live: host.live)
             }
@@ -143,21 +147,23 @@ final class StageWorkload: Sendable {
         try await self.call(self.guest.client, self.guest.name, "live.join", CallParams(live: live), live: live)
     }
 
+    /// Ends the lives, and waits until all witnesses have received the end.
     private func end() async throws(Stall) {
         for host in self.hosts {
             let params = CallParams(live: host.live)
             try await self.call(
                 host.client, host.name, "live.end", params, live: host.live,
-                done: [.noSuchRoom, .noSuchRoomOnEntry, .notInRoom])
+                alreadyDone: [.noSuchRoom, .noSuchRoomOnEntry, .notInRoom])
             self.history.withLock { _ = $0.endedLives.insert(host.live) }
         }
         for witness in self.witnesses {
             try await self.wait(witness, "the end of \(witness.live)") { $0.feed.contents.contains(where: \.isEnd) }
         }
-        // Anything after the end would come at once.
+        // If the server sent an item after the end, it would arrive within this time.
         try? await Task.sleep(for: .milliseconds(300))
     }
 
+    /// Lets the viewers send texts, and records the feed number that each reply names.
     private func chat(until isOver: () -> Bool) async {
         var round = 0
         while !isOver() {
@@ -180,9 +186,11 @@ final class StageWorkload: Sendable {
 
     // MARK: Counts
 
-    /// Reads the counts until they are as wanted, at most for `limit`.
+    /// Reads the count of each live until it is the expected one, at most for `limit`.
+    ///
+    /// - Returns: the last counts that were not stale.
     private func readCounts(
-        within limit: Duration, until isWanted: (LiveID, Int) -> Bool
+        within limit: Duration, until isExpected: (LiveID, Int) -> Bool
     ) async -> [LiveID: Int] {
         var counts: [LiveID: Int] = [:]
         for viewer in self.viewers {
@@ -191,7 +199,7 @@ final class StageWorkload: Sendable {
                 let result = try? await viewer.client.call("audience.count", CallParams(live: viewer.live))
                 if case .count(let count) = result, !count.stale {
                     counts[viewer.live] = count.count
-                    if isWanted(viewer.live, count.count) { break }
+                    if isExpected(viewer.live, count.count) { break }
                 }
                 try? await Task.sleep(for: .milliseconds(250))
             } while ContinuousClock.now < deadline
@@ -199,12 +207,13 @@ final class StageWorkload: Sendable {
         return counts
     }
 
-    /// Compares the counts with the truth: the members of each live, without its owner.
-    private func compareCounts() async {
+    /// Reads the counts at the end, and records them beside the true number of members, which does not include the
+    /// owner.
+    private func recordCounts() async {
         let members = Dictionary((self.viewers + [self.guest]).map { ($0.live, 1) }, uniquingKeysWith: +)
-        let read = await self.readCounts(within: .seconds(15)) { members[$0] == $1 }
+        let counts = await self.readCounts(within: .seconds(15)) { live, count in members[live] == count }
         self.history.withLock { history in
-            history.counts = members.map { .init(live: $0.key, members: $0.value, read: read[$0.key]) }
+            history.counts = members.map { .init(live: $0.key, members: $0.value, read: counts[$0.key]) }
         }
     }
 }

@@ -3,7 +3,7 @@ internal import Concurrency
 internal import PlazaModel
 internal import ProtocolClient
 
-/// A real client in one live that records all that it receives, in order.
+/// A real client in one live, which records in order all that it receives.
 final class Witness: Sendable {
     private struct State {
         var feed: FeedHistory
@@ -15,7 +15,7 @@ final class Witness: Sendable {
     let live: LiveID
     let client: PlazaClient
     private let state: Locked<State>
-    private let pump: Locked<Task<Void, Never>?>
+    private let recordingTask: Locked<Task<Void, Never>?>
 
     init(_ name: String, user: UserID, in live: LiveID, _ client: PlazaClient) {
         self.name = name
@@ -23,26 +23,27 @@ final class Witness: Sendable {
         self.live = live
         self.client = client
         self.state = Locked(State(feed: FeedHistory(client: name, live: live)))
-        self.pump = Locked(nil)
+        self.recordingTask = Locked(nil)
         let task = Task { [weak self] in
             while !Task.isCancelled {
                 guard let update = await client.updates.next(before: .now + .milliseconds(200)) else { continue }
                 self?.record(update)
             }
         }
-        self.pump.withLock { $0 = task }
+        self.recordingTask.withLock { $0 = task }
     }
 
     deinit { self.stop() }
 
     /// Stops the client and the recording.
     func stop() {
-        self.pump.withLock { $0 }?.cancel()
+        self.recordingTask.withLock { $0 }?.cancel()
         self.client.stop()
     }
 
-    /// What the client has received so far.
+    /// The feed items and gaps that the client has received so far.
     var feed: FeedHistory { self.state.withLock { $0.feed } }
+    /// The notices that the client has received so far.
     var notices: [NoticeContent] { self.state.withLock { $0.notices } }
 
     /// The last stage that the client has received.
@@ -70,7 +71,7 @@ final class Witness: Sendable {
             switch update {
             case .feed(let entries, let epoch):
                 state.feed.steps += entries.map { .item(epoch: epoch, number: $0.n, content: $0.content) }
-            case .event(.resumed(_, replayed: false)), .event(.lost): state.feed.steps.append(.gap)
+            case .event(.resumed(_, replayed: false)), .event(.resumeFailed): state.feed.steps.append(.gap)
             case .event(.notice(let notice)): state.notices.append(notice.content)
             case .history, .event: break
             }

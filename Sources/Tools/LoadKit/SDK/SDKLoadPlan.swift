@@ -3,7 +3,7 @@ package import ProtocolClient
 
 /// The parameters of a load run whose clients are instances of the Swift SDK, all in this process.
 package struct SDKLoadPlan: Sendable {
-    /// The gateways' addresses; each client begins with another one.
+    /// The gateways' addresses; the clients are distributed among them.
     package var addresses: [PlazaAddress]
     /// The number of lives, each with an owner that sends its messages.
     package var lives = 1
@@ -15,9 +15,9 @@ package struct SDKLoadPlan: Sendable {
     package var seconds = 10
     /// The maximum number of clients that log in and join at the same time.
     package var maxEntering = 64
-    /// Distinguishes runs: it is part of the names of lives and users.
+    /// The beginning of the names of lives and users, different in each run.
     package var name: String
-    /// The number of the app; 0 if its name is no number.
+    /// The app's name as the number that the SDK's login takes; 0 if the name is not a number.
     package var sdkAppID: Int32
     /// Makes a token for a user.
     package var token: @Sendable (String) -> String
@@ -32,7 +32,7 @@ package struct SDKLoadPlan: Sendable {
     }
 }
 
-/// What a load run with instances of the SDK has measured.
+/// The results of a load run with instances of the SDK.
 package struct SDKLoadReport: Sendable, Hashable, Codable {
     /// The number of instances, owners included.
     package var clients = 0
@@ -40,30 +40,36 @@ package struct SDKLoadReport: Sendable, Hashable, Codable {
     package var entered = 0
     /// How long it took until all had entered, in seconds.
     package var enteringSeconds = 0.0
-    /// The number of messages that were sent, and of those that the server has accepted.
+    /// The number of messages that were sent.
     package var sent = 0
+    /// The number of messages that the server has accepted.
     package var accepted = 0
-    /// The number of messages that all viewers together should have shown, and have shown.
+    /// How often an instance should have shown a message, summed over all instances, owners included.
     package var expected = 0
+    /// How often an instance has shown a message, summed over all instances.
     package var shown = 0
-    /// The number of messages that a viewer has shown twice, or out of order.
+    /// How often an instance has shown a message whose number was not higher than the last one: a repeated or late one.
     package var repeated = 0
+    /// How often an instance has shown a message whose number skipped others.
     package var reordered = 0
-    /// The time from the call of `sendTextMessage` to a viewer's publication, in milliseconds.
+    /// The median time from the call of `sendTextMessage` until an instance has shown the message, in milliseconds.
     package var p50 = 0.0
+    /// The 99th percentile of the same time, in milliseconds.
     package var p99 = 0.0
+    /// The maximum of the same time, in milliseconds.
     package var max = 0.0
     /// The resident memory of one instance that is in a live, in bytes.
     package var bytesPerClient = 0
-    /// The processor time of this process for one message that one viewer shows, in microseconds; all of the time
-    /// while messages were sent, so it includes heartbeats and counts.
+    /// The processor time of this process while messages were sent, divided by `shown`, in microseconds.
+    ///
+    /// It includes the time for heartbeats and viewer counts.
     package var cpuMicrosecondsPerMessage = 0.0
     /// The number of instances that exist after all were released.
     package var leaked = 0
-    /// Logins, joins and messages that failed, each text once with its number.
+    /// The errors of logins, joins and messages, each different text once with its count.
     package var failures: [String] = []
 
-    /// Whether every accepted message was shown once by every viewer, and nothing is left.
+    /// Whether every instance has entered and has shown every accepted message once, and all were released.
     package var isClean: Bool {
         self.entered == self.clients && self.shown == self.expected && self.repeated == 0 && self.reordered == 0
             && self.leaked == 0 && self.failures.isEmpty && self.accepted > 0

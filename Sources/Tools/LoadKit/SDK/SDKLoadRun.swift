@@ -6,12 +6,13 @@ internal import Observability
 internal import ProtocolClient
 internal import Synchronization
 
-/// Runs a load whose clients are instances of the Swift SDK, over one transport.
+/// Runs a load whose clients are instances of the Swift SDK, all over the same transport.
 package final class SDKLoadRun: Sendable {
     private let plan: SDKLoadPlan
     private let transport: LoopTransport
-    /// The delivery queues of the instances; one for each core that the instances may use.
+    /// The delivery queues of the instances, which are distributed among them: the instances use as many cores.
     private let queues = [DispatchQueue(label: "viewers-0"), DispatchQueue(label: "viewers-1")]
+    /// The counts of each delivery queue, in the order of `queues`.
     private let tallies = [SDKLoadTally(), SDKLoadTally()]
     private let progress = Progress()
 
@@ -23,7 +24,7 @@ package final class SDKLoadRun: Sendable {
     }
 
     /// How long the run waits for the last messages, and for released instances to end.
-    private static let drain = Duration.seconds(10)
+    private static let drainTimeout = Duration.seconds(10)
 
     /// Prepares a run.
     ///
@@ -35,59 +36,60 @@ package final class SDKLoadRun: Sendable {
 
     /// Runs the load.
     ///
-    /// - Parameter tell: Receives a line of text for people, each second while clients enter.
-    /// - Returns: What was measured.
+    /// - Parameter say: called with a line of text at each stage, and each second while clients enter.
+    /// - Returns: the results.
     /// - Throws: `CancellationError`.
-    package func run(tell: @escaping @Sendable (String) -> Void) async throws -> SDKLoadReport {
+    package func run(say: @escaping @Sendable (String) -> Void) async throws -> SDKLoadReport {
         var report = SDKLoadReport()
-        // The first instance has what all share: the transport's thread and buffers, the metadata of types.
+        // The memory before includes the transport's thread and buffers, which all instances share.
         let memoryBefore = ProcessUsage.residentBytes
         var owners: [SDKLoadViewer] = []
         var viewers: [SDKLoadViewer] = []
         for live in 0..<self.plan.lives {
-            owners.append(self.makeViewer("\(self.plan.name)-h\(live)", live, live))
+            owners.append(self.makeViewer("\(self.plan.name)-h\(live)", live: live, number: live))
             for viewer in 0..<self.plan.viewers {
-                viewers.append(self.makeViewer("\(self.plan.name)-\(live)v\(viewer)", live, viewer))
+                viewers.append(self.makeViewer("\(self.plan.name)-\(live)v\(viewer)", live: live, number: viewer))
             }
         }
         report.clients = owners.count + viewers.count
         let (progress, clients) = (self.progress, report.clients)
-        let ticker = Task {
+        let progressReporting = Task {
             while true {
                 try await Task.sleep(for: .seconds(1))
-                tell("\(progress.entered.withLock { $0 }) of \(clients) have entered")
+                say("\(progress.entered.withLock { $0 }) of \(clients) have entered")
             }
         }
         let began = ContinuousClock.now
         await self.enter(owners, asOwners: true)
         await self.enter(viewers, asOwners: false)
-        ticker.cancel()
+        progressReporting.cancel()
         report.entered = self.progress.entered.withLock { $0 }
         report.enteringSeconds = (ContinuousClock.now - began) / .seconds(1)
         report.bytesPerClient = Int((ProcessUsage.residentBytes - memoryBefore) / Double(max(1, report.clients)))
 
-        tell("sending for \(self.plan.seconds) s")
+        say("sending for \(self.plan.seconds) s")
         let cpuBefore = ProcessUsage.cpuSeconds
-        (report.sent, report.accepted) = await self.send(owners)
+        (report.sent, report.accepted) = await self.sendMessages(from: owners)
         report.expected = report.accepted * (self.plan.viewers + 1)
         await self.waitForMessages(report.expected)
         let cpu = ProcessUsage.cpuSeconds - cpuBefore
         self.addCounts(to: &report)
         report.cpuMicrosecondsPerMessage = report.shown > 0 ? cpu * 1e6 / Double(report.shown) : 0
 
-        tell("leaving")
+        say("leaving")
         await self.end(viewers, asOwners: false)
         await self.end(owners, asOwners: true)
-        let weak = (owners + viewers).map { WeakClient(plaza: $0.plaza) }
+        let weakClients = (owners + viewers).map { WeakClient(plaza: $0.plaza) }
         (owners, viewers) = ([], [])
-        report.leaked = await Self.waitForRelease(weak)
+        report.leaked = await Self.waitForRelease(weakClients)
         report.failures = self.progress.failures.withLock { $0.map { "\($0.value) × \($0.key)" }.sorted() }
         return report
     }
 
-    private func makeViewer(_ userID: String, _ live: Int, _ number: Int) -> SDKLoadViewer {
-        let count = self.plan.addresses.count
-        let gateways = (0..<count).map { self.plan.addresses[($0 + number) % count] }
+    /// Makes an instance; `number` decides with which gateway it begins and which delivery queue it gets.
+    private func makeViewer(_ userID: String, live: Int, number: Int) -> SDKLoadViewer {
+        let addressCount = self.plan.addresses.count
+        let gateways = (0..<addressCount).map { self.plan.addresses[($0 + number) % addressCount] }
         let options = PlazaOptions(
             gateways: gateways.map { "ws://\($0.host):\($0.port)/v1" }, transport: self.transport,
             deliveryQueue: self.queues[number % 2], loginTimeout: .seconds(60), callTimeout: .seconds(60))
@@ -105,7 +107,7 @@ package final class SDKLoadRun: Sendable {
         await self.forEach(viewers) { await $0.end(asOwner: asOwners) }
     }
 
-    /// Performs an action for all viewers, for `maxEntering` of them at the same time.
+    /// Performs an action for all viewers, for at most `maxEntering` of them at the same time; errors are counted.
     private func forEach(
         _ viewers: [SDKLoadViewer], _ action: @escaping @Sendable (SDKLoadViewer) async throws -> Void
     ) async {
@@ -113,42 +115,47 @@ package final class SDKLoadRun: Sendable {
             for (index, viewer) in viewers.enumerated() {
                 if index >= self.plan.maxEntering { await group.next() }
                 group.addTask {
-                    do { try await action(viewer) } catch { self.failed(error) }
+                    do { try await action(viewer) } catch { self.recordFailure(error) }
                 }
             }
         }
     }
 
-    private func failed(_ error: any Error) { self.progress.failures.withLock { $0["\(error)", default: 0] += 1 } }
+    private func recordFailure(_ error: any Error) {
+        self.progress.failures.withLock { $0["\(error)", default: 0] += 1 }
+    }
 
-    /// Sends the messages of all lives when they are due, each by its live's owner.
-    private func send(_ owners: [SDKLoadViewer]) async -> (sent: Int, accepted: Int) {
-        let count = self.plan.rate * self.plan.seconds
-        let begin = ContinuousClock.now
+    /// Sends each message at its due time, as the owner of its live.
+    private func sendMessages(from owners: [SDKLoadViewer]) async -> (sent: Int, accepted: Int) {
+        let messagesPerLive = self.plan.rate * self.plan.seconds
+        let began = ContinuousClock.now
         await withTaskGroup(of: Void.self) { group in
             for owner in owners {
                 group.addTask {
-                    for number in 1...max(1, count) {
+                    for number in 1...max(1, messagesPerLive) {
                         try? await Task.sleep(
-                            until: begin + .milliseconds(number * 1000 / self.plan.rate), clock: .continuous)
+                            until: began + .milliseconds(number * 1000 / self.plan.rate), clock: .continuous)
                         do {
                             try await owner.send(number)
                             self.progress.accepted.withLock { $0 += 1 }
                         } catch {
-                            self.failed(error)
+                            self.recordFailure(error)
                         }
                     }
                 }
             }
         }
-        return (count * owners.count, self.progress.accepted.withLock { $0 })
+        return (messagesPerLive * owners.count, self.progress.accepted.withLock { $0 })
     }
 
-    private var shown: Int { self.tallies.reduce(0) { $0 + $1.counts.withLock { $0.shown } } }
+    private var shownCount: Int { self.tallies.reduce(0) { $0 + $1.counts.withLock { $0.shown } } }
 
+    /// Waits until the instances have shown `expected` messages, at most for `drainTimeout`.
     private func waitForMessages(_ expected: Int) async {
-        let end = ContinuousClock.now + Self.drain
-        while self.shown < expected, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(20)) }
+        let deadline = ContinuousClock.now + Self.drainTimeout
+        while self.shownCount < expected, ContinuousClock.now < deadline {
+            try? await Task.sleep(for: .milliseconds(20))
+        }
     }
 
     private func addCounts(to report: inout SDKLoadReport) {
@@ -167,10 +174,10 @@ package final class SDKLoadRun: Sendable {
 
     private struct WeakClient { weak var plaza: LivePlaza? }
 
-    /// Returns how many instances still exist after a while.
+    /// Waits until all instances are released, at most for `drainTimeout`, and returns how many still exist.
     private static func waitForRelease(_ clients: [WeakClient]) async -> Int {
-        let end = ContinuousClock.now + Self.drain
-        while clients.contains(where: { $0.plaza != nil }), ContinuousClock.now < end {
+        let deadline = ContinuousClock.now + Self.drainTimeout
+        while clients.contains(where: { $0.plaza != nil }), ContinuousClock.now < deadline {
             try? await Task.sleep(for: .milliseconds(20))
         }
         return clients.count { $0.plaza != nil }

@@ -5,7 +5,7 @@ internal import LivePlazaKit
 internal import Observability
 internal import Synchronization
 
-/// What the viewers of a delivery queue have shown; changed only on that queue, and read at the end.
+/// Counts what the instances of one delivery queue have shown; changed only on that queue, and read at the end.
 final class SDKLoadTally: Sendable {
     struct Counts: Sendable {
         var shown = 0
@@ -16,8 +16,13 @@ final class SDKLoadTally: Sendable {
 
     let counts = Mutex(Counts())
 
-    /// Counts a message with this number, which a viewer shows after `last`.
-    func shows(_ number: Int, after last: Int, sentAt: Int64) {
+    /// Counts a message that an instance has shown.
+    ///
+    /// - Parameters:
+    ///   - number: the message's number within its live.
+    ///   - last: the highest number that the instance has shown before.
+    ///   - sentAt: when the message was sent, in microseconds since 1970.
+    func recordShown(_ number: Int, after last: Int, sentAt: Int64) {
         let latency = Int(WallClock.nanoseconds() / 1000 - sentAt)
         self.counts.withLock { counts in
             counts.shown += 1
@@ -31,9 +36,9 @@ final class SDKLoadTally: Sendable {
 /// One instance of the SDK in a load run, as an app uses it.
 final class SDKLoadViewer: Sendable {
     private struct State {
-        /// The number of the last message that it has shown.
-        var last = 0
-        /// The feed's number of the last message that it has shown.
+        /// The highest message number within the live that the instance has shown.
+        var lastNumber = 0
+        /// The feed number of the last message that the instance has shown.
         var lastSequence = 0
     }
 
@@ -53,6 +58,7 @@ final class SDKLoadViewer: Sendable {
         self.subscription.withLock { $0 = subscription }
     }
 
+    /// Logs in, and creates the live as its owner or joins it as a viewer.
     func enter(_ plan: SDKLoadPlan, asOwner isOwner: Bool) async throws {
         try await self.plaza.loginStore.login(
             sdkAppID: plan.sdkAppID, userID: self.userID, userSig: plan.token(self.userID))
@@ -65,28 +71,30 @@ final class SDKLoadViewer: Sendable {
         _ = try await self.plaza.liveListStore.createLive(info)
     }
 
-    /// Sends the message with a number and the time.
+    /// Sends a message whose text is its number and the time, in microseconds since 1970.
     func send(_ number: Int) async throws {
         let text = "\(number) \(WallClock.nanoseconds() / 1000)"
         try await self.plaza.barrageStore(liveID: self.live).sendTextMessage(text: text)
     }
 
+    /// Ends the live as its owner, logs out, and cancels the subscription.
     func end(asOwner isOwner: Bool) async {
         if isOwner { _ = try? await self.plaza.liveListStore.endLive() }
         try? await self.plaza.loginStore.logout()
         self.subscription.withLock { $0 = nil }
     }
 
+    /// Records the messages at the end of the list that the instance has not shown yet.
     private func show(_ messages: [Barrage], _ tally: SDKLoadTally) {
         self.state.withLock { state in
-            var first = messages.endIndex
-            while first > messages.startIndex, messages[first - 1].sequence > state.lastSequence { first -= 1 }
-            for message in messages[first...] {
+            var firstNew = messages.endIndex
+            while firstNew > messages.startIndex, messages[firstNew - 1].sequence > state.lastSequence { firstNew -= 1 }
+            for message in messages[firstNew...] {
                 state.lastSequence = message.sequence
                 let words = message.textContent.split(separator: " ")
                 guard words.count == 2, let number = Int(words[0]), let sentAt = Int64(words[1]) else { continue }
-                tally.shows(number, after: state.last, sentAt: sentAt)
-                state.last = max(state.last, number)
+                tally.recordShown(number, after: state.lastNumber, sentAt: sentAt)
+                state.lastNumber = max(state.lastNumber, number)
             }
         }
     }

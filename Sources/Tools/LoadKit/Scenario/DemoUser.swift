@@ -8,18 +8,21 @@ package struct ScenarioFailure: Error, CustomStringConvertible, Sendable {
     package init(_ description: String) { self.description = description }
 }
 
-/// A real client that takes part in a scenario, with the updates that no step has waited for yet.
+/// A real client that takes part in a scenario.
+///
+/// It stores the updates that it receives until a step of the scenario waits for them.
 package final class DemoUser {
     package let name: String
     package let client: PlazaClient
-    /// Updates that no step has waited for yet; the oldest are dropped beyond a limit.
+    /// The updates that no step has waited for yet; beyond `maxPendingUpdates` the oldest are dropped.
     private var pendingUpdates: [ClientUpdate] = []
-    /// The numbers of all feed items so far, to check that there is no hole and no repeat.
+    private static let maxPendingUpdates = 5000
+    /// The numbers of all feed items so far, to check that none is missing or repeated.
     package private(set) var numbers: [Int64] = []
     /// The texts of all barrage so far, in the order in which they were received.
     package private(set) var texts: [String] = []
-    /// The number of notifications that the live has ended.
-    package private(set) var endings = 0
+    /// How many feed items so far say that the live has ended.
+    package private(set) var liveEndedCount = 0
 
     package init(_ name: String, _ client: PlazaClient) {
         self.name = name
@@ -58,9 +61,10 @@ package final class DemoUser {
         throw ScenarioFailure("\(self.name): \(method) should be refused with \(code.name) and gave \(result)")
     }
 
-    /// Waits for the first update for which `match` returns a value; keeps all other updates for later steps.
+    /// Waits for the first update for which `match` returns a value, and returns that value; other updates are stored
+    /// for later steps.
     ///
-    /// - Throws: `ScenarioFailure` after `seconds`.
+    /// - Throws: `ScenarioFailure`, which names `what`, when there is none within `seconds`.
     package func waitForUpdate<Value>(
         _ what: String, within seconds: Double = 10, _ match: (ClientUpdate) -> Value?
     ) async throws(ScenarioFailure) -> Value {
@@ -78,7 +82,7 @@ package final class DemoUser {
         throw ScenarioFailure("\(self.name) did not hear within \(seconds) s: \(what)")
     }
 
-    /// Waits for a feed item.
+    /// Waits for the first feed item for which `match` returns a value.
     package func waitForFeedItem<Value>(
         _ what: String, within seconds: Double = 10, _ match: (FeedContent) -> Value?
     ) async throws(ScenarioFailure) -> Value {
@@ -91,7 +95,7 @@ package final class DemoUser {
         }
     }
 
-    /// Waits for a notice.
+    /// Waits for the first notice for which `match` returns a value.
     package func waitForNotice<Value>(
         _ what: String, within seconds: Double = 10, _ match: (NoticeContent) -> Value?
     ) async throws(ScenarioFailure) -> Value {
@@ -101,18 +105,20 @@ package final class DemoUser {
         }
     }
 
-    /// Keeps all updates that have arrived or arrive within `seconds`.
+    /// Receives updates for `seconds` and stores them for later steps.
     package func collectUpdates(seconds: Double) async {
         let deadline = ContinuousClock.now + .seconds(seconds)
         var oldest = 0
         while await self.receive(before: deadline, oldest: &oldest) {}
     }
 
-    /// Whether the feed had neither hole nor repeat.
-    package var isFeedWhole: Bool { zip(self.numbers, self.numbers.dropFirst()).allSatisfy { $1 == $0 + 1 } }
+    /// Whether no feed item is missing or repeated so far.
+    package var isFeedComplete: Bool { zip(self.numbers, self.numbers.dropFirst()).allSatisfy { $1 == $0 + 1 } }
 
-    /// Receives the next update and keeps it, each feed item as an update of its own: a step waits for one item, and
-    /// must not take away those that were received with it.
+    /// Receives the next update and stores it.
+    ///
+    /// Each feed item is stored as an update of its own. Otherwise a step that waits for one item would remove all
+    /// items that were received with it.
     ///
     /// - Parameters:
     ///   - deadline: when to give up.
@@ -121,22 +127,22 @@ package final class DemoUser {
     private func receive(before deadline: ContinuousClock.Instant, oldest: inout Int) async -> Bool {
         guard let update = await self.client.updates.next(before: deadline) else { return false }
         if case .feed(let entries, let epoch) = update {
-            self.note(entries)
+            self.recordFeedItems(entries)
             self.pendingUpdates += entries.map { .feed([$0], epoch: epoch) }
         } else {
             self.pendingUpdates.append(update)
         }
-        let excess = max(0, self.pendingUpdates.count - 5000)
+        let excess = max(0, self.pendingUpdates.count - Self.maxPendingUpdates)
         self.pendingUpdates.removeFirst(excess)
         oldest = max(0, oldest - excess)
         return true
     }
 
-    private func note(_ entries: [FeedEntry]) {
+    private func recordFeedItems(_ entries: [FeedEntry]) {
         for entry in entries {
             self.numbers.append(entry.n)
             if case .text(_, let text, _) = entry.content { self.texts.append(text) }
-            if case .liveEnded = entry.content { self.endings += 1 }
+            if case .liveEnded = entry.content { self.liveEndedCount += 1 }
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// Parameters of the scenario's calls; fields that are nil are left out.
+/// The parameters of the calls of the scenario and of the evening; a field that is nil is not encoded.
 struct Params: Encodable, Sendable {
     var live: LiveID?
     var liveName: String?
@@ -18,4 +18,12 @@ struct Params: Encodable, Sendable {
     var operation: Int?
     var scores: [ScoreUpdate]?
     var categoryList: [Int]?
+    var notice: String?
+    var coverURL: String?
+    var seatTemplate: Int?
+    var seatMode: String?
+    var metadata: [String: String]?
+    var level: Int?
+    var microphone: Bool?
+    var camera: Bool?
 }

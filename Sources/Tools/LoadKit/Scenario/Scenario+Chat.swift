@@ -2,7 +2,7 @@
 internal import PlazaModel
 internal import ProtocolClient
 
-/// The first half: lives open, viewers find and join them, chat, and one is kicked.
+/// The first half: two lives open, viewers find and join them, chat, and one viewer is kicked.
 extension Scenario {
     func open() async throws(ScenarioFailure) {
         for participant in self.allUsers + [self.shop] {
@@ -26,10 +26,10 @@ extension Scenario {
     func enter() async throws(ScenarioFailure) {
         // Lists are ranked every 5 s, so a new live is listed within that time.
         let deadline = ContinuousClock.now + .seconds(12)
-        var found: Set<LiveID> = []
-        while !found.isSuperset(of: [self.aliceLive, self.bobLive]) {
-            try self.check(ContinuousClock.now < deadline, "carol does not find both lives in the list: \(found)")
-            found = try await self.listAllLives(self.carol)
+        var listedLives: Set<LiveID> = []
+        while !listedLives.isSuperset(of: [self.aliceLive, self.bobLive]) {
+            try self.check(ContinuousClock.now < deadline, "carol does not find both lives in the list: \(listedLives)")
+            listedLives = try await self.listAllLives(self.carol)
             try? await Task.sleep(for: .milliseconds(250))
         }
         for viewer in [self.carol, self.dave, self.erin] { try await self.join(viewer, self.aliceLive) }
@@ -69,7 +69,7 @@ extension Scenario {
         let orders = members.map { Array($0.texts.suffix(9)) }
         try self.check(Set(orders).count == 1 && orders[0].count == 9, "the orders differ: \(orders)")
         for participant in members {
-            try self.check(participant.isFeedWhole, "\(participant.name) has holes: \(participant.numbers)")
+            try self.check(participant.isFeedComplete, "\(participant.name) has holes: \(participant.numbers)")
         }
         self.report(
             "barrage flies", "nine messages of three viewers", "all four see them in the same order, without a hole")
@@ -92,24 +92,26 @@ extension Scenario {
             "dave is told once, and may not write any more: \(ReplyCode.notInRoom.name)", "erin sees him leave")
     }
 
+    /// Joins a live and checks that presence has confirmed the join.
     func join(_ participant: DemoUser, _ live: LiveID) async throws(ScenarioFailure) {
         let joined = try await participant.call("live.join", Params(live: live), live: live)
         guard case .joined(_, _, let confirmed, _) = joined else { throw ScenarioFailure("a join gave \(joined)") }
         try self.check(confirmed, "\(participant.name)'s join is not confirmed")
     }
 
-    /// Reads all pages of the list, two lives per page.
+    /// Reads all pages of the list, 50 lives per page.
     func listAllLives(_ participant: DemoUser) async throws(ScenarioFailure) -> Set<LiveID> {
         var cursor = ""
-        var seen: Set<LiveID> = []
+        var listedLives: Set<LiveID> = []
         for _ in 0..<500 {
             let page = try await participant.call("live.list", Params(cursor: cursor, count: 50))
-            guard case .lives(let items, let next) = page else { throw ScenarioFailure("a page gave \(page)") }
+            guard case .lives(let items, let nextCursor) = page else { throw ScenarioFailure("a page gave \(page)") }
             for item in items {
-                try self.check(seen.insert(item.info.liveID).inserted, "\(item.info.liveID) is in the list twice")
+                try self.check(
+                    listedLives.insert(item.info.liveID).inserted, "\(item.info.liveID) is in the list twice")
             }
-            guard !next.isEmpty else { return seen }
-            cursor = next
+            guard !nextCursor.isEmpty else { return listedLives }
+            cursor = nextCursor
         }
         throw ScenarioFailure("the list has no end")
     }

@@ -27,13 +27,13 @@ extension Scenario {
     }
 
     func connect() async throws(ScenarioFailure) {
-        let missing = LiveID("\(self.setting.name)-nobody")
+        let unknownLive = LiveID("\(self.setting.name)-nobody")
         let asked = try await self.alice.call(
-            "cohost.request", Params(live: self.aliceLive, to: [self.bobLive, missing], timeout: 10),
+            "cohost.request", Params(live: self.aliceLive, to: [self.bobLive, unknownLive], timeout: 10),
             live: self.aliceLive)
         guard case .coHost(let codes) = asked else { throw ScenarioFailure("the request gave \(asked)") }
-        let byLive = Dictionary(codes.map { ($0.live, $0.code) }, uniquingKeysWith: { first, _ in first })
-        try self.check(byLive == [self.bobLive: 0, missing: 1], "the codes are \(byLive)")
+        let codeByLive = Dictionary(codes.map { ($0.live, $0.code) }, uniquingKeysWith: { first, _ in first })
+        try self.check(codeByLive == [self.bobLive: 0, unknownLive: 1], "the codes are \(codeByLive)")
         _ = try await self.bob.waitForNotice("alice's request") { content in
             if case .coHostRequestReceived(let inviter, _, _) = content {
                 inviter.live == self.aliceLive ? true : nil
@@ -76,8 +76,8 @@ extension Scenario {
                 return events.contains(.battleStarted(battle: battle)) ? true : nil
             }
         }
-        try await self.score(battle)
-        let want = [self.aliceLive: Int64(50), self.bobLive: Int64(20)]
+        try await self.sendScores(battle)
+        let expectedScores = [self.aliceLive: Int64(50), self.bobLive: Int64(20)]
         for participant in [self.erin, self.frank] {
             let result = try await participant.waitForFeedItem("the battle's result", within: 15) {
                 content -> [LiveID: Int64]? in
@@ -86,21 +86,21 @@ extension Scenario {
                 }
                 return Dictionary(view.sides.map { ($0.live, $0.score) }, uniquingKeysWith: { first, _ in first })
             }
-            try self.check(result == want, "\(participant.name) sees the result \(result)")
+            try self.check(result == expectedScores, "\(participant.name) sees the result \(result)")
         }
-        let late = try await self.shop.call(
+        let lateScore = try await self.shop.call(
             "battle.score",
             Params(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 1)]))
         try self.check(
-            late == .scores(codes: [LiveCode(live: self.aliceLive, code: ReplyCode.battleOver.code)]),
-            "a score after the end gave \(late)")
+            lateScore == .scores(codes: [LiveCode(live: self.aliceLive, code: ReplyCode.battleOver.code)]),
+            "a score after the end gave \(lateScore)")
         self.report(
             "a battle of 6 seconds", "bob is asked, and accepts", "gifts count for alice 30 and 20 more, for bob 20",
             "alice herself may not count: \(ReplyCode.noPermission.name)", "time is over: everybody sees 50 to 20",
             "what comes later counts no more: \(ReplyCode.battleOver.name)")
     }
 
-    private func score(_ battle: BattleID) async throws(ScenarioFailure) {
+    private func sendScores(_ battle: BattleID) async throws(ScenarioFailure) {
         try await self.alice.expectRefusal(
             .noPermission, "battle.score",
             Params(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 999)]))
@@ -131,9 +131,9 @@ extension Scenario {
         for participant in self.aliceMembers + self.bobMembers {
             await participant.collectUpdates(seconds: 0.2)
             try self.check(
-                participant.endings == 1,
-                "\(participant.name) was told \(participant.endings) times that the live ended")
-            try self.check(participant.isFeedWhole, "\(participant.name) has holes: \(participant.numbers)")
+                participant.liveEndedCount == 1,
+                "\(participant.name) was told \(participant.liveEndedCount) times that the live ended")
+            try self.check(participant.isFeedComplete, "\(participant.name) has holes: \(participant.numbers)")
         }
         try await self.carol.expectRefusal(.noSuchRoomOnEntry, "live.join", Params(live: self.aliceLive))
         self.report(

@@ -2,19 +2,18 @@
 internal import PlazaModel
 package import ProtocolClient
 
-/// A scenario with real clients: two hosts, their viewers, a kick, a guest, a co-host connection, a battle, the end.
+/// A short live with real clients: two hosts, their viewers, a kick, a guest, a co-host connection, a battle, the end.
 ///
-/// Each step checks what every client concerned receives. The first difference ends the scenario with a
-/// `ScenarioFailure`.
+/// Each step checks what the clients receive. The first difference ends the scenario with a `ScenarioFailure`.
 package struct Scenario {
-    /// What the scenario needs from its environment.
+    /// What the scenario, or the evening, needs from its environment.
     package struct Setting: Sendable {
         package var addresses: [PlazaAddress]
-        /// Makes a token for a user; with the role of the app's own server if `isServer`.
+        /// Makes a token for a user; if `isServer` is true, the token has the role of the app's own server.
         package var token: @Sendable (_ user: String, _ isServer: Bool) -> String
-        /// A part of all names, so that scenarios do not collide.
+        /// The beginning of the names of lives and users, different in each scenario; the evening has names of its own.
         package var name: String
-        /// Called with each line of the log of the steps.
+        /// Called with each line of text about a step.
         package var say: @Sendable (String) -> Void
 
         package init(
@@ -41,7 +40,7 @@ package struct Scenario {
     let bobLive: LiveID
     private let hub: ClientHub
 
-    /// Makes the clients; they begin to connect.
+    /// Makes the clients, which begin to connect.
     package init(_ setting: Setting) throws {
         let hub = try ClientHub()
         func participant(_ name: String, isServer: Bool = false) -> DemoUser {
@@ -79,13 +78,16 @@ package struct Scenario {
         try await self.end()
     }
 
+    /// The user id of a participant.
     func user(_ participant: DemoUser) -> String { "\(self.setting.name)-\(participant.name.lowercased())" }
 
+    /// Prints a step that went as expected, and what each side saw.
     func report(_ step: String, _ lines: String...) {
         self.setting.say("• \(step)")
         for line in lines { self.setting.say("    \(line)") }
     }
 
+    /// Throws a failure with the text `what` unless the condition is true.
     func check(_ isTrue: Bool, _ what: @autoclosure () -> String) throws(ScenarioFailure) {
         guard isTrue else { throw ScenarioFailure(what()) }
     }

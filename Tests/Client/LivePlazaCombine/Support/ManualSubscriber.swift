@@ -2,7 +2,7 @@
 import Foundation
 import LivePlazaCombine
 
-/// A list that several threads fill.
+/// A list to which several threads append.
 final class Recorded<Element>: @unchecked Sendable {
     private let lock = NSLock()
     private var elements: [Element] = []
@@ -12,21 +12,21 @@ final class Recorded<Element>: @unchecked Sendable {
     func append(_ element: Element) { self.lock.withLock { self.elements.append(element) } }
 }
 
-/// A subscriber that asks for values only as the test tells it.
+/// A subscriber that records what it receives, and asks for values only when the test says so.
 final class ManualSubscriber<Input, Failure: Error>: Subscriber {
     private(set) var subscriptions: [any Subscription] = []
     private(set) var values: [Input] = []
     private(set) var completions: [Subscribers.Completion<Failure>] = []
-    /// Gives what `receive(_:)` gives back.
+    /// Returns the demand that `receive(_:)` returns.
     var onValue: (Input) -> Subscribers.Demand = { _ in .none }
-    private let first: Subscribers.Demand
+    private let initialDemand: Subscribers.Demand
 
-    /// - Parameter first: What it asks for when it is subscribed.
-    init(asking first: Subscribers.Demand = .none) { self.first = first }
+    /// - Parameter initialDemand: The demand that it requests when it is subscribed.
+    init(asking initialDemand: Subscribers.Demand = .none) { self.initialDemand = initialDemand }
 
     func receive(subscription: any Subscription) {
         self.subscriptions.append(subscription)
-        if self.first > .none { subscription.request(self.first) }
+        if self.initialDemand > .none { subscription.request(self.initialDemand) }
     }
 
     func receive(_ input: Input) -> Subscribers.Demand {
@@ -41,11 +41,13 @@ final class ManualSubscriber<Input, Failure: Error>: Subscriber {
     func cancel() { self.subscriptions.last?.cancel() }
 }
 
-/// A publisher whose subscriber is called by the test, rules or not, and which records what it is asked.
+/// A publisher that records requests; the test calls its subscriber, even against the rules for publishers.
 final class UnrulyPublisher<Output, Failure: Error>: Publisher, Subscription {
     private(set) var requests: [Subscribers.Demand] = []
-    private(set) var cancels = 0
-    private(set) var returned: [Subscribers.Demand] = []
+    /// How often the subscriber has cancelled.
+    private(set) var cancelCount = 0
+    /// The demands that the subscriber has returned for values.
+    private(set) var returnedDemands: [Subscribers.Demand] = []
     private var subscriber: (any Subscriber<Output, Failure>)?
 
     func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
@@ -55,16 +57,16 @@ final class UnrulyPublisher<Output, Failure: Error>: Publisher, Subscription {
 
     func request(_ demand: Subscribers.Demand) { self.requests.append(demand) }
 
-    func cancel() { self.cancels += 1 }
+    func cancel() { self.cancelCount += 1 }
 
-    func emit(_ value: Output) { if let more = self.subscriber?.receive(value) { self.returned.append(more) } }
+    func emit(_ value: Output) { if let more = self.subscriber?.receive(value) { self.returnedDemands.append(more) } }
 
     func complete(_ completion: Subscribers.Completion<Failure>) { self.subscriber?.receive(completion: completion) }
 
     func subscribeAgain() { self.subscriber?.receive(subscription: self) }
 }
 
-/// An error to end a sequence with.
+/// An error with which tests end a sequence.
 struct TestError: Error, Equatable {
     var number = 1
 }

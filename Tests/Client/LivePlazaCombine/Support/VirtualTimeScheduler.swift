@@ -18,10 +18,11 @@ final class VirtualTimeScheduler: Scheduler {
     private(set) var now = SchedulerTimeType(DispatchTime(uptimeNanoseconds: 1_000_000_000))
     let minimumTolerance: SchedulerTimeType.Stride = .nanoseconds(0)
     private var entries: [Entry] = []
-    private var count = 0
+    /// The number of actions that were scheduled so far; it orders actions with the same due time.
+    private var scheduledCount = 0
 
     /// How many actions wait.
-    var waiting: Int { self.entries.count }
+    var waitingCount: Int { self.entries.count }
 
     func schedule(options: Never?, _ action: @escaping () -> Void) { self.add(self.now, action) }
 
@@ -37,21 +38,21 @@ final class VirtualTimeScheduler: Scheduler {
         options: Never?, _ action: @escaping () -> Void
     ) -> any Cancellable {
         var isCancelled = false
-        func repeated(_ due: SchedulerTimeType) {
+        func scheduleNext(_ due: SchedulerTimeType) {
             self.add(due) {
                 if isCancelled { return }
                 action()
-                repeated(due.advanced(by: interval))
+                scheduleNext(due.advanced(by: interval))
             }
         }
-        repeated(date)
+        scheduleNext(date)
         return AnyCancellable { isCancelled = true }
     }
 
-    /// Carries out what is due now.
+    /// Runs the actions that are due now.
     func run() { self.advance(milliseconds: 0) }
 
-    /// Lets time pass, and carries out what falls due, in the order of the due times.
+    /// Lets time pass, and runs the actions that become due, in the order of their due times.
     func advance(milliseconds: Int) {
         let end = self.now.advanced(by: .milliseconds(milliseconds))
         while let index = self.indexOfNext(), self.entries[index].due <= end {
@@ -69,7 +70,7 @@ final class VirtualTimeScheduler: Scheduler {
     }
 
     private func add(_ due: SchedulerTimeType, _ action: @escaping () -> Void) {
-        self.count += 1
-        self.entries.append(Entry(due: due, number: self.count, action: action))
+        self.scheduledCount += 1
+        self.entries.append(Entry(due: due, number: self.scheduledCount, action: action))
     }
 }

@@ -5,24 +5,26 @@ import PlazaWire
 
 @testable import LivePlazaKit
 
-/// What a case expects and the client does not do.
+/// The error for an expectation of a case that the client does not meet.
 struct CaseFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
 }
 
-/// One case of clients/conformance, whose README describes the steps.
+/// Runs one case of clients/conformance; the README there describes the steps.
 final class CaseRun {
     private let queue = ManualQueue()
     private let clock = ManualClock()
     private let network: TestNetwork
     private let plaza: LivePlaza
     private let methods: StoreMethods
-    /// The ids of calls by the names that steps give them.
+    /// The ids of sent calls, by the names that steps give them.
     private var ids: [String: Int64] = [:]
-    /// How the app's calls ended, by name.
-    private let calls = Locked<[String: Result<JSONValue, ErrorInfo>]>([:])
+    /// The outcomes of the app's calls, by name.
+    private let outcomes = Locked<[String: Result<JSONValue, ErrorInfo>]>([:])
+    /// The events of each store that no step has checked yet.
     private let events = Locked<[String: [(type: String, detail: JSONValue)]]>([:])
+    /// The codes of the faults that the client has reported and no step has checked yet.
     private let reports = Locked<[String]>([])
     private var subscriptions: Set<AnyCancellable> = []
 
@@ -46,7 +48,7 @@ final class CaseRun {
             switch event {
             case .fault(let error): reports.withLock { $0.append(ReplyCode(error.code).name) }
             case .connectionEnded(let code, _):
-                // An event of the login in SDKs whose events are no closed enumeration.
+                // In other SDKs this is an event of the login store.
                 let detail: JSONValue = ["code": .integer(Int64(code))]
                 events.withLock { $0["login", default: []].append(("connectionEnded", detail)) }
             }
@@ -61,13 +63,15 @@ final class CaseRun {
         .store(in: &self.subscriptions)
     }
 
-    /// Does a step, and all that the client does by itself then.
-    func step(_ step: JSONValue) throws {
+    /// Performs a step, and then everything that the client does by itself.
+    func run(_ step: JSONValue) throws {
         guard let (kind, value) = step.members.first, step.members.count == 1 else {
             throw CaseFailure("a step without a kind")
         }
-        if kind == "repeat" { return try self.repeats(CaseParams(value: value)) }
-        if try !self.act(kind, value), try !self.check(kind, value) { throw CaseFailure("no step of the kind \(kind)") }
+        if kind == "repeat" { return try self.runRepeatedly(CaseParams(value: value)) }
+        if try !self.perform(kind, value), try !self.check(kind, value) {
+            throw CaseFailure("no step of the kind \(kind)")
+        }
         self.queue.drain()
     }
 
@@ -84,8 +88,10 @@ final class CaseRun {
         }
     }
 
-    /// Does what the app, the server or the network does; false: the step is none of these.
-    private func act(_ kind: String, _ value: JSONValue) throws -> Bool {
+    /// Does what the app, the server or the network does in a step.
+    ///
+    /// - Returns: false if the step is of another kind.
+    private func perform(_ kind: String, _ value: JSONValue) throws -> Bool {
         let params = CaseParams(value: value)
         switch kind {
         case "call": try self.call(params)
@@ -115,15 +121,17 @@ final class CaseRun {
 
     private func call(_ params: CaseParams) throws {
         let name = params.text("as", "last")
-        self.calls.withLock { $0[name] = nil }
+        self.outcomes.withLock { $0[name] = nil }
         let isKnown = self.methods.call(
             params.text("store"), params.text("method"), CaseParams(value: params.value.members["params"] ?? .null),
             live: params.text("live", "concert")
-        ) { [calls] result in calls.withLock { $0[name] = result } }
+        ) { [outcomes] result in outcomes.withLock { $0[name] = result } }
         guard isKnown else { throw CaseFailure("no method of that name") }
     }
 
-    /// Compares what the client has done; false: the step is no comparison.
+    /// Checks what the client has done.
+    ///
+    /// - Returns: false if the step is of another kind.
     private func check(_ kind: String, _ value: JSONValue) throws -> Bool {
         let params = CaseParams(value: value)
         let name = if case .text(let name) = value { name } else { "" }
@@ -139,13 +147,13 @@ final class CaseRun {
             let events = self.events.withLock { $0[name] ?? [] }
             if !events.isEmpty { throw CaseFailure("there are \(events)") }
         case "result":
-            switch self.calls.withLock({ $0[params.text("of")] }) {
+            switch self.outcomes.withLock({ $0[params.text("of")] }) {
             case .success(let result)?: try self.match(result, params.value.members["is"], of: params)
             case .failure(let error)?: throw CaseFailure("it failed: \(error)")
             case nil: throw CaseFailure("it is not finished")
             }
         case "error":
-            guard case .failure(let error)? = self.calls.withLock({ $0[params.text("of")] }) else {
+            guard case .failure(let error)? = self.outcomes.withLock({ $0[params.text("of")] }) else {
                 throw CaseFailure("it has not failed")
             }
             guard ReplyCode(error.code).name == params.text("codeName") else { throw CaseFailure("it is \(error)") }
@@ -153,7 +161,7 @@ final class CaseRun {
                 let actual = error.retryMilliseconds.map { JSONValue.integer(Int64($0)) }
                 if actual != expected { throw CaseFailure("it is \(error)") }
             }
-        case "unfinished": if self.calls.withLock({ $0[name] }) != nil { throw CaseFailure("it is finished") }
+        case "unfinished": if self.outcomes.withLock({ $0[name] }) != nil { throw CaseFailure("it is finished") }
         case "reported":
             let report = self.reports.withLock { $0.isEmpty ? nil : $0.removeFirst() }
             if report != name { throw CaseFailure("it is \(report ?? "nothing")") }
@@ -168,12 +176,12 @@ final class CaseRun {
             throw CaseFailure("not sent; others are \(socket.sent.filter { !$0.isTaken }.map(\.method))")
         }
         if let expected = params.value.members["params"], call.params != expected {
-            // A creation in Swift takes a whole `LiveInfo`, and so states all its fields; requests always have a timeout.
-            let others = Set(call.params.members.keys).subtracting(expected.members.keys)
-            let isWhole =
-                (call.method == "live.create" || others == ["timeout"])
+            // In Swift a creation states all fields of `LiveInfo`, and each request has a timeout.
+            let additional = Set(call.params.members.keys).subtracting(expected.members.keys)
+            let differsAsExpected =
+                (call.method == "live.create" || additional == ["timeout"])
                 && Reflection.difference(call.params, expected) == nil
-            if !isWhole { throw CaseFailure("its parameters are \(call.params)") }
+            if !differsAsExpected { throw CaseFailure("its parameters are \(call.params)") }
         }
         if case .text(let name)? = params.value.members["as"] {
             if let id = self.ids[name], id != call.id { throw CaseFailure("it has another id, \(call.id)") }
@@ -184,7 +192,7 @@ final class CaseRun {
 
     private func checkEvent(_ params: CaseParams) throws {
         let (store, type) = (params.text("store"), params.text("type"))
-        // Events of other SDKs, which the stores of Swift have not: their enumerations are closed.
+        // Only other SDKs have this event.
         if type == "onBattleNotStarted" { return }
         let event = self.events.withLock { events in
             events[store]?.isEmpty ?? true ? nil : events[store]?.removeFirst()
@@ -193,7 +201,7 @@ final class CaseRun {
         try self.match(event.detail, params.value.members["detail"], of: params)
     }
 
-    /// What other SDKs have besides, and the payloads and states of Swift have not.
+    /// Members that only other SDKs have in their events and states, by store.
     private static let notInSwift: [String: Set<String>] = [
         "coGuest": ["extraInfo", "seatIndex"], "liveList": ["statistics", "audienceCount"],
     ]
@@ -234,14 +242,14 @@ final class CaseRun {
         }
     }
 
-    private func repeats(_ params: CaseParams) throws {
+    private func runRepeatedly(_ params: CaseParams) throws {
         guard case .array(let steps)? = params.value.members["steps"] else { return }
         for turn in 0..<params.number("times", 0) {
-            for step in steps { try self.step(Self.numbered(step, turn)) }
+            for step in steps { try self.run(Self.numbered(step, turn)) }
         }
     }
 
-    /// A step with the number of its turn in place of `$i`.
+    /// A step in which the number of the turn replaces `$i`.
     private static func numbered(_ value: JSONValue, _ turn: Int64) -> JSONValue {
         switch value {
         case .text(let text):
@@ -251,7 +259,7 @@ final class CaseRun {
             return .text(numbered)
         case .array(let values): return .array(values.map { Self.numbered($0, turn) })
         case .object(let members):
-            if case .integer(let more)? = members["$i"] { return .integer(turn + more) }
+            if case .integer(let offset)? = members["$i"] { return .integer(turn + offset) }
             return .object(members.mapValues { Self.numbered($0, turn) })
         default: return value
         }

@@ -11,11 +11,12 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
     let file: String
     let name: String
     let answers: [String: JSONValue]
-    /// The steps of its setup come first.
+    /// The steps of the setup, and then the steps of the case.
     let steps: [JSONValue]
+    /// The number of steps of the setup.
     let setupCount: Int
 
-    /// The user that the server's first reply to a login names.
+    /// The user in the first reply to a login.
     var userID: String {
         for step in self.steps {
             let reply = step.members["reply"]?.members["result"]?.members["loggedIn"]
@@ -44,10 +45,10 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
         self.file = file
         self.name = name
         let answers = setup["answers"]?.members ?? [:]
-        self.answers = answers.merging(members["answers"]?.members ?? [:]) { _, own in own }
-        let before = Self.list(setup["steps"])
-        self.steps = before + Self.list(members["steps"])
-        self.setupCount = before.count
+        self.answers = answers.merging(members["answers"]?.members ?? [:]) { _, caseAnswer in caseAnswer }
+        let setupSteps = Self.list(setup["steps"])
+        self.steps = setupSteps + Self.list(members["steps"])
+        self.setupCount = setupSteps.count
     }
 
     private static func read(_ name: String) throws -> JSONValue {
@@ -64,14 +65,14 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
     @Test func `there are cases`() throws { #expect(try ConformanceCase.all().count > 100) }
 
     @Test(arguments: try ConformanceCase.all())
-    func `the client does as the case says`(one: ConformanceCase) throws {
-        let run = CaseRun(answers: one.answers, userID: one.userID)
-        for (index, step) in one.steps.enumerated() {
+    func `the client does as the case says`(testCase: ConformanceCase) throws {
+        let run = CaseRun(answers: testCase.answers, userID: testCase.userID)
+        for (index, step) in testCase.steps.enumerated() {
             do {
-                try run.step(step)
+                try run.run(step)
             } catch {
                 let text = String(decoding: Wire.encode(step), as: UTF8.self)
-                Issue.record("step \(index - one.setupCount) \(text.prefix(300)): \(error)")
+                Issue.record("step \(index - testCase.setupCount) \(text.prefix(300)): \(error)")
                 break
             }
         }

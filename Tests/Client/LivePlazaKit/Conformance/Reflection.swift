@@ -5,7 +5,7 @@ import PlazaWire
 
 /// Values of the SDK as JSON, by the names of their properties, cases and labels.
 enum Reflection {
-    /// A value: a structure as an object, an enumeration's case without values as its name.
+    /// A value as JSON: a structure as an object, an enumeration's case without values as its name.
     static func json(_ value: Any) -> JSONValue {
         switch value {
         case let value as Bool: return .bool(value)
@@ -25,7 +25,7 @@ enum Reflection {
         }
     }
 
-    /// An event: its case, and an object of its values by their labels.
+    /// The parts of an event: the name of its case, and an object of its values by their labels.
     static func event(_ value: Any) -> (type: String, detail: JSONValue) {
         guard let (label, payload) = Mirror(reflecting: value).children.first else { return ("\(value)", .object([:])) }
         let mirror = Mirror(reflecting: payload)
@@ -42,15 +42,17 @@ enum Reflection {
         Int64(exactly: value).map { .integer($0) } ?? .number(value)
     }
 
-    /// Compares with what a case expects; of objects the members that are named.
+    /// Compares a value with the value that a case expects; of an object, only the members that the case names.
     ///
-    /// - Returns: how they differ; nil if they match.
+    /// - Returns: the first difference; nil if the values match.
     static func difference(_ actual: JSONValue, _ expected: JSONValue, at path: String = "") -> String? {
         switch (actual, expected) {
         case (.array(let actual), .array(let expected)):
             guard actual.count == expected.count else { return "\(path) has \(actual.count) entries: \(actual)" }
-            for (index, (one, other)) in zip(actual, expected).enumerated() {
-                if let difference = Self.difference(one, other, at: "\(path)[\(index)]") { return difference }
+            for (index, (actualEntry, expectedEntry)) in zip(actual, expected).enumerated() {
+                if let difference = Self.difference(actualEntry, expectedEntry, at: "\(path)[\(index)]") {
+                    return difference
+                }
             }
             return nil
         case (_, .object(let members)):

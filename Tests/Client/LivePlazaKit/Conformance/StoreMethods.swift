@@ -4,18 +4,18 @@ import PlazaWire
 
 @testable import LivePlazaKit
 
-/// A call of a case: the labels and values of its parameters.
+/// The parameters of a call of a case, by their labels.
 struct CaseParams {
     let value: JSONValue
 
-    func text(_ label: String, _ other: String = "") -> String {
+    func text(_ label: String, _ defaultText: String = "") -> String {
         if case .text(let text)? = self.value.members[label] { return text }
-        return other
+        return defaultText
     }
 
-    func number(_ label: String, _ other: Int64) -> Int64 {
+    func number(_ label: String, _ defaultNumber: Int64) -> Int64 {
         if case .integer(let number)? = self.value.members[label] { return number }
-        return other
+        return defaultNumber
     }
 
     func bool(_ label: String) -> Bool { self.value.members[label] == .bool(true) }
@@ -35,16 +35,18 @@ struct CaseParams {
     func members(_ label: String) -> CaseParams { CaseParams(value: self.value.members[label] ?? .object([:])) }
 }
 
-/// The methods of the stores that cases call, by their names.
+/// Calls the methods of the stores by the names that cases use.
 struct StoreMethods {
-    /// Takes the end of a call.
+    /// Receives the outcome of a call.
     typealias Done = @Sendable (Result<JSONValue, ErrorInfo>) -> Void
 
     let plaza: LivePlaza
     /// The user whose token logs in.
     let userID: String
 
-    /// Calls a method; false if this table has none of the name.
+    /// Calls a method of a store.
+    ///
+    /// - Returns: false if there is no method of this name here.
     func call(_ store: String, _ method: String, _ params: CaseParams, live: String, _ done: @escaping Done) -> Bool {
         let plaza = self.plaza
         switch store {
@@ -69,7 +71,7 @@ struct StoreMethods {
         switch method {
         case "login":
             store.login(sdkAppID: 1, userID: self.userID, userSig: "t.o.ken") { result in
-                // The method has no value; the state has the user.
+                // The method returns nothing, so the user is read from the state.
                 done(result.map { Reflection.json(store.state.value.loginUserInfo as Any) })
             }
         case "logout": store.logout(completion: Self.void(done))
@@ -169,7 +171,7 @@ struct StoreMethods {
 
     private func call(_ store: CoGuestStore, _ method: String, _ params: CaseParams, _ done: @escaping Done) -> Bool {
         let (seat, user) = (Int(params.number("seatIndex", -1)), params.text("userID"))
-        // As long as the SDKs whose methods have a default.
+        // The default of the SDKs whose methods have a default timeout.
         let timeout = TimeInterval(params.number("timeout", 30))
         switch method {
         case "applyForSeat":
@@ -196,9 +198,9 @@ struct StoreMethods {
     private func call(_ store: CoHostStore, _ method: String, _ params: CaseParams, _ done: @escaping Done) -> Bool {
         switch method {
         case "requestHostConnection":
-            let isDynamic = params.number("layoutTemplate", 600) == 601
+            let isOneLarge = params.number("layoutTemplate", 600) == 601
             store.requestHostConnection(
-                targetHost: params.text("targetHost"), layoutTemplate: isDynamic ? .hostDynamic1v6 : .hostDynamicGrid,
+                targetHost: params.text("targetHost"), layoutTemplate: isOneLarge ? .hostDynamic1v6 : .hostDynamicGrid,
                 timeout: TimeInterval(params.number("timeout", 30)), extraInfo: params.text("extraInfo"),
                 completion: Self.void(done))
         case "cancelHostConnection":

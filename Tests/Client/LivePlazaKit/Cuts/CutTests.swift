@@ -5,22 +5,22 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// A login, an entry, messages both ways, and a leave; the connection is cut where `gate` says.
-private final class Evening {
+/// A login, a join, messages in both directions, and a leave; the connection is cut where `gate` decides.
+private final class ViewerScenario {
     private let queue = ManualQueue()
     private let clock = ManualClock()
     let server: FakeServer
     private let plaza: LivePlaza
-    /// The messages that the app sees, and those that the server has published.
+    /// The messages that the app sees, and the messages that the server has published.
     private(set) var shown: [String] = []
     private(set) var published: [String] = []
-    /// What was told of the live's end.
-    private let ends = Locked<[LiveListEvent]>([])
-    /// The calls that never ended, or have failed.
+    /// The events about the end of the live or a kick.
+    private let listEvents = Locked<[LiveListEvent]>([])
+    /// The calls that have failed, or have not ended in time.
     private(set) var failures: [String] = []
     private var subscription: AnyCancellable?
 
-    var events: [LiveListEvent] { self.ends.withLock { $0 } }
+    var events: [LiveListEvent] { self.listEvents.withLock { $0 } }
     var timerCount: Int { self.clock.timerCount }
 
     init(_ gate: @escaping (Int) -> FakeServer.Cut?) {
@@ -29,8 +29,8 @@ private final class Evening {
         let options = PlazaOptions(gateways: ["ws://g/v1"], transport: self.server, session: "s")
         let random = ParkMiller()
         self.plaza = LivePlaza(options: options, queue: EngineQueue(self.queue), clock: self.clock) { random.next() }
-        self.subscription = self.plaza.liveListStore.liveListEventPublisher.sink { [ends] event in
-            ends.withLock { $0.append(event) }
+        self.subscription = self.plaza.liveListStore.liveListEventPublisher.sink { [listEvents] event in
+            listEvents.withLock { $0.append(event) }
         }
         self.run()
     }
@@ -40,7 +40,7 @@ private final class Evening {
         let (login, list) = (self.plaza.loginStore, self.plaza.liveListStore)
         self.finish("login") { done in login.login(sdkAppID: 1, userID: "carol", userSig: "t") { done($0.map {}) } }
         self.finish("join") { done in list.joinLive(liveID: "concert") { done($0.map { _ in }) } }
-        let first = self.server.feed.count
+        let earlierCount = self.server.feed.count
         for text in ["a", "b", "c"] {
             self.finish("send") { done in
                 barrage.sendTextMessage(text: text, extensionInfo: nil) { done($0.map {}) }
@@ -49,7 +49,7 @@ private final class Evening {
         }
         self.clock.advance(by: 20_000, self.queue)
         self.shown = barrage.state.value.messageList.map(\.textContent)
-        self.published = self.server.feed.dropFirst(first).compactMap { item in
+        self.published = self.server.feed.dropFirst(earlierCount).compactMap { item in
             guard case .text(let text)? = item.members["content"]?.members["text"]?.members["text"] else { return nil }
             return text
         }
@@ -73,7 +73,7 @@ private final class Evening {
     }
 }
 
-/// A small generator whose numbers depend on nothing.
+/// A small random number generator with a fixed seed.
 private final class ParkMiller: Sendable {
     private let state = Locked<Int64>(1)
 
@@ -87,19 +87,19 @@ private final class ParkMiller: Sendable {
 
 @Suite struct CutTests {
     @Test func `a connection that is cut before or after any frame changes nothing that the app sees`() {
-        let quiet = Evening { _ in nil }
-        #expect(quiet.failures.isEmpty && quiet.shown == quiet.published && quiet.server.frameCount > 20)
-        for at in 0..<quiet.server.frameCount {
+        let uncut = ViewerScenario { _ in nil }
+        #expect(uncut.failures.isEmpty && uncut.shown == uncut.published && uncut.server.frameCount > 20)
+        for frame in 0..<uncut.server.frameCount {
             for cut in [FakeServer.Cut.before, .after] {
-                let evening = Evening { $0 == at ? cut : nil }
-                let place: Comment = "cut \(cut) frame \(at)"
-                #expect(evening.failures.isEmpty, place)
-                #expect(evening.shown == evening.published, place)
-                #expect(evening.published.sorted() == quiet.published.sorted(), place)
-                #expect(evening.server.faults.isEmpty, place)
-                #expect(evening.server.applied.values.allSatisfy { $0 == 1 }, place)
-                #expect(evening.events.isEmpty, place)
-                #expect(evening.timerCount == 0, "\(place): timers are left")
+                let scenario = ViewerScenario { $0 == frame ? cut : nil }
+                let comment: Comment = "cut \(cut) frame \(frame)"
+                #expect(scenario.failures.isEmpty, comment)
+                #expect(scenario.shown == scenario.published, comment)
+                #expect(scenario.published.sorted() == uncut.published.sorted(), comment)
+                #expect(scenario.server.faults.isEmpty, comment)
+                #expect(scenario.server.applied.values.allSatisfy { $0 == 1 }, comment)
+                #expect(scenario.events.isEmpty, comment)
+                #expect(scenario.timerCount == 0, "\(comment): timers are left")
             }
         }
     }
@@ -107,13 +107,13 @@ private final class ParkMiller: Sendable {
     @Test(arguments: 1...60)
     func `a connection that is cut again and again changes nothing that the app sees`(seed: Int) {
         var state = seed * 7919
-        let evening = Evening { _ in
+        let scenario = ViewerScenario { _ in
             state = (state * 48_271) % 2_147_483_647
             guard state % 6 == 0 else { return nil }
             return state % 4 < 2 ? .before : .after
         }
-        #expect(evening.shown == evening.published)
-        #expect(evening.server.faults.isEmpty)
-        #expect(evening.events.isEmpty)
+        #expect(scenario.shown == scenario.published)
+        #expect(scenario.server.faults.isEmpty)
+        #expect(scenario.events.isEmpty)
     }
 }

@@ -3,10 +3,10 @@ import PlazaWire
 
 @testable import LivePlazaKit
 
-/// A server with one live, as far as a viewer needs one.
+/// A server with one live that implements what a viewer needs.
 ///
-/// It keeps outcomes by id, numbers the feed, and replays what a resume missed. Each frame in either direction passes
-/// `gate`, which may cut the connection. All of it happens on the test's thread.
+/// It keeps outcomes by id, numbers the items of the feed, and replays the items that a resuming client has missed. Each
+/// frame in either direction passes `gate`, which may cut the connection. Everything runs on the test's thread.
 final class FakeServer: Transport, @unchecked Sendable {
     /// Where a connection is cut: before or after a frame.
     enum Cut { case before, after }
@@ -25,26 +25,28 @@ final class FakeServer: Transport, @unchecked Sendable {
         }
     }
 
+    /// A call that was applied, and its answer for repeats of the call.
     private struct Outcome {
         let method: String
         let params: JSONValue
         let answer: Answer
     }
 
-    /// Called with each frame's number.
+    /// Decides for each frame, by its number, whether the connection is cut there.
     var gate: (Int) -> Cut? = { _ in nil }
     private(set) var frameCount = 0
     /// The feed's items.
     private(set) var feed: [JSONValue] = []
     /// How often each call was applied, by id.
     private(set) var applied: [Int64: Int] = [:]
-    /// What the client has done that a client must not do.
+    /// The client's violations of the protocol.
     private(set) var faults: [String] = []
     private let queue: ManualQueue
     private var outcomes: [Int64: Outcome] = [:]
     private var lastID: Int64 = 0
     private var ticket: Int64 = 420
-    private var isIn = false
+    /// Whether the viewer is in the live.
+    private var hasJoined = false
     private var socket: FakeSocket?
 
     static let user: JSONValue = ["userID": "carol", "userName": "carol", "avatarURL": ""]
@@ -67,11 +69,13 @@ final class FakeServer: Transport, @unchecked Sendable {
             "n": .integer(number), "at": 1, "content": ["text": ["sender": user, "text": .text(text)]],
         ]
         self.feed.append(item)
-        if self.isIn, let socket = self.socket, socket.isLoggedIn, !socket.isClosed { self.sendFeed(socket, [item]) }
+        if self.hasJoined, let socket = self.socket, socket.isLoggedIn, !socket.isClosed {
+            self.sendFeed(socket, [item])
+        }
     }
 
-    /// The client has sent a frame.
-    func sent(_ text: [UInt8], by socket: FakeSocket) {
+    /// Handles a frame that the client has sent.
+    func frameReceived(_ text: [UInt8], by socket: FakeSocket) {
         guard let call = try? SentCall(text) else { return self.faults.append("a frame that is no call") }
         self.queue.async { self.pass(socket) { self.handle(call, socket) } }
     }
@@ -89,6 +93,7 @@ final class FakeServer: Transport, @unchecked Sendable {
         self.send(socket, ["feed": body])
     }
 
+    /// Delivers a frame, unless `gate` cuts the connection before it.
     private func pass(_ socket: FakeSocket, _ deliver: () -> Void) {
         if socket.isClosed { return }
         let cut = self.gate(self.frameCount)
@@ -99,12 +104,12 @@ final class FakeServer: Transport, @unchecked Sendable {
 
     private func handle(_ call: SentCall, _ socket: FakeSocket) {
         let (id, method) = (call.id, call.method)
-        if method != "login", let known = self.outcomes[id] {
+        if method != "login", let outcome = self.outcomes[id] {
             if call.age == nil { self.faults.append("\(method) \(id) came again without its age") }
-            if known.method != method || known.params != call.params {
+            if outcome.method != method || outcome.params != call.params {
                 self.faults.append("\(method) \(id) came again as another call")
             }
-            return self.reply(socket, id, known.answer)
+            return self.reply(socket, id, outcome.answer)
         }
         if self.outcomes[id] == nil, id <= self.lastID, call.age == nil {
             self.faults.append("\(method) \(id) is not above \(self.lastID)")
@@ -126,7 +131,7 @@ final class FakeServer: Transport, @unchecked Sendable {
         switch call.method {
         case "login": return self.login(call.params.members, socket)
         case "live.join":
-            self.isIn = true
+            self.hasJoined = true
             self.ticket += 1
             let body: JSONValue = [
                 "confirmed": true, "epoch": 77, "ticket": .integer(self.ticket),
@@ -134,14 +139,15 @@ final class FakeServer: Transport, @unchecked Sendable {
             ]
             return .ok("joined", body, items: [])
         case "live.leave":
-            self.isIn = false
+            self.hasJoined = false
             return .ok("done")
         case "live.get":
             let audience: JSONValue = ["at": 1, "count": 1, "live": "concert", "stale": false, "totalViewers": 1]
             return .ok("room", ["details": ["audience": audience, "epoch": 77, "info": EngineHarness.info]])
+        case "live.mutes": return .ok("sanctions", ["page": ["items": [], "nextOffset": 0]])
         case "audience.list": return .ok("audience", ["page": ["members": [], "cursor": "", "count": 0]])
         case "barrage.sendText":
-            guard self.isIn else { return .error(-2101, "notInRoom") }
+            guard self.hasJoined else { return .error(-2101, "notInRoom") }
             if case .text(let text)? = call.params.members["text"] { self.publish(text) }
             return .ok("sent", ["position": ["epoch": 77, "number": .integer(Int64(self.feed.count))]])
         default: return .ok("done")
@@ -154,7 +160,7 @@ final class FakeServer: Transport, @unchecked Sendable {
             let notices = params["notices"] ?? "1-1"
             return .ok("loggedIn", ["gateway": "g", "notices": notices, "session": "s", "user": Self.user])
         }
-        guard self.isIn, resume["ticket"] == .integer(self.ticket), let position = resume["position"],
+        guard self.hasJoined, resume["ticket"] == .integer(self.ticket), let position = resume["position"],
             case .integer(let number)? = position.members["number"]
         else { return .error(60107, "staleTicket") }
         let missed = Array(self.feed.dropFirst(Int(number)))
@@ -176,7 +182,7 @@ final class FakeSocket: TransportConnection, @unchecked Sendable {
         self.onEvent = onEvent
     }
 
-    func send(_ text: [UInt8]) { if !self.isClosed { self.server.sent(text, by: self) } }
+    func send(_ text: [UInt8]) { if !self.isClosed { self.server.frameReceived(text, by: self) } }
 
     func close(code: Int) { self.isClosed = true }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// How long clients and stores live.
+/// When clients and stores are released.
 @Suite struct ClientLifeTests {
     private let queue = ManualQueue()
     private let clock = ManualClock()
@@ -24,7 +24,7 @@ import Testing
             ],
         ])
 
-    private func client() -> LivePlaza {
+    private func makeClient() -> LivePlaza {
         LivePlaza(
             options: PlazaOptions(gateways: ["ws://g/v1"], transport: self.network), queue: EngineQueue(self.queue),
             clock: self.clock
@@ -47,8 +47,8 @@ import Testing
         self.queue.drain()
     }
 
-    @Test func `a subscription goes on without its store`() {
-        let plaza = self.client()
+    @Test func `a subscription continues after its store is released`() {
+        let plaza = self.makeClient()
         let texts = Locked<[[String]]>([])
         let subscription = plaza.barrageStore(liveID: "concert").state.subscribe().sink { state in
             texts.withLock { $0.append(state.messageList.map(\.textContent)) }
@@ -59,18 +59,18 @@ import Testing
         subscription.cancel()
     }
 
-    @Test func `a client that is released disconnects and leaves nothing`() {
+    @Test func `a released client disconnects, and its objects are released`() {
         weak var engine: PlazaEngine?
         weak var stores: LiveStores?
         do {
-            let plaza = self.client()
+            let plaza = self.makeClient()
             self.enter(plaza)
             self.receiveMessage()
             #expect(plaza.liveListStore.state.value.currentLive.liveID == "concert")
             (engine, stores) = (plaza.engine, plaza.stores(of: "concert"))
         }
         self.queue.drain()
-        // Calls without an answer fail when the client ends; timers that are left hold nothing.
+        // Unanswered calls fail when the client ends. Remaining timers must not retain the client.
         self.clock.advance(by: 60_000, self.queue)
         #expect(self.network.socket?.isClosed == true)
         #expect(engine == nil)
@@ -79,7 +79,7 @@ import Testing
 
     @Test func `the calls of a store whose client was released fail`() {
         let outcome = Locked<Result<Void, ErrorInfo>?>(nil)
-        var plaza: LivePlaza? = self.client()
+        var plaza: LivePlaza? = self.makeClient()
         let barrage = plaza?.barrageStore(liveID: "concert")
         if let plaza { self.enter(plaza) }
         plaza = nil
@@ -94,8 +94,8 @@ import Testing
     }
 
     @Test func `a hundred clients share a process`() {
-        let clients = (0..<100).map { _ in self.client() }
-        for one in clients { one.loginStore.login(sdkAppID: 1, userID: "carol", userSig: "t", completion: nil) }
+        let clients = (0..<100).map { _ in self.makeClient() }
+        for client in clients { client.loginStore.login(sdkAppID: 1, userID: "carol", userSig: "t", completion: nil) }
         self.queue.drain()
         #expect(clients.allSatisfy { $0.loginStore.state.value.connectionStatus == .connecting })
     }

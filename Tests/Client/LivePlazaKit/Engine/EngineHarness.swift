@@ -4,37 +4,37 @@ import PlazaWire
 
 @testable import LivePlazaKit
 
-/// What an engine shows, in order.
-enum Shown: Equatable {
+/// Something that an engine shows or publishes.
+enum ShownItem: Equatable {
     case login(ConnectionStatus)
     case current(String)
     case messages([Int])
     case list(LiveListEvent)
     case loginEvent(LoginEvent)
     case event(PlazaEvent)
-    /// The end of a call of the test's.
+    /// The end of a call that the test has made.
     case done(String)
 }
 
-/// Stores that keep what is shown.
+/// Stores that record what is shown.
 final class RecordingStores: LiveStoresSink, ListSink, LoginSink {
-    let shown = Locked<[Shown]>([])
+    let shown = Locked<[ShownItem]>([])
     let states = Locked(LiveStates())
 
-    func add(_ one: Shown) { self.shown.withLock { $0.append(one) } }
+    func add(_ item: ShownItem) { self.shown.withLock { $0.append(item) } }
 
     func show(_ states: LiveStates, events: [StoreEvent]) {
         self.states.withLock { $0 = states }
         self.add(.messages(states.barrage.messageList.map(\.sequence)))
     }
 
-    func showCurrent(_ info: LivePlazaKit.LiveInfo) { self.add(.current(info.liveID)) }
-    func tell(_ event: LiveListEvent) { self.add(.list(event)) }
+    func showCurrentLive(_ info: LivePlazaKit.LiveInfo) { self.add(.current(info.liveID)) }
+    func publish(_ event: LiveListEvent) { self.add(.list(event)) }
     func show(_ state: LoginState) { self.add(.login(state.connectionStatus)) }
-    func tell(_ event: LoginEvent) { self.add(.loginEvent(event)) }
+    func publish(_ event: LoginEvent) { self.add(.loginEvent(event)) }
 
-    /// What was shown since the last call of this.
-    func take() -> [Shown] {
+    /// Returns what was shown since the last call of this method.
+    func take() -> [ShownItem] {
         self.shown.withLock { shown in
             defer { shown = [] }
             return shown
@@ -42,7 +42,7 @@ final class RecordingStores: LiveStoresSink, ListSink, LoginSink {
     }
 }
 
-/// An engine over a fake network, with a queue and a clock that a test turns.
+/// An engine over a fake network, with a queue and a clock that a test controls.
 struct EngineHarness {
     let queue = ManualQueue()
     let clock = ManualClock()
@@ -59,10 +59,10 @@ struct EngineHarness {
         self.engine = PlazaEngine(
             options: options, queue: EngineQueue(self.queue), clock: self.clock, random: { 0.5 },
             sinks: StoreSinks(
-                stores: { _ in stores }, list: { stores }, login: { stores }, tell: { stores.add(.event($0)) }))
+                stores: { _ in stores }, list: { stores }, login: { stores }, publish: { stores.add(.event($0)) }))
     }
 
-    /// Begins a call of the test's, and does all that follows at once.
+    /// Begins a call, and runs all work that follows from it.
     func begin<T: Sendable>(
         _ name: String, _ body: @escaping @Sendable (isolated PlazaEngine) async throws(ErrorInfo) -> T
     ) {
@@ -77,7 +77,7 @@ struct EngineHarness {
         self.queue.drain()
     }
 
-    /// Does something as the server or the network, and all that follows.
+    /// Acts as the server or the network, and runs all work that follows.
     func server(_ body: (TestSocket) -> Void) {
         if let socket = self.network.socket { body(socket) }
         self.queue.drain()

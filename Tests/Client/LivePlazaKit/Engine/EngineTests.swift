@@ -27,7 +27,7 @@ import Testing
         #expect(harness.stores.states.withLock { $0.live.info.liveName } == "Concert")
     }
 
-    @Test func `what comes in one go with the reply to a join is shown, and in order`() {
+    @Test func `messages that arrive together with the reply to a join are shown in order`() {
         let harness = EngineHarness()
         harness.login()
         harness.begin("enter") { (engine) throws(ErrorInfo) in _ = try await engine.enter("concert") }
@@ -55,7 +55,7 @@ import Testing
         harness.login()
         harness.enter()
         harness.begin("like") { (engine) throws(ErrorInfo) in _ = try await engine.call("like.send", live: "concert") }
-        let first = harness.network.socket?.sent.last?.id
+        let firstID = harness.network.socket?.sent.last?.id
         _ = harness.stores.take()
         harness.server { $0.end(code: 1006) }
         #expect(harness.stores.take() == [.login(.reconnecting)])
@@ -65,10 +65,10 @@ import Testing
             "login", ["resumed": ["ticket": 421, "position": ["epoch": 77, "number": 11], "replayed": true]])
         #expect(harness.stores.take() == [.login(.connected)])
         let again = harness.network.socket?.take("like.send")
-        #expect(again?.id == first && again?.age == 50)
+        #expect(again?.id == firstID && again?.age == 50)
     }
 
-    @Test func `a live that has ended is left, and said to be`() {
+    @Test func `the client leaves a live that has ended, and publishes why`() {
         let harness = EngineHarness()
         harness.login()
         harness.enter()
@@ -81,7 +81,7 @@ import Testing
         #expect(harness.stores.take().suffix(3) == [.current(""), .messages([]), .list(end)])
     }
 
-    @Test func `calls fail when the client is ended from elsewhere`() {
+    @Test func `calls fail when the user signs in elsewhere`() {
         let harness = EngineHarness()
         harness.login()
         harness.begin("like") { (engine) throws(ErrorInfo) in _ = try await engine.call("like.send", live: "concert") }
@@ -108,6 +108,104 @@ import Testing
         harness.advance(by: 71_000)
         #expect(count.withLock { $0 } == 2)
         #expect(harness.network.socket?.take("login") != nil)
+    }
+
+    @Test func `a login whose addresses are all invalid fails, and the next one may be tried`() {
+        let harness = EngineHarness()
+        harness.network.badAddresses.withLock { $0 = ["ws://one/v1", "ws://two/v1"] }
+        harness.begin("bad") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: "t") }
+        #expect(harness.stores.take().suffix(2) == [.login(.disconnected), .done("bad: invalidParameter")])
+        harness.network.badAddresses.withLock { $0 = ["ws://one/v1"] }
+        harness.login()
+        #expect(harness.stores.take() == [.login(.connecting), .login(.connected), .done("login")])
+    }
+
+    @Test func `a reconnect skips an invalid address, and ends with events if all are invalid`() {
+        let harness = EngineHarness()
+        harness.login()
+        harness.enter()
+        harness.network.badAddresses.withLock { $0 = ["ws://two/v1"] }
+        harness.server { $0.end(code: 1006) }
+        harness.advance(by: 50)
+        harness.server { $0.open() }
+        harness.reply(
+            "login", ["resumed": ["ticket": 421, "position": ["epoch": 77, "number": 11], "replayed": true]])
+        #expect(harness.stores.take().last == .login(.connected))
+        harness.begin("like") { (engine) throws(ErrorInfo) in _ = try await engine.call("like.send", live: "concert") }
+        harness.network.badAddresses.withLock { $0 = ["ws://one/v1", "ws://two/v1"] }
+        harness.server { $0.end(code: 1006) }
+        harness.advance(by: 50)
+        let error = ErrorInfo(.invalidParameter, "no address")
+        #expect(
+            harness.stores.take() == [
+                .login(.reconnecting), .current(""), .messages([]), .login(.disconnected),
+                .event(.connectionEnded(code: 1006, error)), .done("like: invalidParameter"),
+            ])
+        harness.network.badAddresses.withLock { $0 = [] }
+        harness.login()
+        #expect(harness.stores.take().last == .done("login"))
+    }
+
+    /// Rules: R2.27.
+    @Test func `the server's time is shown whatever the device's clock says`() {
+        let harness = EngineHarness()
+        // Before the login only the device's clock is known.
+        #expect(harness.engine.serverTime == 1_700_000_001_000)
+        harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: "t") }
+        harness.server { $0.open() }
+        harness.advance(by: 400)
+        harness.reply(
+            "login",
+            [
+                "loggedIn": [
+                    "gateway": "g", "notices": "3-10", "session": "s", "user": EngineHarness.user,
+                    "at": 1_800_000_000_000,
+                ]
+            ])
+        #expect(harness.engine.serverTime == 1_800_000_000_200)
+        harness.advance(by: 20_000)
+        #expect(harness.engine.serverTime == 1_800_000_020_200)
+        // The ping was sent 20 s after the login, 1.4 s before its answer.
+        harness.advance(by: 1000)
+        harness.reply("ping", ["done": ["at": 1_800_000_020_000]])
+        #expect(harness.engine.serverTime == 1_800_000_020_700)
+    }
+
+    @Test func `a reconnect that needs a token goes to the next address`() {
+        let harness = EngineHarness(answers: ["ping": ["done": [:]]]) { "h.eyJleHAiOjE3MDAwMDAxMDF9.s" }
+        harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: nil) }
+        harness.server { $0.open() }
+        harness.reply(
+            "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
+        harness.server { $0.end(code: 4101) }
+        harness.advance(by: 100)
+        #expect(harness.network.socket?.address == "ws://two/v1")
+    }
+
+    @Test func `a token provider that does not answer is asked again`() {
+        let count = Locked(0)
+        let hanging = Locked<[CheckedContinuation<Void, Never>]>([])
+        let harness = EngineHarness(answers: ["ping": ["done": [:]]]) {
+            let isHanging = count.withLock { count in
+                count += 1
+                return count == 2
+            }
+            if isHanging { await withCheckedContinuation { caller in hanging.withLock { $0.append(caller) } } }
+            return "h.eyJleHAiOjE3MDAwMDAxMDF9.s"
+        }
+        harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: nil) }
+        harness.server { $0.open() }
+        harness.reply(
+            "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
+        harness.server { $0.end(code: 4101) }
+        harness.advance(by: 100)
+        #expect(count.withLock { $0 } == 2)
+        harness.advance(by: 30_000)
+        harness.advance(by: 1000)
+        #expect(count.withLock { $0 } == 3)
+        #expect(harness.network.socket?.address == "ws://two/v1")
+        for caller in hanging.withLock({ $0 }) { caller.resume() }
+        harness.queue.drain()
     }
 
     @Test func `a token provider that fails ends the login with its own error`() {

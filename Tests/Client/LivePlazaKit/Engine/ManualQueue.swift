@@ -2,7 +2,7 @@
 
 @testable import LivePlazaKit
 
-/// A queue whose work a test runs, on its own thread.
+/// A queue whose work runs only when a test calls `drain`, on the test's thread.
 final class ManualQueue: WorkQueue {
     private struct State {
         var work: [@Sendable () -> Void] = []
@@ -15,7 +15,7 @@ final class ManualQueue: WorkQueue {
 
     func preconditionIsCurrent() { precondition(self.state.withLock { $0.isRunning }, "not on the queue") }
 
-    /// Runs all work, and what it leads to.
+    /// Runs all work, including work that is added meanwhile.
     func drain() {
         self.state.withLock { $0.isRunning = true }
         while let work = self.state.withLock({ $0.work.isEmpty ? nil : $0.work.removeFirst() }) { work() }
@@ -23,7 +23,7 @@ final class ManualQueue: WorkQueue {
     }
 }
 
-/// A clock that a test turns.
+/// A clock that a test moves forward.
 final class ManualClock: PlazaClock {
     private struct Timer {
         let id: Int
@@ -39,7 +39,7 @@ final class ManualClock: PlazaClock {
     }
 
     private let state = Locked(State())
-    /// The time since 1970 at the clock's 0.
+    /// The milliseconds since 1970 when the clock shows 0.
     private static let wallStart = 1_700_000_000_000.0
 
     var now: Double { self.state.withLock { $0.time } }
@@ -57,7 +57,7 @@ final class ManualClock: PlazaClock {
         return PlazaTimer { [weak self] in self?.state.withLock { $0.timers.removeAll { $0.id == id } } }
     }
 
-    /// Moves the clock and runs what is due, in order, with all that follows.
+    /// Moves the clock, and runs the timers that become due, in order, with all work that follows.
     func advance(by milliseconds: Double, _ queue: ManualQueue) {
         let end = self.now + milliseconds
         while let timer = self.takeDue(by: end) {

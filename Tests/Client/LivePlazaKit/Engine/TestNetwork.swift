@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import PlazaModel
 import PlazaWire
 
 @testable import LivePlazaKit
@@ -9,7 +10,7 @@ struct SentCall: Sendable {
     let method: String
     let params: JSONValue
     let age: JSONValue?
-    /// Whether a step of the case, or an answer, was about it.
+    /// Whether an answer or a step of a case has used this call already.
     var isTaken = false
 
     init(_ text: [UInt8]) throws {
@@ -24,10 +25,12 @@ struct SentCall: Sendable {
     }
 }
 
-/// A network of fake WebSockets: records what a client sends, and lets a test be the server.
+/// A network of fake WebSockets: it records what a client sends, and the test acts as the server.
 final class TestNetwork: Transport {
     private let sockets = Locked<[TestSocket]>([])
-    /// What the server answers at once, by method.
+    /// The addresses to which no WebSocket can be opened, as if they were no addresses.
+    let badAddresses = Locked<Set<String>>([])
+    /// The results with which the server answers at once, by method.
     let answers: [String: JSONValue]
 
     init(answers: [String: JSONValue] = [:]) { self.answers = answers }
@@ -38,7 +41,8 @@ final class TestNetwork: Transport {
     func connect(
         to address: String, onEvent: @escaping @Sendable (TransportEvent) -> Void
     ) throws(ErrorInfo) -> any TransportConnection {
-        let socket = TestSocket(answers: self.answers, onEvent: onEvent)
+        if self.badAddresses.withLock({ $0.contains(address) }) { throw ErrorInfo(.invalidParameter, "no address") }
+        let socket = TestSocket(address: address, answers: self.answers, onEvent: onEvent)
         self.sockets.withLock { $0.append(socket) }
         return socket
     }
@@ -52,10 +56,12 @@ final class TestSocket: TransportConnection {
     }
 
     private let state = Locked(State())
+    let address: String
     private let answers: [String: JSONValue]
     private let onEvent: @Sendable (TransportEvent) -> Void
 
-    init(answers: [String: JSONValue], onEvent: @escaping @Sendable (TransportEvent) -> Void) {
+    init(address: String, answers: [String: JSONValue], onEvent: @escaping @Sendable (TransportEvent) -> Void) {
+        self.address = address
         self.answers = answers
         self.onEvent = onEvent
     }
@@ -87,7 +93,7 @@ final class TestSocket: TransportConnection {
 
     func receiveBinary() { self.onEvent(.binary) }
 
-    /// The first call of the method that was not taken yet, which is taken by this.
+    /// Returns the first call of the method that was not taken yet, and marks it as taken.
     func take(_ method: String) -> SentCall? {
         self.state.withLock { state in
             guard let index = state.sent.firstIndex(where: { $0.method == method && !$0.isTaken }) else { return nil }

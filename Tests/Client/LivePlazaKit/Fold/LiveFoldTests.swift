@@ -5,7 +5,7 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// The states and events of a fold, from plain inputs.
+/// The states and events that a fold makes of its inputs.
 @Suite struct LiveFoldTests {
     private var fold = LiveFold(liveID: LiveID("concert"), selfID: UserID("bob"))
 
@@ -26,12 +26,12 @@ import Testing
 
     private var audience: [String] { self.fold.states.audience.audienceList.map(\.userID) }
 
-    @Test mutating func `a viewer who comes while the audience is read is in the list, and is told once`() {
+    @Test mutating func `a viewer who joins while the audience is read is in the list, and is announced once`() {
         self.fold.snapshotRequested(.audience)
-        let told = self.fold.apply(Self.item(1, .audienceJoined(user: Self.user("carol"))))
-        #expect(told.count == 1)
-        let toldAgain = self.fold.snapshotRead(Self.page(["dave"]))
-        #expect(toldAgain.isEmpty)
+        let events = self.fold.apply(Self.item(1, .audienceJoined(user: Self.user("carol"))))
+        #expect(events.count == 1)
+        let eventsOfRead = self.fold.snapshotRead(Self.page(["dave"]))
+        #expect(eventsOfRead.isEmpty)
         #expect(self.audience == ["dave", "carol"])
     }
 
@@ -42,7 +42,7 @@ import Testing
         #expect(self.audience == ["erin"])
     }
 
-    @Test mutating func `what came before a read that failed is not folded into a later one`() {
+    @Test mutating func `inputs from before a failed read are not folded into a later read`() {
         self.fold.snapshotRequested(.audience)
         _ = self.fold.apply(Self.item(1, .audienceJoined(user: Self.user("carol"))))
         self.fold.snapshotFailed(.audience)
@@ -50,7 +50,7 @@ import Testing
         #expect(self.audience == ["dave"])
     }
 
-    @Test mutating func `a history stands before what came earlier, and the oldest messages are dropped`() {
+    @Test mutating func `messages of the history come before newer messages, and the oldest messages are dropped`() {
         for n: Int64 in [3, 4, 1, 2] { _ = self.fold.apply(Self.text(n)) }
         #expect(self.fold.states.barrage.messageList.map(\.sequence) == [1, 2, 3, 4])
         for n in 5...Int64(maxMessages + 2) { _ = self.fold.apply(Self.text(n)) }
@@ -58,7 +58,7 @@ import Testing
         #expect(self.fold.states.barrage.messageList.first?.sequence == 3)
     }
 
-    @Test mutating func `a mute of this user takes its right to send, and its end gives it back`() {
+    @Test mutating func `a muted user may not send messages until the mute ends`() {
         let mute = FeedContent.messageDisabled(user: Self.user("bob"), isDisable: true, until: nil)
         _ = self.fold.apply(Self.item(1, mute))
         #expect(!self.fold.states.barrage.allowSendMessage)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// A widget: what it was made for.
+/// A widget, whose name says what it was made for.
 private final class Widget {
     let name: String
     init(_ name: String) { self.name = name }
@@ -60,7 +60,7 @@ private final class WidgetMaker: StageWidgetDelegate {
         }
     }
 
-    @Test("each seat has a widget in both layers, an empty one may have none")
+    @Test("each seat has a widget in both layers; an empty seat may have none")
     func layers() {
         let maker = WidgetMaker()
         var model = StageWidgetModel<Widget>()
@@ -74,7 +74,7 @@ private final class WidgetMaker: StageWidgetDelegate {
         #expect(self.describe(model.show(scene, width: 540, height: 960)) == [])
         let wide = self.describe(model.show(scene, width: 1080, height: 960))
         #expect(wide.contains("= guest 0 ann foreground @270 l2"), "the canvas is in the middle: \(wide)")
-        #expect(maker.made == 3, "what the delegate has none for is not asked again")
+        #expect(maker.made == 3, "the delegate is not asked again for a widget that it does not make")
     }
 
     @Test("a background widget is shown while its user has no video")
@@ -100,34 +100,38 @@ private final class WidgetMaker: StageWidgetDelegate {
         #expect(changes.count == 4)
         let hosts = [Self.seat(0, "bob"), Self.seat(1, "cem", live: "b")]
         let battle = StageScene(seats: hosts, canvas: Self.canvas, isConnected: true, fighters: ["bob", "cem"])
-        let begun = self.describe(model.show(battle, width: 1080, height: 1920))
-        #expect(begun.filter { $0.hasPrefix("-") }.count == 2)
-        #expect(begun.contains("+ battle bob @0 l3") && begun.contains("+ battle cem @540 l7"))
-        #expect(begun.last == "+ battle @0 l8")
-        let over = StageScene(seats: hosts, canvas: Self.canvas, isConnected: true)
+        let started = self.describe(model.show(battle, width: 1080, height: 1920))
+        #expect(started.filter { $0.hasPrefix("-") }.count == 2)
+        #expect(started.contains("+ battle bob @0 l3") && started.contains("+ battle cem @540 l7"))
+        #expect(started.last == "+ battle @0 l8")
+        let afterBattle = StageScene(seats: hosts, canvas: Self.canvas, isConnected: true)
         #expect(
-            Set(self.describe(model.show(over, width: 1080, height: 1920))) == [
+            Set(self.describe(model.show(afterBattle, width: 1080, height: 1920))) == [
                 "- battle", "- battle bob", "- battle cem",
             ])
     }
 
-    @Test("a delegate takes over all widgets, and is held weakly")
-    func takeover() {
+    @Test("a new delegate replaces all widgets, and is referenced weakly")
+    func newDelegate() {
         let fallback = WidgetMaker("own ")
         var model = StageWidgetModel<Widget>(fallback: fallback)
         let scene = StageScene(seats: [Self.seat(0, "ann")], canvas: Self.canvas)
         #expect(model.show(scene, width: 1080, height: 1920).count == 2)
         var maker: WidgetMaker? = WidgetMaker("app ")
         model.delegate = maker
-        let taken = self.describe(model.show(scene, width: 1080, height: 1920))
-        #expect(taken.filter { $0.hasPrefix("- own") }.count == 2 && taken.filter { $0.hasPrefix("+ app") }.count == 2)
+        let replaced = self.describe(model.show(scene, width: 1080, height: 1920))
+        #expect(
+            replaced.filter { $0.hasPrefix("- own") }.count == 2 && replaced.filter { $0.hasPrefix("+ app") }.count == 2
+        )
         maker = nil
         #expect(model.delegate == nil)
-        let back = self.describe(model.show(scene, width: 1080, height: 1920))
-        #expect(back.filter { $0.hasPrefix("- app") }.count == 2 && back.filter { $0.hasPrefix("+ own") }.count == 2)
+        let restored = self.describe(model.show(scene, width: 1080, height: 1920))
+        #expect(
+            restored.filter { $0.hasPrefix("- app") }.count == 2 && restored.filter { $0.hasPrefix("+ own") }.count == 2
+        )
     }
 
-    @Test("who is heard and not seen has no widget")
+    @Test("a user who is heard but not seen has no widget")
     func voices() {
         let maker = WidgetMaker()
         var model = StageWidgetModel<Widget>()

@@ -7,22 +7,23 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct HTTPClientTests {
     /// A client with its own thread.
-    private final class Running: Sendable {
+    private final class RunningClient: Sendable {
         let client: HTTPClient
 
-        init(limit: Int = 10) {
-            let client = HTTPClient(limit: limit)
+        init(maxOpenRequests: Int = 10) {
+            let client = HTTPClient(maxOpenRequests: maxOpenRequests)
             self.client = client
             _ = DedicatedThread("test") { client.run() }
         }
 
         deinit { self.client.stop() }
 
-        func post(_ url: String, _ body: String = "{}", timeout: Int = 10_000) async -> HTTPResult {
+        func post(_ url: String, _ body: String = "{}", timeoutMilliseconds: Int = 10_000) async -> HTTPResult {
             await withCheckedContinuation { continuation in
                 self.client.send(
                     HTTPPost(
-                        url: url, headers: [("X-Test", "yes")], body: Array(body.utf8), timeout: .milliseconds(timeout))
+                        url: url, headers: [("X-Test", "yes")], body: Array(body.utf8),
+                        timeout: .milliseconds(timeoutMilliseconds))
                 ) { continuation.resume(returning: $0) }
             }
         }
@@ -30,59 +31,59 @@ import Testing
 
     @Test func `a request arrives whole, and its response is returned`() async throws {
         let receiver = try WebhookReceiver { _, received in .answer(201, "got \(received.body.count)") }
-        let running = Running()
+        let runningClient = RunningClient()
         let body = String(repeating: "ä", count: 30_000)
-        #expect(await running.post(receiver.url, body) == .answered(status: 201, body: Array("got 60000".utf8)))
+        #expect(await runningClient.post(receiver.url, body) == .answered(status: 201, body: Array("got 60000".utf8)))
         let received = try #require(receiver.received.first)
         #expect(received.text == body)
         #expect(received.headers["x-test"] == "yes" && received.headers["content-type"] == "application/json")
         #expect(received.headers["expect"] == nil)
-        #expect(await running.post(receiver.url, "") == .answered(status: 201, body: Array("got 0".utf8)))
+        #expect(await runningClient.post(receiver.url, "") == .answered(status: 201, body: Array("got 0".utf8)))
     }
 
     @Test func `many requests run concurrently`() async throws {
         let receiver = try WebhookReceiver { index, _ in .answer(200, "\(index)") }
-        let running = Running(limit: 200)
-        let answers = await withTaskGroup(of: HTTPResult.self, returning: [HTTPResult].self) { group in
-            for _ in 0..<200 { group.addTask { await running.post(receiver.url) } }
+        let runningClient = RunningClient(maxOpenRequests: 200)
+        let results = await withTaskGroup(of: HTTPResult.self, returning: [HTTPResult].self) { group in
+            for _ in 0..<200 { group.addTask { await runningClient.post(receiver.url) } }
             return await group.reduce(into: []) { $0.append($1) }
         }
-        let bodies = answers.compactMap { if case .answered(200, let body) = $0 { body } else { nil } }
+        let bodies = results.compactMap { if case .answered(200, let body) = $0 { body } else { nil } }
         #expect(Set(bodies).count == 200)
-        #expect(running.client.openCount == 0)
+        #expect(runningClient.client.openCount == 0)
     }
 
     @Test func `a request to a silent server fails after one timeout`() async throws {
         let receiver = try WebhookReceiver { _, _ in .keepSilent }
-        let running = Running()
+        let runningClient = RunningClient()
         let began = MonotonicClock.milliseconds
-        #expect(await running.post(receiver.url, timeout: 200) == .failed(.timedOut))
+        #expect(await runningClient.post(receiver.url, timeoutMilliseconds: 200) == .failed(.timedOut))
         #expect((190..<20_000).contains(MonotonicClock.milliseconds - began))
     }
 
     @Test func `a request to an unreachable server fails with a typed error`() async throws {
-        let running = Running()
+        let runningClient = RunningClient()
         let port = try FreePort.find()
         for url in ["http://127.0.0.1:\(port)/", "ftp://127.0.0.1/", "http://nowhere.invalid/", "no address"] {
-            guard case .failed(.unreachable(let why)) = await running.post(url) else {
+            guard case .failed(.unreachable(let detail)) = await runningClient.post(url) else {
                 Issue.record("\(url) was reached")
                 continue
             }
-            #expect(!why.isEmpty)
+            #expect(!detail.isEmpty)
         }
     }
 
     @Test func `I16 a response over the limit is cut off, and requests over the limit fail at once`() async throws {
-        let large = String(repeating: "x", count: HTTPClient.answerBytes + 1)
+        let large = String(repeating: "x", count: HTTPClient.maxResponseBytes + 1)
         let receiver = try WebhookReceiver { index, _ in index == 0 ? .answer(200, large) : .keepSilent }
-        let running = Running(limit: 1)
-        #expect(await running.post(receiver.url) == .failed(.tooLarge))
-        async let open = running.post(receiver.url, timeout: 5000)
+        let runningClient = RunningClient(maxOpenRequests: 1)
+        #expect(await runningClient.post(receiver.url) == .failed(.tooLarge))
+        async let open = runningClient.post(receiver.url, timeoutMilliseconds: 5000)
         try #require(receiver.wait { $0.count == 2 } != nil)
-        #expect(await running.post(receiver.url) == .failed(.full))
-        running.client.stop()
+        #expect(await runningClient.post(receiver.url) == .failed(.full))
+        runningClient.client.stop()
         #expect(await open == .failed(.stopped))
-        #expect(await running.post(receiver.url) == .failed(.stopped))
+        #expect(await runningClient.post(receiver.url) == .failed(.stopped))
     }
 
     @Test(

@@ -5,9 +5,9 @@ import HTTPServer
 import Synchronization
 import Testing
 
-/// Connections that wait, trickle, or come in numbers (I16, everything has a limit).
+/// Connections that wait, that send slowly, and that are many (I16, everything has a limit).
 @Suite(.timeLimit(.minutes(1))) struct AdmissionTests {
-    private final class Served: Sendable {
+    private final class ServerFixture: Sendable {
         let server: WebServer
         let refusals: RefusalLog
 
@@ -19,21 +19,23 @@ import Testing
             let refusals = RefusalLog()
             self.refusals = refusals
             self.server = try WebServer(
-                port: 0, limits: limits, refused: { refusals.add($0) }, headHandler: head)
+                port: 0, limits: limits, refusalObserver: { refusals.add($0) }, headHandler: head)
         }
 
         deinit { self.server.stop() }
 
-        /// Returns the refusals, once there is one: a client sees the end of its connection before the server has counted it.
-        func refusal() -> [HTTPRefusal] {
+        /// Waits for a refusal, and returns all refusals.
+        ///
+        /// A client sees the end of its connection before the server reports the refusal.
+        func waitForRefusals() -> [HTTPRefusal] {
             Self.eventually { !self.refusals.list.isEmpty }
             return self.refusals.list
         }
 
-        /// Asks again until it is so, for at most 10 s.
-        static func eventually(_ isSo: () throws -> Bool) rethrows {
+        /// Checks `condition` every 10 ms until it is true, for at most 10 s.
+        static func eventually(_ condition: () throws -> Bool) rethrows {
             let began = ContinuousClock.now
-            while try !isSo(), ContinuousClock.now - began < .seconds(10) { usleep(10_000) }
+            while try !condition(), ContinuousClock.now - began < .seconds(10) { usleep(10_000) }
         }
     }
 
@@ -50,160 +52,160 @@ import Testing
     }
 
     /// Rules: R13.28.
-    @Test func `a trickle does not extend the time for a head`() throws {
-        let served = try Served { $0.headTimeout = .seconds(1) }
-        let client = try RawClient(port: served.server.port)
-        let time = try client.trickle("GET / HTTP/1.1\r\nX-Y: " + String(repeating: "a", count: 200))
-        #expect((.milliseconds(900)...(.seconds(6))).contains(time))
-        #expect(served.refusal() == [.headTimeout])
+    @Test func `slow sending does not extend the time for a head`() throws {
+        let fixture = try ServerFixture { $0.headTimeout = .seconds(1) }
+        let client = try RawClient(port: fixture.server.port)
+        let elapsed = try client.sendSlowly("GET / HTTP/1.1\r\nX-Y: " + String(repeating: "a", count: 200))
+        #expect((.milliseconds(900)...(.seconds(6))).contains(elapsed))
+        #expect(fixture.waitForRefusals() == [.headTimeout])
     }
 
-    @Test func `a trickle does not extend the time for a second head`() throws {
-        let served = try Served {
+    @Test func `slow sending does not extend the time for a second head`() throws {
+        let fixture = try ServerFixture {
             $0.headTimeout = .seconds(1)
             $0.idleTimeout = .seconds(1)
         }
-        let client = try RawClient(port: served.server.port)
+        let client = try RawClient(port: fixture.server.port)
         client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(try client.answer().status == 200)
-        let time = try client.trickle("GET / HTTP/1.1\r\nX-Y: " + String(repeating: "a", count: 200))
-        #expect((.milliseconds(1900)...(.seconds(8))).contains(time))
-        #expect(served.refusal() == [.headTimeout])
+        #expect(try client.readResponse().status == 200)
+        let elapsed = try client.sendSlowly("GET / HTTP/1.1\r\nX-Y: " + String(repeating: "a", count: 200))
+        #expect((.milliseconds(1900)...(.seconds(8))).contains(elapsed))
+        #expect(fixture.waitForRefusals() == [.headTimeout])
     }
 
     /// Rules: R13.28.
-    @Test func `a trickle does not extend the time for a body`() throws {
-        let served = try Served { $0.bodyTimeout = .seconds(1) }
-        let client = try RawClient(port: served.server.port)
+    @Test func `slow sending does not extend the time for a body`() throws {
+        let fixture = try ServerFixture { $0.bodyTimeout = .seconds(1) }
+        let client = try RawClient(port: fixture.server.port)
         client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n")
-        let time = try client.trickle(String(repeating: "a", count: 200))
-        #expect((.milliseconds(900)...(.seconds(6))).contains(time))
-        #expect(served.refusal() == [.bodyTimeout])
+        let elapsed = try client.sendSlowly(String(repeating: "a", count: 200))
+        #expect((.milliseconds(900)...(.seconds(6))).contains(elapsed))
+        #expect(fixture.waitForRefusals() == [.bodyTimeout])
     }
 
     /// Rules: R13.28.
-    @Test func `a client that does not take its response is cut off`() throws {
-        let served = try Served({ $0.responseTimeout = .seconds(1) }) { _ in
+    @Test func `a connection whose client does not read its response is closed`() throws {
+        let fixture = try ServerFixture({ $0.responseTimeout = .seconds(1) }) { _ in
             .read { _, responder in
                 responder.complete(HTTPResponse(status: 200, body: [UInt8](repeating: 65, count: 32 << 20)))
             }
         }
-        let client = try RawClient(port: served.server.port)
+        let client = try RawClient(port: fixture.server.port)
         client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(served.refusal() == [.responseTimeout])
+        #expect(fixture.waitForRefusals() == [.responseTimeout])
     }
 
     /// Rules: R13.27.
-    @Test func `an address has so many connections and no more, and gets a place back`() throws {
-        let served = try Served { $0.connectionsPerAddress = 3 }
+    @Test func `an address has a limit of connections, and a closed connection does not count`() throws {
+        let fixture = try ServerFixture { $0.connectionsPerAddress = 3 }
         let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
         var clients: [RawClient] = []
         for _ in 0..<3 {
-            let client = try RawClient(port: served.server.port)
+            let client = try RawClient(port: fixture.server.port)
             client.send(get)
-            #expect(try client.answer().status == 200)
+            #expect(try client.readResponse().status == 200)
             clients.append(client)
         }
-        let fourth = try RawClient(port: served.server.port)
+        let fourth = try RawClient(port: fixture.server.port)
         fourth.send(get)
-        #expect(fourth.rest().isEmpty)
-        #expect(served.refusal() == [.connectionsPerAddress])
+        #expect(fourth.readToEnd().isEmpty)
+        #expect(fixture.waitForRefusals() == [.connectionsPerAddress])
         clients[0].endSending()
-        #expect(clients[0].rest().isEmpty)
+        #expect(clients[0].readToEnd().isEmpty)
         var isServed = false
-        Served.eventually {
-            guard let fifth = try? RawClient(port: served.server.port) else { return false }
+        ServerFixture.eventually {
+            guard let fifth = try? RawClient(port: fixture.server.port) else { return false }
             fifth.send(get)
-            isServed = (try? fifth.answer().status) == 200
+            isServed = (try? fifth.readResponse().status) == 200
             return isServed
         }
         #expect(isServed)
     }
 
     /// Rules: R13.30.
-    @Test func `requests that never end leave a place for others`() throws {
-        let served = try Served {
+    @Test func `requests that never end do not lock out other clients`() throws {
+        let fixture = try ServerFixture {
             $0.connections = 20
             $0.idleTimeout = .seconds(30)
             $0.headTimeout = .seconds(30)
         }
         var slow: [RawClient] = []
         for _ in 0..<60 {
-            let client = try RawClient(port: served.server.port)
+            let client = try RawClient(port: fixture.server.port)
             client.send("GET / HTTP/1.1\r\nX-Y: ")
             slow.append(client)
         }
-        // The clients of this test have one address; on several, the one with the most loses its oldest connection.
+        // All clients of this test have one address, so a new connection closes the one with the earliest deadline.
         let began = ContinuousClock.now
-        Served.eventually {
-            guard let client = try? RawClient(port: served.server.port) else { return false }
+        ServerFixture.eventually {
+            guard let client = try? RawClient(port: fixture.server.port) else { return false }
             client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            return (try? client.answer().status) == 200
+            return (try? client.readResponse().status) == 200
         }
         #expect(ContinuousClock.now - began < .seconds(8))
-        #expect(Set(served.refusal()) == [.connectionsPerAddress])
+        #expect(Set(fixture.waitForRefusals()) == [.connectionsPerAddress])
     }
 
     /// Rules: R12.7, R13.27.
-    @Test func `behind a trusted proxy the client counts, not the connection`() async throws {
-        let shelf = Shelf()
+    @Test func `behind a trusted proxy the requests of each client are limited, not the connections`() async throws {
+        let responders = ResponderQueue()
         let proxy = try #require(AddressBlock("127.0.0.0/8"))
-        let served = try Served({
+        let fixture = try ServerFixture({
             $0.connectionsPerAddress = 1
             $0.trustedProxies = TrustedProxies([proxy])
         }) { request in
             .read { request, responder in
                 if request.path == "/later" {
-                    shelf.keep(responder)
+                    responders.append(responder)
                 } else {
                     responder.complete(.text(request.client?.description ?? "-"))
                 }
             }
         }
         func send(_ path: String, _ address: String) throws -> RawClient {
-            let client = try RawClient(port: served.server.port)
+            let client = try RawClient(port: fixture.server.port)
             client.send("GET \(path) HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 9.9.9.9, \(address)\r\n\r\n")
             return client
         }
         let waiting = try send("/later", "1.1.1.1")
-        let responder = try await shelf.next()
-        let second = try send("/", "1.1.1.1").answer()
+        let responder = try await responders.next()
+        let second = try send("/", "1.1.1.1").readResponse()
         #expect(second.status == 429 && second.headers["retry-after"] == "1")
-        #expect(try send("/", "2.2.2.2").answer().body == "2.2.2.2")
+        #expect(try send("/", "2.2.2.2").readResponse().body == "2.2.2.2")
         responder.complete(.text("done"))
-        #expect(try waiting.answer().status == 200)
-        #expect(served.refusal() == [.requestsPerAddress])
+        #expect(try waiting.readResponse().status == 200)
+        #expect(fixture.waitForRefusals() == [.requestsPerAddress])
         var body: String?
-        try Served.eventually {
-            body = try send("/", "1.1.1.1").answer().body
+        try ServerFixture.eventually {
+            body = try send("/", "1.1.1.1").readResponse().body
             return body == "1.1.1.1"
         }
-        #expect(body == "1.1.1.1", "the place of a request that ended")
+        #expect(body == "1.1.1.1", "an ended request does not count")
     }
 
     /// Rules: R12.7.
-    @Test func `an address in a header of a client is not believed`() throws {
-        let served = try Served { _ in }
-        let client = try RawClient(port: served.server.port)
+    @Test func `an address in a header of an untrusted client is ignored`() throws {
+        let fixture = try ServerFixture { _ in }
+        let client = try RawClient(port: fixture.server.port)
         client.send("GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.1.1.1\r\n\r\n")
-        #expect(try client.answer().body == "127.0.0.1 0")
+        #expect(try client.readResponse().body == "127.0.0.1 0")
     }
 
-    @Test func `a request that its head rejects is answered before its body is there`() throws {
-        let served = try Served({ _ in }) { request in
+    @Test func `a request that is rejected by its head is answered before its body has arrived`() throws {
+        let fixture = try ServerFixture({ _ in }) { request in
             request.path == "/no" ? .reject(HTTPResponse(status: 429)) : AdmissionTests.echo(request)
         }
-        let large = try RawClient(port: served.server.port)
-        large.send("POST /no HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n")
-        let answer = try large.answer()
-        #expect(answer.status == 429 && answer.headers["connection"] == "close")
-        let waiting = try RawClient(port: served.server.port)
+        let largeClient = try RawClient(port: fixture.server.port)
+        largeClient.send("POST /no HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n")
+        let response = try largeClient.readResponse()
+        #expect(response.status == 429 && response.headers["connection"] == "close")
+        let waiting = try RawClient(port: fixture.server.port)
         waiting.send("POST /no HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
-        #expect(try waiting.answer().status == 429)
-        let small = try RawClient(port: served.server.port)
-        small.send("POST /no HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n123456789")
-        #expect(try small.answer().status == 429)
-        small.send("POST /yes HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n123")
-        #expect(try small.answer().body == "127.0.0.1 3", "the connection goes on")
+        #expect(try waiting.readResponse().status == 429)
+        let smallClient = try RawClient(port: fixture.server.port)
+        smallClient.send("POST /no HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n123456789")
+        #expect(try smallClient.readResponse().status == 429)
+        smallClient.send("POST /yes HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n123")
+        #expect(try smallClient.readResponse().body == "127.0.0.1 3", "the connection stays open")
     }
 }

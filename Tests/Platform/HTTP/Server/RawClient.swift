@@ -4,7 +4,7 @@ import Glibc
 
 /// A TCP connection that sends arbitrary bytes and reads responses as text.
 final class RawClient {
-    struct Answer: Equatable {
+    struct Response: Equatable {
         var status: Int
         var headers: [String: String]
         var body: String
@@ -42,14 +42,14 @@ final class RawClient {
         }
     }
 
-    /// Waits until the server closes the connection, and returns what it sent before.
-    func rest() -> String {
+    /// Waits until the server closes the connection, and returns the bytes that it sent before.
+    func readToEnd() -> String {
         while self.fill() {}
         return String(decoding: self.buffer, as: UTF8.self)
     }
 
-    /// Sends a byte each 100 ms until the server ends the connection, and returns how long that took.
-    func trickle(_ bytes: String) throws -> Duration {
+    /// Sends a byte every 100 ms until the server ends the connection, and returns the time until then.
+    func sendSlowly(_ bytes: String) throws -> Duration {
         let began = ContinuousClock.now
         for byte in bytes.utf8 {
             self.send([byte])
@@ -65,34 +65,35 @@ final class RawClient {
     func endSending() { shutdown(self.descriptor, Int32(SHUT_WR)) }
 
     /// Reads one response with a `Content-Length`, or only its head when `hasBody` is false.
-    func answer(hasBody: Bool = true) throws -> Answer {
-        let end = Array("\r\n\r\n".utf8)
-        var split: Range<Int>?
-        while split == nil {
-            split = self.buffer.firstRange(of: end)
-            if split == nil, !self.fill() {
+    func readResponse(hasBody: Bool = true) throws -> Response {
+        let headTerminator = Array("\r\n\r\n".utf8)
+        var headEnd: Range<Int>?
+        while headEnd == nil {
+            headEnd = self.buffer.firstRange(of: headTerminator)
+            if headEnd == nil, !self.fill() {
                 throw Failure(text: "closed after \(String(decoding: self.buffer, as: UTF8.self))")
             }
         }
-        guard let split else { throw Failure(text: "no answer") }
-        let lines = String(decoding: self.buffer[..<split.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+        guard let headEnd else { throw Failure(text: "no response") }
+        let lines = String(decoding: self.buffer[..<headEnd.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
         var headers: [String: String] = [:]
         for line in lines.dropFirst() {
             let parts = line.split(separator: ":", maxSplits: 1)
             headers[parts[0].lowercased()] = parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
         }
         let length = hasBody ? Int(headers["content-length"] ?? "0") ?? 0 : 0
-        while self.buffer.count < split.upperBound + length {
+        while self.buffer.count < headEnd.upperBound + length {
             if !self.fill() { throw Failure(text: "closed inside the body") }
         }
-        let body = String(decoding: self.buffer[split.upperBound..<split.upperBound + length], as: UTF8.self)
-        self.buffer.removeFirst(split.upperBound + length)
-        return Answer(status: Int(lines[0].split(separator: " ")[1]) ?? 0, headers: headers, body: body)
+        let body = String(decoding: self.buffer[headEnd.upperBound..<headEnd.upperBound + length], as: UTF8.self)
+        self.buffer.removeFirst(headEnd.upperBound + length)
+        return Response(status: Int(lines[0].split(separator: " ")[1]) ?? 0, headers: headers, body: body)
     }
 
     /// Whether a response starts, or the server closes the connection, before the socket's timeout.
     func isServed() -> Bool { self.fill() || errno != EAGAIN }
 
+    /// Reads more bytes into the buffer; false at the end of the connection and after the socket's timeout.
     private func fill() -> Bool {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         errno = 0

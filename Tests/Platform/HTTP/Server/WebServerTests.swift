@@ -6,15 +6,15 @@ import MachineKit
 import Synchronization
 import Testing
 
-/// Collects responders, so that a test decides when they answer.
-final class Shelf: Sendable {
+/// Collects the responders of requests, so that a test decides when they respond.
+final class ResponderQueue: Sendable {
     private let responders = Mutex<[HTTPResponder]>([])
     private let arrivals: AsyncStream<Void>.Continuation
     let stream: AsyncStream<Void>
 
     init() { (self.stream, self.arrivals) = AsyncStream.makeStream() }
 
-    func keep(_ responder: HTTPResponder) {
+    func append(_ responder: HTTPResponder) {
         self.responders.withLock { $0.append(responder) }
         self.arrivals.yield()
     }
@@ -29,7 +29,9 @@ final class Shelf: Sendable {
 
 @Suite(.timeLimit(.minutes(1))) struct WebServerTests {
     /// A server that echoes requests and collects the responders of `/later`.
-    static func server(_ shelf: Shelf = Shelf(), change: (inout HTTPLimits) -> Void = { _ in }) throws -> WebServer {
+    static func server(_ responders: ResponderQueue = ResponderQueue(), change: (inout HTTPLimits) -> Void = { _ in })
+        throws -> WebServer
+    {
         var router = Router<HTTPHandler>()
         router.add(.get, "/hello/{name}") { request, responder in
             let name = request.parameters["name"] ?? ""
@@ -39,7 +41,7 @@ final class Shelf: Sendable {
         router.add(.post, "/echo") { request, responder in
             responder.complete(HTTPResponse(status: 201, body: request.body))
         }
-        router.add(.get, "/later") { _, responder in shelf.keep(responder) }
+        router.add(.get, "/later") { _, responder in responders.append(responder) }
         router.add(.get, "/thread") { _, responder in
             DispatchQueue.global().async { responder.complete(.text("from another thread")) }
         }
@@ -61,51 +63,51 @@ final class Shelf: Sendable {
         client.send(
             "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n{\"a\"}GET /thread HTTP/1.1\r\nHost: a\r\n\r\n")
         client.send("GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\nDELETE /echo HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(try client.answer().body == "hello bob a b+&c 1, 2")
-        let echo = try client.answer()
+        #expect(try client.readResponse().body == "hello bob a b+&c 1, 2")
+        let echo = try client.readResponse()
         #expect(echo.status == 201 && echo.body == "{\"a\"}" && echo.headers["content-type"] == "application/json")
-        #expect(try client.answer().body == "from another thread")
-        let missing = try client.answer()
+        #expect(try client.readResponse().body == "from another thread")
+        let missing = try client.readResponse()
         #expect(missing.status == 404 && missing.body == "{\"error\":{\"name\":\"notFound\"}}")
-        let refused = try client.answer()
+        let refused = try client.readResponse()
         #expect(refused.status == 405 && refused.headers["allow"] == "POST")
         client.send("HEAD /hello/bob HTTP/1.1\r\nHost: a\r\n\r\n")
-        let head = try client.answer(hasBody: false)
+        let head = try client.readResponse(hasBody: false)
         #expect(head.status == 200 && head.headers["content-length"] == "13")
         client.send("GET /odd HTTP/1.1\r\nHost: a\r\n\r\n")
-        let odd = try client.answer()
+        let odd = try client.readResponse()
         #expect(odd.status == 500 && odd.headers["x-evil"] == nil)
     }
 
     @Test func `the observer receives each response once, with its status and time`() async throws {
-        let told = Mutex<[(status: Int, microseconds: Int)]>([])
-        let shelf = Shelf()
+        let observed = Mutex<[(status: Int, microseconds: Int)]>([])
+        let responders = ResponderQueue()
         var limits = HTTPLimits()
         limits.bodyBytes = 10
         let server = try WebServer(
             port: 0, limits: limits,
-            observer: { status, microseconds in told.withLock { $0.append((status, microseconds)) } },
+            observer: { status, microseconds in observed.withLock { $0.append((status, microseconds)) } },
             handler: { request, responder in
-                if request.path == "/later" { shelf.keep(responder) } else { responder.complete(.text("now")) }
+                if request.path == "/later" { responders.append(responder) } else { responder.complete(.text("now")) }
             })
         defer { server.stop() }
         let client = try RawClient(port: server.port)
         client.send("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(try client.answer().status == 200)
+        #expect(try client.readResponse().status == 200)
         client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
-        let responder = try await shelf.next()
-        #expect(told.withLock { $0.map(\.status) } == [200])
+        let responder = try await responders.next()
+        #expect(observed.withLock { $0.map(\.status) } == [200])
         #expect(responder.complete(HTTPResponse(status: 409, body: [])))
         #expect(!responder.complete(.text("again")))
-        #expect(try client.answer().status == 409)
+        #expect(try client.readResponse().status == 409)
         let large = try RawClient(port: server.port)
         large.send("POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n01234567890")
-        #expect(try large.answer().status == 413)
+        #expect(try large.readResponse().status == 413)
         let odd = try RawClient(port: server.port)
         odd.send("GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(try odd.answer().status == 400)
-        #expect(told.withLock { $0.map(\.status) } == [200, 409, 413, 400])
-        #expect(told.withLock { $0.allSatisfy { (0..<60_000_000).contains($0.microseconds) } })
+        #expect(try odd.readResponse().status == 400)
+        #expect(observed.withLock { $0.map(\.status) } == [200, 409, 413, 400])
+        #expect(observed.withLock { $0.allSatisfy { (0..<60_000_000).contains($0.microseconds) } })
     }
 
     @Test func `URLSession is served`() async throws {
@@ -121,45 +123,45 @@ final class Shelf: Sendable {
         #expect(data.count == 10_000)
     }
 
-    @Test func `a deferred response is sent when it is given, and only once`() async throws {
-        let shelf = Shelf()
-        let server = try Self.server(shelf)
+    @Test func `a deferred response is sent at the call of complete, and only once`() async throws {
+        let responders = ResponderQueue()
+        let server = try Self.server(responders)
         defer { server.stop() }
         let client = try RawClient(port: server.port)
         client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
-        let responder = try await shelf.next()
+        let responder = try await responders.next()
         let other = try RawClient(port: server.port)
         other.send("GET /hello/x HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(try other.answer().status == 200)
+        #expect(try other.readResponse().status == 200)
         #expect(responder.complete(.text("now")))
         #expect(!responder.complete(.text("again")))
-        #expect(try client.answer().body == "now")
+        #expect(try client.readResponse().body == "now")
     }
 
     @Test func `I16 a handler over its time limit is answered with 504`() async throws {
-        let shelf = Shelf()
-        let server = try Self.server(shelf) { $0.deadline = .milliseconds(30) }
+        let responders = ResponderQueue()
+        let server = try Self.server(responders) { $0.handlerTimeout = .milliseconds(30) }
         defer { server.stop() }
         let client = try RawClient(port: server.port)
         for _ in 0..<3 {
             client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
-            let responder = try await shelf.next()
-            #expect(try client.answer().status == 504)
+            let responder = try await responders.next()
+            #expect(try client.readResponse().status == 504)
             #expect(!responder.complete(.text("late")))
         }
     }
 
     @Test func `stopping answers waiting requests with 503, and the responder outlives the server`() async throws {
-        let shelf = Shelf()
-        let server = try Self.server(shelf)
+        let responders = ResponderQueue()
+        let server = try Self.server(responders)
         let client = try RawClient(port: server.port)
         client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
-        let responder = try await shelf.next()
+        let responder = try await responders.next()
         server.stop()
         server.stop()
-        #expect(try client.answer().status == 503)
+        #expect(try client.readResponse().status == 503)
         #expect(!responder.complete(.text("late")))
-        #expect(throws: RawClient.Failure.self) { try RawClient(port: server.port).answer() }
+        #expect(throws: RawClient.Failure.self) { try RawClient(port: server.port).readResponse() }
     }
 
     @Test func `I16 a body over the limit is refused, however its length is announced`() throws {
@@ -167,21 +169,21 @@ final class Shelf: Sendable {
         defer { server.stop() }
         let announced = try RawClient(port: server.port)
         announced.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10001\r\n\r\n")
-        let refusal = try announced.answer()
+        let refusal = try announced.readResponse()
         #expect(refusal.status == 413 && refusal.headers["connection"]?.lowercased() == "close")
         let chunked = try RawClient(port: server.port)
         chunked.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
         for _ in 0..<11 { chunked.send("3e8\r\n\(String(repeating: "x", count: 1_000))\r\n") }
         chunked.send("0\r\n\r\n")
-        #expect(try chunked.answer().status == 413)
+        #expect(try chunked.readResponse().status == 413)
         let endless = try RawClient(port: server.port)
         endless.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
         for _ in 0..<200 { endless.send("3e8\r\n\(String(repeating: "x", count: 1_000))\r\n") }
-        #expect(throws: RawClient.Failure.self) { try endless.answer() }
+        #expect(throws: RawClient.Failure.self) { try endless.readResponse() }
         let exact = try RawClient(port: server.port)
         exact.send(
             "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10000\r\n\r\n\(String(repeating: "y", count: 10_000))")
-        #expect(try exact.answer().body.count == 10_000)
+        #expect(try exact.readResponse().body.count == 10_000)
     }
 
     @Test(arguments: [1001, 2000, 3000, 5000, 7000])
@@ -191,7 +193,7 @@ final class Shelf: Sendable {
         let client = try RawClient(port: server.port)
         let items = Array(repeating: "a", count: count).joined(separator: "&")
         client.send("GET /hello/bob?\(items) HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(try client.answer().status == 431)
+        #expect(try client.readResponse().status == 431)
     }
 
     @Test(arguments: [10, 100, 300, 1000, 4000])
@@ -222,15 +224,18 @@ final class Shelf: Sendable {
         let server = try WebServer(port: 0, handler: router.handler())
         defer { server.stop() }
         let client = try RawClient(port: server.port)
-        let most = (0..<1000).map { "k\($0)=v" }
-        for (query, answer) in [
+        let allowedItems = (0..<1000).map { "k\($0)=v" }
+        for (query, expectedBody) in [
             ("", ""), ("?", ""), ("?a", "a>"), ("?a=", "a>"), ("?=b", ">b"), ("?a=b=c", "a>b=c"),
             ("?a=1&&a=2&", "a>1|a>2"),
             ("?a=1?b", "a>1?b"), ("?%61+%3D=%C3%A9", "a =>é"),
-            ("?" + most.joined(separator: "&"), most.map { $0.replacing("=", with: ">") }.joined(separator: "|")),
+            (
+                "?" + allowedItems.joined(separator: "&"),
+                allowedItems.map { $0.replacing("=", with: ">") }.joined(separator: "|")
+            ),
         ] {
             client.send("GET /items\(query) HTTP/1.1\r\nHost: a\r\n\r\n")
-            #expect(try client.answer().body == answer, "\(query)")
+            #expect(try client.readResponse().body == expectedBody, "\(query)")
         }
     }
 
@@ -239,7 +244,7 @@ final class Shelf: Sendable {
         defer { server.stop() }
         let client = try RawClient(port: server.port)
         client.send(request.text)
-        #expect(try client.answer().status == request.status)
+        #expect(try client.readResponse().status == request.status)
     }
 
     @Test func `mutated and truncated requests never stop the server`() throws {
@@ -263,34 +268,36 @@ final class Shelf: Sendable {
         }
         let client = try RawClient(port: server.port)
         client.send("GET /hello/x HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(try client.answer().status == 200)
+        #expect(try client.readResponse().status == 200)
     }
 
-    @Test func `clients that disconnect while they wait do no harm`() async throws {
-        let shelf = Shelf()
-        let server = try Self.server(shelf)
+    @Test func `clients may disconnect while they wait`() async throws {
+        let responders = ResponderQueue()
+        let server = try Self.server(responders)
         defer { server.stop() }
         for _ in 0..<50 {
             var client: RawClient? = try RawClient(port: server.port)
             client?.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
-            let responder = try await shelf.next()
+            let responder = try await responders.next()
             client = nil
             responder.complete(.text("to nobody"))
         }
         let client = try RawClient(port: server.port)
         client.send("GET /hello/x HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(try client.answer().status == 200)
+        #expect(try client.readResponse().status == 200)
     }
 
     @Test func `deferred responses may race with deadlines and with the end of the server`() throws {
         for round in 0..<15 {
-            let server = try Self.server { $0.deadline = .milliseconds(round % 3) }
+            let server = try Self.server { $0.handlerTimeout = .milliseconds(round % 3) }
             DispatchQueue.concurrentPerform(iterations: 8) { worker in
                 if worker == 7, round % 2 == 0 { return server.stop() }
                 for _ in 0..<20 {
                     guard let client = try? RawClient(port: server.port) else { return }
                     client.send("GET /thread HTTP/1.1\r\nHost: a\r\n\r\n")
-                    if let answer = try? client.answer() { #expect([200, 503, 504].contains(answer.status)) }
+                    if let response = try? client.readResponse() {
+                        #expect([200, 503, 504].contains(response.status))
+                    }
                 }
             }
             server.stop()

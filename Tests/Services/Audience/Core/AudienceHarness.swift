@@ -55,7 +55,7 @@ struct AudienceHarness {
     }
 
     /// Begins a new epoch at the next input.
-    mutating func begin(_ name: String) -> [Effect] {
+    mutating func beginEpoch(_ name: String) -> [Effect] {
         var effects: [Effect] = []
         self.handle(.leaseEpochBegan(name: name, wasEmpty: false), into: &effects)
         self.rows.commit()

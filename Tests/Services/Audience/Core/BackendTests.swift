@@ -68,7 +68,7 @@ import Testing
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
             .changed([.joined(isFirst: true, count: 1)]))
         let ticket = Ticket(harness.offset)
-        var effects = harness.begin("e2")
+        var effects = harness.beginEpoch("e2")
         let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: ticket, silentFor: 0)
         effects += harness.send(
             .heartbeats(beats: [heartbeat]), .changed([.returned(user: AudienceHarness.alice, count: 1)]))

@@ -62,15 +62,15 @@ import Testing
     @Test func `I6 a ban rejects a later join of the same batch`() {
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
-        let steps = harness.machine.plan(
+        let plannedInputs = harness.machine.plan(
             [
                 (
                     Moment(now: harness.now, offset: 200),
                     AudienceInput(AudienceHarness.key, .banned(user: "alice", until: nil, caller: nil))
                 ), (Moment(now: harness.now, offset: 201), AudienceInput(AudienceHarness.key, .join(caller: caller))),
             ], in: &harness.rows)
-        #expect(steps[0].request == .kick(live: AudienceHarness.key, user: "alice", includesAbsent: true))
-        #expect(steps[1].request == nil)
+        #expect(plannedInputs[0].request == .kick(live: AudienceHarness.key, user: "alice", includesAbsent: true))
+        #expect(plannedInputs[1].request == nil)
         harness.rows.rollback()
         #expect(harness.rows[.bans(AudienceHarness.key)] == nil)
     }

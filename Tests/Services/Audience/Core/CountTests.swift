@@ -45,10 +45,10 @@ import Testing
         let machine = AudienceMachine(partition: 0)
         var rows = AudienceMachine.Rows()
         let moment = Moment(now: Timestamp(milliseconds: 5), offset: 9)
-        let steps = machine.plan(
+        let plannedInputs = machine.plan(
             [(moment, AudienceInput(AudienceHarness.key, .opened(epoch: 7, owner: AudienceHarness.owner)))], in: &rows)
         var effects: [Effect] = []
-        machine.handle(.leasesAnswered(steps[0], .nothing), in: &rows, at: moment, into: &effects)
+        machine.handle(.leasesAnswered(plannedInputs[0], .nothing), in: &rows, at: moment, into: &effects)
         #expect(
             effects == [
                 .count(CountRecord(app: "demo", live: "stage-1", epoch: 7, count: 0, totalViewers: 0, at: moment.now))

@@ -56,9 +56,9 @@ import Testing
 
     @Test func `where several devices are allowed, a join replaces no other device`() {
         var harness = Self.harness(.several)
-        let step = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
-        guard case .join(_, _, _, _, _, isOnly: false)? = step.request else {
-            return #expect(Bool(false), "the other sessions give way")
+        let planned = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
+        guard case .join(_, _, _, _, _, isOnly: false)? = planned.request else {
+            return #expect(Bool(false), "the other sessions are removed")
         }
         #expect(
             AudienceHarness.notices(
@@ -104,7 +104,7 @@ import Testing
         let resuming = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: harness.offset)
         let rejected = harness.send(.join(caller: resuming), .changed([.ticketVoid]))
         #expect(AudienceHarness.rejection(resuming, rejected) == .staleTicket)
-        #expect(AudienceHarness.refusalReason(rejected) == nil, "it may have left: no kick is known")
+        #expect(AudienceHarness.refusalReason(rejected) == nil, "the session may have left: no kick is recorded")
 
         let late = AudienceHarness.caller(AudienceHarness.alice, 3, ticket: 102)
         let kick = AudienceCommand.kick(
@@ -115,10 +115,10 @@ import Testing
                 input: AudienceInput?.some(AudienceInput(AudienceHarness.key, command))
             )
         }
-        let steps = harness.machine.plan(inputs, in: &harness.rows)
+        let plannedInputs = harness.machine.plan(inputs, in: &harness.rows)
         var effects: [Effect] = []
-        harness.handle(.leasesUnavailable(batch: steps, mayHaveRun: false), into: &effects)
-        for step in steps { harness.handle(.leasesAnswered(step, .unavailable), into: &effects) }
+        harness.handle(.leasesUnavailable(batch: plannedInputs, mayHaveRun: false), into: &effects)
+        for planned in plannedInputs { harness.handle(.leasesAnswered(planned, .unavailable), into: &effects) }
         #expect(AudienceHarness.rejection(late, effects) == .staleTicket)
         #expect(AudienceHarness.refusalReason(effects) == "byAdmin")
         #expect(!effects.contains(AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice))))

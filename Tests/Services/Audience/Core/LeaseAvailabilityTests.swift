@@ -39,7 +39,7 @@ import Testing
         #expect(harness.plan(nil).request == .tick(limit: 5000))
         _ = harness.sendUnavailable(nil)
         #expect(harness.plan(nil).request == .tick(limit: 0))
-        _ = harness.begin("e2")
+        _ = harness.beginEpoch("e2")
         #expect(harness.plan(nil).request == .tick(limit: 0))
         _ = harness.tick(after: .seconds(12))
         #expect(harness.plan(nil).request == .tick(limit: 5000))
@@ -81,7 +81,7 @@ import Testing
         harness.now = harness.now + .seconds(5)
         let began = harness.now
         #expect(
-            harness.begin("e2") == [
+            harness.beginEpoch("e2") == [
                 .presenceEpoch(PresenceEpochRecord(partition: 3, epoch: "e2")), harness.count(1, of: 1, stale: true),
             ])
         // A gateway's heartbeat arrives before its assertion, and a leave arrives while other sessions are not
@@ -112,7 +112,7 @@ import Testing
 
     @Test func `I5 another epoch is needed when Redis is lost while an epoch settles`() {
         var harness = AudienceHarness()
-        _ = harness.begin("e2")
+        _ = harness.beginEpoch("e2")
         _ = harness.sendUnavailable(nil)
         #expect(harness.rows.partition.needsEpoch)
         #expect(harness.rows.partition.settlesAt == nil)
@@ -122,13 +122,14 @@ import Testing
     @Test
     func `the count of a live that opens while an epoch settles is fresh, while Redis is unreachable it is stale`() {
         var harness = AudienceHarness()
-        _ = harness.begin("e2")
+        _ = harness.beginEpoch("e2")
         let other = LiveKey("demo", "other")
         func open(_ offset: Int64) -> [Effect] {
             let input = AudienceInput(other, .opened(epoch: offset, owner: AudienceHarness.bob))
-            let steps = harness.machine.plan([(Moment(now: harness.now, offset: offset), input)], in: &harness.rows)
+            let plannedInputs = harness.machine.plan(
+                [(Moment(now: harness.now, offset: offset), input)], in: &harness.rows)
             var effects: [Effect] = []
-            harness.handle(.leasesAnswered(steps[0], .nothing), into: &effects)
+            harness.handle(.leasesAnswered(plannedInputs[0], .nothing), into: &effects)
             return effects
         }
         for case .count(let record) in open(400) { #expect(!record.stale) }

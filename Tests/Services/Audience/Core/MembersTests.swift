@@ -22,9 +22,9 @@ import Testing
 
     @Test func `a join requests a lease for a session whose ticket is the offset of the join`() {
         var harness = AudienceHarness(policies: Policies(["demo": AppPolicy(maxAudience: 9)]))
-        let step = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
+        let planned = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
         let member = Presence(session: "s1", user: AudienceHarness.alice, ticket: Ticket(harness.offset), silentFor: 0)
-        #expect(step.request == .join(live: AudienceHarness.key, owner: "host", member: member, limit: 9))
+        #expect(planned.request == .join(live: AudienceHarness.key, owner: "host", member: member, limit: 9))
     }
 
     @Test func `neither the join of a user's second device nor the leave of one of two devices is published`() {
@@ -131,7 +131,7 @@ import Testing
     @Test func `the end of a live clears its leases, removes its count and rejects the joins of the same batch`() {
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
-        let steps = harness.machine.plan(
+        let plannedInputs = harness.machine.plan(
             [
                 (Moment(now: harness.now, offset: 200), AudienceInput(AudienceHarness.key, .join(caller: caller))),
                 (
@@ -139,11 +139,11 @@ import Testing
                     AudienceInput(AudienceHarness.key, .ended(epoch: 7, ending: AudienceHarness.ending))
                 ),
             ], in: &harness.rows)
-        #expect(steps[1].request == .clear(live: AudienceHarness.key))
+        #expect(plannedInputs[1].request == .clear(live: AudienceHarness.key))
         var effects: [Effect] = []
         let change = LeaseChange.joined(isFirst: true, count: 1)
-        harness.handle(.leasesAnswered(steps[0], .changed([change])), into: &effects)
-        harness.handle(.leasesAnswered(steps[1], .nothing), into: &effects)
+        harness.handle(.leasesAnswered(plannedInputs[0], .changed([change])), into: &effects)
+        harness.handle(.leasesAnswered(plannedInputs[1], .nothing), into: &effects)
         #expect(AudienceHarness.rejection(caller, effects) == .noSuchRoomOnEntry)
         // The end is passed on to the fan-out with the total of viewers (R3.56).
         #expect(effects.count == 3)

@@ -90,7 +90,7 @@ import Testing
             .changed([.joined(isFirst: true, count: 1)]))
         harness.now = harness.now + .seconds(5)
         var reports = AudienceHarness.occupancies(harness.sendUnavailable(nil))
-        reports += AudienceHarness.occupancies(harness.begin("e2"))
+        reports += AudienceHarness.occupancies(harness.beginEpoch("e2"))
         let member = Presence(session: "s1", user: AudienceHarness.alice, ticket: Ticket(harness.offset), silentFor: 0)
         reports += AudienceHarness.occupancies(
             harness.send(.assert(members: [member]), .changed([.asserted(count: 1)])))
@@ -104,7 +104,7 @@ import Testing
 
     @Test func `I5 an owner who left during the loss of the leases is reported as offline once that is confirmed`() {
         var (harness, _) = self.hosted()
-        _ = harness.begin("e2")
+        _ = harness.beginEpoch("e2")
         #expect(AudienceHarness.occupancies(harness.tick(after: .seconds(12))).isEmpty)
         let effects = harness.send(.confirm(user: "host"), .membership(isMember: false))
         #expect(
@@ -126,7 +126,7 @@ import Testing
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
             .changed([.joined(isFirst: true, count: 1)]))
         harness.now = harness.now + .seconds(5)
-        _ = harness.begin("e2")
+        _ = harness.beginEpoch("e2")
         #expect(AudienceHarness.occupancies(harness.tick(after: .seconds(12))).isEmpty)
         let effects = harness.send(.confirm(user: "host"), .membership(isMember: false))
         #expect(AudienceHarness.occupancies(effects) == [AudienceHarness.occupancy(.left, isEmpty: true)])
@@ -147,7 +147,7 @@ import Testing
         empty.now = empty.now + .seconds(5)
         // alice's join cannot be stored in Redis. The live must not be reported as empty until that is certain.
         _ = empty.sendUnavailable(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
-        _ = empty.begin("e2")
+        _ = empty.beginEpoch("e2")
         #expect(AudienceHarness.occupancies(empty.tick(after: .seconds(11))).isEmpty)
         let settled = empty.tick(after: .seconds(1))
         #expect(AudienceHarness.occupancies(settled).isEmpty, "the owner is here as far as is known")
@@ -160,7 +160,7 @@ import Testing
         var (harness, _) = self.hosted()
         _ = harness.sendUnavailable(.confirm(user: "host"))
         #expect(harness.rows.partition.needsEpoch)
-        _ = harness.begin("e2")
+        _ = harness.beginEpoch("e2")
         #expect(
             harness.tick(after: .seconds(12)).contains(
                 .audience(AudienceInput(AudienceHarness.key, .confirm(user: "host")))))
@@ -171,7 +171,7 @@ import Testing
         _ = harness.tick(
             after: .seconds(91), [.expired(live: AudienceHarness.key, user: AudienceHarness.owner, count: 0)])
         harness.now = harness.now + .seconds(5)
-        _ = harness.begin("e2")
+        _ = harness.beginEpoch("e2")
         let resuming = AudienceHarness.caller(AudienceHarness.owner, 5, ticket: 102)
         let effects = harness.send(.join(caller: resuming), .changed([.joined(isFirst: true, count: 0)]))
         #expect(effects.contains(AudienceHarness.userPresent(AudienceHarness.owner)))
@@ -185,7 +185,7 @@ import Testing
     @Test func `I5 the resume of a viewer while the leases are uncertain is not published as a join`() {
         var harness = AudienceHarness()
         let ticket = harness.joinAlice()
-        _ = harness.begin("e2")
+        _ = harness.beginEpoch("e2")
         let resuming = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: ticket)
         #expect(
             harness.send(.join(caller: resuming), .changed([.joined(isFirst: true, count: 1)]))

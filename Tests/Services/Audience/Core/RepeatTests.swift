@@ -9,8 +9,8 @@ import Testing
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
         let first = harness.send(.join(caller: caller), .changed([.joined(isFirst: true, count: 1)]))
-        let step = harness.plan(.join(caller: caller))
-        #expect(step.request == nil)
+        let planned = harness.plan(.join(caller: caller))
+        #expect(planned.request == nil)
         #expect(harness.send(.join(caller: caller)) == Array(first.suffix(1)))
     }
 
@@ -55,20 +55,20 @@ import Testing
         _ = harness.send(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
             .changed([.joined(isFirst: true, count: 1)]))
-        let given = harness.offset
+        let issued = harness.offset
         // The first ticket equals the offset of the join that carries it.
-        let never = [given + 1, -1, 0, opened - 1, opened, Int64.max]
-        for (index, ticket) in never.enumerated() {
+        let neverIssued = [issued + 1, -1, 0, opened - 1, opened, Int64.max]
+        for (index, ticket) in neverIssued.enumerated() {
             let caller = AudienceHarness.caller(AudienceHarness.bob, Int64(index + 1), ticket: ticket)
             let effects = harness.send(.join(caller: caller))
             #expect(AudienceHarness.rejection(caller, effects) == .staleTicket, "ticket \(ticket) at \(harness.offset)")
             #expect(effects.count == 1)
         }
-        let back = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: given)
+        let back = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: issued)
         let answer = harness.send(.join(caller: back), .changed([.joined(isFirst: false, count: 1)]))
         #expect(
             answer == [AudienceHarness.reply(back, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))])
-        let expired = AudienceHarness.caller(AudienceHarness.alice, 3, ticket: given)
+        let expired = AudienceHarness.caller(AudienceHarness.alice, 3, ticket: issued)
         let rejoin = harness.send(.join(caller: expired), .changed([.joined(isFirst: true, count: 1)]))
         #expect(
             rejoin.contains(AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice))),
@@ -93,15 +93,15 @@ import Testing
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
         let input = AudienceInput(AudienceHarness.key, .join(caller: caller))
-        let steps = harness.machine.plan(
+        let plannedInputs = harness.machine.plan(
             [(Moment(now: harness.now, offset: 200), input), (Moment(now: harness.now, offset: 201), input)],
             in: &harness.rows)
-        #expect(steps[0].request != nil)
-        #expect(steps[1].request == nil)
+        #expect(plannedInputs[0].request != nil)
+        #expect(plannedInputs[1].request == nil)
         var effects: [Effect] = []
         let change = LeaseChange.joined(isFirst: true, count: 1)
-        harness.handle(.leasesAnswered(steps[0], .changed([change])), into: &effects)
-        harness.handle(.leasesAnswered(steps[1], .nothing), into: &effects)
+        harness.handle(.leasesAnswered(plannedInputs[0], .changed([change])), into: &effects)
+        harness.handle(.leasesAnswered(plannedInputs[1], .nothing), into: &effects)
         let answer = AudienceHarness.reply(caller, .joined(ticket: Ticket(200), epoch: 7, confirmed: true))
         #expect(effects.filter { $0 == answer }.count == 2)
         #expect(effects.count == 6)
@@ -134,8 +134,8 @@ import Testing
         var harness = AudienceHarness()
         let before = harness.rows.sortedKeys.map { harness.rows[$0] }
         var effects: [Effect] = []
-        let step = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
-        harness.handle(.leasesAnswered(step, .changed([])), into: &effects)
+        let planned = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
+        harness.handle(.leasesAnswered(planned, .changed([])), into: &effects)
         harness.rows.rollback()
         #expect(harness.rows.sortedKeys.map { harness.rows[$0] } == before)
     }

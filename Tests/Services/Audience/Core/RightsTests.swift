@@ -100,10 +100,10 @@ import Testing
         let nameless = [
             AudienceHarness.tip(.messageDisabled(user: UserInfo(userID: "alice"), isDisable: false, until: nil))
         ]
-        #expect(harness.send(end, .profile(nil)) == nameless, "it is not here")
+        #expect(harness.send(end, .profile(nil)) == nameless, "the user is not in the live")
         var away = AudienceHarness()
         let announced = away.sendUnavailable(end)
-        #expect(announced.filter { nameless.contains($0) } == nameless, "nobody knows who is here")
+        #expect(announced.filter { nameless.contains($0) } == nameless, "the leases are not available")
     }
 
     /// Rules: R2.13.
@@ -125,7 +125,7 @@ import Testing
                 .join(caller: AudienceHarness.caller(owner, 6)), .changed([.joined(isFirst: true, count: 0)]))
             #expect(
                 entered.contains(AudienceHarness.ownerProfile(owner)) == isTold,
-                "one without a name keeps the live's for it")
+                "an owner without a name keeps the name in the directory")
         }
     }
 

@@ -49,28 +49,28 @@ import Testing
         var policy = AppPolicy()
         policy.devices = seed % 2 == 0 ? .several : .one
         policy.hasWebhooks = true
-        let calm = try PartitionHarness(redis: self.redis.port, policy: policy)
-        Self.writeRandom(seed, into: calm)
-        try calm.run()
+        let undisturbed = try PartitionHarness(redis: self.redis.port, policy: policy)
+        Self.writeRandom(seed, into: undisturbed)
+        try undisturbed.run()
 
         _ = try PlainRedisClient(port: self.redis.port).run("FLUSHALL")
-        let stormy = try PartitionHarness(redis: self.redis.port, policy: policy)
-        Self.writeRandom(seed, into: stormy)
+        let crashing = try PartitionHarness(redis: self.redis.port, policy: policy)
+        Self.writeRandom(seed, into: crashing)
         var chance = SeededRandom(seed: seed &+ 100)
-        while stormy.committedOffset < calm.committedOffset {
-            _ = try stormy.process(count: Int.random(in: 1...20, using: &chance))
+        while crashing.committedOffset < undisturbed.committedOffset {
+            _ = try crashing.process(count: Int.random(in: 1...20, using: &chance))
             switch Int.random(in: 0..<10, using: &chance) {
-            case 0..<2: stormy.rollback()
-            case 2: try stormy.replaceOwner()
-            default: stormy.commit()
+            case 0..<2: crashing.rollback()
+            case 2: try crashing.replaceOwner()
+            default: crashing.commit()
             }
         }
-        while stormy.committedOffset < stormy.inbox.count { try stormy.run() }
-        Self.expectSame(stormy.published, calm.published)
-        #expect(PartitionHarness.joinedUsers(calm.published).count > 10)
-        #expect(PartitionHarness.leftUsers(calm.published).count > 10)
-        #expect(PartitionHarness.occupancies(calm.published).count > 10)
-        let codes = PartitionHarness.results(calm.published).compactMap {
+        while crashing.committedOffset < crashing.inbox.count { try crashing.run() }
+        Self.expectSame(crashing.published, undisturbed.published)
+        #expect(PartitionHarness.joinedUsers(undisturbed.published).count > 10)
+        #expect(PartitionHarness.leftUsers(undisturbed.published).count > 10)
+        #expect(PartitionHarness.occupancies(undisturbed.published).count > 10)
+        let codes = PartitionHarness.results(undisturbed.published).compactMap {
             if case .failure(let error) = $0 { error.code } else { ReplyCode?.none }
         }
         #expect(codes.contains(.banned))
@@ -80,7 +80,7 @@ import Testing
     @Test func `a former owner that wakes up is fenced and changes nothing`() throws {
         let partition = try PartitionHarness(redis: self.redis.port)
         try partition.run()
-        let sleeper = try partition.replaceOwner()
+        let formerOwner = try partition.replaceOwner()
         try partition.run()
         let raw = try PlainRedisClient(port: self.redis.port)
         let before = try raw.run("HGETALL", "{audience.0}:state")
@@ -88,12 +88,12 @@ import Testing
         partition.write(command)
         var effects: [Effect] = []
         #expect(throws: ProcessorError.fenced) {
-            try sleeper.process(partition.inbox.suffix(1), effects: &effects)
+            try formerOwner.process(partition.inbox.suffix(1), effects: &effects)
         }
         #expect(try raw.run("HGETALL", "{audience.0}:state") == before)
         // The former owner is also fenced on a new connection.
         #expect(throws: ProcessorError.fenced) {
-            try sleeper.process(partition.inbox.suffix(1), effects: &effects)
+            try formerOwner.process(partition.inbox.suffix(1), effects: &effects)
         }
         #expect(PartitionHarness.joinedUsers(try partition.run()) == ["late"])
     }
@@ -114,7 +114,7 @@ import Testing
         #expect(OutboxCursor(text: cursor.text) == cursor)
         cursor.epoch = "12.1.abcdef"
         cursor.id = 77
-        cursor.now = Timestamp(milliseconds: 1_700_000_000_123)
+        cursor.latestTime = Timestamp(milliseconds: 1_700_000_000_123)
         #expect(OutboxCursor(text: cursor.text) == cursor)
         #expect(OutboxCursor(text: "") == OutboxCursor())
     }
@@ -178,10 +178,11 @@ import Testing
             let pause = Milliseconds(Int64.random(in: 0..<1000, using: &chance))
             switch Int.random(in: 0..<20, using: &chance) {
             case 0..<6:
-                // Some users resume with their old ticket, which may be void.
-                let since = Bool.random(using: &chance) ? ticket : nil
+                // Some users resume with their earlier ticket, which may be revoked.
+                let earlierTicket = Bool.random(using: &chance) ? ticket : nil
                 tickets["\(name)\(session)"] = partition.write(
-                    .join(caller: PartitionHarness.caller(name, counter, ticket: since, session: session)), after: pause
+                    .join(caller: PartitionHarness.caller(name, counter, ticket: earlierTicket, session: session)),
+                    after: pause
                 )
             case 6..<9:
                 let caller = PartitionHarness.caller(name, counter, ticket: ticket, session: session)

@@ -4,9 +4,9 @@ import Presence
 import TestSupport
 import Testing
 
-/// Values in Redis that no script has written so: after a mistake of an operator, an eviction or a restored copy.
+/// Values in Redis that no script has written: after a mistake of an operator, an eviction or a restored copy.
 ///
-/// Redis holds nothing that cannot be made again. So each of them costs one epoch, and none stops the partition.
+/// Gateways can assert all sessions again. So a damaged value costs one epoch, and never stops the partition.
 @Suite(.timeLimit(.minutes(2))) struct DamagedLeasesTests {
     private let fixture: RedisFixture
     private var partition: PartitionHarness { self.fixture.partition }

@@ -74,7 +74,7 @@ final class PresenceShellHarness {
         let place = TopicPartition(PlazaTopic.audienceInbox.rawValue, Int32(partition))
         let group = try KafkaConsumer(self.settings, group: "audience")
         defer { group.close() }
-        let committed = try group.committed([place], timeout: .seconds(10))[place] ?? nil
+        let committed = try group.committedOffsets(of: [place], timeout: .seconds(10))[place] ?? nil
         guard let offset = committed?.offset else { throw TestFailure("nothing is committed for \(place)") }
         let record = ProcessingAttempts.Record(
             offset: offset, step: 0, count: 0, aloneUntil: offset + 1000, process: "dead")

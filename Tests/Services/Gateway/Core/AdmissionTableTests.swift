@@ -17,35 +17,35 @@ import Testing
 
     @Test func `I16 an address has so many connections, and each that ends makes room`() {
         var table = self.table { $0.connectionsPerAddress = 2 }
-        let first = ["x", "x", "x", "y"].map { table.connected($0) }
+        let first = ["x", "x", "x", "y"].map { table.admitConnection(from: $0) }
         #expect(first == [true, true, false, true])
-        table.disconnected("x")
-        let second = ["x", "x"].map { table.connected($0) }
+        table.removeConnection(from: "x")
+        let second = ["x", "x"].map { table.admitConnection(from: $0) }
         #expect(second == [true, false])
     }
 
     @Test func `I16 a user has so many connections, and a replaced one does not count against the next`() {
         var table = self.table { $0.connectionsPerUser = 2 }
-        #expect(table.loggedIn(self.bob, role: .user, isReplacing: false) == nil)
-        #expect(table.loggedIn(self.bob, role: .user, isReplacing: false) == nil)
-        #expect(table.loggedIn(self.bob, role: .user, isReplacing: false) == .connectionsPerUser)
-        #expect(table.loggedIn(self.bob, role: .user, isReplacing: true) == nil)
-        table.loggedOut(self.bob)
-        #expect(table.loggedIn(self.bob, role: .user, isReplacing: false) == .connectionsPerUser)
-        #expect(table.loggedIn(self.bob, role: .server, isReplacing: false) == nil)
+        #expect(table.admitLogin(self.bob, role: .user, isReplacing: false) == nil)
+        #expect(table.admitLogin(self.bob, role: .user, isReplacing: false) == nil)
+        #expect(table.admitLogin(self.bob, role: .user, isReplacing: false) == .connectionsPerUser)
+        #expect(table.admitLogin(self.bob, role: .user, isReplacing: true) == nil)
+        table.removeLogin(self.bob)
+        #expect(table.admitLogin(self.bob, role: .user, isReplacing: false) == .connectionsPerUser)
+        #expect(table.admitLogin(self.bob, role: .server, isReplacing: false) == nil)
         let other = UserKey(AppID("b"), UserID("bob"))
-        #expect(table.loggedIn(other, role: .user, isReplacing: false) == nil, "of another app")
+        #expect(table.admitLogin(other, role: .user, isReplacing: false) == nil, "of another app")
     }
 
     @Test func `I16 an app has its share of the connections`() {
         var table = self.table(ofApp: 3)
         func key(_ app: String, _ user: Int) -> UserKey { UserKey(AppID(app), UserID("u\(user)")) }
-        for user in 0..<3 { #expect(table.loggedIn(key("a", user), role: .user, isReplacing: false) == nil) }
-        #expect(table.loggedIn(key("a", 9), role: .user, isReplacing: false) == .connectionsPerApp)
-        #expect(table.loggedIn(key("a", 9), role: .server, isReplacing: false) == .connectionsPerApp)
-        #expect(table.loggedIn(key("b", 0), role: .user, isReplacing: false) == nil)
-        table.loggedOut(key("a", 0))
-        #expect(table.loggedIn(key("a", 9), role: .user, isReplacing: false) == nil)
+        for user in 0..<3 { #expect(table.admitLogin(key("a", user), role: .user, isReplacing: false) == nil) }
+        #expect(table.admitLogin(key("a", 9), role: .user, isReplacing: false) == .connectionsPerApp)
+        #expect(table.admitLogin(key("a", 9), role: .server, isReplacing: false) == .connectionsPerApp)
+        #expect(table.admitLogin(key("b", 0), role: .user, isReplacing: false) == nil)
+        table.removeLogin(key("a", 0))
+        #expect(table.admitLogin(key("a", 9), role: .user, isReplacing: false) == nil)
     }
 
     /// Rules: R12.8.
@@ -54,16 +54,16 @@ import Testing
         var joins = 0
         for second in 0..<3600 {
             let now = Int64(second) * 1_000_000
-            if table.call(.membership, of: self.bob, at: now) == nil,
-                table.call(.join(LiveID("x")), of: self.bob, at: now) == nil
+            if table.admitCall(.membership, of: self.bob, at: now) == nil,
+                table.admitCall(.join(LiveID("x")), of: self.bob, at: now) == nil
             {
                 joins += 1
             }
         }
         #expect(joins <= 30 * 61)
         let now: Int64 = 3600 * 1_000_000
-        #expect(table.call(.join(LiveID("y")), of: self.bob, at: now) == nil, "another live")
-        #expect(table.call(.join(LiveID("x")), of: UserKey(AppID("a"), UserID("eve")), at: now) == nil)
+        #expect(table.admitCall(.join(LiveID("y")), of: self.bob, at: now) == nil, "another live")
+        #expect(table.admitCall(.join(LiveID("x")), of: UserKey(AppID("a"), UserID("eve")), at: now) == nil)
     }
 
     @Test func `each kind of call has its own rate`() {
@@ -71,24 +71,24 @@ import Testing
             limits.gifts = RateLimit(2)
             limits.reads = RateLimit(3)
         }
-        for _ in 0..<2 { #expect(table.call(.gift, of: self.bob, at: 0) == nil) }
-        #expect(table.call(.gift, of: self.bob, at: 0) == Milliseconds(500))
-        for _ in 0..<3 { #expect(table.call(.read, of: self.bob, at: 0) == nil) }
-        #expect(table.call(.read, of: self.bob, at: 0) != nil)
-        #expect(table.call(.deviceChange, of: self.bob, at: 0) == nil)
-        #expect(table.call(.gift, of: self.bob, at: 500_000) == nil)
-        #expect(table.handshake(of: "x", at: 0) == nil)
+        for _ in 0..<2 { #expect(table.admitCall(.gift, of: self.bob, at: 0) == nil) }
+        #expect(table.admitCall(.gift, of: self.bob, at: 0) == Milliseconds(500))
+        for _ in 0..<3 { #expect(table.admitCall(.read, of: self.bob, at: 0) == nil) }
+        #expect(table.admitCall(.read, of: self.bob, at: 0) != nil)
+        #expect(table.admitCall(.deviceChange, of: self.bob, at: 0) == nil)
+        #expect(table.admitCall(.gift, of: self.bob, at: 500_000) == nil)
+        #expect(table.admitHandshake(from: "x", at: 0) == nil)
     }
 
     /// Rules: R12.8.
     @Test func `a call that names many users counts once for each, and at most as the whole limit`() {
         var table = self.table { $0.sanctions = RateLimit(10) }
-        #expect(table.call(.sanction, of: self.bob, counting: 4, at: 0) == nil)
-        #expect(table.call(.sanction, of: self.bob, counting: 6, at: 0) == nil)
-        #expect(table.call(.sanction, of: self.bob, counting: 20, at: 0) == Milliseconds(1000))
-        #expect(table.call(.sanction, of: self.bob, counting: 20, at: 999_000) == Milliseconds(1))
-        #expect(table.call(.sanction, of: self.bob, counting: 20, at: 1_000_000) == nil)
-        #expect(table.call(.sanction, of: self.bob, at: 1_000_000) == Milliseconds(100))
+        #expect(table.admitCall(.sanction, of: self.bob, counting: 4, at: 0) == nil)
+        #expect(table.admitCall(.sanction, of: self.bob, counting: 6, at: 0) == nil)
+        #expect(table.admitCall(.sanction, of: self.bob, counting: 20, at: 0) == Milliseconds(1000))
+        #expect(table.admitCall(.sanction, of: self.bob, counting: 20, at: 999_000) == Milliseconds(1))
+        #expect(table.admitCall(.sanction, of: self.bob, counting: 20, at: 1_000_000) == nil)
+        #expect(table.admitCall(.sanction, of: self.bob, at: 1_000_000) == Milliseconds(100))
     }
 
     @Test(

@@ -4,46 +4,46 @@ import MachineKit
 import Testing
 
 @Suite struct BatchingPolicyTests {
-    private var gathering = BatchingPolicy<Int>(gap: Milliseconds(8), limit: 3)
+    private var policy = BatchingPolicy<Int>(gap: Milliseconds(8), limit: 3)
 
     private static func at(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: milliseconds) }
 
     @Test mutating func `records that are a gap apart are sent immediately`() {
-        for number in 0..<5 { #expect(self.gathering.add(number, now: Self.at(Int64(number) * 8)) == .send) }
+        for number in 0..<5 { #expect(self.policy.add(number, now: Self.at(Int64(number) * 8)) == .send) }
     }
 
     @Test mutating func `records that are closer together are sent together, in order, after the gap`() {
-        #expect(self.gathering.add(1, now: Self.at(100)) == .send)
-        #expect(self.gathering.add(2, now: Self.at(101)) == .begin)
-        #expect(self.gathering.due == Self.at(108))
-        #expect(self.gathering.add(3, now: Self.at(107)) == .wait)
-        #expect(self.gathering.take(now: Self.at(108)) == [2, 3])
-        #expect(self.gathering.due == Self.at(116))
-        #expect(self.gathering.add(4, now: Self.at(110)) == .wait)
-        #expect(self.gathering.take(now: Self.at(116)) == [4])
+        #expect(self.policy.add(1, now: Self.at(100)) == .send)
+        #expect(self.policy.add(2, now: Self.at(101)) == .scheduleBatch)
+        #expect(self.policy.nextBatchAt == Self.at(108))
+        #expect(self.policy.add(3, now: Self.at(107)) == .wait)
+        #expect(self.policy.takeBatch(now: Self.at(108)) == [2, 3])
+        #expect(self.policy.nextBatchAt == Self.at(116))
+        #expect(self.policy.add(4, now: Self.at(110)) == .wait)
+        #expect(self.policy.takeBatch(now: Self.at(116)) == [4])
     }
 
     @Test mutating func `no record overtakes the buffered ones, even if they are taken late`() {
-        #expect(self.gathering.add(1, now: Self.at(100)) == .send)
-        #expect(self.gathering.add(2, now: Self.at(101)) == .begin)
-        #expect(self.gathering.add(3, now: Self.at(500)) == .wait)
-        #expect(self.gathering.take(now: Self.at(501)) == [2, 3])
+        #expect(self.policy.add(1, now: Self.at(100)) == .send)
+        #expect(self.policy.add(2, now: Self.at(101)) == .scheduleBatch)
+        #expect(self.policy.add(3, now: Self.at(500)) == .wait)
+        #expect(self.policy.takeBatch(now: Self.at(501)) == [2, 3])
     }
 
     @Test mutating func `after a whole gap without records the next record is sent immediately`() {
-        #expect(self.gathering.add(1, now: Self.at(100)) == .send)
-        #expect(self.gathering.add(2, now: Self.at(101)) == .begin)
-        #expect(self.gathering.take(now: Self.at(108)) == [2])
-        #expect(self.gathering.take(now: Self.at(116)).isEmpty)
-        #expect(self.gathering.add(3, now: Self.at(117)) == .send)
-        #expect(self.gathering.add(4, now: Self.at(118)) == .begin)
+        #expect(self.policy.add(1, now: Self.at(100)) == .send)
+        #expect(self.policy.add(2, now: Self.at(101)) == .scheduleBatch)
+        #expect(self.policy.takeBatch(now: Self.at(108)) == [2])
+        #expect(self.policy.takeBatch(now: Self.at(116)).isEmpty)
+        #expect(self.policy.add(3, now: Self.at(117)) == .send)
+        #expect(self.policy.add(4, now: Self.at(118)) == .scheduleBatch)
     }
 
     @Test mutating func `I16 a full buffer refuses records until the next take`() {
-        #expect(self.gathering.add(0, now: Self.at(100)) == .send)
-        #expect((1...3).map { self.gathering.add($0, now: Self.at(101)) } == [.begin, .wait, .wait])
-        #expect(self.gathering.add(4, now: Self.at(102)) == .full)
-        #expect(self.gathering.take(now: Self.at(108)) == [1, 2, 3])
-        #expect(self.gathering.add(5, now: Self.at(109)) == .wait)
+        #expect(self.policy.add(0, now: Self.at(100)) == .send)
+        #expect((1...3).map { self.policy.add($0, now: Self.at(101)) } == [.scheduleBatch, .wait, .wait])
+        #expect(self.policy.add(4, now: Self.at(102)) == .refuse)
+        #expect(self.policy.takeBatch(now: Self.at(108)) == [1, 2, 3])
+        #expect(self.policy.add(5, now: Self.at(109)) == .wait)
     }
 }

@@ -21,14 +21,14 @@ import Testing
     private func joining() -> Session {
         var session = Session(at: 0)
         session.loggedIn(until: 1_000_000)
-        session.began(5, .create("a", isLateRetry: false), "create", at: 0)
+        session.registerCall(5, .create("a", isLateRetry: false), "create", at: 0)
         let ended = session.answered(5, .success(result: Self.created))?.conclusion
         let expected = Session.Conclusion.created("a", Self.created, isLateRetry: false)
         #expect(ended == expected)
         #expect(session.live == nil)
         let verdict = session.verdict(on: 5, .joinCreated("a", Self.created), in: nil)
         #expect(verdict == .proceed)
-        session.began(5, .joinCreated("a", Self.created), "join", at: 40, since: 0)
+        session.registerCall(5, .joinCreated("a", Self.created), "join", at: 40, since: 0)
         return session
     }
 
@@ -39,7 +39,7 @@ import Testing
         #expect(joined == Self.joined)
         #expect(session.live == "a")
         #expect(session.ticket == Ticket(100))
-        #expect(session.openCalls == 0)
+        #expect(session.openCallCount == 0)
     }
 
     /// Rules: R3.66.
@@ -65,12 +65,12 @@ import Testing
 
     @Test func `a create that is refused joins nothing`() {
         var session = Session(at: 0)
-        session.began(5, .create("a", isLateRetry: false), "create", at: 0)
+        session.registerCall(5, .create("a", isLateRetry: false), "create", at: 0)
         let refusal = Outcome.failure(error: ReplyError(.roomExists, "taken"))
         let ended = session.answered(5, refusal)?.conclusion
         #expect(ended == .reply(refusal))
         #expect(session.membership == .outside)
-        #expect(session.openCalls == 0)
+        #expect(session.openCallCount == 0)
     }
 
     @Test func `a second reply to a record that was resent changes nothing`() {
@@ -80,29 +80,29 @@ import Testing
         let joined = session.answered(5, Self.join)?.conclusion
         #expect(joined == Self.joined)
         var again = Session(at: 0)
-        again.began(5, .create("a", isLateRetry: false), "create", at: 0)
+        again.registerCall(5, .create("a", isLateRetry: false), "create", at: 0)
         let early = again.answered(5, Self.join)
         #expect(early == nil, "the join of the call's first try")
-        #expect(again.openCalls == 1)
+        #expect(again.openCallCount == 1)
     }
 
     @Test func `both records together have 10 s`() {
         var session = Session(at: 0)
         session.loggedIn(until: 1_000_000)
-        session.began(5, .create("a", isLateRetry: false), "create", at: 0)
-        session.began(6, .plain, "other", at: 3000)
+        session.registerCall(5, .create("a", isLateRetry: false), "create", at: 0)
+        session.registerCall(6, .plain, "other", at: 3000)
         _ = session.answered(5, .success(result: Self.created))
-        session.began(5, .joinCreated("a", Self.created), "join", at: 4000, since: 0)
-        #expect(session.takeDueForResend(at: 6000) == ["join", "other"])
-        #expect(session.sweep(at: 9999).isEmpty)
-        #expect(session.sweep(at: 10_000).map(\.id) == [5])
+        session.registerCall(5, .joinCreated("a", Self.created), "join", at: 4000, since: 0)
+        #expect(session.takeRecordsToResend(at: 6000) == ["join", "other"])
+        #expect(session.failOverdueCalls(at: 9999).isEmpty)
+        #expect(session.failOverdueCalls(at: 10_000).map(\.id) == [5])
         #expect(session.membership == .outside)
-        #expect(session.openCalls == 1)
+        #expect(session.openCallCount == 1)
     }
 
     @Test func `a client in another live cannot create and join`() {
         var session = Session(at: 0)
-        session.began(1, .join("b"), "join", at: 0)
+        session.registerCall(1, .join("b"), "join", at: 0)
         guard case .refused(let error) = session.verdict(on: 2, .create("a", isLateRetry: false), in: nil) else {
             Issue.record("taken")
             return

@@ -15,25 +15,26 @@ extension DeliveryLedger {
 @Suite struct DeliveryTests {
     @Test func `a quiet live flushes immediately, a busy one within its share of the loop's time`() {
         var plan = FlushPlan()
-        #expect(plan.due(.barrage, at: 1000) == 1000)
+        #expect(plan.flushTime(for: .barrage, at: 1000) == 1000)
         for step in 0..<40 {
             plan.flushed(at: MonotonicTime(milliseconds: 1000 + Int64(step) * 100), tookMicroseconds: 5000)
         }
         #expect((9...10).contains(plan.interval.count), "5 ms a flush may come each 10 ms")
         let last: Int64 = 1000 + 39 * 100
-        #expect(plan.due(.barrage, at: MonotonicTime(milliseconds: last + 1)).milliseconds > last + 1)
-        #expect(plan.due(.barrage, at: MonotonicTime(milliseconds: last + 21)).milliseconds == last + 21)
+        #expect(plan.flushTime(for: .barrage, at: MonotonicTime(milliseconds: last + 1)).milliseconds > last + 1)
+        #expect(plan.flushTime(for: .barrage, at: MonotonicTime(milliseconds: last + 21)).milliseconds == last + 21)
         #expect(
-            plan.due(.tip, at: MonotonicTime(milliseconds: last)) == MonotonicTime(milliseconds: last) + plan.interval)
+            plan.flushTime(for: .tip, at: MonotonicTime(milliseconds: last)) == MonotonicTime(milliseconds: last)
+                + plan.interval)
     }
 
     @Test func `control items and gifts are flushed immediately, other items within 100 ms`() {
         var plan = FlushPlan()
         for _ in 0..<40 { plan.flushed(at: 1000, tookMicroseconds: 900_000) }
-        #expect(plan.interval == FlushPlan.longestWait)
-        #expect(plan.due(.control, at: 1001) == 1001)
-        #expect(plan.due(.gift, at: 1001) == 1001)
-        #expect(plan.due(.barrage, at: 1001) == 1100)
+        #expect(plan.interval == FlushPlan.maxWait)
+        #expect(plan.flushTime(for: .control, at: 1001) == 1001)
+        #expect(plan.flushTime(for: .gift, at: 1001) == 1001)
+        #expect(plan.flushTime(for: .barrage, at: 1001) == 1100)
     }
 
     @Test func `I16 items are shed for a slow reader by class, the lowest first`() {
@@ -83,28 +84,32 @@ extension DeliveryLedger {
     @Test func `each member is reported exactly once per round while others join and leave`() {
         var random = SeededRandom(seed: 11)
         for seed in 0..<40 {
-            var walk = HeartbeatCursor(seed: seed)
+            var heartbeatCursor = HeartbeatCursor(seed: seed)
             var members = Array(0..<Int.random(in: 0...60, using: &random))
             let staying = Set(members.filter { $0 % 3 != 0 })
             var next = 1000
             // Advances to the beginning of a round.
             var step = 0
             repeat {
-                _ = walk.advance(step: step, members: members.count)
+                _ = heartbeatCursor.advance(step: step, members: members.count)
                 step += 1
-            } while walk.cursor != 0 || step < HeartbeatPlan.steps
-            while (step + seed) % HeartbeatPlan.steps != 0 {
-                _ = walk.advance(step: step, members: members.count)
+            } while heartbeatCursor.cursor != 0 || step < HeartbeatPlan.stepsPerRound
+            while (step + seed) % HeartbeatPlan.stepsPerRound != 0 {
+                _ = heartbeatCursor.advance(step: step, members: members.count)
                 step += 1
             }
             var told: [Int: Int] = [:]
-            for _ in 0..<HeartbeatPlan.steps {
-                for index in walk.advance(step: step, members: members.count) { told[members[index], default: 0] += 1 }
+            for _ in 0..<HeartbeatPlan.stepsPerRound {
+                for index in heartbeatCursor.advance(step: step, members: members.count) {
+                    told[members[index], default: 0] += 1
+                }
                 step += 1
                 if Bool.random(using: &random), let index = members.indices.randomElement(using: &random),
                     !staying.contains(members[index])
                 {
-                    for (from, to) in walk.removed(at: index, last: members.count - 1) { members[to] = members[from] }
+                    for (from, to) in heartbeatCursor.memberRemoved(at: index, last: members.count - 1) {
+                        members[to] = members[from]
+                    }
                     members.removeLast()
                 }
                 if Bool.random(using: &random) {
@@ -112,7 +117,7 @@ extension DeliveryLedger {
                     next += 1
                 }
             }
-            #expect(walk.cursor == 0)
+            #expect(heartbeatCursor.cursor == 0)
             for member in staying { #expect(told[member] == 1, "member \(member) with seed \(seed)") }
             #expect(told.values.allSatisfy { $0 == 1 })
         }
@@ -120,69 +125,69 @@ extension DeliveryLedger {
 
     @Test func `small lives do not all send heartbeats in the same step`() {
         var steps: Set<Int> = []
-        for seed in 0..<HeartbeatPlan.steps {
-            var walk = HeartbeatCursor(seed: seed)
-            for step in 0..<HeartbeatPlan.steps where !walk.advance(step: step, members: 1).isEmpty {
+        for seed in 0..<HeartbeatPlan.stepsPerRound {
+            var heartbeatCursor = HeartbeatCursor(seed: seed)
+            for step in 0..<HeartbeatPlan.stepsPerRound where !heartbeatCursor.advance(step: step, members: 1).isEmpty {
                 steps.insert(step)
             }
         }
-        #expect(steps.count == HeartbeatPlan.steps)
-        #expect(HeartbeatPlan(lease: .seconds(90)).step == Milliseconds(500))
+        #expect(steps.count == HeartbeatPlan.stepsPerRound)
+        #expect(HeartbeatPlan(lease: .seconds(90)).stepInterval == Milliseconds(500))
     }
 
     @Test func `a broker that delivers nothing for 1 s after a lost connection is away until it answers or delivers`() {
         var health = BrokerHealth()
-        #expect(health.admits(at: 0) == true)
-        #expect(health.isThere)
-        health.lost()
-        health.lost()
-        #expect(health.admits(at: 1500) == true)
-        #expect(health.admits(at: 2499) == true)
-        #expect(health.startsProbing() == false)
+        #expect(health.admitCall(at: 0) == true)
+        #expect(health.isHealthy)
+        health.connectionLost()
+        health.connectionLost()
+        #expect(health.admitCall(at: 1500) == true)
+        #expect(health.admitCall(at: 2499) == true)
+        #expect(health.beginProbing() == false)
         for time in 0..<100 {
-            #expect(health.admits(at: MonotonicTime(milliseconds: 2500 + 500 * Int64(time))) == false)
+            #expect(health.admitCall(at: MonotonicTime(milliseconds: 2500 + 500 * Int64(time))) == false)
         }
-        #expect(health.startsProbing() == true)
-        #expect(health.startsProbing() == false, "one asks")
-        health.lost()
-        #expect(health.continuesProbing() == true)
-        health.answered()
-        #expect(health.isThere == false, "it has delivered nothing yet")
-        #expect(health.continuesProbing() == false)
+        #expect(health.beginProbing() == true)
+        #expect(health.beginProbing() == false, "one asks")
+        health.connectionLost()
+        #expect(health.continueProbing() == true)
+        health.probeAnswered()
+        #expect(health.isHealthy == false, "it has delivered nothing yet")
+        #expect(health.continueProbing() == false)
         // The broker answers probes but accepts no records: the first call since then may again take a second.
-        #expect(health.admits(at: 60_000) == true)
-        #expect(health.admits(at: 60_999) == true)
-        #expect(health.admits(at: 61_000) == false)
-        #expect(health.startsProbing() == true)
-        health.delivered()
-        #expect(health.isThere && health.admits(at: 61_001) == true)
-        health.answered()
-        #expect(health.isThere, "an answer that comes late takes nothing back")
-        #expect(health.continuesProbing() == false)
+        #expect(health.admitCall(at: 60_000) == true)
+        #expect(health.admitCall(at: 60_999) == true)
+        #expect(health.admitCall(at: 61_000) == false)
+        #expect(health.beginProbing() == true)
+        health.recordDelivered()
+        #expect(health.isHealthy && health.admitCall(at: 61_001) == true)
+        health.probeAnswered()
+        #expect(health.isHealthy, "an answer that comes late takes nothing back")
+        #expect(health.continueProbing() == false)
     }
 
     @Test func `the broker is away as soon as a record times out`() {
         var health = BrokerHealth()
-        #expect(health.admits(at: 0) == true)
-        health.timedOut()
-        #expect(health.admits(at: 5000) == false)
-        #expect(health.startsProbing() == true)
-        health.answered()
-        health.timedOut()
-        #expect(health.admits(at: 5001) == false)
-        #expect(health.startsProbing() == false, "who asks has not been told to end")
-        #expect(health.continuesProbing() == true)
-        health.delivered()
-        health.timedOut()
-        #expect(health.continuesProbing() == true, "away again before it was noticed")
+        #expect(health.admitCall(at: 0) == true)
+        health.deliveryTimedOut()
+        #expect(health.admitCall(at: 5000) == false)
+        #expect(health.beginProbing() == true)
+        health.probeAnswered()
+        health.deliveryTimedOut()
+        #expect(health.admitCall(at: 5001) == false)
+        #expect(health.beginProbing() == false, "who asks has not been told to end")
+        #expect(health.continueProbing() == true)
+        health.recordDelivered()
+        health.deliveryTimedOut()
+        #expect(health.continueProbing() == true, "away again before it was noticed")
     }
 
     @Test func `a connection that is lost and reopened immediately makes no call fail`() {
         var health = BrokerHealth()
-        health.lost()
-        for time in 60_000..<60_100 { #expect(health.admits(at: MonotonicTime(milliseconds: Int64(time))) == true) }
-        health.delivered()
-        #expect(health.isThere)
+        health.connectionLost()
+        for time in 60_000..<60_100 { #expect(health.admitCall(at: MonotonicTime(milliseconds: Int64(time))) == true) }
+        health.recordDelivered()
+        #expect(health.isHealthy)
     }
 
     @Test func `notices are resumed by id, kept for 60 s, and added only once`() {

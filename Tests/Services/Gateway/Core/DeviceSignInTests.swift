@@ -14,11 +14,11 @@ import Testing
         init(_ session: SessionID, _ number: UInt64, isOnly: Bool) {
             self.session = session
             self.signIn = DeviceSignIn(connection: number, isOnly: isOnly)
-            self.told = self.signIn.write(session, at: 0)
+            self.told = self.signIn.makeNotice(for: session, at: 0)
         }
 
         mutating func hear(_ content: NoticeContent) {
-            if let code = self.signIn.noticeReceived(content, own: self.session) { self.ends.append(code) }
+            if let code = self.signIn.noticeReceived(content, ownSession: self.session) { self.ends.append(code) }
         }
     }
 
@@ -58,11 +58,12 @@ import Testing
 
     @Test func `a connection with a fresh session name is closed by the first other sign-in to that session`() {
         var fresh = DeviceSignIn(connection: 1, isOnly: false)
-        #expect(fresh.noticeReceived(self.signedIn("other", isOnly: true), own: "a") == nil)
-        #expect(fresh.noticeReceived(.battleNotStarted(battle: "b"), own: "a") == nil)
-        #expect(fresh.noticeReceived(self.signedIn("a", isOnly: false), own: "a") == .replaced)
+        #expect(fresh.noticeReceived(self.signedIn("other", isOnly: true), ownSession: "a") == nil)
+        #expect(fresh.noticeReceived(.battleNotStarted(battle: "b"), ownSession: "a") == nil)
+        #expect(fresh.noticeReceived(self.signedIn("a", isOnly: false), ownSession: "a") == .replaced)
         #expect(
-            !fresh.isDueAgain(lastSign: MonotonicTime(milliseconds: 0) + DeviceSignIn.timeout), "nobody need hear of it"
+            !fresh.mustRepeatNotice(lastReceived: MonotonicTime(milliseconds: 0) + DeviceSignIn.timeout),
+            "nobody need hear of it"
         )
     }
 
@@ -70,33 +71,33 @@ import Testing
         let start = MonotonicTime(milliseconds: 1000)
         let later = start + DeviceSignIn.timeout
         var old = DeviceSignIn(connection: 1, isOnly: false)
-        let first = old.write("a", at: start)
-        #expect(!old.isDueAgain(lastSign: later - Milliseconds(1)), "it may have gone on elsewhere")
-        #expect(old.isDueAgain(lastSign: later))
-        let second = old.write("a", at: later)
+        let first = old.makeNotice(for: "a", at: start)
+        #expect(!old.mustRepeatNotice(lastReceived: later - Milliseconds(1)), "it may have gone on elsewhere")
+        #expect(old.mustRepeatNotice(lastReceived: later))
+        let second = old.makeNotice(for: "a", at: later)
         #expect(second != first)
-        #expect(!old.isDueAgain(lastSign: later))
+        #expect(!old.mustRepeatNotice(lastReceived: later))
         // The first attempt was appended after all, before another connection's sign-in. The second attempt closes that
         // connection.
         var new = Connection("a", 2, isOnly: false)
         for content in [first, new.told, second] {
-            #expect(old.noticeReceived(content, own: "a") == nil)
+            #expect(old.noticeReceived(content, ownSession: "a") == nil)
             new.hear(content)
         }
         #expect(new.ends == [.replaced])
-        #expect(!old.isDueAgain(lastSign: later + DeviceSignIn.timeout + DeviceSignIn.timeout))
-        #expect(old.noticeReceived(first, own: "a") == nil, "its own never ends it")
-        #expect(old.noticeReceived(self.signedIn("a"), own: "a") == .replaced)
+        #expect(!old.mustRepeatNotice(lastReceived: later + DeviceSignIn.timeout + DeviceSignIn.timeout))
+        #expect(old.noticeReceived(first, ownSession: "a") == nil, "its own never ends it")
+        #expect(old.noticeReceived(self.signedIn("a"), ownSession: "a") == .replaced)
     }
 
     @Test func `a session was ended if the last sign-in that it missed belongs to another session`() {
         let other = self.notice(self.signedIn("b"))
         let own = self.notice(self.signedIn("a"))
         let kick = self.notice(.kickedOut(reason: .byAdmin, by: "anna"))
-        #expect(!DeviceSignIn.wasEnded([], own: "a"))
-        #expect(!DeviceSignIn.wasEnded([kick], own: "a"))
-        #expect(DeviceSignIn.wasEnded([own, other, kick], own: "a"))
-        #expect(!DeviceSignIn.wasEnded([other, own], own: "a"))
-        #expect(!DeviceSignIn.wasEnded([own, self.notice(self.signedIn("b", isOnly: false))], own: "a"))
+        #expect(!DeviceSignIn.wasEnded([], ownSession: "a"))
+        #expect(!DeviceSignIn.wasEnded([kick], ownSession: "a"))
+        #expect(DeviceSignIn.wasEnded([own, other, kick], ownSession: "a"))
+        #expect(!DeviceSignIn.wasEnded([other, own], ownSession: "a"))
+        #expect(!DeviceSignIn.wasEnded([own, self.notice(self.signedIn("b", isOnly: false))], ownSession: "a"))
     }
 }

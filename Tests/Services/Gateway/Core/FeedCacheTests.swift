@@ -13,186 +13,194 @@ import Testing
     }
 
     /// Returns the cache of a partition that was read up to its end, with one item per second at every tenth offset.
-    private func memory(_ numbers: ClosedRange<Int64>, span: Milliseconds = .seconds(60)) -> FeedCache {
-        var memory = FeedCache(span: span)
-        memory.partitionRead(to: 0)
-        for number in numbers { self.write(number, to: &memory) }
-        return memory
+    private func cache(_ numbers: ClosedRange<Int64>, span: Milliseconds = .seconds(60)) -> FeedCache {
+        var cache = FeedCache(span: span)
+        cache.partitionRead(to: 0)
+        for number in numbers { self.write(number, to: &cache) }
+        return cache
     }
 
-    private func write(_ number: Int64, _ feedClass: FeedClass = .barrage, to memory: inout FeedCache) {
+    private func write(_ number: Int64, _ feedClass: FeedClass = .barrage, to cache: inout FeedCache) {
         let item = Sample.item(number, feedClass, at: number * 1000, offset: number * 10)
-        _ = memory.append(FeedRecord(key: self.key, epoch: 10, item: item), keepsMessages: true)
-        memory.partitionRead(to: number * 10 + 1)
-        memory.prune(at: MonotonicTime(milliseconds: number * 1000))
+        _ = cache.append(FeedRecord(key: self.key, epoch: 10, item: item), keepsMessages: true)
+        cache.partitionRead(to: number * 10 + 1)
+        cache.prune(at: MonotonicTime(milliseconds: number * 1000))
     }
 
-    private func question(_ plan: FeedCache.ResumePlan) -> ReplayRequest? {
+    private func replayRequest(_ plan: FeedCache.ResumePlan) -> ReplayRequest? {
         if case .reader(let request) = plan { return request }
         return nil
     }
 
     @Test func `a resume is served from the cache or by the replay reader, or refused`() {
-        let memory = self.memory(1...200)
+        let cache = self.cache(1...200)
         let now = MonotonicTime(milliseconds: 200_000)
-        #expect(memory.resume(self.key, after: self.token(139, at: 1390), at: now) == .cache)
-        #expect(memory.resume(self.key, after: self.token(200, at: 2000), at: now) == .cache)
-        #expect(memory.resume(self.key, after: self.token(300, at: 3000), at: now) == .later, "ahead of this gateway")
-        #expect(memory.resume(self.key, after: self.token(.max, at: nil), at: now) == .later, "it may be")
+        #expect(cache.planResume(self.key, after: self.token(139, at: 1390), at: now) == .cache)
+        #expect(cache.planResume(self.key, after: self.token(200, at: 2000), at: now) == .cache)
         #expect(
-            memory.resume(self.key, after: self.token(300, at: 1990), at: now) == .refused(.gone),
+            cache.planResume(self.key, after: self.token(300, at: 3000), at: now) == .waitForFeed,
+            "ahead of this gateway")
+        #expect(cache.planResume(self.key, after: self.token(.max, at: nil), at: now) == .waitForFeed, "it may be")
+        #expect(
+            cache.planResume(self.key, after: self.token(300, at: 1990), at: now) == .refused(.gone),
             "what stands there has come by, and was another")
-        #expect(memory.resume(self.key, after: self.token(100, at: nil), at: now) == .refused(.unknown), "no token")
+        #expect(cache.planResume(self.key, after: self.token(100, at: nil), at: now) == .refused(.unknown), "no token")
         #expect(
-            memory.resume(self.key, after: self.token(100, at: 1000, epoch: 9), at: now) == .refused(.otherLive))
+            cache.planResume(self.key, after: self.token(100, at: 1000, epoch: 9), at: now) == .refused(.otherLive))
         #expect(
-            memory.resume(self.key, after: self.token(100, at: 5000), at: now) == .refused(.unknown),
+            cache.planResume(self.key, after: self.token(100, at: 5000), at: now) == .refused(.unknown),
             "a token that names a place behind the end is not true")
         // Items that stay cached for at least 3 s more are not read again; items that may expire before the reader has
         // answered are.
         #expect(
-            self.question(memory.resume(self.key, after: self.token(100, at: 1000), at: now))
-                == ReplayRequest(self.key, epoch: 10, .items(after: 100, at: 1000), before: 143, end: 1430))
+            self.replayRequest(cache.planResume(self.key, after: self.token(100, at: 1000), at: now))
+                == ReplayRequest(
+                    self.key, epoch: 10, .items(after: 100, startOffset: 1000), beforeNumber: 143, endOffset: 1430))
     }
 
     @Test func `I16 a resume replays at most 1,000 items and reads a limited number of records`() {
-        var memory = self.memory(1...1200)
+        var cache = self.cache(1...1200)
         let now = MonotonicTime(milliseconds: 1_200_000)
-        #expect(self.question(memory.resume(self.key, after: self.token(200, at: 2000), at: now)) != nil)
-        #expect(memory.resume(self.key, after: self.token(199, at: 1990), at: now) == .refused(.tooMany))
-        let item = Sample.item(1201, at: 1_201_000, offset: ReplayLimits.span + 2001)
-        _ = memory.append(FeedRecord(key: self.key, epoch: 10, item: item), keepsMessages: true)
-        memory.prune(at: MonotonicTime(milliseconds: 1_262_000))
+        #expect(self.replayRequest(cache.planResume(self.key, after: self.token(200, at: 2000), at: now)) != nil)
+        #expect(cache.planResume(self.key, after: self.token(199, at: 1990), at: now) == .refused(.tooMany))
+        let item = Sample.item(1201, at: 1_201_000, offset: ReplayLimits.maxScanRecords + 2001)
+        _ = cache.append(FeedRecord(key: self.key, epoch: 10, item: item), keepsMessages: true)
+        cache.prune(at: MonotonicTime(milliseconds: 1_262_000))
         let later = MonotonicTime(milliseconds: 1_262_000)
-        #expect(memory.resume(self.key, after: self.token(201, at: 2001), at: later) == .refused(.tooMany))
-        #expect(self.question(memory.resume(self.key, after: self.token(201, at: 2010), at: later)) != nil)
+        #expect(cache.planResume(self.key, after: self.token(201, at: 2001), at: later) == .refused(.tooMany))
+        #expect(self.replayRequest(cache.planResume(self.key, after: self.token(201, at: 2010), at: later)) != nil)
     }
 
     @Test func `if the cached span is shorter than the reader's timeout, the reader reads all missed items`() {
-        let memory = self.memory(1...200, span: .seconds(2))
+        let cache = self.cache(1...200, span: .seconds(2))
         #expect(
-            self.question(memory.resume(self.key, after: self.token(100, at: 1000), at: 200_000))
-                == ReplayRequest(self.key, epoch: 10, .items(after: 100, at: 1000), before: 201, end: 2001))
+            self.replayRequest(cache.planResume(self.key, after: self.token(100, at: 1000), at: 200_000))
+                == ReplayRequest(
+                    self.key, epoch: 10, .items(after: 100, startOffset: 1000), beforeNumber: 201, endOffset: 2001))
     }
 
     @Test func `a live without cached items is read from the client's position to the partition's end`() {
-        var memory = FeedCache()
-        #expect(memory.resume(self.key, after: self.token(5, at: 50), at: 0) == .refused(.unknown), "not read yet")
-        memory.partitionRead(to: 900)
-        let request = ReplayRequest(self.key, epoch: 10, .items(after: 5, at: 50), before: nil, end: 900)
-        #expect(memory.resume(self.key, after: self.token(5, at: 50), at: 0) == .reader(request))
+        var cache = FeedCache()
+        #expect(cache.planResume(self.key, after: self.token(5, at: 50), at: 0) == .refused(.unknown), "not read yet")
+        cache.partitionRead(to: 900)
+        let request = ReplayRequest(
+            self.key, epoch: 10, .items(after: 5, startOffset: 50), beforeNumber: nil, endOffset: 900)
+        #expect(cache.planResume(self.key, after: self.token(5, at: 50), at: 0) == .reader(request))
         // The reader's result is cached, so the next client needs no reader.
-        memory.addReplayed(
-            ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found([]), last: self.token(5, at: 50)))
-        #expect(memory.resume(self.key, after: self.token(5, at: 50), at: 0) == .cache)
-        #expect(memory.recent.latestToken(self.key) == self.token(5, at: 50))
-        self.write(6, to: &memory)
-        #expect(memory.resume(self.key, after: self.token(5, at: 50), at: 6000) == .cache)
+        cache.addReplayed(
+            ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found([]), latestToken: self.token(5, at: 50)))
+        #expect(cache.planResume(self.key, after: self.token(5, at: 50), at: 0) == .cache)
+        #expect(cache.recent.latestToken(self.key) == self.token(5, at: 50))
+        self.write(6, to: &cache)
+        #expect(cache.planResume(self.key, after: self.token(5, at: 50), at: 6000) == .cache)
         // A later incarnation of the live has its own feed.
-        let next = ReplayRequest(self.key, epoch: 11, .items(after: 1, at: 700), before: nil, end: 900)
-        #expect(memory.resume(self.key, after: self.token(1, at: 700, epoch: 11), at: 6000) == .reader(next))
-        memory.addReplayed(
-            ReplayOutcome(ReplayID(shard: 0, number: 2), next, .found([]), last: self.token(4, at: 720, epoch: 11)))
-        #expect(memory.recent.latestToken(self.key) == self.token(4, at: 720, epoch: 11))
-        #expect(memory.resume(self.key, after: self.token(5, at: 50), at: 6000) == .refused(.otherLive))
+        let next = ReplayRequest(
+            self.key, epoch: 11, .items(after: 1, startOffset: 700), beforeNumber: nil, endOffset: 900)
+        #expect(cache.planResume(self.key, after: self.token(1, at: 700, epoch: 11), at: 6000) == .reader(next))
+        cache.addReplayed(
+            ReplayOutcome(
+                ReplayID(shard: 0, number: 2), next, .found([]), latestToken: self.token(4, at: 720, epoch: 11)))
+        #expect(cache.recent.latestToken(self.key) == self.token(4, at: 720, epoch: 11))
+        #expect(cache.planResume(self.key, after: self.token(5, at: 50), at: 6000) == .refused(.otherLive))
     }
 
     @Test func `the reader's result does not replace newer items`() {
-        var memory = FeedCache()
-        memory.partitionRead(to: 900)
-        self.write(91, to: &memory)
-        let request = ReplayRequest(self.key, epoch: 10, .items(after: 5, at: 50), before: nil, end: 900)
-        memory.addReplayed(
-            ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found([]), last: self.token(90, at: 899)))
-        #expect(memory.recent.latestToken(self.key) == self.token(91, at: 910))
-        #expect(memory.resume(self.key, after: self.token(90, at: 899), at: 91_000) == .cache)
+        var cache = FeedCache()
+        cache.partitionRead(to: 900)
+        self.write(91, to: &cache)
+        let request = ReplayRequest(
+            self.key, epoch: 10, .items(after: 5, startOffset: 50), beforeNumber: nil, endOffset: 900)
+        cache.addReplayed(
+            ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found([]), latestToken: self.token(90, at: 899)))
+        #expect(cache.recent.latestToken(self.key) == self.token(91, at: 910))
+        #expect(cache.planResume(self.key, after: self.token(90, at: 899), at: 91_000) == .cache)
     }
 
-    private func numbers(_ memory: FeedCache, _ count: Int, epoch: Int64 = 10) -> [Int64] {
-        memory.history(self.key, epoch: epoch, count: count).map(\.number)
+    private func numbers(_ cache: FeedCache, _ count: Int, epoch: Int64 = 10) -> [Int64] {
+        cache.history(self.key, epoch: epoch, count: count).map(\.number)
     }
 
     @Test func `new viewers get only the last messages, however old they are`() {
-        var memory = self.memory(1...3)
-        self.write(4, .control, to: &memory)
-        self.write(5, .tip, to: &memory)
-        self.write(6, to: &memory)
-        memory.prune(at: 10_000_000)
-        #expect(self.numbers(memory, 50) == [1, 2, 3, 6])
-        #expect(self.numbers(memory, 2) == [3, 6])
-        #expect(self.numbers(memory, 0) == [])
-        #expect(self.numbers(memory, 50, epoch: 11) == [], "an earlier live's messages are nobody's")
-        #expect(memory.search(self.key, epoch: 10, count: 50) == nil, "it was here from the live's beginning")
-        for number in Int64(7)...100 { self.write(number, to: &memory) }
-        #expect(self.numbers(memory, 50) == Array(51...100))
-        memory.forget(self.key)
-        #expect(self.numbers(memory, 50) == [] && memory.recent.byteCount == 0 && memory.messageBytes == 0)
+        var cache = self.cache(1...3)
+        self.write(4, .control, to: &cache)
+        self.write(5, .tip, to: &cache)
+        self.write(6, to: &cache)
+        cache.prune(at: 10_000_000)
+        #expect(self.numbers(cache, 50) == [1, 2, 3, 6])
+        #expect(self.numbers(cache, 2) == [3, 6])
+        #expect(self.numbers(cache, 0) == [])
+        #expect(self.numbers(cache, 50, epoch: 11) == [], "an earlier live's messages are nobody's")
+        #expect(cache.searchRequest(self.key, epoch: 10, count: 50) == nil, "it was here from the live's beginning")
+        for number in Int64(7)...100 { self.write(number, to: &cache) }
+        #expect(self.numbers(cache, 50) == Array(51...100))
+        cache.forget(self.key)
+        #expect(self.numbers(cache, 50) == [] && cache.recent.byteCount == 0 && cache.messageBytes == 0)
     }
 
     @Test func `messages that are missing in the cache are searched for once`() {
-        var memory = self.memory(40...42)
-        self.write(43, .tip, to: &memory)
-        let request = ReplayRequest(self.key, epoch: 10, .messages(count: 7), before: 40, end: 400)
-        #expect(memory.search(self.key, epoch: 10, count: 10) == request)
-        #expect(memory.search(self.key, epoch: 10, count: 3) == nil)
-        self.write(44, to: &memory)
+        var cache = self.cache(40...42)
+        self.write(43, .tip, to: &cache)
+        let request = ReplayRequest(self.key, epoch: 10, .messages(count: 7), beforeNumber: 40, endOffset: 400)
+        #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == request)
+        #expect(cache.searchRequest(self.key, epoch: 10, count: 3) == nil)
+        self.write(44, to: &cache)
         let found = [Sample.item(30, offset: 300), Sample.item(38, offset: 380), Sample.item(40, offset: 400)]
-        memory.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found(found[...])))
-        #expect(self.numbers(memory, 10) == [30, 38, 40, 41, 42, 44], "none twice, none lost that came meanwhile")
-        #expect(memory.search(self.key, epoch: 10, count: 10) == nil)
-        memory.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 2), request, .found(found[...])))
-        #expect(self.numbers(memory, 10) == [30, 38, 40, 41, 42, 44])
+        cache.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found(found[...])))
+        #expect(self.numbers(cache, 10) == [30, 38, 40, 41, 42, 44], "none twice, none lost that came meanwhile")
+        #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == nil)
+        cache.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 2), request, .found(found[...])))
+        #expect(self.numbers(cache, 10) == [30, 38, 40, 41, 42, 44])
     }
 
     @Test func `a search that timed out is repeated for the next new viewer`() {
-        var memory = self.memory(40...42)
-        let request = memory.search(self.key, epoch: 10, count: 10)
+        var cache = self.cache(40...42)
+        let request = cache.searchRequest(self.key, epoch: 10, count: 10)
         guard let request else {
             Issue.record("nothing is looked for")
             return
         }
-        memory.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 1), request, .refused(.late)))
-        #expect(memory.search(self.key, epoch: 10, count: 10) == request)
+        cache.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 1), request, .refused(.late)))
+        #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == request)
     }
 
     @Test func `messages of a live without recent items are searched for from the partition's end`() {
-        var memory = FeedCache()
-        #expect(memory.search(self.key, epoch: 10, count: 10) == nil, "the partition was not read yet")
-        memory.partitionRead(to: 900)
-        let request = ReplayRequest(self.key, epoch: 10, .messages(count: 10), before: nil, end: 900)
-        #expect(memory.search(self.key, epoch: 10, count: 10) == request)
-        memory.addReplayed(
+        var cache = FeedCache()
+        #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == nil, "the partition was not read yet")
+        cache.partitionRead(to: 900)
+        let request = ReplayRequest(self.key, epoch: 10, .messages(count: 10), beforeNumber: nil, endOffset: 900)
+        #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == request)
+        cache.addReplayed(
             ReplayOutcome(
                 ReplayID(shard: 0, number: 1), request, .found([Sample.item(7, offset: 70)][...]),
-                last: self.token(9, at: 90)))
-        #expect(self.numbers(memory, 10) == [7])
-        #expect(memory.recent.latestToken(self.key) == self.token(9, at: 90))
-        #expect(memory.search(self.key, epoch: 10, count: 10) == nil)
+                latestToken: self.token(9, at: 90)))
+        #expect(self.numbers(cache, 10) == [7])
+        #expect(cache.recent.latestToken(self.key) == self.token(9, at: 90))
+        #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == nil)
     }
 
     @Test func `I16 the size of the earlier messages of all lives is limited`() {
-        var memory = FeedCache()
-        memory.partitionRead(to: 0)
+        var cache = FeedCache()
+        cache.partitionRead(to: 0)
         for step in Int64(1)...600 {
             for live in 0..<5 {
                 let item = Sample.item(step, at: step, offset: step, size: 12_000)
                 let record = FeedRecord(key: Sample.key("l\(live)"), epoch: 10, item: item)
-                _ = memory.append(record, keepsMessages: live != 4)
+                _ = cache.append(record, keepsMessages: live != 4)
             }
         }
-        memory.prune(at: 1_000_000)
-        #expect(memory.messageBytes == 4 * 50 * 12_000, "50 of each live whose app wants it")
-        #expect(memory.history(Sample.key("l4"), epoch: 10, count: 50).isEmpty)
+        cache.prune(at: 1_000_000)
+        #expect(cache.messageBytes == 4 * 50 * 12_000, "50 of each live whose app wants it")
+        #expect(cache.history(Sample.key("l4"), epoch: 10, count: 50).isEmpty)
         for live in 0..<100 {
             for number in Int64(1)...50 {
                 let item = Sample.item(number, at: 1_000_000, offset: 1, size: 12_000)
-                _ = memory.append(FeedRecord(key: Sample.key("m\(live)"), epoch: 10, item: item), keepsMessages: true)
+                _ = cache.append(FeedRecord(key: Sample.key("m\(live)"), epoch: 10, item: item), keepsMessages: true)
             }
         }
-        memory.prune(at: 2_000_000)
-        #expect(memory.messageBytes <= 16 << 20 && memory.messageBytes > 15 << 20)
-        #expect(memory.history(Sample.key("m99"), epoch: 10, count: 50).count == 50, "the latest stay")
-        #expect(memory.history(Sample.key("l0"), epoch: 10, count: 50).isEmpty)
+        cache.prune(at: 2_000_000)
+        #expect(cache.messageBytes <= 16 << 20 && cache.messageBytes > 15 << 20)
+        #expect(cache.history(Sample.key("m99"), epoch: 10, count: 50).count == 50, "the latest stay")
+        #expect(cache.history(Sample.key("l0"), epoch: 10, count: 50).isEmpty)
     }
 
     @Test(

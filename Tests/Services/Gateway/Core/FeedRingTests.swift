@@ -91,7 +91,7 @@ import Testing
         #expect(self.numbers(recent.items(of: Sample.key("a"), after: self.at(39)))?.count == 61)
         #expect(self.numbers(recent.items(of: Sample.key("a"), after: self.at(38))) == nil)
         #expect(self.numbers(recent.items(of: Sample.key("b"), after: self.at(30)))?.count == 20)
-        #expect(recent.items(of: Sample.key("c"), after: self.at(0)) == .cannot)
+        #expect(recent.items(of: Sample.key("c"), after: self.at(0)) == .incomplete)
         #expect(recent.latestToken(Sample.key("a"))?.position == self.at(100))
         recent.prune(at: 1_000_000)
         #expect(recent.itemCount == 0 && recent.byteCount == 0)

@@ -28,7 +28,7 @@ enum Sample {
         _ number: Int64, _ feedClass: FeedClass = .barrage, at: Int64 = 0, offset: Int64? = nil, size: Int = 4
     ) -> EncodedFeedItem {
         EncodedFeedItem(
-            number: number, feedClass: feedClass, at: MonotonicTime(milliseconds: at), offset: offset,
+            number: number, feedClass: feedClass, readAt: MonotonicTime(milliseconds: at), offset: offset,
             bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: size))
     }
     static func caller(_ counter: Int64 = 1) -> Caller {

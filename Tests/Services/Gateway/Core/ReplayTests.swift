@@ -12,19 +12,20 @@ import Testing
     private func items(
         _ live: String, after: Int64, at start: Int64, before: Int64? = nil, end: Int64
     ) -> ReplayRequest {
-        ReplayRequest(Sample.key(live), epoch: 10, .items(after: after, at: start), before: before, end: end)
+        ReplayRequest(
+            Sample.key(live), epoch: 10, .items(after: after, startOffset: start), beforeNumber: before, endOffset: end)
     }
 
     private func add(
         _ request: ReplayRequest, as number: UInt64, to queue: inout ReplayQueue, partition: Int = 0,
-        until: MonotonicTime = .distantFuture, sourceLocation: SourceLocation = #_sourceLocation
+        deadline: MonotonicTime = .distantFuture, sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        let isTaken = queue.add(self.id(number), request, partition: partition, until: until)
+        let isTaken = queue.add(self.id(number), request, partition: partition, deadline: deadline)
         #expect(isTaken, sourceLocation: sourceLocation)
     }
 
     private func messages(_ live: String, _ count: Int, before: Int64? = nil, end: Int64) -> ReplayRequest {
-        ReplayRequest(Sample.key(live), epoch: 10, .messages(count: count), before: before, end: end)
+        ReplayRequest(Sample.key(live), epoch: 10, .messages(count: count), beforeNumber: before, endOffset: end)
     }
 
     /// A partition as in Kafka: transaction markers leave gaps between the offsets of records.
@@ -43,24 +44,24 @@ import Testing
         }
 
         /// Performs one scan as the reader does.
-        func read(_ pass: inout ReplayScan) {
-            if pass.isSearch { pass.begins(at: self.low) }
-            for (offset, record) in self.records where offset >= max(self.low, pass.bounds.lowerBound) {
-                if pass.isOver { return }
-                pass.take(pass.concerns(record.key) ? record : nil, at: offset)
+        func read(_ scan: inout ReplayScan) {
+            if scan.isSearch { scan.limit(toLogStart: self.low) }
+            for (offset, record) in self.records where offset >= max(self.low, scan.bounds.lowerBound) {
+                if scan.isFinished { return }
+                scan.process(scan.concerns(record.key) ? record : nil, at: offset)
             }
-            pass.reachedEnd(at: self.end)
+            scan.partitionEndReached(at: self.end)
         }
 
         /// Runs all requests, and returns their outcomes by request number.
         func answer(_ queue: inout ReplayQueue) -> [UInt64: ReplayOutcome] {
             var outcomes: [UInt64: ReplayOutcome] = [:]
-            while var pass = queue.next(besides: []) {
-                self.read(&pass)
-                #expect(pass.isOver)
-                let end = pass.finish()
+            while var scan = queue.nextScan(excluding: []) {
+                self.read(&scan)
+                #expect(scan.isFinished)
+                let end = scan.finish()
                 for outcome in end.groups.flatMap(\.outcomes) { outcomes[outcome.id.number] = outcome }
-                queue.putBack(end.unfinished, partition: pass.partition)
+                queue.putBack(end.unfinished, partition: scan.partition)
             }
             #expect(queue.count == 0)
             return outcomes
@@ -99,7 +100,7 @@ import Testing
             ])
         #expect(self.numbers(outcomes[0]) == Array(6...20))
         #expect(self.numbers(outcomes[1]) == Array(6...30))
-        #expect(outcomes[1]?.last?.position.number == 30)
+        #expect(outcomes[1]?.latestToken?.position.number == 30)
         #expect(self.numbers(outcomes[2]) == [])
         #expect(self.numbers(outcomes[3]) == [])
     }
@@ -159,16 +160,16 @@ import Testing
             let open = self.items(live, after: 1, at: Int64(index), end: log.end)
             self.add(open, as: UInt64(index) + 100, to: &queue)
         }
-        var pass = queue.next(besides: [])
-        if var reading = pass {
+        var scan = queue.nextScan(excluding: [])
+        if var reading = scan {
             log.read(&reading)
-            pass = reading
+            scan = reading
         }
-        let groups = pass?.finish().groups ?? []
+        let groups = scan?.finish().groups ?? []
         #expect(groups.count == 8)
-        #expect(groups.reduce(0) { $0 + $1.bytes } <= ReplayLimits.scanBytes + 100_000)
+        #expect(groups.reduce(0) { $0 + $1.bytes } <= ReplayLimits.maxScanBytes + 100_000)
         for outcome in groups.flatMap(\.outcomes) {
-            if outcome.request.before == nil {
+            if outcome.request.beforeNumber == nil {
                 #expect(outcome.answer == .refused(.tooMany))
             } else {
                 #expect(self.numbers(outcome) == [2, 3, 4])
@@ -189,25 +190,25 @@ import Testing
             ])
         #expect(self.numbers(outcomes[0]) == [12, 16, 20])
         #expect(self.numbers(outcomes[1]) == [4, 8, 12, 16, 20])
-        #expect(outcomes[1]?.last?.position.number == 21, "where the feed stands")
+        #expect(outcomes[1]?.latestToken?.position.number == 21, "where the feed stands")
         #expect(self.numbers(outcomes[2]) == [8, 12])
         #expect(self.numbers(outcomes[3]) == [])
-        #expect(outcomes[3]?.last == nil)
+        #expect(outcomes[3]?.latestToken == nil)
     }
 
     @Test func `I16 a search stops at its limit and at the beginning of the log`() {
         var log = Log()
         for number in Int64(1)...10 { log.write("a", number) }
-        for number in Int64(1)...(ReplayLimits.searched * 3) { log.write("b", number) }
+        for number in Int64(1)...(ReplayLimits.maxSearchedRecords * 3) { log.write("b", number) }
         var queue = ReplayQueue()
         self.add(self.messages("a", 5, end: log.end), as: 1, to: &queue)
         var read: Int64 = 0
-        while var pass = queue.next(besides: []) {
-            read += Int64(pass.bounds.count)
-            log.read(&pass)
-            queue.putBack(pass.finish().unfinished, partition: 0)
+        while var scan = queue.nextScan(excluding: []) {
+            read += Int64(scan.bounds.count)
+            log.read(&scan)
+            queue.putBack(scan.finish().unfinished, partition: 0)
         }
-        #expect(read >= ReplayLimits.searched && read < 3 * ReplayLimits.searched)
+        #expect(read >= ReplayLimits.maxSearchedRecords && read < 3 * ReplayLimits.maxSearchedRecords)
         var short = Log()
         for number in Int64(1)...5000 { short.write("a", number, .tip) }
         short.low = 4000
@@ -219,60 +220,61 @@ import Testing
         for number in UInt64(0)..<1000 {
             let after = 100_000 + Int64(number)
             self.add(
-                self.items("a", after: 1, at: after, end: 101_000), as: number, to: &queue, partition: 3, until: 500)
+                self.items("a", after: 1, at: after, end: 101_000), as: number, to: &queue, partition: 3, deadline: 500)
         }
         let far = self.items("a", after: 1, at: 10, end: 20)
-        self.add(far, as: 5000, to: &queue, partition: 3, until: 900)
-        self.add(far, as: 5001, to: &queue, partition: 4, until: 400)
-        var passes = [queue.next(besides: [4]), queue.next(besides: [3]), queue.next(besides: [4])]
-        #expect(passes.map { $0?.bounds } == [100_000..<101_000, 10..<20, 10..<20])
-        #expect(passes.map { $0?.partition } == [3, 4, 3])
-        passes = [queue.next(besides: [])]
-        #expect(passes[0] == nil && queue.count == 0)
+        self.add(far, as: 5000, to: &queue, partition: 3, deadline: 900)
+        self.add(far, as: 5001, to: &queue, partition: 4, deadline: 400)
+        var scans = [queue.nextScan(excluding: [4]), queue.nextScan(excluding: [3]), queue.nextScan(excluding: [4])]
+        #expect(scans.map { $0?.bounds } == [100_000..<101_000, 10..<20, 10..<20])
+        #expect(scans.map { $0?.partition } == [3, 4, 3])
+        scans = [queue.nextScan(excluding: [])]
+        #expect(scans[0] == nil && queue.count == 0)
     }
 
     @Test func `I16 a full queue refuses requests`() {
         var queue = ReplayQueue()
-        for number in 0..<UInt64(ReplayLimits.waiting) {
+        for number in 0..<UInt64(ReplayLimits.maxQueuedRequests) {
             self.add(
-                self.items("a", after: 1, at: 1, end: 5), as: number, to: &queue, partition: Int(number) % 12, until: 7)
+                self.items("a", after: 1, at: 1, end: 5), as: number, to: &queue, partition: Int(number) % 12,
+                deadline: 7)
         }
-        let isTaken = queue.add(self.id(0), self.items("a", after: 1, at: 1, end: 5), partition: 0, until: 7)
+        let isTaken = queue.add(self.id(0), self.items("a", after: 1, at: 1, end: 5), partition: 0, deadline: 7)
         #expect(!isTaken)
-        var expired = queue.expired(at: 6)
+        var expired = queue.removeExpired(at: 6)
         #expect(expired.isEmpty)
-        expired = queue.expired(at: 7)
-        #expect(expired.count == ReplayLimits.waiting && queue.count == 0)
+        expired = queue.removeExpired(at: 7)
+        #expect(expired.count == ReplayLimits.maxQueuedRequests && queue.count == 0)
     }
 
     @Test func `an expired request gets no items, or the messages found so far`() {
         var log = Log()
         for number in Int64(1)...6000 { log.write("a", number, number > 5000 ? .barrage : .tip) }
         var queue = ReplayQueue()
-        self.add(self.messages("a", 2000, end: log.end), as: 1, to: &queue, until: 100)
-        self.add(self.items("a", after: 1, at: 4500, end: log.end), as: 2, to: &queue, until: 50)
-        guard var pass = queue.next(besides: []) else {
+        self.add(self.messages("a", 2000, end: log.end), as: 1, to: &queue, deadline: 100)
+        self.add(self.items("a", after: 1, at: 4500, end: log.end), as: 2, to: &queue, deadline: 50)
+        guard var scan = queue.nextScan(excluding: []) else {
             Issue.record("nothing to read")
             return
         }
-        var late = pass.expire(at: 49)
+        var late = scan.removeExpired(at: 49)
         #expect(late.isEmpty)
-        late = pass.expire(at: 50)
+        late = scan.removeExpired(at: 50)
         #expect(late.map(\.answer) == [.refused(.late)])
-        log.read(&pass)
-        queue.putBack(pass.finish().unfinished, partition: 0)
-        late = queue.expired(at: 100)
+        log.read(&scan)
+        queue.putBack(scan.finish().unfinished, partition: 0)
+        late = queue.removeExpired(at: 100)
         #expect(self.numbers(late.first) == Array(5001...6000))
-        self.add(self.messages("a", 5, end: log.end), as: 3, to: &queue, until: 100)
-        late = queue.expired(at: 100)
+        self.add(self.messages("a", 5, end: log.end), as: 3, to: &queue, deadline: 100)
+        late = queue.removeExpired(at: 100)
         #expect(late.first?.answer == .refused(.late), "nothing was read for it")
-        self.add(self.messages("a", 5, end: log.end), as: 4, to: &queue, until: 100)
-        guard var last = queue.next(besides: []) else {
+        self.add(self.messages("a", 5, end: log.end), as: 4, to: &queue, deadline: 100)
+        guard var last = queue.nextScan(excluding: []) else {
             Issue.record("nothing to read")
             return
         }
-        let over = last.expire(at: 100)
-        #expect(over.count == 1 && last.isOver, "nobody waits for this pass any more")
+        let over = last.removeExpired(at: 100)
+        #expect(over.count == 1 && last.isFinished, "nobody waits for this scan any more")
     }
 
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
@@ -303,7 +305,7 @@ import Testing
                 requests.append(
                     self.items(live, after: place.number, at: place.offset, before: before, end: log.end))
                 let wanted = place.number + 1..<(before ?? last + 1)
-                expected.append(wanted.count <= ReplayLimits.items ? Array(wanted) : nil)
+                expected.append(wanted.count <= ReplayLimits.maxItems ? Array(wanted) : nil)
             } else {
                 let count = Int.random(in: 1...50, using: &random)
                 let end = places.first { $0.live == place.live && $0.number == before }?.offset ?? log.end

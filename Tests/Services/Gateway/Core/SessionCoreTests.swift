@@ -14,25 +14,25 @@ import Testing
     private func inRoom(_ live: LiveID = "a", ticket: Int64 = 100) -> Session {
         var session = Session(at: 0)
         session.loggedIn(until: 1_000_000)
-        session.began(1, .join(live), "join", at: 0)
+        session.registerCall(1, .join(live), "join", at: 0)
         _ = session.answered(1, self.joined(ticket))
         return session
     }
 
     @Test func `a connection is closed without a login within 10 s, and when its token expires`() {
         var session = Session(at: 0)
-        #expect(session.overdue(at: 9999) == nil)
-        #expect(session.overdue(at: 10_000) == .loginTimeout)
+        #expect(session.disconnectCode(at: 9999) == nil)
+        #expect(session.disconnectCode(at: 10_000) == .loginTimeout)
         session.loggedIn(until: 50_000)
-        #expect(session.overdue(at: 49_999) == nil)
-        #expect(session.overdue(at: 50_000) == .tokenExpired)
+        #expect(session.disconnectCode(at: 49_999) == nil)
+        #expect(session.disconnectCode(at: 50_000) == .tokenExpired)
         session.loggedIn(until: 90_000)
-        #expect(session.overdue(at: 50_000) == nil, "a newer token on the same connection")
+        #expect(session.disconnectCode(at: 50_000) == nil, "a newer token on the same connection")
     }
 
     @Test func `a client is in one live at a time`() {
         var session = Session(at: 0)
-        session.began(1, .join("a"), "join", at: 0)
+        session.registerCall(1, .join("a"), "join", at: 0)
         guard case .refused(let error) = session.verdict(on: 2, .join("b"), in: nil) else {
             Issue.record("a second live while the first is entered")
             return
@@ -45,7 +45,7 @@ import Testing
             return
         }
         #expect(session.verdict(on: 2, .join("a"), in: nil) == .proceed, "joining again is presence's to answer")
-        session.began(3, .leave("a"), "leave", at: 0)
+        session.registerCall(3, .leave("a"), "leave", at: 0)
         #expect(session.live == "a", "until the leave is answered")
         #expect(session.answered(3, .success(result: .done))?.conclusion == .left("a", .success(result: .done)))
         #expect(session.verdict(on: 4, .join("b"), in: nil) == .proceed)
@@ -65,7 +65,7 @@ import Testing
 
     @Test func `a refused join leaves the client outside`() {
         var session = Session(at: 0)
-        session.began(1, .join("a"), "join", at: 0)
+        session.registerCall(1, .join("a"), "join", at: 0)
         let rejection = Outcome.failure(error: ReplyError(.banned, "banned"))
         #expect(session.answered(1, rejection)?.conclusion == .reply(rejection))
         #expect(session.membership == .outside)
@@ -74,12 +74,12 @@ import Testing
     @Test
     func `I15 a call is sent again each 2 s with the same record, answered once, and late replies count for nothing`() {
         var session = self.inRoom()
-        session.began(7, .plain, "text", at: 1000)
+        session.registerCall(7, .plain, "text", at: 1000)
         #expect(session.verdict(on: 7, .plain, in: nil) == .repeated)
-        #expect(session.takeDueForResend(at: 2999).isEmpty)
-        #expect(session.takeDueForResend(at: 3000) == ["text"])
-        #expect(session.takeDueForResend(at: 4999).isEmpty)
-        #expect(session.takeDueForResend(at: 5000) == ["text"])
+        #expect(session.takeRecordsToResend(at: 2999).isEmpty)
+        #expect(session.takeRecordsToResend(at: 3000) == ["text"])
+        #expect(session.takeRecordsToResend(at: 4999).isEmpty)
+        #expect(session.takeRecordsToResend(at: 5000) == ["text"])
         let done = Outcome.success(result: .done)
         #expect(session.answered(7, done)?.conclusion == .reply(done))
         #expect(session.answered(7, done)?.id == nil)
@@ -89,10 +89,10 @@ import Testing
     @Test func `an unanswered call fails after 10 s, and its late reply is ignored`() {
         var session = Session(at: 0)
         session.loggedIn(until: 1_000_000)
-        session.began(1, .join("a"), "join", at: 0)
-        session.began(2, .plain, "x", at: 500)
-        #expect(session.sweep(at: 9999).isEmpty)
-        let ended = session.sweep(at: 10_000)
+        session.registerCall(1, .join("a"), "join", at: 0)
+        session.registerCall(2, .plain, "x", at: 500)
+        #expect(session.failOverdueCalls(at: 9999).isEmpty)
+        let ended = session.failOverdueCalls(at: 10_000)
         #expect(ended.map(\.id) == [1])
         guard case .reply(.failure(let error)) = ended.first?.conclusion else {
             Issue.record("no rejection")
@@ -102,21 +102,21 @@ import Testing
         #expect(session.membership == .outside)
         #expect(session.answered(1, self.joined(5))?.id == nil)
         #expect(session.membership == .outside)
-        #expect(session.sweep(at: 10_500).map(\.id) == [2])
+        #expect(session.failOverdueCalls(at: 10_500).map(\.id) == [2])
     }
 
     @Test func `I16 a session has at most 16 open calls, and further ones are refused with a hint`() {
         var session = self.inRoom()
         for id in Int64(10)..<26 {
             #expect(session.verdict(on: id, .plain, in: nil) == .proceed)
-            session.began(id, .plain, "x", at: 0)
+            session.registerCall(id, .plain, "x", at: 0)
         }
         guard case .refused(let error) = session.verdict(on: 26, .plain, in: nil) else {
             Issue.record("a seventeenth call")
             return
         }
         #expect(error.code == .overloaded && error.retryAfter != nil)
-        #expect(session.notDelivered(12)?.id == 12)
+        #expect(session.recordLost(12)?.id == 12)
         #expect(session.verdict(on: 26, .plain, in: nil) == .proceed)
         guard case .refused = session.verdict(on: 26, .plain, in: nil, waiting: 1) else {
             Issue.record("a call that waits to be passed on counts")
@@ -126,14 +126,14 @@ import Testing
 
     @Test func `a call whose record is not delivered fails as unavailable`() {
         var session = Session(at: 0)
-        session.began(3, .join("a"), "join", at: 0)
-        guard case .reply(.failure(let error)) = session.notDelivered(3)?.conclusion else {
+        session.registerCall(3, .join("a"), "join", at: 0)
+        guard case .reply(.failure(let error)) = session.recordLost(3)?.conclusion else {
             Issue.record("no rejection")
             return
         }
         #expect(error.code == .unavailable && error.retryAfter != nil)
         #expect(session.membership == .outside)
-        #expect(session.notDelivered(3)?.id == nil)
+        #expect(session.recordLost(3)?.id == nil)
     }
 
     @Test func `I6 a kick removes clients with tickets below its fence, once, and no others`() {
@@ -147,7 +147,7 @@ import Testing
 
     @Test func `I6 a kick notice that overtakes the join's reply still removes the client`() {
         var session = Session(at: 0)
-        session.began(1, .join("a"), "join", at: 0)
+        session.registerCall(1, .join("a"), "join", at: 0)
         #expect(session.kicked(from: "a", floor: Ticket(101)) == false)
         guard case .reply(.failure(let error)) = session.answered(1, self.joined(100))?.conclusion else {
             Issue.record("joined with a void ticket")
@@ -160,16 +160,16 @@ import Testing
     @Test func `a resume restores the membership, or fails with its error`() {
         let point = ResumePoint(live: "a", ticket: Ticket(90), position: FeedPosition(epoch: 10, number: 4))
         var session = Session(at: 0)
-        session.began(1, .resume(point), "join", at: 0)
+        session.registerCall(1, .resume(point), "join", at: 0)
         #expect(session.answered(1, self.joined(120))?.conclusion == .resumed(point, ticket: Ticket(120), epoch: 10))
         #expect(session.live == "a")
         var kicked = Session(at: 0)
-        kicked.began(1, .resume(point), "join", at: 0)
+        kicked.registerCall(1, .resume(point), "join", at: 0)
         let rejection = Outcome.failure(error: ReplyError(.staleTicket, "kicked"))
         #expect(kicked.answered(1, rejection)?.conclusion == .reply(rejection))
         #expect(kicked.membership == .outside)
         var missed = Session(at: 0)
-        missed.began(1, .resume(point), "join", at: 0)
+        missed.registerCall(1, .resume(point), "join", at: 0)
         let over = Outcome.failure(error: ReplyError(.noSuchRoomOnEntry, "there is no such live"))
         #expect(missed.answered(1, over)?.conclusion == .missedEnd(point, over))
         #expect(missed.membership == .outside)
@@ -194,14 +194,14 @@ import Testing
         #expect(bound != names.name(of: "phone", of: UserKey("demo", "bob")), "I17")
         #expect(bound != names.name(of: "phone", of: UserKey("other", "anna")), "I17")
         #expect(SessionID(checking: bound.text) != nil)
-        let fresh = SessionName.fresh(bits: (1, .max))
+        let fresh = SessionName.random(bits: (1, .max))
         #expect(SessionID(checking: fresh.text) == fresh)
         let request = names.nameOfRequest(anna, role: .server, key: "k1", call: "a")
         #expect(request == names.nameOfRequest(anna, role: .server, key: "k1", call: "a"))
         #expect(request != names.nameOfRequest(anna, role: .user, key: "k1", call: "a"))
         #expect(request != names.nameOfRequest(anna, role: .server, key: "k2", call: "a"))
         #expect(request != names.nameOfRequest(anna, role: .server, key: "k1", call: "b"))
-        #expect(SessionName.isOfRequest(request) && !SessionName.isOfRequest(bound))
+        #expect(SessionName.isHTTPRequest(request) && !SessionName.isHTTPRequest(bound))
         #expect(SessionID(checking: request.text) != nil)
     }
 }

@@ -16,15 +16,15 @@ import Testing
     /// Rules: R1.20.
     @Test func `calls that come while an ask is under way wait for the next one`() {
         var reads = Reads()
-        #expect(reads.call(Self.read, 1, at: self.time(0)) == .wait(asks: true))
-        #expect(reads.call(Self.read, 2, at: self.time(1)) == .wait(asks: false))
-        #expect(reads.call(Self.read, 3, at: self.time(2)) == .wait(asks: false))
+        #expect(reads.addCall(Self.read, 1, at: self.time(0)) == .wait(mustRequest: true))
+        #expect(reads.addCall(Self.read, 2, at: self.time(1)) == .wait(mustRequest: false))
+        #expect(reads.addCall(Self.read, 3, at: self.time(2)) == .wait(mustRequest: false))
         let first = reads.answered(Self.read, at: self.time(5))
         #expect(first.waiters == [1], "the others were received after the service was asked")
-        #expect(first.asks)
+        #expect(first.mustRequest)
         let second = reads.answered(Self.read, at: self.time(9))
         #expect(second.waiters == [2, 3])
-        #expect(!second.asks && reads.waitingCount == 0)
+        #expect(!second.mustRequest && reads.waitingCount == 0)
     }
 
     /// Rules: R1.20.
@@ -33,8 +33,8 @@ import Testing
         var asks: [Int64] = []
         var answered = 0
         for now in Int64(0)..<20_000 {
-            if reads.call(Self.read, Int(now), at: self.time(now)) == .wait(asks: true) { asks.append(now) }
-            if now % 100 == 0 { for _ in reads.sweep(at: self.time(now)).asks { asks.append(now) } }
+            if reads.addCall(Self.read, Int(now), at: self.time(now)) == .wait(mustRequest: true) { asks.append(now) }
+            if now % 100 == 0 { for _ in reads.sweep(at: self.time(now)).readsToRequest { asks.append(now) } }
             // The service answers after 3 ms.
             if asks.last == now - 3 {
                 let (waiters, isAsking) = reads.answered(Self.read, at: self.time(now))
@@ -55,7 +55,7 @@ import Testing
         var reads = Reads()
         for second in Int64(0)..<30 {
             let now = self.time(second * 1500)
-            #expect(reads.call(Self.read, 1, at: now) == .wait(asks: true))
+            #expect(reads.addCall(Self.read, 1, at: now) == .wait(mustRequest: true))
             #expect(reads.answered(Self.read, at: now).waiters == [1])
         }
     }
@@ -68,7 +68,7 @@ import Testing
             SharedRead(.audience, of: LiveKey("other", "concert"), epoch: 7),
         ]
         for (index, read) in ([Self.read] + others).enumerated() {
-            #expect(reads.call(read, index, at: self.time(0)) == .wait(asks: true))
+            #expect(reads.addCall(read, index, at: self.time(0)) == .wait(mustRequest: true))
         }
         #expect(reads.answered(others[1], at: self.time(1)).waiters == [2])
         #expect(
@@ -79,19 +79,19 @@ import Testing
 
     @Test func `a call waits for at most 10 s, also when its answer is lost`() {
         var reads = Reads()
-        _ = reads.call(Self.read, 1, at: self.time(0))
-        _ = reads.call(Self.read, 2, at: self.time(10))
+        _ = reads.addCall(Self.read, 1, at: self.time(0))
+        _ = reads.addCall(Self.read, 2, at: self.time(10))
         #expect(reads.sweep(at: self.time(9999)).overdue == [])
         #expect(reads.sweep(at: self.time(10_000)).overdue == [1])
         #expect(reads.sweep(at: self.time(10_010)).overdue == [2])
         #expect(reads.waitingCount == 0)
         let late = reads.answered(Self.read, at: self.time(10_020))
-        #expect(late.waiters == [] && !late.asks)
+        #expect(late.waiters == [] && !late.mustRequest)
     }
 
     @Test func `reads that nobody makes any more are forgotten`() {
         var reads = Reads()
-        _ = reads.call(Self.read, 1, at: self.time(0))
+        _ = reads.addCall(Self.read, 1, at: self.time(0))
         _ = reads.answered(Self.read, at: self.time(1))
         _ = reads.sweep(at: self.time(999))
         #expect(reads.readCount == 1, "it remembers when it was asked last")
@@ -103,15 +103,15 @@ import Testing
         var reads = Reads()
         for number in 0..<Reads.maxReads {
             let read = SharedRead(.summary, of: LiveKey("demo", LiveID("live\(number)")), epoch: 1)
-            #expect(reads.call(read, number, at: self.time(0)) == .wait(asks: true))
+            #expect(reads.addCall(read, number, at: self.time(0)) == .wait(mustRequest: true))
         }
-        #expect(reads.call(Self.read, -1, at: self.time(0)) == .forward)
+        #expect(reads.addCall(Self.read, -1, at: self.time(0)) == .forward)
         let known = SharedRead(.summary, of: LiveKey("demo", "live0"), epoch: 1)
         for number in Reads.maxReads..<Reads.maxWaiting {
-            #expect(reads.call(known, number, at: self.time(0)) == .wait(asks: false))
+            #expect(reads.addCall(known, number, at: self.time(0)) == .wait(mustRequest: false))
         }
-        #expect(reads.call(known, -1, at: self.time(0)) == .full)
+        #expect(reads.addCall(known, -1, at: self.time(0)) == .full)
         _ = reads.answered(known, at: self.time(1))
-        #expect(reads.call(known, -1, at: self.time(1)) == .wait(asks: false))
+        #expect(reads.addCall(known, -1, at: self.time(1)) == .wait(mustRequest: false))
     }
 }

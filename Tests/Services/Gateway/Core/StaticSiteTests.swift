@@ -11,7 +11,7 @@ import Testing
         return try #require(site.files.first)
     }
 
-    private func header(_ name: String, of answer: StaticSite.Answer) -> String? {
+    private func header(_ name: String, of answer: StaticSite.Response) -> String? {
         answer.headers.first { $0.name == name }?.value
     }
 
@@ -19,18 +19,18 @@ import Testing
     @Test func `a file is served with its type and a tag, and not again to who has it`() throws {
         let file = try self.file()
         #expect(file.path == "/pages/main.js")
-        let answer = StaticSite.answer(file, ifNoneMatch: nil, acceptEncoding: nil)
+        let answer = StaticSite.response(for: file, ifNoneMatch: nil, acceptEncoding: nil)
         #expect(answer.status == 200)
         #expect(answer.body == self.body)
         #expect(self.header("Content-Type", of: answer) == "text/javascript; charset=utf-8")
         let tag = try #require(self.header("ETag", of: answer))
         for known in [tag, "W/\(tag)", "\"other\", \(tag)", "*"] {
-            let again = StaticSite.answer(file, ifNoneMatch: known, acceptEncoding: nil)
+            let again = StaticSite.response(for: file, ifNoneMatch: known, acceptEncoding: nil)
             #expect(again.status == 304)
             #expect(again.body.isEmpty)
             #expect(self.header("ETag", of: again) == tag)
         }
-        #expect(StaticSite.answer(file, ifNoneMatch: "\"other\"", acceptEncoding: nil).status == 200)
+        #expect(StaticSite.response(for: file, ifNoneMatch: "\"other\"", acceptEncoding: nil).status == 200)
     }
 
     /// Rules: R13.31.
@@ -40,7 +40,7 @@ import Testing
             ("*;q=0", false), ("gzip; q=0.000", false), ("identity", false),
         ] as [(String?, Bool)])
     func `gzip is sent to who accepts it, under a tag of its own`(_ accepted: String?, _ isGzip: Bool) throws {
-        let answer = StaticSite.answer(try self.file(), ifNoneMatch: nil, acceptEncoding: accepted)
+        let answer = StaticSite.response(for: try self.file(), ifNoneMatch: nil, acceptEncoding: accepted)
         #expect((self.header("Content-Encoding", of: answer) == "gzip") == isGzip)
         #expect(answer.body == (isGzip ? [1, 2, 3] : self.body))
         #expect(self.header("ETag", of: answer)?.hasSuffix("-gz\"") == isGzip)
@@ -50,7 +50,7 @@ import Testing
     /// Rules: R13.31.
     @Test func `what gzip does not make shorter is sent as it is`() throws {
         let file = try self.file(gzip: self.body + [0])
-        let answer = StaticSite.answer(file, ifNoneMatch: nil, acceptEncoding: "gzip")
+        let answer = StaticSite.response(for: file, ifNoneMatch: nil, acceptEncoding: "gzip")
         #expect(answer.body == self.body)
         #expect(self.header("Content-Encoding", of: answer) == nil)
     }
@@ -70,7 +70,7 @@ import Testing
         var site = StaticSite()
         site.add("pages/a.js", body: Array("a".utf8), gzip: Array("long enough".utf8))
         site.add("pages/b.js", body: Array("b".utf8), gzip: Array("long enough".utf8))
-        #expect(Set(site.files.map(\.tag)).count == 2)
+        #expect(Set(site.files.map(\.entityTag)).count == 2)
     }
 
     /// Rules: R13.32.

@@ -112,7 +112,9 @@ import Testing
     }
 }
 
-/// The getters mutate the reader, and `#expect` does not allow mutating calls in its expression.
+/// Expects that two values are equal.
+///
+/// The reading methods mutate the reader, and `#expect` does not allow mutating calls in its expression.
 private func equal<Value: Equatable>(
     _ value: Value, _ expected: Value, sourceLocation: SourceLocation = #_sourceLocation
 ) {

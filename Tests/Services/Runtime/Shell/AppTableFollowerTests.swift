@@ -9,24 +9,24 @@ import Testing
 
 @testable import ServiceShell
 
-/// The follower of the apps' settings, on a thread of its own, against a broker.
+/// The follower of the apps' settings, on a dedicated thread, against a broker.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AppTableFollowerTests {
-    /// A follower that runs, and the lines that it logs.
-    private final class Running {
+    /// A running follower, and a signal for each line that it logs.
+    private final class RunningFollower {
         let follower: AppTableFollower
         private let harness: ShellHarness
         private let producer: KafkaProducer
         private let thread: DedicatedThread
         private let logged: WakeSignal
 
-        /// Starts a follower once `before` was written to the topic.
-        init(_ before: [AppRecord] = []) throws {
+        /// Writes `initialRecords` to the topic, then starts a follower.
+        init(_ initialRecords: [AppRecord] = []) throws {
             let harness = try ShellHarness(.embedded)
             let logged = WakeSignal()
             self.harness = harness
             self.logged = logged
             self.producer = try KafkaProducer(harness.settings)
-            for record in before { try self.producer.send(Self.outgoing(record)) }
+            for record in initialRecords { try self.producer.send(Self.outgoing(record)) }
             try self.producer.flush(timeout: .seconds(10))
             let log = Log(service: "test", level: .warning, sink: { _ in logged.wakeUp() })
             let settings = ShellSettings(
@@ -40,13 +40,14 @@ import Testing
             TopicRecord(.app(record)).outgoing(partitions: ShellHarness.partitions)
         }
 
-        /// Writes records of one app, and waits until the follower has read them: it tells of the unreadable one that
-        /// comes behind them.
+        /// Writes records of one app, and waits until the follower has read them.
+        ///
+        /// A malformed record follows the records; the follower logs it when it has read all of them.
         func write(_ records: AppRecord...) throws {
             for record in records { try self.producer.send(Self.outgoing(record)) }
-            var last = Self.outgoing(try #require(records.last))
-            last.value = Array("no record".utf8)
-            try self.producer.send(last)
+            var malformed = Self.outgoing(try #require(records.last))
+            malformed.value = Array("no record".utf8)
+            try self.producer.send(malformed)
             try #require(self.logged.wait(timeout: .seconds(20)))
         }
 
@@ -67,9 +68,9 @@ import Testing
         return AppRecord(app: app, revision: revision, settings: settings)
     }
 
-    @Test func `all that the topic held is known before a machine begins, the last of each app`() throws {
+    @Test func `the follower is ready once it has read the last record of each app`() throws {
         let apps = (0..<20).map { AppID("app-\($0)") }
-        let running = try Running(
+        let running = try RunningFollower(
             apps.flatMap { [Self.record($0, 1, words: ["old"]), Self.record($0, 2, words: ["new", $0.text])] })
         try running.waitUntilReady()
         for app in apps { #expect(running.follower.snapshot[app].words == ["new", app.text]) }
@@ -77,8 +78,11 @@ import Testing
         #expect(running.stop())
     }
 
-    @Test func `an empty topic is known as soon as its ends were seen, and a wait then is over at once`() throws {
-        let running = try Running()
+    @Test
+    func `with an empty topic the follower is ready as soon as it has read the ends, and later waits return at once`()
+        throws
+    {
+        let running = try RunningFollower()
         try running.waitUntilReady()
         #expect(running.follower.snapshot.apps.isEmpty)
         // Several shells may wait for one follower.
@@ -86,10 +90,13 @@ import Testing
         #expect(running.stop())
     }
 
-    @Test func `a later change is known soon, an older one is none, and what cannot be read is left out and told`()
+    @Test
+    func `a newer record replaces the settings, an older one is ignored, and a malformed one is skipped and logged`()
         throws
     {
-        let running = try Running([Self.record("demo", 5, words: ["five"]), Self.record("shop", 1, words: ["one"])])
+        let running = try RunningFollower([
+            Self.record("demo", 5, words: ["five"]), Self.record("shop", 1, words: ["one"]),
+        ])
         try running.waitUntilReady()
         let before = running.follower.snapshot
         try running.write(Self.record("demo", 6, words: ["six"]))
@@ -102,14 +109,14 @@ import Testing
         #expect(running.stop())
     }
 
-    @Test func `a follower without a broker is not ready, and ends when it is told to`() throws {
+    @Test func `a follower without a broker is not ready, and ends at stop`() throws {
         let kafka = KafkaSettings(brokers: "127.0.0.1:\(try FreePort.find())", clientID: "nobody") { _, _, _ in }
         let settings = ShellSettings(kafka: kafka, instance: "test-1", partitions: 2, mode: .embedded)
         let follower = AppTableFollower(settings, log: .none)
         let thread = DedicatedThread("test") { follower.run() }
         #expect(!follower.isReady)
         follower.stop()
-        // Who waits for it is let go.
+        // After `stop` a wait returns at once.
         follower.waitUntilLoaded(timeout: .seconds(60))
         #expect(!follower.isReady)
         #expect(thread.join(timeout: .seconds(20)))

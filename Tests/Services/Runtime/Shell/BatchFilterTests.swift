@@ -6,9 +6,9 @@ import Testing
 
 @testable import ServiceShell
 
-@Suite("What counts of appended batches")
+@Suite("Which records of appended batches are valid")
 struct BatchFilterTests {
-    /// A partition's log, written by owners that come and go.
+    /// A partition's log, to which successive owners append.
     private struct Log {
         var records: [IncomingRecord] = []
 
@@ -38,7 +38,7 @@ struct BatchFilterTests {
         }
     }
 
-    @Test func `a mark comes back from its headers`() {
+    @Test func `a batch header is read back from a record as written`() {
         for header in [
             BatchHeader(epoch: 3),
             BatchHeader(epoch: 3, commit: BatchHeader.Commit(nextOffset: 9, metadata: "", rows: [])),
@@ -53,37 +53,37 @@ struct BatchFilterTests {
         #expect(BatchHeader(log.records[0]) == nil)
     }
 
-    @Test func `I7 a batch counts as a whole with its last record, and what a transaction wrote at once`() {
+    @Test func `I7 a batch becomes valid with its last record, and a record of a transaction at once`() {
         var log = Log()
         log.claim(1)
         log.append("t", nil)
         log.batch(1, ["a", "b"], next: 5)
         log.batch(1, [], next: 6)
         var batches = BatchFilter()
-        var seen: [[String]] = []
+        var validByRecord: [[String]] = []
         var nextOffsets: [Int64] = []
         for record in log.records {
             var valid: [IncomingRecord] = []
             if let commit = batches.accept(record, into: &valid) { nextOffsets.append(commit.nextOffset) }
-            seen.append(valid.map { String(decoding: $0.value ?? [], as: UTF8.self) })
+            validByRecord.append(valid.map { String(decoding: $0.value ?? [], as: UTF8.self) })
         }
-        #expect(seen == [[], ["t"], [], ["a", "b"], []])
+        #expect(validByRecord == [[], ["t"], [], ["a", "b"], []])
         #expect(nextOffsets == [5, 6])
     }
 
-    @Test func `a reader stands before a batch until it is whole`() {
+    @Test func `the complete offset stays before a batch until its last record is read`() {
         var log = Log()
         log.batch(1, ["a", "b", "c"], next: 5)
         var batches = BatchFilter()
         var valid: [IncomingRecord] = []
-        let settled = log.records.map { record -> Int64 in
+        let completeOffsets = log.records.map { record -> Int64 in
             batches.accept(record, into: &valid)
             return batches.completeOffset(upTo: record.offset + 1)
         }
-        #expect(settled == [0, 0, 3])
+        #expect(completeOffsets == [0, 0, 3])
     }
 
-    @Test func `I8 what an owner left unfinished is dropped at the next one's claim`() {
+    @Test func `I8 an incomplete batch is dropped at the next owner's claim`() {
         var log = Log()
         log.claim(1)
         log.append("lost", BatchHeader(epoch: 1))
@@ -92,7 +92,7 @@ struct BatchFilterTests {
         #expect(log.validRecords() == ["a"])
     }
 
-    @Test func `I8 what a former owner appends behind a claim never counts, wherever the reading begins`() {
+    @Test func `I8 records that a former owner appends after a claim are never valid, wherever reading begins`() {
         var log = Log()
         log.claim(1)
         log.batch(1, ["a"], next: 5)
@@ -107,39 +107,40 @@ struct BatchFilterTests {
         claims.add(epoch: 2, offset: 2)
         #expect(claims.epoch(before: 0) == .min)
         #expect(claims.epoch(before: 3) == 2)
-        // From behind the claim on, its epoch is known from the offset's metadata.
+        // A reader that begins after the claim knows its epoch from the offset's metadata.
         #expect(log.validRecords(from: 3, epoch: claims.epoch(before: 3)) == ["b", "c"])
     }
 
-    @Test func `a claim that comes behind a later owner's is void`() throws {
+    @Test func `a claim after the claim of a later owner is ignored`() throws {
         var log = Log()
         log.claim(2)
         log.claim(1)
         log.batch(1, ["stale"], next: 6)
         #expect(log.validRecords().isEmpty)
-        var tail = UncheckpointedBatches(.roomFeed, after: FeedEpochs(), claimedBy: 1)
-        for record in log.records { tail.append(record) }
-        #expect(throws: KafkaError.self) { try tail.validCommits() }
+        var batches = UncheckpointedBatches(.roomFeed, after: FeedEpochs(), claimedBy: 1)
+        for record in log.records { batches.append(record) }
+        #expect(throws: KafkaError.self) { try batches.validCommits() }
     }
 
-    @Test(arguments: 0..<50) func `I8 whoever dies or sleeps, all readers see the same whole batches`(_ seed: UInt64) {
+    @Test(arguments: 0..<50) func `I8 all readers accept the same batches, although owners die or stall`(_ seed: UInt64)
+    {
         var random = SeededRandom(seed: seed)
         var log = Log()
         var owner: Int64 = 1
         var expected: [String] = []
-        /// Offsets from which a reader may begin, with what it is told and how much of `expected` is before it.
+        /// Offsets at which a reader may begin, with the epoch that it gets and the number of `expected` records before it.
         var starts: [(offset: Int, epoch: Int64, count: Int)] = []
         log.claim(owner)
         for step in 0..<200 {
             let values = (0..<Int.random(in: 0...3, using: &random)).map { "\(step).\($0)" }
             switch Int.random(in: 0..<10, using: &random) {
             case 0:
-                // Dies within a batch.
+                // The owner dies within a batch.
                 for value in values { log.append(value, BatchHeader(epoch: owner)) }
                 owner += 1
                 log.claim(owner)
             case 1, 2:
-                // A sleeper's batch, or a part of one.
+                // A stalled former owner appends a batch.
                 guard owner > 1 else { continue }
                 let former = Int64.random(in: 1..<owner, using: &random)
                 log.batch(former, values, next: 0)
@@ -161,18 +162,18 @@ struct BatchFilterTests {
 
 @Suite("Claims in an offset's metadata")
 struct FeedEpochsTests {
-    @Test func `claims with offsets that Kafka cannot have are none`() {
+    @Test func `claims with invalid offsets are rejected`() {
         #expect(FeedEpochs(metadata: "5\n@12 5:7 9:11")?.claims.count == 2)
         for line in ["@9223372036854775807", "@-1", "@1 5:-7", "@1 5:9223372036854775807"] {
             #expect(FeedEpochs(metadata: line) == nil, "\(line)")
         }
     }
 
-    @Test func `claims come back from their line behind the processor's`() throws {
+    @Test func `claims are read back from the line after the processor's line`() throws {
         var claims = FeedEpochs()
         claims.add(epoch: 4, offset: 10)
         claims.add(epoch: 9, offset: 20)
-        claims.start = 25
+        claims.checkpointOffset = 25
         #expect(FeedEpochs(metadata: "1700\n" + claims.line) == claims)
         #expect(CheckpointDelta.processorMetadata(in: "1700\n" + claims.line) == "1700")
     }
@@ -183,11 +184,11 @@ struct FeedEpochsTests {
         }
     }
 
-    @Test func `the last eight are kept, and a new one begins what is newer than the rows`() {
+    @Test func `the last eight claims are stored, and a new claim sets the checkpoint`() {
         var claims = FeedEpochs()
         for number in 1...20 { claims.add(epoch: Int64(number), offset: Int64(number * 10)) }
         #expect(claims.claims.map(\.epoch) == Array(13...20))
-        #expect(claims.start == 201)
+        #expect(claims.checkpointOffset == 201)
         #expect(claims.epoch(before: 205) == 20)
         #expect(claims.epoch(before: 200) == 19)
         #expect(claims.epoch(before: 100) == .min)
@@ -195,11 +196,11 @@ struct FeedEpochsTests {
     }
 }
 
-@Suite("A thread that was held up")
+@Suite("Detection of a stalled thread")
 struct LeaseGuardTests {
     private static func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: milliseconds) }
 
-    @Test func `turns in time leave no doubt`() {
+    @Test func `the lease is not doubtful while turns end within the limit`() {
         var leaseGuard = LeaseGuard(limit: Milliseconds(1400))
         #expect(!leaseGuard.isLeaseDoubtful(at: Self.time(9_000)))
         for now in stride(from: Int64(0), through: 20_000, by: 1000) { leaseGuard.turnStarted(at: Self.time(now)) }
@@ -207,7 +208,7 @@ struct LeaseGuardTests {
         #expect(leaseGuard.isLeaseDoubtful(at: Self.time(21_400)))
     }
 
-    @Test func `the doubt lasts over further turns until a transaction went through`() {
+    @Test func `the lease stays doubtful over further turns until a transaction succeeds`() {
         var leaseGuard = LeaseGuard(limit: Milliseconds(1400))
         leaseGuard.turnStarted(at: Self.time(0))
         leaseGuard.turnStarted(at: Self.time(8_000))

@@ -10,10 +10,12 @@ import Testing
 
 @testable import ServiceShell
 
-/// Inputs that can never be processed; one broker and one group, so the tests run one at a time.
+/// Inputs that can never be processed.
+///
+/// All tests use the same broker and the same group, so they run one at a time.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct DeadLetterTests {
     @Test(arguments: MachineShellTests.modes)
-    func `I16 an input whose result no broker accepts is set aside and answered, and the others go on`(
+    func `I16 an input whose result no broker accepts is set aside and answered, and the other inputs are processed`(
         _ mode: KafkaMode
     ) throws {
         let harness = try ShellHarness(mode)
@@ -61,7 +63,7 @@ import Testing
         #expect(letters.contains { $0.key == Array("tally/\(lives[0].text)".utf8) })
         for live in lives { try harness.say("after", in: live) }
         try harness.flush()
-        // The row that was set aside began anew.
+        // The row was removed, so the live's count starts again at 1.
         let numbers = try harness.feed(of: Set(lives)) { found in
             found[lives[0]]?.suffix(1) == [1] && (found[lives[0]]?.count ?? 0) >= 2
                 && found[lives[1]]?.contains(3) ?? false
@@ -81,7 +83,7 @@ import Testing
         _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
         try harness.waitForCommit(of: live, before: 0)
         #expect(first.stop())
-        // What three owners leave that died while they processed the next input.
+        // The state that remains after three owners have died while they processed the next input.
         try harness.say("deadly", in: live)
         try harness.say("after", in: live)
         try harness.flush()
@@ -114,7 +116,7 @@ import Testing
 }
 
 extension ShellHarness {
-    /// The records of a topic: of a live's key, or all.
+    /// Reads a topic until `isEnough`, or for at most 20 s: the records with a live's key, or all records.
     func records(
         of topic: PlazaTopic, in live: LiveKey?, until isEnough: ([IncomingRecord]) -> Bool
     ) throws -> [IncomingRecord] {
@@ -135,7 +137,7 @@ extension ShellHarness {
         return found
     }
 
-    /// The replies to the harness's calls.
+    /// Reads the replies to the harness's calls until `isEnough`, or for at most 20 s.
     func replies(until isEnough: ([Reply]) -> Bool) throws -> [Reply] {
         func decode(_ records: [IncomingRecord]) -> [Reply] {
             records.compactMap { $0.value.flatMap { try? Wire.decode(Reply.self, from: $0) } }
@@ -143,30 +145,32 @@ extension ShellHarness {
         return decode(try self.records(of: .replies, in: nil) { isEnough(decode($0)) })
     }
 
-    /// Waits until the group's committed offset is before the last `inputs` of the live's partition.
+    /// Waits until all inputs of the live's partition are committed except the last `inputs`.
     ///
-    /// With the in-memory broker a commit may fail and be repeated, but only while its owner runs.
+    /// With the in-memory broker a commit may fail. It is repeated only while its owner runs.
     @discardableResult
     func waitForCommit(of live: LiveKey, before inputs: Int64) throws -> Int64 {
         let partition = Int32(PlazaTopic.partition(of: live.text, among: Self.partitions))
         let group = try KafkaConsumer(self.settings, group: "barrage")
         defer { group.close() }
         let inbox = TopicPartition(PlazaTopic.barrageInbox.rawValue, partition)
-        let wanted = try group.end(of: inbox, timeout: .seconds(5)) - inputs
+        let expectedOffset = try group.endOffset(of: inbox, timeout: .seconds(5)) - inputs
         var offset: Int64?
         let deadline = MonotonicClock.now + .seconds(15)
-        while offset != wanted, MonotonicClock.now < deadline {
+        while offset != expectedOffset, MonotonicClock.now < deadline {
             if offset != nil { Thread.sleep(forTimeInterval: 0.05) }
-            offset = try group.committed([inbox], timeout: .seconds(5))[inbox].flatMap(\.self)?.offset ?? -1
+            offset = try group.committedOffsets(of: [inbox], timeout: .seconds(5))[inbox].flatMap(\.self)?.offset ?? -1
         }
-        return try #require(offset == wanted ? offset : nil, "the owner committed \(offset ?? -1), not \(wanted)")
+        return try #require(
+            offset == expectedOffset ? offset : nil, "the owner committed \(offset ?? -1), not \(expectedOffset)")
     }
 
-    /// Writes what owners leave that died: a record of attempts at the group's committed offset, which is before the last
-    /// `inputs` of the live's partition.
+    /// Writes the record of attempts that remains after `count` owners have died while they processed one input alone.
+    ///
+    /// The input is the next one after the group's committed offset; `inputs` inputs of the partition are not committed.
     func leaveAttempts(_ count: Int, in live: LiveKey, before inputs: Int64) throws {
         let partition = Int32(PlazaTopic.partition(of: live.text, among: Self.partitions))
-        // With the offset of an earlier input in its place the next owner would process the deadly one, and end the test.
+        // If the record had the offset of an earlier input, the next owner would process the deadly input and end the test.
         let next = try self.waitForCommit(of: live, before: inputs)
         let record = ProcessingAttempts.Record(
             offset: next, step: 0, count: count, aloneUntil: next + 10, process: "a dead one")

@@ -9,10 +9,12 @@ import ServiceShell
 import TestSupport
 import Testing
 
-/// Inputs that end the process; one broker and one group, so the tests run one at a time.
+/// Inputs that end the process.
+///
+/// All tests use the same group, so they run one at a time.
 @Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
 struct DeadlyInputTests {
-    /// Processes that are started again when they die, as a supervisor does.
+    /// Runs processes, and restarts each one that dies, as a supervisor does.
     private final class Supervised: Sendable {
         private struct State {
             var isStopping = false
@@ -67,7 +69,7 @@ struct DeadlyInputTests {
         instances: [String], text: String
     ) async throws {
         try await runOnDedicatedThread {
-            // A broker of its own: what ends a process must not reach the shells of other tests.
+            // The test has its own broker, because its inputs must not end the shells of other tests.
             let kafka = try LiveKafka()
             defer { withExtendedLifetime(kafka) {} }
             let harness = try ShellHarness(.full, on: TopicBroker(kafka, clientID: "deadly"))
@@ -90,11 +92,11 @@ struct DeadlyInputTests {
             let numbers = try harness.feed(of: Set(lives)) { found in
                 lives.dropFirst().allSatisfy { found[$0]?.contains(4) ?? false }
             }
-            let away = MonotonicClock.now - began
+            let outage = MonotonicClock.now - began
             for live in lives.dropFirst() { #expect(numbers[live] == [1, 2, 3, 4]) }
             #expect(services.deaths >= 3)
-            print("\(instances.count) instances, \(text): back after \(away.count) ms, \(services.deaths) deaths")
-            #expect(away < .seconds(15))
+            print("\(instances.count) instances, \(text): back after \(outage.count) ms, \(services.deaths) deaths")
+            #expect(outage < .seconds(15))
         }
     }
 }

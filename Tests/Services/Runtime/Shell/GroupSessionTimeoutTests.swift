@@ -8,7 +8,7 @@ import Testing
 @testable import ServiceShell
 
 @Suite(.serialized) struct GroupSessionTimeoutTests {
-    /// The lines that a log wrote.
+    /// Collects the lines of a log.
     private final class Lines: Sendable {
         private let lines = Locked<[String]>([])
         var all: [String] { self.lines.withLock { $0 } }
@@ -22,33 +22,34 @@ import Testing
 
     private static let refusal = KafkaError(.sessionRefused, "", codeName: "INVALID_SESSION_TIMEOUT")
 
-    @Test func `a refused session is followed by the brokers' default, and the setting is named once`() {
+    @Test func `after a rejection the next timeout is the brokers' default minimum, and one warning names the setting`()
+    {
         let lines = Lines()
         let session = GroupSessionTimeout(first: .seconds(2))
         #expect(session.raiseIfRejected(Self.refusal, requested: .seconds(2), log: lines.log))
         #expect(session.timeout == .seconds(6))
-        // Another consumer of the process that had asked for the same learns of the step, and takes none of its own.
+        // Another consumer had requested the same timeout. It uses the raised timeout and does not raise it again.
         #expect(session.raiseIfRejected(Self.refusal, requested: .seconds(2), log: lines.log))
         #expect(session.timeout == .seconds(6))
         #expect(lines.all.count == 1)
         #expect(lines.all.allSatisfy { $0.contains("group.min.session.timeout.ms") && $0.contains("6000 ms") })
     }
 
-    @Test func `refusals end at the longest session, which is then a failure like others`() {
+    @Test func `the longest timeout is not raised, so its rejection is an error`() {
         let lines = Lines()
         let session = GroupSessionTimeout(first: .seconds(2))
-        var asked: [Duration] = [.seconds(2)]
-        while asked.count < 20,
+        var requested: [Duration] = [.seconds(2)]
+        while requested.count < 20,
             session.raiseIfRejected(Self.refusal, requested: session.timeout, log: lines.log)
         {
-            asked.append(session.timeout)
+            requested.append(session.timeout)
         }
-        #expect(asked == GroupSessionTimeout.steps)
+        #expect(requested == GroupSessionTimeout.steps)
         #expect(session.timeout == GroupSessionTimeout.steps.last)
         #expect(lines.all.count == GroupSessionTimeout.steps.count - 1)
     }
 
-    @Test func `no other failure makes the session longer`() {
+    @Test func `other errors do not raise the timeout`() {
         let lines = Lines()
         let session = GroupSessionTimeout(first: .seconds(2))
         for kind in [KafkaError.Kind.timedOut, .brokerDown, .fenced, .other] {
@@ -58,7 +59,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `a shell works on a broker with Kafka's own least session, and one warning says what to set there`() throws {
+    func `a shell works with the default minimum of a broker, and one warning names the setting`() throws {
         let kafka = try LiveKafka(settings: ["group.min.session.timeout.ms": "6000"])
         let harness = try ShellHarness(
             .full, on: TopicBroker(kafka, clientID: "shell-test"))

@@ -8,7 +8,9 @@ import ServiceShell
 import TestSupport
 import Testing
 
-/// One broker at a time and one group: these tests wait for each other.
+/// A machine's shell against a broker.
+///
+/// All tests use the same broker and the same group, so they run one at a time.
 @Suite(.serialized) struct MachineShellTests {
     static let modes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
@@ -33,17 +35,18 @@ import Testing
         try harness.flush()
         let numbers = try harness.feed(of: Set(lives)) { found in lives.allSatisfy { (found[$0]?.max() ?? 0) >= 60 } }
         for live in lives {
-            // The in-memory broker promises at least once: repeats are dropped by number, as clients do, and on a machine
-            // that is too busy for the group's heartbeats an input may be decided by the old and the new owner.
-            let seen = mode == .full ? numbers[live] ?? [] : Self.withoutRepeats(numbers[live] ?? [])
-            let expected = mode == .full ? 60 : max(60, seen.last ?? 0)
-            #expect(seen == Array(1...expected), "\(live.text)")
+            // With the in-memory broker, effects are written at least once. The test therefore drops repeated numbers, as
+            // clients do. If this computer is too busy for the group's heartbeats, the old and the new owner may both
+            // decide an input.
+            let received = mode == .full ? numbers[live] ?? [] : Self.withoutRepeats(numbers[live] ?? [])
+            let expected = mode == .full ? 60 : max(60, received.last ?? 0)
+            #expect(received == Array(1...expected), "\(live.text)")
         }
         #expect(second.stop())
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: modes)
-    func `a row that is due is handled although nothing else comes`(_ mode: KafkaMode) throws {
+    func `a due row is handled although no input is received`(_ mode: KafkaMode) throws {
         let harness = try ShellHarness(mode)
         let live = Self.lives("alarm", 1)[0]
         let shell = harness.start("one")
@@ -54,7 +57,8 @@ import Testing
         #expect(shell.stop())
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a shell shows its group, its queue and how far it is behind`() throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `a shell exports the rebalances, the producer queue and the consumer lag as metrics`() throws {
         let harness = try ShellHarness(.embedded)
         let live = Self.lives("metrics", 1)[0]
         let shell = harness.start("one")
@@ -99,7 +103,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `I8 a restore under the last owner's open transaction waits for its end, and sees nothing of it`() throws {
+    func `I8 a restore waits for the end of the last owner's open transaction, and reads nothing of it`() throws {
         let harness = try ShellHarness(.full)
         let live = Self.lives("open", 1)[0]
         let first = harness.start("one")
@@ -107,25 +111,26 @@ import Testing
         try harness.flush()
         _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 3 }
         #expect(first.stop())
-        // What the last owner left open: the row is gone, and the input is to be read from its beginning.
-        let (ghost, began) = (try harness.openTransaction(deletingRowOf: live), MonotonicClock.milliseconds)
+        // The last owner has left an open transaction that removes the row and moves the offset back to the beginning.
+        let formerProducer = try harness.openTransaction(deletingRowOf: live)
+        let began = MonotonicClock.milliseconds
         let second = harness.start("two")
         try harness.say("d", in: live)
         try harness.flush()
         let numbers = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 4 }
         #expect(numbers[live] == [1, 2, 3, 4])
-        // The broker ends it 2 s after its begin; nobody who reads it goes on before.
+        // The broker aborts the transaction after 2 s; no reader can pass it before.
         #expect((1000...10_000).contains(MonotonicClock.milliseconds - began))
-        #expect(throws: KafkaError.self) { try ghost.commitTransaction(timeout: .seconds(2)) }
+        #expect(throws: KafkaError.self) { try formerProducer.commitTransaction(timeout: .seconds(2)) }
         #expect(second.stop())
     }
 
     @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `I8 what a former owner left unfinished or appends after a takeover counts for nobody`() throws {
+    func `I8 readers ignore the incomplete batch of a former owner, and what it appends after a takeover`() throws {
         let harness = try ShellHarness(.full)
         let live = Self.lives("former", 1)[0]
         let first = harness.start("one")
-        // The first batch of an owner is a transaction, those that follow are appended.
+        // An owner's first batch is a transaction; its later batches are appended.
         try harness.sayOneByOne(3, in: live)
         #expect(first.stop())
         let epoch = try harness.lastEpoch(in: live)
@@ -151,34 +156,37 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `a partition that is quiet again has a transaction, so that a restore need not read what was appended`() throws
+    func `after the last batch of a partition a checkpoint is written, so that a restore reads no appended batches`()
+        throws
     {
         let harness = try ShellHarness(.full)
         let live = Self.lives("quiet", 1)[0]
         let shell = harness.start("one")
         try harness.sayOneByOne(3, in: live)
-        let claims = try harness.claims(of: live) { $0.start > (try? harness.lastBatchHeader(in: live).offset) ?? .max }
+        let claims = try harness.claims(of: live) {
+            $0.checkpointOffset > (try? harness.lastBatchHeader(in: live).offset) ?? .max
+        }
         #expect(claims.claims.last?.epoch == (try harness.lastEpoch(in: live)))
         #expect(shell.stop())
     }
 
     @Test(.timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `I8 batches of which the writer never learns whether they came through count once, and the next life goes on`()
+    func `I8 appended batches with an unknown outcome are applied once, and the next session continues`()
         throws
     {
         let harness = try ShellHarness(.full)
         let live = Self.lives("unsure", 1)[0]
-        // Each of its lives has a transaction and an appended batch, and ends with the second one.
-        let appended = Locked(0)
-        let unsure = harness.start("one") {
-            appended.withLock { appended in
-                appended += 1
-                return appended.isMultiple(of: 2) ? .zero : .seconds(5)
+        // Each session of this shell commits a transaction and appends a batch; the append times out and ends the session.
+        let appendCount = Locked(0)
+        let first = harness.start("one") {
+            appendCount.withLock { appendCount in
+                appendCount += 1
+                return appendCount.isMultiple(of: 2) ? .zero : .seconds(5)
             }
         }
         try harness.sayOneByOne(6, in: live)
-        #expect(appended.withLock { $0 } >= 4)
-        #expect(unsure.stop())
+        #expect(appendCount.withLock { $0 } >= 4)
+        #expect(first.stop())
         let next = harness.start("two")
         try harness.say("7", in: live)
         try harness.flush()

@@ -5,7 +5,7 @@ import Testing
 @testable import ServiceShell
 
 @Suite struct ProcessingAttemptsTests {
-    /// What the next owner finds: the last record that the one before it wrote.
+    /// The attempts of an owner that has restored `record`, the last record of the previous owner.
     private static func takeover(_ record: ProcessingAttempts.Record?, by process: String, at offset: Int64)
         -> ProcessingAttempts
     {
@@ -19,9 +19,9 @@ import Testing
         var first = ProcessingAttempts(process: "1")
         let record = first.acquired(at: 40)
         #expect(record != nil)
-        #expect(!first.isAlone(at: 40))
+        #expect(!first.mustProcessAlone(at: 40))
         let second = Self.takeover(record, by: "2", at: 41)
-        #expect(!second.isAlone(at: 41))
+        #expect(!second.mustProcessAlone(at: 41))
     }
 
     @Test func `the first input after an acquisition is set aside after it ended three owners`() {
@@ -29,7 +29,7 @@ import Testing
         var record = first.acquired(at: 40)
         for process in ["2", "3"] {
             var owner = Self.takeover(record, by: process, at: 40)
-            #expect(owner.isAlone(at: 40))
+            #expect(owner.mustProcessAlone(at: 40))
             guard case .process(let written?) = owner.beginAlone(step: 0, at: 40) else {
                 Issue.record("not processed by \(process)")
                 return
@@ -38,7 +38,7 @@ import Testing
         }
         var last = Self.takeover(record, by: "4", at: 40)
         #expect(last.beginAlone(step: 0, at: 40) == .setAside)
-        // The next input begins anew.
+        // The attempts of the next input are counted from 1.
         guard case .process(let next?) = last.beginAlone(step: 0, at: 41) else {
             Issue.record("the next input is not processed")
             return
@@ -54,7 +54,7 @@ import Testing
         for process in 2...9 {
             var owner = Self.takeover(record, by: "\(process)", at: offset)
             while true {
-                #expect(owner.isAlone(at: offset))
+                #expect(owner.mustProcessAlone(at: offset))
                 switch owner.beginAlone(step: 0, at: offset) {
                 case .setAside:
                     #expect(offset == 45)
@@ -75,7 +75,7 @@ import Testing
         var record = owner.acquired(at: 40)
         for _ in 0..<10 {
             owner = Self.takeover(record, by: "1", at: 40)
-            #expect(!owner.isAlone(at: 40))
+            #expect(!owner.mustProcessAlone(at: 40))
             guard case .process(let written) = owner.beginAlone(step: 0, at: 40) else {
                 Issue.record("set aside")
                 return
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `a row that is due is told from the input that follows it`() {
+    @Test func `a due row and the input after it are different steps`() {
         var owner = ProcessingAttempts(process: "1")
         owner.isolate(until: 50)
         guard case .process(let dueRow?) = owner.beginAlone(step: 0, at: 40),
@@ -141,21 +141,21 @@ import Testing
     }
 
     @Test func `the third session without progress within a minute ends the process`() {
-        var stalls = StalledSessions()
-        let answers = [0, 20, 70, 79].map { stalls.sessionStalled(at: Self.at($0)) }
-        #expect(answers == [false, false, false, true])
+        var stalledSessions = StalledSessions()
+        let mustExit = [0, 20, 70, 79].map { stalledSessions.sessionStalled(at: Self.at($0)) }
+        #expect(mustExit == [false, false, false, true])
     }
 
-    @Test func `the age of work counts from the first batch that is not durable`() {
+    @Test func `the waiting time begins with the first batch that is not durable`() {
         var watch = ProgressWatch()
-        func age(_ milliseconds: Int64) -> Int64 {
-            watch.waiting(at: MonotonicTime(milliseconds: milliseconds)).count
+        func waitingTime(_ milliseconds: Int64) -> Int64 {
+            watch.waitingTime(at: MonotonicTime(milliseconds: milliseconds)).count
         }
-        #expect(age(1000) == 0)
+        #expect(waitingTime(1000) == 0)
         watch.workArrived(at: MonotonicTime(milliseconds: 1000))
         watch.workArrived(at: MonotonicTime(milliseconds: 4000))
-        #expect(age(5000) == 4000)
+        #expect(waitingTime(5000) == 4000)
         watch.workDone()
-        #expect(age(6000) == 0)
+        #expect(waitingTime(6000) == 0)
     }
 }

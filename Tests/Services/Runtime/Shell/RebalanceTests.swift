@@ -7,7 +7,7 @@ import Testing
 
 @testable import ServiceShell
 
-/// What a rebalance of the group leaves with its owners.
+/// The epochs of partitions after rebalances of the group.
 extension MachineShellTests {
     @Test(.timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
     func `I8 a partition that stays with its owner keeps its epoch, and one that moves gets a later epoch`() throws {
@@ -40,7 +40,7 @@ extension MachineShellTests {
         #expect(first.stop())
     }
 
-    /// A live in each partition.
+    /// One live in each partition.
     private static func onePerPartition(_ name: String) -> [LiveKey] {
         (0..<ShellHarness.partitions).compactMap { partition in
             Self.lives(name, 100).first {
@@ -55,7 +55,7 @@ extension MachineShellTests {
         _ = try harness.feed(of: Set(lives)) { feeds in lives.allSatisfy { (feeds[$0]?.count ?? 0) >= count } }
     }
 
-    /// Waits until the shells own that many partitions each.
+    /// Waits until each shell owns the given number of partitions.
     private static func wait(_ counts: [(shell: RunningShell, partitions: Int)]) throws {
         let deadline = MonotonicClock.now + .seconds(20)
         while !counts.allSatisfy({ $0.shell.ownedPartitions == $0.partitions }) {

@@ -30,20 +30,20 @@ final class ShellHarness {
         self.producer = try KafkaProducer(broker.settings)
     }
 
-    /// A running shell of the tally machine.
+    /// Starts a shell of the tally machine.
     ///
     /// - Parameters:
-    ///   - instance: its name.
-    ///   - appendTimeout: how long it waits for each appended batch; with 0 it never learns what came of it.
-    ///   - log: takes its lines.
-    /// - Returns: the shell, which runs on a thread of its own.
+    ///   - instance: the name of the shell's instance.
+    ///   - appendTimeout: how long the shell waits for each appended batch; with 0 the outcome of the batch stays unknown.
+    ///   - log: the shell's log.
+    /// - Returns: the shell, which runs on a dedicated thread.
     func start(
         _ instance: String, appendTimeout: @escaping @Sendable () -> Duration = { .seconds(5) }, log: Log = .none
     ) -> RunningShell {
         RunningShell(self, instance, appendTimeout: appendTimeout, log: log)
     }
 
-    /// Puts a text into the inbox.
+    /// Sends a text message to the inbox; `flush` waits for it.
     func say(_ text: String, in live: LiveKey) throws {
         self.sent += 1
         let caller = Caller(
@@ -53,7 +53,9 @@ final class ShellHarness {
         try self.producer.send(TopicRecord(.barrage(input)).outgoing(partitions: Self.partitions))
     }
 
-    /// Puts texts into the inbox of a live that has none yet, each when the one before is in the feed: a batch for each.
+    /// Sends the texts "1", "2", … to a live without messages, each after the previous one is in the feed.
+    ///
+    /// Each text is therefore decided in a batch of its own.
     func sayOneByOne(_ count: Int, in live: LiveKey) throws {
         for number in 1...count {
             try self.say("\(number)", in: live)
@@ -62,12 +64,13 @@ final class ShellHarness {
         }
     }
 
-    /// What an owner that stopped in mid-commit leaves: an open transaction that deletes the live's row and sets the
-    /// group's offset back to the beginning.
+    /// Opens a transaction like that of an owner that died during a commit.
     ///
-    /// - Parameter live: whose partition it is about.
+    /// The transaction deletes the live's row and sets the group's offset back to the beginning.
+    ///
+    /// - Parameter live: the live whose partition the transaction writes.
     /// - Returns: the producer, with its transaction open on the broker.
-    /// - Throws: when the broker refuses it.
+    /// - Throws: an error of the broker.
     func openTransaction(deletingRowOf live: LiveKey) throws -> KafkaProducer {
         let partition = Int32(PlazaTopic.partition(of: live.text, among: Self.partitions))
         let group = try KafkaConsumer(self.settings, group: "barrage")
@@ -86,7 +89,7 @@ final class ShellHarness {
                 OutgoingRecord(
                     topic: topic.rawValue, partition: partition, key: Array(live.text.utf8), value: nil, headers: []))
         }
-        // And a claim that would make void whatever comes after it.
+        // If this claim were committed, readers would ignore all later batches.
         try producer.send(
             OutgoingRecord(
                 topic: PlazaTopic.roomFeed.rawValue, partition: partition, value: nil,
@@ -95,7 +98,7 @@ final class ShellHarness {
         return producer
     }
 
-    /// Appends an item to the live's feed as an owner of the mark's epoch would.
+    /// Appends an item to the live's feed, with the header that an owner would write.
     func append(number: Int64, in live: LiveKey, _ header: BatchHeader) throws {
         let item = FeedItem(
             key: live, position: FeedPosition(epoch: 1, number: number), at: Timestamp(milliseconds: 1),
@@ -105,7 +108,7 @@ final class ShellHarness {
         _ = try self.producer.sendAndWait(record, timeout: .seconds(5))
     }
 
-    /// The last record that was appended to the live's feed partition.
+    /// The offset and epoch of the last appended record of the live's feed partition.
     func lastBatchHeader(in live: LiveKey) throws -> (offset: Int64, epoch: Int64) {
         let reader = try StateReader(self.settings)
         defer { reader.close() }
@@ -118,14 +121,14 @@ final class ShellHarness {
 
     func lastEpoch(in live: LiveKey) throws -> Int64 { try self.lastBatchHeader(in: live).epoch }
 
-    /// What the group's offset says of claims, once it is as wanted.
+    /// Waits until the claims in the group's committed offset satisfy `isEnough`, and returns them.
     func claims(of live: LiveKey, until isEnough: (FeedEpochs) -> Bool) throws -> FeedEpochs {
         let group = try KafkaConsumer(self.settings, group: AppendedFeed.group)
         defer { group.close() }
         let partition = self.partition(of: live, .barrageInbox)
         let deadline = MonotonicClock.now + .seconds(20)
         while MonotonicClock.now < deadline {
-            let committed = (try? group.committed([partition], timeout: .seconds(1)))?[partition] ?? nil
+            let committed = (try? group.committedOffsets(of: [partition], timeout: .seconds(1)))?[partition] ?? nil
             if let claims = committed.flatMap({ FeedEpochs(metadata: $0.metadata) }), isEnough(claims) {
                 return claims
             }
@@ -139,7 +142,9 @@ final class ShellHarness {
 
     func flush() throws { try self.producer.flush(timeout: .seconds(10)) }
 
-    /// Reads the feed until `isEnough`; what is committed, in order, by live.
+    /// Reads the feed until `isEnough` or for at most 30 s.
+    ///
+    /// - Returns: the numbers of the valid items by live, in the order of the feed.
     func feed(of lives: Set<LiveKey>, until isEnough: ([LiveKey: [Int64]]) -> Bool) throws -> [LiveKey: [Int64]] {
         let reader = try KafkaConsumer(
             self.settings, fetchWait: self.mode == .full ? .milliseconds(20) : .milliseconds(5))
@@ -170,7 +175,7 @@ final class ShellHarness {
     }
 }
 
-/// A shell on a thread of its own.
+/// A shell that runs on a dedicated thread.
 final class RunningShell {
     let shell: MachineShell
     let metrics = MetricsRegistry()
@@ -189,10 +194,14 @@ final class RunningShell {
         self.thread = DedicatedThread("test") { shell.run() }
     }
 
+    /// The number of partitions that the shell owns.
     var ownedPartitions: Int {
         self.metrics.gauge(MetricNames.Shell.partitions, help: "", labels: ["machine": "barrage"]).value
     }
 
+    /// Stops the shell.
+    ///
+    /// - Returns: whether the shell's thread ended within 10 s.
     func stop() -> Bool {
         self.shell.stop()
         return self.thread.join(timeout: .seconds(10))

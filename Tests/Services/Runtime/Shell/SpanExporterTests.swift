@@ -33,10 +33,10 @@ import Testing
         let metrics = MetricsRegistry()
         let tracer = Tracer(share: 1)
         let exporter = Self.exporter(tracer, collector.url, metrics)
-        for number in 1...(Tracer.batch + 3) { tracer.record(Self.span(number)) }
+        for number in 1...(Tracer.batchSize + 3) { tracer.record(Self.span(number)) }
         await runOnDedicatedThread {
             let thread = DedicatedThread("exporter") { exporter.run() }
-            _ = collector.wait { $0.map(\.text).joined().contains("\"span \(Tracer.batch + 3)\"") }
+            _ = collector.wait { $0.map(\.text).joined().contains("\"span \(Tracer.batchSize + 3)\"") }
             tracer.record(Self.span(9999))
             exporter.stop()
             thread.join()
@@ -44,7 +44,7 @@ import Testing
         let text = collector.received.map(\.text).joined()
         #expect(text.contains("\"span 1\"") && text.contains("\"span 9999\""))
         #expect(collector.received.allSatisfy { $0.headers["content-type"] == "application/json" })
-        #expect(Self.count("sent", metrics) == Tracer.batch + 4 && Self.count("failed", metrics) == 0)
+        #expect(Self.count("sent", metrics) == Tracer.batchSize + 4 && Self.count("failed", metrics) == 0)
     }
 
     @Test func `while a collector is slow, spans are dropped and counted, and nobody waits`() async throws {

@@ -37,7 +37,7 @@ import Testing
                 settings, transactionalID: "writer", state: .directoryState, timeout: Milliseconds(500))
             try first.prepare()
             try first.commit(Self.batch("before"), group: group, consumer: consumer)
-            try broker.setDelay(.seconds(5), ofRequests: Self.endTransaction, count: 1, broker: 1)
+            try broker.injectFault(intoRequests: Self.endTransaction, count: 1, delay: .seconds(5))
             // The writer must not abort here: librdkafka rejects every abort while the outcome of a commit is unknown.
             let error = #expect(throws: KafkaError.self) {
                 try first.commit(Self.batch("unanswered"), group: group, consumer: consumer)

@@ -17,10 +17,10 @@ import Webhooks
         var queue = DeliveryQueue()
         for offset in 0..<3 { #expect(queue.add(self.position(Int64(offset)), of: self.key("a")) == true) }
         #expect(queue.add(self.position(3), of: self.key("b")) == true)
-        #expect(queue.takeDue(at: self.at(0)) == [self.position(0), self.position(3)])
-        #expect(queue.takeDue(at: self.at(0)).isEmpty)
+        #expect(queue.startDueAttempts(at: self.at(0)) == [self.position(0), self.position(3)])
+        #expect(queue.startDueAttempts(at: self.at(0)).isEmpty)
         #expect(queue.attemptEnded(self.position(0), isDelivered: true, jitter: 0, at: self.at(1)) == .delivered)
-        #expect(queue.takeDue(at: self.at(1)) == [self.position(1)])
+        #expect(queue.startDueAttempts(at: self.at(1)) == [self.position(1)])
     }
 
     @Test func `a failed event is retried after growing pauses, and delays only the events of its own live`() {
@@ -28,36 +28,36 @@ import Webhooks
         #expect(queue.add(self.position(0), of: self.key("a")) == true)
         #expect(queue.add(self.position(1), of: self.key("a")) == true)
         #expect(queue.add(self.position(2), of: self.key("b")) == true)
-        #expect(queue.takeDue(at: self.at(0)) == [self.position(0), self.position(2)])
+        #expect(queue.startDueAttempts(at: self.at(0)) == [self.position(0), self.position(2)])
         _ = queue.attemptEnded(self.position(0), isDelivered: false, jitter: 1, at: self.at(0))
         #expect(queue.attemptEnded(self.position(2), isDelivered: true, jitter: 1, at: self.at(0)) == .delivered)
         var now = self.at(500)
         var pauses: [Int64] = []
         for attempt in 2...7 {
-            #expect(queue.takeDue(at: now).contains(self.position(0)), "\(attempt)")
+            #expect(queue.startDueAttempts(at: now).contains(self.position(0)), "\(attempt)")
             guard
-                case .retry(notBefore: let until) = queue.attemptEnded(
+                case .retry(notBefore: let notBefore) = queue.attemptEnded(
                     self.position(0), isDelivered: false, jitter: 1, at: now)
             else {
-                Issue.record("given up after \(attempt)")
+                Issue.record("abandoned after \(attempt)")
                 return
             }
-            pauses.append((until - now).count)
-            #expect(!queue.takeDue(at: until - Milliseconds(1)).contains(self.position(0)))
-            now = until
+            pauses.append((notBefore - now).count)
+            #expect(!queue.startDueAttempts(at: notBefore - Milliseconds(1)).contains(self.position(0)))
+            now = notBefore
         }
         #expect(pauses == [1000, 2000, 4000, 8000, 16_000, 30_000])
-        #expect(queue.takeDue(at: now) == [self.position(0)])
+        #expect(queue.startDueAttempts(at: now) == [self.position(0)])
         #expect(
             queue.attemptEnded(self.position(0), isDelivered: false, jitter: 1, at: now) == .abandoned, "after 8 tries")
-        #expect(queue.takeDue(at: now) == [self.position(1)])
+        #expect(queue.startDueAttempts(at: now) == [self.position(1)])
     }
 
     @Test func `random jitter makes a retry pause between half and all of its nominal length`() {
         for chance in [0, 0.25, 1] {
             var queue = DeliveryQueue()
             #expect(queue.add(self.position(0), of: self.key("a")) == true)
-            #expect(queue.takeDue(at: self.at(0)) == [self.position(0)])
+            #expect(queue.startDueAttempts(at: self.at(0)) == [self.position(0)])
             let outcome = queue.attemptEnded(self.position(0), isDelivered: false, jitter: chance, at: self.at(0))
             #expect(outcome == .retry(notBefore: self.at(250 + Int64(250 * chance))))
             #expect(queue.nextDue(after: self.at(0)) == self.at(250 + Int64(250 * chance)))
@@ -71,7 +71,7 @@ import Webhooks
         #expect(queue.add(self.position(11), of: self.key("b")) == true)
         #expect(queue.add(self.position(12), of: self.key("a", app: "other")) == true)
         queue.skip(self.position(13))
-        #expect(queue.takeDue(at: self.at(0)).count == 3)
+        #expect(queue.startDueAttempts(at: self.at(0)).count == 3)
         #expect(queue.checkpoint(0) == .init(offset: 14, laggingOffsets: ["demo": 10, "other": 12]))
         #expect(queue.attemptEnded(self.position(12), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
         #expect(queue.checkpoint(0) == .init(offset: 14, laggingOffsets: ["demo": 10]))
@@ -110,7 +110,7 @@ import Webhooks
                     (AppID(name.dropLast(2) + "\($0 + 10)"), .max)
                 }
             ))
-        #expect(largest.metadata.utf8.count < 4096, "as much as a broker keeps")
+        #expect(largest.metadata.utf8.count < 4096, "the broker's limit for metadata")
     }
 
     @Test func `I16 events of an app whose share is used up are skipped, and read again once half the share is free`()
@@ -127,9 +127,9 @@ import Webhooks
         }
         #expect(queue.laggingCount == 1 && queue.count == 3)
         #expect(
-            queue.takeDue(at: self.at(0)) == [self.position(0), self.position(1), self.position(3)],
+            queue.startDueAttempts(at: self.at(0)) == [self.position(0), self.position(1), self.position(3)],
             "no other app waits")
-        #expect(queue.nextCatchUp(after: -1) == nil, "there is no room")
+        #expect(queue.nextCatchUp(after: -1) == nil, "less than half of the share is free")
         #expect(queue.attemptEnded(self.position(3), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
         #expect(queue.checkpoint(0) == .init(offset: 6, laggingOffsets: ["demo": 0]))
         #expect(queue.attemptEnded(self.position(1), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
@@ -139,45 +139,49 @@ import Webhooks
         #expect(queue.addInCatchUp(self.position(2), of: self.key("a"), in: &catchUp) == true)
         #expect(
             queue.addInCatchUp(self.position(3), of: self.key("a", app: "other"), in: &catchUp) == false,
-            "it was delivered")
-        #expect(queue.addInCatchUp(self.position(4), of: self.key("c"), in: &catchUp) == false, "full once more")
+            "the event of the other app was delivered before")
+        #expect(
+            queue.addInCatchUp(self.position(4), of: self.key("c"), in: &catchUp) == false, "the share is used up again"
+        )
         #expect(queue.attemptEnded(self.position(0), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
-        #expect(queue.addInCatchUp(self.position(5), of: self.key("a"), in: &catchUp) == false, "4 comes before")
-        #expect(queue.catchUpRead(catchUp, upTo: 6) == true, "nobody has room")
-        #expect(queue.add(self.position(6), of: self.key("d")) == false, "it is still behind")
+        #expect(
+            queue.addInCatchUp(self.position(5), of: self.key("a"), in: &catchUp) == false, "the event at 4 comes first"
+        )
+        #expect(queue.catchUpAdvanced(catchUp, upTo: 6) == true, "the catch-up has no apps left")
+        #expect(queue.add(self.position(6), of: self.key("d")) == false, "the app still lags")
         #expect(queue.checkpoint(0) == .init(offset: 7, laggingOffsets: ["demo": 2]))
 
         catchUp = try #require(queue.nextCatchUp(after: 0))
         #expect(catchUp == .init(partition: 0, offset: 4, apps: ["demo"]))
         #expect(queue.addInCatchUp(self.position(4), of: self.key("c"), in: &catchUp) == true)
-        #expect(queue.takeDue(at: self.at(0)) == [self.position(2), self.position(4)])
+        #expect(queue.startDueAttempts(at: self.at(0)) == [self.position(2), self.position(4)])
         for offset: Int64 in [2, 4] {
             #expect(
                 queue.attemptEnded(self.position(offset), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
         }
         #expect(queue.addInCatchUp(self.position(5), of: self.key("a"), in: &catchUp) == true)
-        #expect(queue.catchUpRead(catchUp, upTo: 6) == false, "6 is to be read again as well")
+        #expect(queue.catchUpAdvanced(catchUp, upTo: 6) == false, "the event at 6 must be read again too")
         #expect(queue.addInCatchUp(self.position(6), of: self.key("d"), in: &catchUp) == true)
-        #expect(queue.catchUpRead(catchUp, upTo: 7) == true)
+        #expect(queue.catchUpAdvanced(catchUp, upTo: 7) == true)
         #expect(queue.laggingCount == 0)
         #expect(queue.nextCatchUp(after: 0) == nil)
-        #expect(queue.add(self.position(7), of: self.key("a")) == false, "5 and 6 are its share")
+        #expect(queue.add(self.position(7), of: self.key("a")) == false, "the events at 5 and 6 use up the share")
     }
 
     @Test func `a new owner resumes at the committed checkpoint, each lagging app from its own offset`() throws {
         var queue = DeliveryQueue()
         queue.partitionAssigned(0, .init(offset: 9, laggingOffsets: ["demo": 4]))
         #expect(queue.checkpoint(0) == .init(offset: 9, laggingOffsets: ["demo": 4]))
-        #expect(queue.add(self.position(9), of: self.key("a")) == false, "what is before comes first")
+        #expect(queue.add(self.position(9), of: self.key("a")) == false, "the app lags")
         #expect(queue.add(self.position(10), of: self.key("a", app: "other")) == true)
         var catchUp = try #require(queue.nextCatchUp(after: -1))
         #expect(catchUp == .init(partition: 0, offset: 4, apps: ["demo"]))
         for offset: Int64 in [4, 9] {
             #expect(queue.addInCatchUp(self.position(offset), of: self.key("a"), in: &catchUp) == true)
         }
-        #expect(queue.catchUpRead(catchUp, upTo: 11) == true)
+        #expect(queue.catchUpAdvanced(catchUp, upTo: 11) == true)
         #expect(queue.laggingCount == 0)
-        #expect(queue.takeDue(at: self.at(0)) == [self.position(10), self.position(4)])
+        #expect(queue.startDueAttempts(at: self.at(0)) == [self.position(10), self.position(4)])
     }
 
     @Test func `partitions take turns in catch-ups`() {
@@ -207,14 +211,14 @@ import Webhooks
         limits.maxInFlightPerApp = 2
         var queue = DeliveryQueue(limits)
         for offset in 0..<4 { #expect(queue.add(self.position(Int64(offset)), of: self.key("\(offset)")) == true) }
-        #expect(queue.takeDue(at: self.at(0)) == [self.position(0), self.position(1)])
-        #expect(queue.nextDue(after: self.at(0)) == nil, "what waits for a place waits for no time")
+        #expect(queue.startDueAttempts(at: self.at(0)) == [self.position(0), self.position(1)])
+        #expect(queue.nextDue(after: self.at(0)) == nil, "the other events wait for a request to end, not for a time")
         _ = queue.attemptEnded(self.position(0), isDelivered: false, jitter: 0, at: self.at(0))
-        #expect(queue.takeDue(at: self.at(0)).isEmpty, "1 is under way")
+        #expect(queue.startDueAttempts(at: self.at(0)).isEmpty, "the failing app already has a request in flight")
         _ = queue.attemptEnded(self.position(1), isDelivered: false, jitter: 0, at: self.at(0))
-        #expect(queue.takeDue(at: self.at(0)) == [self.position(2)])
+        #expect(queue.startDueAttempts(at: self.at(0)) == [self.position(2)])
         _ = queue.attemptEnded(self.position(2), isDelivered: true, jitter: 0, at: self.at(0))
-        #expect(queue.takeDue(at: self.at(1000)) == [self.position(0), self.position(1)])
+        #expect(queue.startDueAttempts(at: self.at(1000)) == [self.position(0), self.position(1)])
     }
 
     @Test func `I16 failing apps use at most half of the concurrent requests`() {
@@ -224,13 +228,13 @@ import Webhooks
         for app in 0..<4 {
             #expect(queue.add(self.position(Int64(app)), of: self.key("a", app: AppID("dead-\(app)"))) == true)
         }
-        #expect(queue.takeDue(at: self.at(0)).count == 4)
+        #expect(queue.startDueAttempts(at: self.at(0)).count == 4)
         for app in 0..<4 {
             _ = queue.attemptEnded(self.position(Int64(app)), isDelivered: false, jitter: 0, at: self.at(0))
         }
         for offset in 4..<9 { #expect(queue.add(self.position(Int64(offset)), of: self.key("\(offset)")) == true) }
         #expect(
-            queue.takeDue(at: self.at(1000)) == [
+            queue.startDueAttempts(at: self.at(1000)) == [
                 self.position(0), self.position(1), self.position(4), self.position(5),
             ])
     }
@@ -239,11 +243,11 @@ import Webhooks
         var queue = DeliveryQueue()
         #expect(queue.add(self.position(0, 1), of: self.key("a")) == true)
         #expect(queue.add(self.position(0, 2), of: self.key("b")) == true)
-        #expect(queue.takeDue(at: self.at(0)).count == 2)
+        #expect(queue.startDueAttempts(at: self.at(0)).count == 2)
         queue.partitionRevoked(1)
         #expect(queue.attemptEnded(self.position(0, 1), isDelivered: true, jitter: 0, at: self.at(0)) == .notQueued)
         #expect(queue.checkpoint(1) == nil && queue.count == 1)
-        #expect(queue.add(self.position(0, 1), of: self.key("a")) == true, "it may come back")
-        #expect(queue.takeDue(at: self.at(0)) == [self.position(0, 1)])
+        #expect(queue.add(self.position(0, 1), of: self.key("a")) == true, "the partition may be assigned again")
+        #expect(queue.startDueAttempts(at: self.at(0)) == [self.position(0, 1)])
     }
 }

@@ -9,14 +9,14 @@ import TestSupport
 import Testing
 import Webhooks
 
-/// Questions to a backend that allows, refuses, is slow, or is not there.
+/// Requests to a backend that allows, refuses, is slow, or is not running.
 @Suite(.timeLimit(.minutes(1))) struct WebhookClientTests {
     private static let sender = UserInfo(userID: "bob")
     private static let text = BeforeContent.beforeText(sender: sender, text: "hello", extensionInfo: nil)
     private static let gift = BeforeContent.beforeGift(
         sender: sender, giftID: "rose", count: 2, coins: 10, receivers: [])
 
-    private final class Running: Sendable {
+    private final class RunningClient: Sendable {
         let webhookClient: WebhookClient
 
         init(
@@ -33,11 +33,11 @@ import Webhooks
         deinit { self.webhookClient.stop() }
 
         func ask(_ content: BeforeContent, app: AppID = "demo") async -> WebhookDecision {
-            let question = WebhookRequest(
+            let request = WebhookRequest(
                 id: "s-1/9", key: LiveKey(app, "concert"), at: Timestamp(milliseconds: 1), content: content)
             return await withCheckedContinuation { continuation in
                 do throws(ReplyError) {
-                    try self.webhookClient.send(question) { continuation.resume(returning: $0) }
+                    try self.webhookClient.send(request) { continuation.resume(returning: $0) }
                 } catch {
                     continuation.resume(returning: .refused(error))
                 }
@@ -45,31 +45,33 @@ import Webhooks
         }
     }
 
-    private func code(_ verdict: WebhookDecision) -> ReplyCode? {
-        if case .refused(let error) = verdict { return error.code }
+    private func code(_ decision: WebhookDecision) -> ReplyCode? {
+        if case .refused(let error) = decision { return error.code }
         return nil
     }
 
     /// Rules: R14.7.
-    @Test func `a backend's word decides, and gets all there is to know`() async throws {
+    @Test func `the backend's response decides, and the request contains all fields`() async throws {
         let receiver = try WebhookReceiver { index, _ in
             index == 0 ? .answer(200, #"{"code":0}"#) : .answer(200, #"{"code":1,"message":"not today"}"#)
         }
-        let running = Running(receiver.url)
+        let running = RunningClient(receiver.url)
         #expect(await running.ask(Self.gift) == .allowed)
         #expect(await running.ask(Self.gift) == .refused(ReplyError(.giftCheckFailed, "not today")))
         #expect(await running.ask(Self.text) == .refused(ReplyError(.sensitiveWords, "not today")))
         let first = try #require(receiver.received.first)
         #expect(first.headers["liveplaza-event"] == "beforeGift" && first.headers["liveplaza-signature"] != nil)
-        let question = try Wire.decode(WebhookRequest.self, from: first.body)
-        #expect(question.content == Self.gift && question.id == "s-1/9" && question.live == "concert")
+        let request = try Wire.decode(WebhookRequest.self, from: first.body)
+        #expect(request.content == Self.gift && request.id == "s-1/9" && request.live == "concert")
     }
 
     /// Rules: R14.8.
     @Test(arguments: [(102_100, 102_100), (102_200, 102_200), (102_099, 102_004), (102_201, 102_004), (-5, 102_004)])
-    func `an app's own codes for gifts are passed on, others become one`(said: Int, given: Int) async throws {
-        let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":\#(said)}"#) }
-        #expect(self.code(await Running(receiver.url).ask(Self.gift)) == ReplyCode(given))
+    func `the sender of a gift gets the app's own code, and the standard code for any other`(sent: Int, received: Int)
+        async throws
+    {
+        let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":\#(sent)}"#) }
+        #expect(self.code(await RunningClient(receiver.url).ask(Self.gift)) == ReplyCode(received))
     }
 
     /// Rules: R11.6.
@@ -78,53 +80,52 @@ import Webhooks
             (500, #"{"code":0}"#), (204, ""), (200, ""), (200, "yes"), (200, "{}"), (200, #"{"code":"0"}"#),
             (200, #"{"code":0,}"#), (200, #"{"code":0,"list":[1,]}"#), (200, #"{"code":0,"n":01}"#),
         ])
-    func `what is no answer is silence, which refuses gifts and allows messages`(status: Int, body: String) async throws
-    {
+    func `an invalid response counts as none, and the timeout policy decides`(status: Int, body: String) async throws {
         let receiver = try WebhookReceiver { _, _ in .answer(status, body) }
-        let running = Running(receiver.url)
+        let running = RunningClient(receiver.url)
         #expect(self.code(await running.ask(Self.gift)) == .giftCheckFailed)
         #expect(await running.ask(Self.text) == .allowed)
-        let turned = Running(receiver.url, message: .refuse, gift: .allow)
-        #expect(await turned.ask(Self.gift) == .allowed)
-        #expect(self.code(await turned.ask(Self.text)) == .sensitiveWords)
+        let withOppositePolicies = RunningClient(receiver.url, message: .refuse, gift: .allow)
+        #expect(await withOppositePolicies.ask(Self.gift) == .allowed)
+        #expect(self.code(await withOppositePolicies.ask(Self.text)) == .sensitiveWords)
     }
 
     /// Rules: R11.6.
-    @Test func `a silent or dead backend is waited for no longer than its time`() async throws {
+    @Test func `a silent or dead backend delays a call no longer than the timeout`() async throws {
         let receiver = try WebhookReceiver { _, _ in .keepSilent }
-        let running = Running(receiver.url, timeout: .milliseconds(200))
+        let running = RunningClient(receiver.url, timeout: .milliseconds(200))
         let began = MonotonicClock.milliseconds
         #expect(self.code(await running.ask(Self.gift)) == .giftCheckFailed)
         #expect((190..<20_000).contains(MonotonicClock.milliseconds - began))
-        let dead = Running("http://127.0.0.1:\(try FreePort.find())/")
+        let dead = RunningClient("http://127.0.0.1:\(try FreePort.find())/")
         #expect(self.code(await dead.ask(Self.gift)) == .giftCheckFailed)
     }
 
-    private func question(_ user: String, app: AppID = "demo") -> WebhookRequest {
+    private func request(_ user: String, app: AppID = "demo") -> WebhookRequest {
         WebhookRequest(
             id: "s-1/9", key: LiveKey(app, "concert"), at: Timestamp(milliseconds: 1),
             content: .beforeText(sender: UserInfo(userID: UserID(user)), text: "x", extensionInfo: nil))
     }
 
     /// Rules: R14.24.
-    @Test func `I16 beyond its share of an app a user's messages are overloaded, and never allowed`() throws {
+    @Test func `I16 messages beyond a user's share of the app's requests are refused as overloaded`() throws {
         let receiver = try WebhookReceiver { _, _ in .keepSilent }
-        let running = Running(receiver.url, timeout: .seconds(30))
-        for _ in 0..<16 { try running.webhookClient.send(self.question("anna")) { _ in } }
+        let running = RunningClient(receiver.url, timeout: .seconds(30))
+        for _ in 0..<16 { try running.webhookClient.send(self.request("anna")) { _ in } }
         let error = #expect(throws: ReplyError.self) {
-            try running.webhookClient.send(self.question("anna")) { _ in Issue.record("decided") }
+            try running.webhookClient.send(self.request("anna")) { _ in Issue.record("decided") }
         }
         #expect(error?.code == .overloaded && error?.retryAfter == 1000)
         for user in ["bob", "eve", "joe"] {
-            for _ in 0..<16 { try running.webhookClient.send(self.question(user)) { _ in } }
+            for _ in 0..<16 { try running.webhookClient.send(self.request(user)) { _ in } }
         }
         #expect(throws: ReplyError.self, "of the app") {
-            try running.webhookClient.send(self.question("tom")) { _ in Issue.record("decided") }
+            try running.webhookClient.send(self.request("tom")) { _ in Issue.record("decided") }
         }
     }
 
     /// Rules: R14.24.
-    @Test func `I16 an app cannot use up another one's questions`() async throws {
+    @Test func `I16 an app cannot use up the requests of another app`() async throws {
         let silent = try WebhookReceiver { _, _ in .keepSilent }
         let good = try WebhookReceiver { _, _ in .answer(200, #"{"code":0}"#) }
         var hooks: [AppID: AppHooks] = [:]
@@ -137,11 +138,11 @@ import Webhooks
         _ = DedicatedThread("test") { client.run() }
         defer { client.stop() }
         for app in hooks.keys where app != "demo" {
-            for number in 0..<200 { try? client.send(self.question("u\(number)", app: app)) { _ in } }
+            for number in 0..<200 { try? client.send(self.request("u\(number)", app: app)) { _ in } }
         }
         let decision = await withCheckedContinuation { continuation in
             do throws(ReplyError) {
-                try client.send(self.question("anna")) { continuation.resume(returning: $0) }
+                try client.send(self.request("anna")) { continuation.resume(returning: $0) }
             } catch {
                 continuation.resume(returning: .refused(error))
             }
@@ -149,9 +150,9 @@ import Webhooks
         #expect(decision == .allowed)
     }
 
-    @Test func `who wants no questions gets none`() async throws {
+    @Test func `an app gets only the requests that it has configured`() async throws {
         let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":1}"#) }
-        let running = Running(receiver.url, message: nil)
+        let running = RunningClient(receiver.url, message: nil)
         #expect(
             !running.webhookClient.isDecisionRequired("demo", forGifts: false)
                 && running.webhookClient.isDecisionRequired("demo", forGifts: true))

@@ -15,14 +15,14 @@ import Webhooks
 @Suite(.serialized, .timeLimit(.minutes(2))) struct WebhookSenderTests {
     private static let secret = "a secret of the app"
 
-    /// A broker, and senders that run beside each other.
+    /// A broker, and senders that share it.
     private final class Cluster {
         private let broker: TopicBroker
         let metrics = MetricsRegistry()
         private let settings: ShellSettings
         private let producer: KafkaProducer
 
-        // With a session to ask for it is the real broker, else the in-memory one.
+        /// Uses a real broker if a session timeout is given, and the in-memory broker otherwise.
         init(session: GroupSessionTimeout? = nil) throws {
             let isReal = session != nil
             self.broker = try TopicBroker(isReal: isReal, clientID: "webhooks-test")
@@ -34,7 +34,7 @@ import Webhooks
             self.producer = try KafkaProducer(self.broker.settings)
         }
 
-        /// A sender with short pauses, on a thread of its own.
+        /// Starts a sender with short pauses on a dedicated thread.
         func start(_ hooks: [AppID: AppHooks], change: (inout DeliveryQueue.Limits) -> Void = { _ in }) -> Sender {
             var limits = DeliveryQueue.Limits()
             limits.minRetryPause = Milliseconds(20)
@@ -50,8 +50,8 @@ import Webhooks
 
         /// Waits until a counter has reached `value`.
         ///
-        /// - Returns: false when it has not within 15 s.
-        func waits(for value: Int, of name: String) async -> Bool {
+        /// - Returns: whether the counter has reached it within 15 s.
+        func wait(for value: Int, of name: String) async -> Bool {
             let deadline = ContinuousClock.now + .seconds(15)
             while self.metric(name) < value {
                 guard ContinuousClock.now < deadline else { return false }
@@ -93,7 +93,7 @@ import Webhooks
             .memberState(isOnline: true, cause: .enter, users: [UserInfo(userID: "bob")]))
     }
 
-    /// The numbers of the events that came, by live.
+    /// The numbers of the received events, by live.
     private func numbers(_ received: [WebhookReceiver.Received]) -> [String: [Int64]] {
         var numbers: [String: [Int64]] = [:]
         for request in received {
@@ -127,9 +127,9 @@ import Webhooks
     }
 
     @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `a sender whose session a broker refuses asks for a longer one`() async throws {
+    func `a sender whose session timeout a broker rejects requests a longer one`() async throws {
         let receiver = try WebhookReceiver { _, _ in .answer(204, "") }
-        // Below what the tests' broker takes, which is 1000.
+        // The tests' broker accepts 1000 ms or more.
         let session = GroupSessionTimeout(first: .milliseconds(600))
         let cluster = try Cluster(session: session)
         let sender = cluster.start(["demo": self.hooks(receiver)])
@@ -140,8 +140,10 @@ import Webhooks
     }
 
     /// Rules: R14.5.
-    @Test func `events come in order within a live, through failures, each until it is taken`() async throws {
-        // Every third request fails, and the first of each stays unanswered or is refused.
+    @Test func `events of a live arrive in order despite failures, and each is repeated until it is accepted`()
+        async throws
+    {
+        // Every third request fails.
         let receiver = try WebhookReceiver { index, _ in index % 3 == 1 ? .answer(500, "later") : .answer(200, "{}") }
         let cluster = try Cluster()
         let sender = cluster.start(["demo": self.hooks(receiver)])
@@ -157,13 +159,13 @@ import Webhooks
                 }
             })
         for (live, numbers) in self.numbers(received) {
-            // A number may come again, but none before its turn.
+            // An event may be repeated, but no event arrives before an earlier one.
             #expect(numbers == numbers.sorted() && Set(numbers) == Set(1...20), "\(live): \(numbers)")
         }
     }
 
     /// Rules: R14.4.
-    @Test func `a dead backend costs its own app's events, and no other's`() async throws {
+    @Test func `a dead backend loses only the events of its own app`() async throws {
         let dead = AppHooks(url: "http://127.0.0.1:\(try FreePort.find())/", secret: Self.secret)
         let failing = try WebhookReceiver { _, _ in .answer(500, "") }
         let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
@@ -180,21 +182,21 @@ import Webhooks
         let received = try #require(
             await runOnDedicatedThread { receiver.wait { Set(self.numbers($0)["concert"] ?? []).count == 20 } })
         #expect(self.numbers(received)["concert"] == Array(1...20), "also those that had no room at first")
-        // Each event of the other is tried as often as it may be, and then given up; none is passed over for good.
-        let tried = try #require(await runOnDedicatedThread { failing.wait(timeout: .seconds(30)) { $0.count == 60 } })
-        #expect(self.numbers(tried)["concert"] == (1...20).flatMap { [Int64($0), Int64($0), Int64($0)] })
+        // Each event of the failing app is attempted three times and then abandoned; no event is skipped for good.
+        let failed = try #require(await runOnDedicatedThread { failing.wait(timeout: .seconds(30)) { $0.count == 60 } })
+        #expect(self.numbers(failed)["concert"] == (1...20).flatMap { [Int64($0), Int64($0), Int64($0)] })
         #expect(cluster.metric(MetricNames.Webhooks.delivered) == 20)
         #expect(cluster.metric(MetricNames.Webhooks.givenUp) >= 19)
     }
 
-    @Test func `a backend that was away gets all events in order, and after a takeover no other's are told again`()
+    @Test func `a backend that was down gets all events in order, and after a takeover other backends get no repeats`()
         async throws
     {
         let isOpen = Locked(false)
-        let away = try WebhookReceiver { _, _ in isOpen.withLock { $0 } ? .answer(200, "{}") : .answer(503, "") }
+        let recovering = try WebhookReceiver { _, _ in isOpen.withLock { $0 } ? .answer(200, "{}") : .answer(503, "") }
         let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
         let cluster = try Cluster()
-        let hooks: [AppID: AppHooks] = ["away": self.hooks(away), "demo": self.hooks(receiver)]
+        let hooks: [AppID: AppHooks] = ["away": self.hooks(recovering), "demo": self.hooks(receiver)]
         var sender = cluster.start(hooks) { limits in
             limits.maxAttempts = 1000
             limits.maxPerApp = 5
@@ -205,24 +207,27 @@ import Webhooks
         }
         _ = try #require(
             await runOnDedicatedThread { receiver.wait { Set(self.numbers($0)["concert"] ?? []).count == 20 } })
-        _ = try #require(await runOnDedicatedThread { away.wait { !$0.isEmpty } })
-        // The receiver has seen the last request before the sender has counted its answer. A sender that stops in
-        // between sends the event again.
-        try #require(await cluster.waits(for: 20, of: MetricNames.Webhooks.delivered))
+        _ = try #require(await runOnDedicatedThread { recovering.wait { !$0.isEmpty } })
+        // The receiver gets the last request before the sender counts the response. If the sender stopped in between,
+        // the next sender would send the event again.
+        try #require(await cluster.wait(for: 20, of: MetricNames.Webhooks.delivered))
         sender.stop()
-        let before = away.received.count
+        let before = recovering.received.count
         isOpen.withLock { $0 = true }
         sender = cluster.start(hooks) { $0.maxPerApp = 5 }
         defer { sender.stop() }
         let received = try #require(
             await runOnDedicatedThread {
-                away.wait(timeout: .seconds(30)) { self.numbers(Array($0.dropFirst(before)))["concert"]?.last == 20 }
+                recovering.wait(timeout: .seconds(30)) {
+                    self.numbers(Array($0.dropFirst(before)))["concert"]?.last == 20
+                }
             })
         #expect(self.numbers(Array(received.dropFirst(before)))["concert"] == Array(1...20))
         #expect(self.numbers(receiver.received)["concert"] == Array(1...20))
     }
 
-    @Test func `a backend gets the events that its app wants, and an app without hooks none`() async throws {
+    @Test func `a backend gets the events that its app subscribes to, and an app without hooks gets none`() async throws
+    {
         let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
         let cluster = try Cluster()
         let sender = cluster.start(["demo": self.hooks(receiver, events: [.seatsChanged])])
@@ -235,7 +240,7 @@ import Webhooks
         #expect(self.numbers(received) == ["concert": [3]])
     }
 
-    @Test func `what a stopped sender did not get through is sent by the next, and nothing that was taken`()
+    @Test func `the next sender sends the events that the stopped one did not deliver, and no others`()
         async throws
     {
         let isOpen = Locked(false)
@@ -246,7 +251,7 @@ import Webhooks
         for number in 1...5 { try cluster.publish(self.event(Int64(number))) }
         _ = try #require(
             await runOnDedicatedThread { receiver.wait { Set(self.numbers($0)["concert"] ?? []).count == 5 } })
-        try #require(await cluster.waits(for: 5, of: MetricNames.Webhooks.delivered))
+        try #require(await cluster.wait(for: 5, of: MetricNames.Webhooks.delivered))
         isOpen.withLock { $0 = false }
         for number in 6...8 { try cluster.publish(self.event(Int64(number))) }
         _ = try #require(

@@ -9,12 +9,12 @@ import TestSupport
 import Testing
 import Webhooks
 
-/// Backends with TLS whose certificate a private authority signed.
+/// Backends with TLS whose certificates a private authority has signed.
 @Suite(.enabled(if: PrivateAuthority.isAvailable, "install openssl"), .timeLimit(.minutes(1)))
 struct WebhookTLSTests {
     /// The result of a POST of an HTTP client that trusts `caFile` besides the system's authorities.
     private static func post(_ url: String, caFile: String?) async -> HTTPResult {
-        let client = HTTPClient(limit: 1, caFile: caFile)
+        let client = HTTPClient(maxOpenRequests: 1, caFile: caFile)
         _ = DedicatedThread("test") { client.run() }
         defer { client.stop() }
         return await withCheckedContinuation { continuation in
@@ -25,7 +25,8 @@ struct WebhookTLSTests {
     }
 
     /// Rules: R14.25.
-    @Test func `a backend is trusted by its authority's certificate alone, and only at its own address`() async throws {
+    @Test func `a backend is trusted only with its authority's certificate, and only at its own address`() async throws
+    {
         let authority = try await runOnDedicatedThread { try PrivateAuthority() }
         let other = try await runOnDedicatedThread { try PrivateAuthority() }
         let receiver = try await runOnDedicatedThread { try SecureReceiver(authority) }
@@ -44,7 +45,9 @@ struct WebhookTLSTests {
         }
     }
 
-    @Test func `a question before a gift reaches a backend of a private authority`() async throws {
+    @Test func `a request about a gift reaches a backend whose certificate a private authority has signed`()
+        async throws
+    {
         let authority = try await runOnDedicatedThread { try PrivateAuthority() }
         let receiver = try await runOnDedicatedThread { try SecureReceiver(authority) }
         defer { receiver.stop() }

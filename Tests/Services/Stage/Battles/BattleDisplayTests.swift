@@ -10,23 +10,26 @@ struct BattleDisplayTests {
     @Test func `a connected live outside the battle shows it from start to end, and can start another battle`() {
         var harness = ConnectionHarness(["a", "b", "c", "d"])
         harness.connect("a", "b", "c", "d")
-        let id = harness.fight("a", "b")
+        let id = harness.startBattle("a", "b")
         #expect(harness.live("c")?.battle == id)
-        #expect(harness.score(id, [("c", 1), ("a", 5)]).liveCodes == [100414, 0], "who watches has no score")
+        #expect(
+            harness.score(id, [("c", 1), ("a", 5)]).liveCodes == [100414, 0], "a live outside the battle has no score")
         #expect(harness.call("c") { .exitBattle(battle: id, live: "c", caller: $0) }.code == 100414)
         let exited = harness.call("a") { .exitBattle(battle: id, live: "a", caller: $0) }
         #expect(exited.notifiedLives == ["a", "b", "c", "d"])
         #expect(exited.reportedEvents("c") == [.battleUserExited(battle: id, live: "a")])
-        let other = harness.fight("c", "d")
-        #expect(other != "none", "who watches may fight")
-        #expect(harness.live("c")?.battle == other && harness.live("b")?.battle == id, "one's own battle comes first")
+        let other = harness.startBattle("c", "d")
+        #expect(other != "none", "a live outside the battle may start another")
+        #expect(
+            harness.live("c")?.battle == other && harness.live("b")?.battle == id, "a live shows its own battle first")
         let ended = harness.call("b") { .exitBattle(battle: id, live: "b", caller: $0) }
         #expect(ended.notifiedLives == ["a", "b", "c", "d"])
         for live: LiveID in ["a", "c", "d"] {
             #expect(harness.live(live)?.battle == other, "the others show the battle that began last")
             #expect(ended.reportedEvents(live).contains(.battleEnded(battle: id, reason: .allMemberExit)))
             #expect(
-                ended.reportedOtherBattles(live).map(\.ended) == [.allMemberExit], "and beside it how this one ended")
+                ended.reportedOtherBattles(live).map(\.ended) == [.allMemberExit],
+                "and in addition the result of the first")
         }
         #expect(
             ended.reportedBattle("b")?.ended == .allMemberExit && ended.reportedOtherBattles("b").map(\.id) == [other])
@@ -41,9 +44,9 @@ struct BattleDisplayTests {
     func `of two battles at once, every live of the connection gets all events, whichever it shows or takes part in`() {
         var harness = ConnectionHarness(["a", "b", "c", "d", "e", "f"])
         harness.connect("a", "b", "c", "d", "e")
-        let first = harness.fight("a", "b")
+        let first = harness.startBattle("a", "b")
         _ = harness.advance(milliseconds: 1000)
-        let second = harness.fight("c", "d", seconds: 90)
+        let second = harness.startBattle("c", "d", seconds: 90)
         let all: [LiveID] = ["a", "b", "c", "d", "e"]
         #expect(all.map { harness.live($0)?.battle } == [first, first, second, second, second])
         let scored = harness.score(first, [("a", 5)])
@@ -66,7 +69,7 @@ struct BattleDisplayTests {
             #expect(views.first { $0.id == first }?.sides.map(\.score) == [5, 0])
         }
         // The other stages remove the result when its own lives no longer show it.
-        let third = harness.fight("a", "b")
+        let third = harness.startBattle("a", "b")
         let scoredAgain = harness.score(second, [("d", 9)])
         for live in all + ["f"] {
             let views = [scoredAgain.reportedBattle(live)].compactMap(\.self) + scoredAgain.reportedOtherBattles(live)
@@ -77,8 +80,8 @@ struct BattleDisplayTests {
     @Test func `a battle that ends with the connection is reported with its result to a live in another battle`() {
         var harness = ConnectionHarness(["a", "b", "c", "d"])
         harness.connect("a", "b", "c", "d")
-        let first = harness.fight("a", "c")
-        let second = harness.fight("b", "d")
+        let first = harness.startBattle("a", "c")
+        let second = harness.startBattle("b", "d")
         for live: LiveID in ["c", "d"] { _ = harness.exit(live) }
         _ = harness.score(second, [("b", 3)])
         let over = harness.exit("a")
@@ -96,20 +99,22 @@ struct BattleDisplayTests {
     @Test func `scores reach all lives of the connection, also a new one, and are removed with the connection`() {
         var harness = ConnectionHarness(["a", "b", "c", "d"])
         harness.connect("a", "b", "c")
-        let id = harness.fight("a", "b")
+        let id = harness.startBattle("a", "b")
         #expect(harness.score(id, [("a", 5)]).notifiedLives == ["a", "b", "c"])
         _ = harness.request("c", "d")
         let joined = harness.accept("d", "c")
-        #expect(joined.reportedBattle("d")?.sides.map(\.score) == [5, 0], "a late one has it with its stage")
+        #expect(
+            joined.reportedBattle("d")?.sides.map(\.score) == [5, 0],
+            "a live that joins later gets the battle with its stage")
         #expect(joined.reportedEvents("d") == [.coHostJoined(member: harness.member("d"))])
         _ = harness.advance(milliseconds: 500)
         #expect(harness.score(id, [("b", 7)]).notifiedLives == ["a", "b", "c", "d"])
         let left = harness.exit("c")
-        #expect(left.reportedBattle("c") == nil, "who leaves the connection watches no more")
+        #expect(left.reportedBattle("c") == nil, "a live that leaves the connection no longer shows it")
         #expect(left.reportedBattle("d")?.sides.map(\.score) == [5, 7])
         for live: LiveID in ["a", "b"] { _ = harness.exit(live) }
         let journal = harness.machine.journal
         #expect(journal.sortedKeys.allSatisfy { if case .battle? = journal[$0] { false } else { true } })
-        #expect(harness.score(id, [("a", 1)]).code == 100411, "shown nowhere, it is forgotten")
+        #expect(harness.score(id, [("a", 1)]).code == 100411, "a result that no live shows is removed")
     }
 }

@@ -19,7 +19,7 @@ struct BattleRuleTests {
         var harness = ConnectionHarness(["a", "b"])
         harness.connect("a", "b")
         for _ in 0..<10 {
-            let id = harness.ask("a", "b")
+            let id = harness.requestBattle("a", "b")
             #expect(id != "none")
             _ = harness.call("b") { .rejectBattle(battle: id, live: "b", caller: $0) }
         }
@@ -32,7 +32,7 @@ struct BattleRuleTests {
         }
         let before = harness.machine.journal[.live(LiveKey("demo", "a"))]
         #expect(again().code == 100413)
-        #expect(harness.machine.journal[.live(LiveKey("demo", "a"))] == before, "a refused call changes nothing")
+        #expect(harness.machine.journal[.live(LiveKey("demo", "a"))] == before, "a rejected call changes nothing")
         _ = harness.advance(milliseconds: 1000)
         #expect(again().code == 0)
     }
@@ -40,7 +40,7 @@ struct BattleRuleTests {
     @Test func `each result code of a battle request comes with a service-wide code`() {
         var harness = ConnectionHarness(["a", "b", "c", "d", "e", "f"])
         harness.connect("a", "b", "c", "d", "f")
-        _ = harness.fight("c", "d")
+        _ = harness.startBattle("c", "d")
         let effects = harness.call("a") {
             .requestBattle(
                 from: "a", to: ["b", "b", "c", "e", "nobody", "a"], durationSeconds: 0, needResponse: true,
@@ -56,7 +56,7 @@ struct BattleRuleTests {
                 from: "f", to: ["b"], durationSeconds: 0, needResponse: true, timeoutSeconds: 0, extensionInfo: "",
                 caller: $0)
         }
-        #expect(other.code == 100412, "the only one that is asked agrees on another battle")
+        #expect(other.code == 100412, "the only invitee has another open battle request")
     }
 
     /// Rules: R10.2.
@@ -84,7 +84,7 @@ struct BattleRuleTests {
     @Test func `a live that has accepted cannot reject while other answers are pending`() {
         var harness = ConnectionHarness(["a", "b", "c"])
         harness.connect("a", "b", "c")
-        let id = harness.ask("a", "b", "c")
+        let id = harness.requestBattle("a", "b", "c")
         #expect(harness.call("b") { .acceptBattle(battle: id, live: "b", caller: $0) }.code == 0)
         #expect(harness.call("b") { .acceptBattle(battle: id, live: "b", caller: $0) }.code == 100416)
         #expect(harness.call("b") { .rejectBattle(battle: id, live: "b", caller: $0) }.code == 100411)
@@ -94,14 +94,14 @@ struct BattleRuleTests {
     @Test func `cancelling affects only lives that are both named and invited`() {
         var harness = ConnectionHarness(["a", "b", "c", "d"])
         harness.connect("a", "b", "c", "d")
-        let id = harness.ask("a", "b", "c")
+        let id = harness.requestBattle("a", "b", "c")
         let none = harness.call("a") { .cancelBattle(battle: id, live: "a", to: ["d", "nobody"], caller: $0) }
         #expect(none.code == 0 && none.notices == [] && none.seatInputs == [])
         _ = harness.call("c") { .acceptBattle(battle: id, live: "c", caller: $0) }
         let started = harness.call("a") { .cancelBattle(battle: id, live: "a", to: ["b", "d"], caller: $0) }
         #expect(
             started.notices.map(\.content) == [harness.battleRequestCancelled(id, "a", "b")])
-        #expect(started.reportedBattle("c")?.sides.map(\.live) == ["a", "c"], "all who are left have accepted")
+        #expect(started.reportedBattle("c")?.sides.map(\.live) == ["a", "c"], "all remaining invitees have accepted")
     }
 
     @Test func `an app's server creates a battle for a live`() {
@@ -112,7 +112,7 @@ struct BattleRuleTests {
                 from: "a", to: ["b"], durationSeconds: 0, needResponse: false, timeoutSeconds: 0, extensionInfo: "x",
                 caller: harness.callers.server()))
         #expect(effects.liveCodes == [0])
-        #expect(effects.reportedBattle("b")?.durationSeconds == 300, "0 is the longest")
+        #expect(effects.reportedBattle("b")?.durationSeconds == 300, "0 means the maximum")
         #expect(effects.reportedBattle("b")?.needResponse == false)
     }
 
@@ -125,7 +125,7 @@ struct BattleRuleTests {
         #expect(
             harness.handle(.battleInfo(battle: nil, live: "a", caller: harness.callers.user("host-a"))).code == 100006)
         harness.connect("a", "b", "c")
-        let id = harness.ask("a", "b", "c", seconds: 60)
+        let id = harness.requestBattle("a", "b", "c", seconds: 60)
         _ = harness.call("b") { .acceptBattle(battle: id, live: "b", caller: $0) }
         let created = harness.machine.moment.now
         guard case .battleInfo(let asking)? = self.info(&harness, nil, of: "c").result else {
@@ -146,7 +146,7 @@ struct BattleRuleTests {
             return
         }
         #expect(running.invitees == [] && running.expiresAt == nil)
-        #expect(running.battle?.sides.map(\.score) == [3, 0], "exact, also between two updates to viewers")
+        #expect(running.battle?.sides.map(\.score) == [3, 0], "the exact scores, even between two updates for viewers")
         _ = harness.advance(milliseconds: 60_000)
         guard case .battleInfo(let over)? = self.info(&harness, nil, of: "b").result else {
             Issue.record("nothing of \(id)")
@@ -190,7 +190,7 @@ struct BattleRuleTests {
                         battle: id, from: side("a"), to: [side("b")], createdAt: created, startTime: start,
                         endTime: start + .seconds(60)))
             ])
-        #expect(self.webhooks(harness.score(id, [("b", 7)])) == [], "scores are the backend's own")
+        #expect(self.webhooks(harness.score(id, [("b", 7)])) == [], "the backend sets the scores itself")
         let ended = harness.advance(milliseconds: 60_000)
         #expect(
             self.webhooks(ended) == [
@@ -207,7 +207,7 @@ struct BattleRuleTests {
         var harness = ConnectionHarness(["a", "b"], hasWebhooks: true)
         for way in 0..<4 {
             harness.connect("a", "b")
-            let id = harness.ask("a", "b")
+            let id = harness.requestBattle("a", "b")
             let created = harness.machine.moment.now
             let effects =
                 switch way {
@@ -230,7 +230,7 @@ struct BattleRuleTests {
     @Test func `an end by leaving is reported as such, and an app without webhooks gets no event`() {
         var harness = ConnectionHarness(["a", "b"], hasWebhooks: true)
         harness.connect("a", "b")
-        let id = harness.fight("a", "b")
+        let id = harness.startBattle("a", "b")
         let ended = self.webhooks(harness.exit("a")).map(\.content)
         guard case .battleEnded(id, _, _, _, _, _, .allMemberExit)? = ended.first, ended.count == 1 else {
             Issue.record("\(ended)")
@@ -238,7 +238,7 @@ struct BattleRuleTests {
         }
         var plain = ConnectionHarness(["a", "b"])
         plain.connect("a", "b")
-        _ = plain.fight("a", "b")
+        _ = plain.startBattle("a", "b")
         #expect(self.webhooks(plain.exit("a")) == [])
     }
 
@@ -252,7 +252,7 @@ struct BattleRuleTests {
                 caller: $0)
         }
         let id = BattleID("b-\(harness.machine.moment.offset)")
-        #expect(effects.notifiedLives == ["a", "b", "c"], "all of the connection, those who fight first")
+        #expect(effects.notifiedLives == ["a", "b", "c"], "all lives of the connection, the sides first")
         for live: LiveID in ["a", "b", "c"] {
             #expect(
                 effects.reportedEvents(live) == [

@@ -30,7 +30,7 @@ struct BattleTests {
         ]
         #expect(
             effects == [
-                harness.seat("a", connection, view, began), harness.seat("b", connection, view, began),
+                harness.seatReport("a", connection, view, began), harness.seatReport("b", connection, view, began),
                 .success(
                     .battle(
                         battle: id, startTime: start, endTime: start + .seconds(30),
@@ -41,12 +41,12 @@ struct BattleTests {
         view.ended = .timeOver
         #expect(
             ended == [
-                harness.seat("a", connection, view, [.battleEnded(battle: id, reason: .timeOver)]),
-                harness.seat("b", connection, view, [.battleEnded(battle: id, reason: .timeOver)]),
+                harness.seatReport("a", connection, view, [.battleEnded(battle: id, reason: .timeOver)]),
+                harness.seatReport("b", connection, view, [.battleEnded(battle: id, reason: .timeOver)]),
             ])
-        #expect(harness.advance(milliseconds: 600_000).seatInputs == [], "one end only")
-        let next = harness.fight("b", "a")
-        #expect(next != id && harness.live("a")?.battle == next, "the next battle takes the result's place")
+        #expect(harness.advance(milliseconds: 600_000).seatInputs == [], "the battle ends only once")
+        let next = harness.startBattle("b", "a")
+        #expect(next != id && harness.live("a")?.battle == next, "the next battle replaces the result")
         #expect(harness.score(id, [("a", 1)]).code == 100411)
     }
 
@@ -54,7 +54,7 @@ struct BattleTests {
     @Test func `a battle that needs responses starts when all invitees have answered and one has accepted`() {
         var harness = ConnectionHarness(["a", "b", "c", "d"])
         harness.connect("a", "b", "c", "d")
-        let id = harness.ask("a", "b", "c", "d")
+        let id = harness.requestBattle("a", "b", "c", "d")
         let accepted = harness.call("b") { .acceptBattle(battle: id, live: "b", caller: $0) }
         #expect(
             accepted.first == harness.notice(to: "a", .battleRequestAccepted(battle: id, invitee: harness.member("b"))))
@@ -67,7 +67,7 @@ struct BattleTests {
             inviteeMember: harness.member("d"))
         let late = harness.advance(milliseconds: 10_000)
         #expect(Array(late.prefix(2)) == [harness.notice(to: "a", notice), harness.notice(to: "d", notice)])
-        #expect(late.notifiedLives == ["a", "b", "c", "d"], "all of the connection hear of the start")
+        #expect(late.notifiedLives == ["a", "b", "c", "d"], "all lives of the connection are notified of the start")
         #expect(late.reportedBattle("b")?.sides.map(\.live) == ["a", "b"])
         #expect(late.reportedBattle("b")?.startTime == harness.machine.moment.now)
     }
@@ -77,7 +77,7 @@ struct BattleTests {
         var harness = ConnectionHarness(["a", "b"])
         harness.connect("a", "b")
         for answer in 0..<3 {
-            let id = harness.ask("a", "b")
+            let id = harness.requestBattle("a", "b")
             #expect(harness.call("b") { .acceptBattle(battle: "b-0", live: "b", caller: $0) }.code == 100411)
             let effects =
                 switch answer {
@@ -96,8 +96,8 @@ struct BattleTests {
     @Test func `I14 a live is in one battle or battle request at a time`() {
         var harness = ConnectionHarness(["a", "b", "c", "d", "e"])
         harness.connect("a", "b", "c", "d")
-        let first = harness.fight("a", "b")
-        #expect(harness.ask("c", "a", "b", "d", "e", "nobody", "c") != "none")
+        let first = harness.startBattle("a", "b")
+        #expect(harness.requestBattle("c", "a", "b", "d", "e", "nobody", "c") != "none")
         #expect(harness.machine.journal.sortedKeys.filter { $0.kind == .battle }.count == 2)
         func code(_ harness: inout ConnectionHarness, _ from: LiveID, _ to: [LiveID]) -> Int? {
             harness.call(from) {
@@ -118,30 +118,30 @@ struct BattleTests {
     @Test func `the result code of each invited live gives the reason why it cannot battle`() {
         var harness = ConnectionHarness(["a", "b", "c", "d", "e"])
         harness.connect("a", "b", "c", "d")
-        _ = harness.fight("c", "d")
+        _ = harness.startBattle("c", "d")
         let effects = harness.call("a") {
             .requestBattle(
                 from: "a", to: ["b", "b", "c", "e", "nobody", "a"], durationSeconds: 0, needResponse: false,
                 timeoutSeconds: 0, extensionInfo: "", caller: $0)
         }
         #expect(effects.liveCodes == [0, 2, 3, 4, 1, 2])
-        #expect(effects.reportedBattle("a").map { $0.endTime - $0.startTime } == .seconds(300), "0 is the longest")
+        #expect(effects.reportedBattle("a").map { $0.endTime - $0.startTime } == .seconds(300), "0 means the maximum")
     }
 
     /// Rules: R10.11.
     @Test func `a duration above the app's maximum is rejected`() {
         var harness = ConnectionHarness(["a", "b"], maxBattleSeconds: 60)
         harness.connect("a", "b")
-        #expect(harness.fight("a", "b", seconds: 61) == "none")
-        #expect(harness.fight("a", "b", seconds: -1) == "none")
-        #expect(harness.fight("a", "b", seconds: 60) != "none")
+        #expect(harness.startBattle("a", "b", seconds: 61) == "none")
+        #expect(harness.startBattle("a", "b", seconds: -1) == "none")
+        #expect(harness.startBattle("a", "b", seconds: 60) != "none")
     }
 
     /// Rules: R10.16.
     @Test func `I14 only the app's server changes scores, with a result code for each live`() {
         var harness = ConnectionHarness(["a", "b", "c"])
         harness.connect("a", "b", "c")
-        let id = harness.fight("a", "b")
+        let id = harness.startBattle("a", "b")
         let user = harness.callers.user("host-a")
         #expect(
             harness.handle(
@@ -166,7 +166,7 @@ struct BattleTests {
     @Test func `I14 a score update that is sent several times counts once`() {
         var harness = ConnectionHarness(["a", "b"])
         harness.connect("a", "b")
-        let id = harness.fight("a", "b")
+        let id = harness.startBattle("a", "b")
         let command = ConnectionCommand.updateScores(
             battle: id, operation: .accumulate, scores: [ScoreUpdate(live: "a", score: 5)],
             caller: harness.callers.server())
@@ -178,15 +178,15 @@ struct BattleTests {
     @Test func `I14 scores are published at most every half second, the last ones always, and the result is exact`() {
         var harness = ConnectionHarness(["a", "b"])
         harness.connect("a", "b")
-        let id = harness.fight("a", "b", seconds: 10)
-        #expect(harness.score(id, [("a", 1)]).notifiedLives == ["a", "b"], "the first is told at once")
+        let id = harness.startBattle("a", "b", seconds: 10)
+        #expect(harness.score(id, [("a", 1)]).notifiedLives == ["a", "b"], "the first score is published at once")
         #expect(harness.score(id, [("a", 1)]).notifiedLives == [])
         #expect(harness.advance(milliseconds: 499) == [])
         #expect(harness.score(id, [("b", 1)]).notifiedLives == [])
         let effects = harness.advance(milliseconds: 1)
         #expect(effects.reportedBattle("b")?.sides.map(\.score) == [2, 1])
         #expect(effects.reportedEvents("b") == [.battleScored(battle: id)])
-        #expect(harness.advance(milliseconds: 500) == [], "nothing new, nothing told")
+        #expect(harness.advance(milliseconds: 500) == [], "no change, nothing published")
         #expect(harness.score(id, [("a", 0)]).notifiedLives == [])
         _ = harness.advance(milliseconds: 8_990)
         #expect(harness.score(id, [("b", 1)]).notifiedLives == ["a", "b"])
@@ -200,7 +200,7 @@ struct BattleTests {
     @Test func `I14 the battle continues when one live exits, and ends when the last one does`() {
         var harness = ConnectionHarness(["a", "b"])
         harness.connect("a", "b")
-        let id = harness.fight("a", "b")
+        let id = harness.startBattle("a", "b")
         let first = harness.call("a") { .exitBattle(battle: id, live: "a", caller: $0) }
         #expect(first.reportedEvents("b") == [.battleUserExited(battle: id, live: "a")])
         #expect(first.reportedBattle("b")?.sides.map(\.hasLeft) == [true, false])
@@ -220,7 +220,7 @@ struct BattleTests {
     @Test func `I14 the end of the connection ends its battle, and both lives show the result`() {
         var harness = ConnectionHarness(["a", "b"])
         harness.connect("a", "b")
-        let id = harness.fight("a", "b")
+        let id = harness.startBattle("a", "b")
         _ = harness.score(id, [("a", 3)])
         _ = harness.score(id, [("b", 4)])
         let effects = harness.handle(.userGone(live: "b", user: "host-b"))
@@ -240,13 +240,13 @@ struct BattleTests {
         var harness = ConnectionHarness(["a", "b", "c"])
         harness.connect("a", "b", "c")
         let connected = harness.machine.moment.now
-        let first = harness.ask("a", "b", "c")
+        let first = harness.requestBattle("a", "b", "c")
         _ = harness.call("b") { .acceptBattle(battle: first, live: "b", caller: $0) }
         let started = harness.exit("c")
         #expect(started.notices.map(\.content) == [.battleRequestRejected(battle: first, invitee: harness.member("c"))])
         #expect(started.reportedBattle("b")?.sides.map(\.live) == ["a", "b"])
         _ = harness.advance(milliseconds: 60_000)
-        let second = harness.ask("a", "b")
+        let second = harness.requestBattle("a", "b")
         let gone = harness.handle(.ended(live: "a", ending: ending()))
         #expect(
             gone.notices.map(\.content) == [harness.battleRequestCancelled(second, "a", "b", at: connected)])
@@ -257,13 +257,13 @@ struct BattleTests {
     @Test func `a running battle cannot be cancelled or answered`() {
         var harness = ConnectionHarness(["a", "b"])
         harness.connect("a", "b")
-        let id = harness.fight("a", "b")
+        let id = harness.startBattle("a", "b")
         #expect(harness.call("a") { .cancelBattle(battle: id, live: "a", to: ["b"], caller: $0) }.code == 100419)
         #expect(harness.call("b") { .acceptBattle(battle: id, live: "b", caller: $0) }.code == 100411)
         _ = harness.advance(milliseconds: 60_000)
         #expect(harness.call("a") { .cancelBattle(battle: id, live: "a", to: ["b"], caller: $0) }.code == 100411)
         #expect(harness.call("b") { .acceptBattle(battle: id, live: "b", caller: $0) }.code == 100421)
-        let asked = harness.ask("a", "b")
+        let asked = harness.requestBattle("a", "b")
         #expect(harness.call("b") { .exitBattle(battle: asked, live: "b", caller: $0) }.code == 100420)
         #expect(harness.call("b") { .cancelBattle(battle: asked, live: "b", to: ["b"], caller: $0) }.code == 100006)
     }
@@ -302,18 +302,18 @@ struct BattleTests {
 
     /// Rules: R8.22.
     @Test(arguments: Self.rules, [0, 1, 2])
-    func `only the owner of a live acts for it, and only the server scores`(rule: Rule, who: Int) {
+    func `only the owner of a live acts for it, and only the server scores`(rule: Rule, callerIndex: Int) {
         var harness = ConnectionHarness(["a", "b", "c", "d"])
         harness.connect("a", "b", "c")
-        let battle = harness.ask("a", "b", "c")
+        let battle = harness.requestBattle("a", "b", "c")
         let caller =
-            switch who {
+            switch callerIndex {
             case 0: harness.callers.user("host-b")
             case 1: harness.callers.user("adam")
             default: harness.callers.server()
             }
         let effects = harness.handle(rule.command(battle, caller))
-        #expect(effects.code == rule.codes[who])
-        if rule.codes[who] != 0 { #expect(effects.count == 1, "a refused call tells nobody") }
+        #expect(effects.code == rule.codes[callerIndex])
+        if rule.codes[callerIndex] != 0 { #expect(effects.count == 1, "a rejected call notifies nobody") }
     }
 }

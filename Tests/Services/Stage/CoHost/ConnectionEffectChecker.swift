@@ -5,6 +5,7 @@ import StageCore
 
 /// Reads the connection machine's effects as seat machines and clients do; collects contradictions between them.
 struct ConnectionEffectChecker {
+    /// What the machine last reported to the seat machine of a live.
     struct Report {
         var revision: Int64
         var view: ConnectionView?
@@ -13,70 +14,78 @@ struct ConnectionEffectChecker {
     }
 
     var reports: [LiveID: Report] = [:]
+    /// The open requests, named by inviter or battle and invitee.
     var openRequests: Set<String> = []
-    var opened = 0
-    var ended = 0
-    var started: Set<BattleID> = []
+    var openedCount = 0
+    var endedCount = 0
+    var startedBattles: Set<BattleID> = []
     /// The end of each battle.
     var results: [BattleID: BattleView] = [:]
+    /// The scores according to the accepted updates.
     var scores: [BattleID: [LiveID: Int64]] = [:]
     var scoresPublishedAt: [BattleID: Timestamp] = [:]
-    var mostMembers = 0
-    var wrong: [String] = []
+    /// The size of the largest connection.
+    var maxMemberCount = 0
+    var contradictions: [String] = []
 
     mutating func check(_ command: ConnectionCommand?, _ effects: [Effect], at now: Timestamp) {
         if let code = effects.code, code != 0, effects.count != 1 {
-            self.wrong.append("a refused call left a trace: \(effects)")
+            self.contradictions.append("a rejected call had effects: \(effects)")
         }
         if effects.code == 0, let command { self.check(command, effects.result) }
         for notice in effects.notices { self.check(notice) }
         var lives: Set<LiveID> = []
-        var endedHere: Set<BattleID> = []
+        var endedInThisStep: Set<BattleID> = []
         for input in effects.seatInputs {
             guard case .connection(let view, let battle, let revision, let events, let others) = input.command
             else { continue }
             let battles = [battle].compactMap(\.self) + (others ?? [])
-            if Set(battles.map(\.id)).count != battles.count || others == [] { self.wrong.append("a battle twice") }
+            if Set(battles.map(\.id)).count != battles.count || others == [] {
+                self.contradictions.append("a battle twice")
+            }
             let live = input.key.live
-            if command != nil, !lives.insert(live).inserted { self.wrong.append("\(live) was told twice") }
+            if command != nil, !lives.insert(live).inserted { self.contradictions.append("\(live) was notified twice") }
             if let last = self.reports[live], last.revision >= revision {
-                self.wrong.append("\(live): an old revision")
+                self.contradictions.append("\(live): an old revision")
             }
             self.reports[live] = Report(revision: revision, view: view, battle: battle, others: others ?? [])
-            self.mostMembers = max(self.mostMembers, view?.members.count ?? 0)
-            for event in events { self.check(event, battles, live, &endedHere, now) }
+            self.maxMemberCount = max(self.maxMemberCount, view?.members.count ?? 0)
+            for event in events { self.check(event, battles, live, &endedInThisStep, now) }
             for battle in battles {
                 if let result = self.results[battle.id], result != battle {
-                    self.wrong.append("I14: \(battle.id) changed after its end")
+                    self.contradictions.append("I14: \(battle.id) changed after its end")
                 }
             }
         }
     }
 
     private mutating func check(
-        _ event: StageEvent, _ battles: [BattleView], _ live: LiveID, _ endedHere: inout Set<BattleID>, _ now: Timestamp
+        _ event: StageEvent, _ battles: [BattleView], _ live: LiveID, _ endedInThisStep: inout Set<BattleID>,
+        _ now: Timestamp
     ) {
         switch event {
         case .battleStarted(let id):
-            self.started.insert(id)
+            self.startedBattles.insert(id)
             if !battles.contains(where: { $0.id == id }) || self.results[id] != nil {
-                self.wrong.append("I14: \(id) started oddly")
+                self.contradictions.append("I14: \(id) started without being shown, or after its end")
             }
         case .battleEnded(let id, let reason):
-            if self.results[id] != nil, !endedHere.contains(id) { self.wrong.append("I14: \(id) ended twice") }
-            endedHere.insert(id)
+            if self.results[id] != nil, !endedInThisStep.contains(id) {
+                self.contradictions.append("I14: \(id) ended twice")
+            }
+            endedInThisStep.insert(id)
             guard let battle = battles.first(where: { $0.id == id }), battle.ended == reason else {
-                self.wrong.append("I14: \(live) was not shown the result of \(id)")
+                self.contradictions.append("I14: \(live) was not shown the result of \(id)")
                 return
             }
-            if let other = self.results[id], other != battle { self.wrong.append("I14: two results of \(id)") }
+            if let other = self.results[id], other != battle { self.contradictions.append("I14: two results of \(id)") }
             self.results[id] = battle
             for side in battle.sides where side.score != self.scores[id]?[side.live] ?? 0 {
-                self.wrong.append("I14: \(id) ended with a score of \(side.score) for \(side.live)")
+                self.contradictions.append("I14: \(id) ended with a score of \(side.score) for \(side.live)")
             }
         case .battleScored(let id):
             if let last = self.scoresPublishedAt[id], last != now, now - last < Battle.publishInterval {
-                self.wrong.append("I14: scores of \(id) were told too soon")
+                self.contradictions.append("I14: scores of \(id) were published too soon")
             }
             self.scoresPublishedAt[id] = now
         default: break
@@ -84,13 +93,15 @@ struct ConnectionEffectChecker {
     }
 
     private mutating func open(_ request: String) {
-        if !self.openRequests.insert(request).inserted { self.wrong.append("I13: \(request) opened twice") }
-        self.opened += 1
+        if !self.openRequests.insert(request).inserted { self.contradictions.append("I13: \(request) opened twice") }
+        self.openedCount += 1
     }
 
     private mutating func end(_ request: String) {
-        if self.openRequests.remove(request) == nil { self.wrong.append("I13: \(request) ended, but was not open") }
-        self.ended += 1
+        if self.openRequests.remove(request) == nil {
+            self.contradictions.append("I13: \(request) ended, but was not open")
+        }
+        self.endedCount += 1
     }
 
     /// Counts the end of a request by the one notice that every end sends to exactly one side.
@@ -127,52 +138,59 @@ struct ConnectionEffectChecker {
         }
     }
 
-    /// Compares the reports with the rows: every member has got every change (I12); only scores may be older.
+    /// Compares the reports with the rows: every member must have the latest state (I12), except for delayed scores.
     mutating func compare(with rows: Journal<ConnectionKey, ConnectionRow>) {
         for key in rows.sortedKeys {
-            guard case .live(let box)? = rows[key] else { continue }
-            let (id, live) = (key.live, box.value)
+            guard case .live(let storedLive)? = rows[key] else { continue }
+            let (id, live) = (key.live, storedLive.value)
             var view: ConnectionView?
             if let connection = live.connection, case .connection(let row)? = rows[.connection(id.app, connection)] {
                 view = row
             }
-            if self.reports[id.live]?.view != view { self.wrong.append("I12: \(id.live) was not told its connection") }
+            if self.reports[id.live]?.view != view {
+                self.contradictions.append("I12: \(id.live) was not notified of its connection")
+            }
             self.compareOthers(id, live, view, with: rows)
             var shown = self.reports[id.live]?.battle
             guard let name = live.battle, case .battle(let battle)? = rows[.battle(id.app, name)] else {
-                if shown.map({ $0.ended == nil }) == true { self.wrong.append("I14: \(id.live) still shows a fight") }
+                if shown.map({ $0.ended == nil }) == true {
+                    self.contradictions.append("I14: \(id.live) still shows a running battle")
+                }
                 continue
             }
             if battle.isDirty, let sides = battle.view?.sides, sides.count == shown?.sides.count {
                 for index in sides.indices { shown?.sides[index].score = sides[index].score }
             }
-            if shown != battle.view { self.wrong.append("I14: \(id.live) was not told its battle") }
+            if shown != battle.view { self.contradictions.append("I14: \(id.live) was not notified of its battle") }
         }
     }
 
-    /// Checks the reported other battles: they include all that other lives of the connection show, and may include
-    /// results that no live shows.
+    /// Checks the reported other battles: they must include every battle that other lives of the connection show, and may
+    /// include results that no live shows.
     private mutating func compareOthers(
         _ id: LiveKey, _ live: HostedLive, _ view: ConnectionView?, with rows: Journal<ConnectionKey, ConnectionRow>
     ) {
-        let told = self.reports[id.live]?.others ?? []
+        let reportedBattles = self.reports[id.live]?.others ?? []
         for member in view?.members ?? [] {
-            guard case .live(let box)? = rows[.live(LiveKey(id.app, member.live))], let name = box.value.battle,
+            guard case .live(let storedLive)? = rows[.live(LiveKey(id.app, member.live))],
+                let name = storedLive.value.battle,
                 name != live.battle, case .battle(let battle)? = rows[.battle(id.app, name)], let other = battle.view
             else { continue }
-            guard var shown = told.first(where: { $0.id == other.id }) else {
-                self.wrong.append("I14: \(id.live) was not told of \(other.id)")
+            guard var shown = reportedBattles.first(where: { $0.id == other.id }) else {
+                self.contradictions.append("I14: \(id.live) was not notified of \(other.id)")
                 continue
             }
             for (index, side) in other.sides.enumerated() where battle.isDirty { shown.sides[index].score = side.score }
-            if shown != other { self.wrong.append("I14: \(id.live) was told of \(other.id) as it is not") }
-        }
-        for other in told where other.ended == nil {
-            let isShown = view?.members.contains { member in
-                guard case .live(let box)? = rows[.live(LiveKey(id.app, member.live))] else { return false }
-                return box.value.battle == other.id
+            if shown != other {
+                self.contradictions.append("I14: \(id.live) was notified of a wrong state of \(other.id)")
             }
-            if isShown != true { self.wrong.append("I14: \(id.live) still shows \(other.id) beside its own") }
+        }
+        for other in reportedBattles where other.ended == nil {
+            let isShown = view?.members.contains { member in
+                guard case .live(let storedLive)? = rows[.live(LiveKey(id.app, member.live))] else { return false }
+                return storedLive.value.battle == other.id
+            }
+            if isShown != true { self.contradictions.append("I14: \(id.live) still shows \(other.id) beside its own") }
         }
     }
 }

@@ -53,8 +53,10 @@ struct ConnectionHarness: CheckedHarness {
         }
     }
 
-    /// Starts a battle at once; returns its id.
-    mutating func fight(_ from: LiveID, _ to: LiveID..., seconds: Int64 = 60) -> BattleID {
+    /// Starts a battle that needs no response.
+    ///
+    /// - Returns: the battle's id; `none` when the call was rejected.
+    mutating func startBattle(_ from: LiveID, _ to: LiveID..., seconds: Int64 = 60) -> BattleID {
         let effects = self.call(from) {
             .requestBattle(
                 from: from, to: to, durationSeconds: seconds, needResponse: false, timeoutSeconds: 0,
@@ -64,7 +66,10 @@ struct ConnectionHarness: CheckedHarness {
         return "none"
     }
 
-    mutating func ask(_ from: LiveID, _ to: LiveID..., seconds: Int64 = 60, timeout: Int64 = 0) -> BattleID {
+    /// Requests a battle that the invitees have to accept.
+    ///
+    /// - Returns: the battle's id; `none` when the call was rejected.
+    mutating func requestBattle(_ from: LiveID, _ to: LiveID..., seconds: Int64 = 60, timeout: Int64 = 0) -> BattleID {
         let effects = self.call(from) {
             .requestBattle(
                 from: from, to: to, durationSeconds: seconds, needResponse: true, timeoutSeconds: timeout,
@@ -125,7 +130,7 @@ struct ConnectionHarness: CheckedHarness {
     }
 
     /// The expected report to the seat machine of `live`.
-    func seat(
+    func seatReport(
         _ live: LiveID, _ view: ConnectionView?, _ battle: BattleView? = nil, _ events: [StageEvent],
         others: [BattleView]? = nil
     ) -> Effect {

@@ -8,12 +8,13 @@ struct ConnectionMachineTests {
     /// Rules: R8.7.
     @Test func `a request reaches several lives, and accepting it connects and notifies both lives`() {
         var harness = ConnectionHarness(["a", "b", "c"])
-        let asking = harness.callers.user("host-a")
+        let inviting = harness.callers.user("host-a")
         let expiry = harness.machine.moment.now + .seconds(10)
         #expect(
             harness.handle(
                 .request(
-                    from: "a", to: ["b", "c"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "x", caller: asking)
+                    from: "a", to: ["b", "c"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "x",
+                    caller: inviting)
             ) == [
                 harness.notice(
                     to: "b",
@@ -22,7 +23,7 @@ struct ConnectionMachineTests {
                     to: "c",
                     .coHostRequestReceived(inviter: harness.member("a"), expiresAt: expiry, extensionInfo: "x")),
                 .success(
-                    .coHost(codes: [LiveCode(live: "b", code: 0), LiveCode(live: "c", code: 0)]), to: asking,
+                    .coHost(codes: [LiveCode(live: "b", code: 0), LiveCode(live: "c", code: 0)]), to: inviting,
                     app: "demo"),
             ])
         let answering = harness.callers.user("host-b")
@@ -33,7 +34,7 @@ struct ConnectionMachineTests {
         #expect(
             effects == [
                 harness.notice(to: "a", .coHostRequestAccepted(invitee: harness.member("b"))),
-                harness.seat("a", view, nil, joined), harness.seat("b", view, nil, joined),
+                harness.seatReport("a", view, nil, joined), harness.seatReport("b", view, nil, joined),
                 .success(.done, to: answering, app: "demo"),
             ])
         #expect(harness.live("a")?.outgoing == ["c"])
@@ -158,7 +159,7 @@ struct ConnectionMachineTests {
         let left = [StageEvent.coHostLeft(member: harness.member("c"))]
         #expect(
             harness.handle(.exit(live: "c", caller: leaving)) == [
-                harness.seat("c", nil, nil, left), harness.seat("b", nil, nil, left),
+                harness.seatReport("c", nil, nil, left), harness.seatReport("b", nil, nil, left),
                 .success(.done, to: leaving, app: "demo"),
             ])
         #expect(harness.exit("b").code == 100400)
@@ -219,7 +220,7 @@ struct ConnectionMachineTests {
         harness.connect("a", "b")
         #expect(
             harness.handle(.opened(live: "a", owner: ConnectionHarness.host("a"), isVoice: false)) == [],
-            "an opening told twice changes nothing")
+            "a repeated opening changes nothing")
         #expect(harness.live("a")?.connection != nil)
     }
 }

@@ -16,11 +16,12 @@ struct ConnectionModel: Hashable {
     ///
     /// The first live of a move is the one whose owner acts.
     enum Move: Hashable {
-        case ask(LiveID, LiveID)
+        case request(LiveID, LiveID)
         case cancel(LiveID, LiveID)
         case accept(LiveID, LiveID)
         case reject(LiveID, LiveID)
         case exit(LiveID)
+        /// The owner of the live leaves it.
         case lost(LiveID)
         case ended(LiveID)
         case opened(LiveID)
@@ -30,7 +31,7 @@ struct ConnectionModel: Hashable {
     /// All possible moves with these lives.
     static func moves(_ lives: [LiveID]) -> [Move] {
         let pairs = lives.flatMap { a in lives.filter { $0 != a }.map { (a, $0) } }
-        let between = pairs.flatMap { a, b in [Move.ask(a, b), .cancel(a, b), .accept(a, b), .reject(a, b)] }
+        let between = pairs.flatMap { a, b in [Move.request(a, b), .cancel(a, b), .accept(a, b), .reject(a, b)] }
         return between + lives.flatMap { [Move.exit($0), .lost($0), .ended($0), .opened($0)] } + [.timeOut]
     }
 
@@ -42,7 +43,7 @@ struct ConnectionModel: Hashable {
     ///   reply.
     mutating func make(_ move: Move) -> Int? {
         switch move {
-        case .ask(let a, let b): return self.ask(a, b)
+        case .request(let a, let b): return self.request(a, b)
         case .cancel(let a, let b):
             guard self.running.contains(a) else { return 100004 }
             return self.requests.remove([a, b]) == nil ? 100400 : 0
@@ -65,7 +66,7 @@ struct ConnectionModel: Hashable {
         return nil
     }
 
-    private mutating func ask(_ a: LiveID, _ b: LiveID) -> Int {
+    private mutating func request(_ a: LiveID, _ b: LiveID) -> Int {
         guard self.running.contains(a) else { return 100004 }
         guard self.running.contains(b) else { return 1 }
         if self.connection(of: b)?.contains(a) == true { return 2 }
@@ -92,8 +93,8 @@ struct ConnectionModel: Hashable {
     private mutating func leave(_ live: LiveID) {
         guard let old = self.connection(of: live) else { return }
         self.connections.remove(old)
-        let rest = old.subtracting([live])
-        if rest.count > 1 { self.connections.insert(rest) }
+        let remaining = old.subtracting([live])
+        if remaining.count > 1 { self.connections.insert(remaining) }
     }
 
     private mutating func withdraw(_ live: LiveID) {
@@ -122,7 +123,7 @@ extension ConnectionHarness {
     /// - Returns: the same codes as `ConnectionModel.make`.
     mutating func make(_ move: ConnectionModel.Move) -> Int? {
         switch move {
-        case .ask(let a, let b):
+        case .request(let a, let b):
             let effects = self.request(a, b)
             return effects.liveCodes?.first ?? effects.code
         case .cancel(let a, let b):

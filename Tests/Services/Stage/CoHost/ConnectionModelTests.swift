@@ -4,33 +4,33 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// /// Compares the machine with models that are written from the rules alone: every move in every state that three
+/// Compares the machine with models that are written from the rules alone: every move in every state that three
 /// lives can reach, and long random walks of more lives.
 struct ConnectionModelTests {
     @Test func `I12 I13 every move of three lives in every reachable state has the result of the model`() throws {
         let lives: [LiveID] = ["a", "b", "c"]
         let moves = ConnectionModel.moves(lives)
         let harness = ConnectionHarness(lives)
-        var known: Set<ConnectionModel> = [harness.connectionModel]
-        var open = [harness]
+        var reached: Set<ConnectionModel> = [harness.connectionModel]
+        var unexplored = [harness]
         var steps = 0
         // The states with the shortest paths come first: on a long path, battles would end by time while others are
         // still requested.
-        while !open.isEmpty {
-            let harness = open.removeFirst()
-            let before = harness.connectionModel
+        while !unexplored.isEmpty {
+            let harness = unexplored.removeFirst()
+            let state = harness.connectionModel
             for move in moves {
-                var (model, machine) = (before, harness)
-                let (done, said) = (machine.make(move), model.make(move))
-                try #require(done == said, "\(move) in \(before)")
-                try #require(machine.connectionModel == model, "\(move) in \(before)")
+                var (model, machine) = (state, harness)
+                let (machineCode, modelCode) = (machine.make(move), model.make(move))
+                try #require(machineCode == modelCode, "\(move) in \(state)")
+                try #require(machine.connectionModel == model, "\(move) in \(state)")
                 steps += 1
-                guard known.insert(model).inserted else { continue }
+                guard reached.insert(model).inserted else { continue }
                 machine.resetRequestLimiters()
-                open.append(machine)
+                unexplored.append(machine)
             }
         }
-        #expect(known.count > 60, "only \(known.count) states in \(steps) steps")
+        #expect(reached.count > 60, "only \(reached.count) states in \(steps) steps")
     }
 
     @Test func `I13 I14 every battle move of three connected lives in every state has the result of the model`() throws
@@ -39,26 +39,26 @@ struct ConnectionModelTests {
         let moves = BattleModel.moves(lives)
         var harness = ConnectionHarness(lives)
         harness.connect("a", "b", "c")
-        var known: Set<BattleModel> = [harness.battleModel]
-        var open = [harness]
+        var reached: Set<BattleModel> = [harness.battleModel]
+        var unexplored = [harness]
         var steps = 0
         // The states with the shortest paths come first: on a long path, battles would end by time while others are
         // still requested.
-        while !open.isEmpty {
-            let harness = open.removeFirst()
-            let before = harness.battleModel
+        while !unexplored.isEmpty {
+            let harness = unexplored.removeFirst()
+            let state = harness.battleModel
             for move in moves {
-                var (model, machine) = (before, harness)
-                let (done, said) = (machine.make(move), model.make(move))
-                try #require(done == said, "\(move) in \(before)")
-                try #require(machine.battleModel == model, "\(move) in \(before)")
+                var (model, machine) = (state, harness)
+                let (machineCode, modelCode) = (machine.make(move), model.make(move))
+                try #require(machineCode == modelCode, "\(move) in \(state)")
+                try #require(machine.battleModel == model, "\(move) in \(state)")
                 steps += 1
-                guard known.insert(model).inserted else { continue }
+                guard reached.insert(model).inserted else { continue }
                 machine.resetRequestLimiters()
-                open.append(machine)
+                unexplored.append(machine)
             }
         }
-        #expect(known.count > 20, "only \(known.count) states in \(steps) steps")
+        #expect(reached.count > 20, "only \(reached.count) states in \(steps) steps")
     }
 
     @Test(arguments: UInt64(1)...4)
@@ -77,8 +77,8 @@ struct ConnectionModelTests {
             {
                 move = .accept(request[1], request[0])
             }
-            let (done, said) = (harness.make(move), model.make(move))
-            try #require(done == said, "seed \(seed), step \(step): \(move)")
+            let (machineCode, modelCode) = (harness.make(move), model.make(move))
+            try #require(machineCode == modelCode, "seed \(seed), step \(step): \(move)")
             try #require(harness.connectionModel == model, "seed \(seed), step \(step): \(move)")
             largest = max(largest, model.connections.map(\.count).max() ?? 0)
             harness.resetRequestLimiters()
@@ -92,17 +92,17 @@ struct ConnectionModelTests {
         for _ in 0..<20 {
             var harness = ConnectionHarness(["a", "b", "c"])
             harness.connect("a", "b", "c")
-            let id = harness.fight("a", "b", "c", seconds: 20)
+            let id = harness.startBattle("a", "b", "c", seconds: 20)
             var scores: [LiveID: Int64] = ["a": 0, "b": 0, "c": 0]
-            var fighting: Set<LiveID> = ["a", "b", "c"]
+            var remaining: Set<LiveID> = ["a", "b", "c"]
             var elapsed: Int64 = 0
-            while elapsed < 20_000, !fighting.isEmpty {
+            while elapsed < 20_000, !remaining.isEmpty {
                 let live: LiveID = ["a", "b", "c"][Int.random(in: 0..<3, using: &random)]
                 switch Int.random(in: 0..<10, using: &random) {
                 case 0:
                     let code = harness.call(live) { .exitBattle(battle: id, live: live, caller: $0) }.code
-                    try #require(code == (fighting.contains(live) ? 0 : 100414))
-                    fighting.remove(live)
+                    try #require(code == (remaining.contains(live) ? 0 : 100414))
+                    remaining.remove(live)
                 case 1...3:
                     let milliseconds = Int64.random(in: 1...4000, using: &random)
                     elapsed += milliseconds
@@ -115,18 +115,18 @@ struct ConnectionModelTests {
                         scores: [ScoreUpdate(live: live, score: value)], caller: harness.callers.server())
                     // The update is sent several times, but counts once.
                     for _ in 0...Int.random(in: 0...2, using: &random) {
-                        try #require(harness.handle(command).liveCodes == [fighting.contains(live) ? 0 : 100414])
+                        try #require(harness.handle(command).liveCodes == [remaining.contains(live) ? 0 : 100414])
                     }
-                    if fighting.contains(live) { scores[live] = (isAdded ? scores[live] ?? 0 : 0) + value }
+                    if remaining.contains(live) { scores[live] = (isAdded ? scores[live] ?? 0 : 0) + value }
                 }
             }
-            if !fighting.isEmpty { _ = harness.advance(milliseconds: 20_000) }
+            if !remaining.isEmpty { _ = harness.advance(milliseconds: 20_000) }
             guard case .battle(let battle)? = harness.machine.journal[.battle("demo", id)], let view = battle.view
             else {
                 Issue.record("seed \(seed): the result is gone")
                 return
             }
-            #expect(view.ended == (fighting.isEmpty ? .allMemberExit : .timeOver), "seed \(seed)")
+            #expect(view.ended == (remaining.isEmpty ? .allMemberExit : .timeOver), "seed \(seed)")
             for side in view.sides { #expect(side.score == scores[side.live], "seed \(seed), \(side.live)") }
             #expect(harness.score(id, [("a", 1)]).liveCodes == [100421])
         }

@@ -15,19 +15,19 @@ struct ConnectionRandomWalkTests {
             walk.step()
             try #require(walk.machine.violations == [], "seed \(seed), step \(step)")
             walk.checker.compare(with: walk.machine.journal)
-            try #require(walk.checker.wrong == [], "seed \(seed), step \(step)")
+            try #require(walk.checker.contradictions == [], "seed \(seed), step \(step)")
             if step % 250 == 0 {
                 try #require(try walk.machine.roundTripsThroughStateTopic(), "seed \(seed), step \(step)")
             }
         }
         let checker = walk.checker
-        let reach = "\(checker.opened) requests, \(checker.results.count) battles, \(checker.mostMembers) lives"
-        #expect(checker.opened > 100 && checker.results.count > 10 && checker.mostMembers > 4, "only \(reach)")
-        #expect(checker.opened == checker.ended + checker.openRequests.count)
+        let reach = "\(checker.openedCount) requests, \(checker.results.count) battles, \(checker.maxMemberCount) lives"
+        #expect(checker.openedCount > 100 && checker.results.count > 10 && checker.maxMemberCount > 4, "only \(reach)")
+        #expect(checker.openedCount == checker.endedCount + checker.openRequests.count)
         for _ in 0..<3 { walk.advance(milliseconds: 600_000) }
-        #expect(walk.checker.opened == walk.checker.ended, "after the longest time-out none is open")
-        #expect(walk.checker.started == Set(walk.checker.results.keys), "every battle has its one result")
-        #expect(walk.checker.wrong == [])
+        #expect(walk.checker.openedCount == walk.checker.endedCount, "after the longest time-out none is open")
+        #expect(walk.checker.startedBattles == Set(walk.checker.results.keys), "every battle has its one result")
+        #expect(walk.checker.contradictions == [])
     }
 
     @Test(arguments: UInt64(21)...24)
@@ -59,11 +59,11 @@ struct ConnectionRandomWalk: RandomWalk {
     var machine = MachineHarness(ConnectionMachine(policies: Policies(["demo": AppPolicy(maxBattleSeconds: 20)])))
     var callers = Callers()
     var checker = ConnectionEffectChecker()
-    var last: (input: ConnectionInput, reply: Reply)?
+    var lastCall: (input: ConnectionInput, reply: Reply)?
 
-    var wrong: [String] {
-        get { self.checker.wrong }
-        set { self.checker.wrong = newValue }
+    var contradictions: [String] {
+        get { self.checker.contradictions }
+        set { self.checker.contradictions = newValue }
     }
 
     init(seed: UInt64) { self.random = SeededRandom(seed: seed) }

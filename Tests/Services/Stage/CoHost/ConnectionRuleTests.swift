@@ -47,9 +47,9 @@ struct ConnectionRuleTests {
     /// Rules: R8.17.
     @Test func `a layout number must fit voice or video lives, and an unknown number stands for the default`() {
         var harness = ConnectionHarness(["a", "b"])
-        for (asked, given) in [(0, 600), (600, 600), (601, 601), (400, 400), (801, 600), (999, 600)] {
-            _ = self.ask(&harness, "a", "b", template: asked)
-            #expect(harness.accept("b", "a").reportedConnection("a")?.templateID == given, "\(asked)")
+        for (requested, resolved) in [(0, 600), (600, 600), (601, 601), (400, 400), (801, 600), (999, 600)] {
+            _ = self.ask(&harness, "a", "b", template: requested)
+            #expect(harness.accept("b", "a").reportedConnection("a")?.templateID == resolved, "\(requested)")
             _ = harness.exit("a")
         }
         for wrong in [2, 50, 199, 1000, -1] {
@@ -78,7 +78,7 @@ struct ConnectionRuleTests {
         }
         #expect(harness.live(lives[0])?.connection != nil)
         if capacity == 2 {
-            #expect(harness.live(lives[9])?.incoming == nil, "a full connection does not ask")
+            #expect(harness.live(lives[9])?.incoming == nil, "a full connection sends no request")
         } else {
             #expect(harness.accept(lives[9], lives[1]).code == 100404)
         }
@@ -99,8 +99,8 @@ struct ConnectionRuleTests {
             return
         }
         #expect(error.retryAfter == 1000 && error.message.contains("10"))
-        #expect(harness.machine.journal[.live(LiveKey("demo", "a"))] == before, "a refused call changes nothing")
-        #expect(harness.request("b", "nobody").code == 0, "each live has a pace of its own")
+        #expect(harness.machine.journal[.live(LiveKey("demo", "a"))] == before, "a rejected call changes nothing")
+        #expect(harness.request("b", "nobody").code == 0, "each live has its own limit")
         _ = harness.advance(milliseconds: 999)
         #expect(harness.request("a", "b").code == 100405)
         _ = harness.advance(milliseconds: 1)
@@ -124,15 +124,15 @@ struct ConnectionRuleTests {
         }
         _ = harness.handle(.seatsChanged(live: "u", seats: self.seats("u", occupied: 7)))
         #expect(harness.request("u", "v").code == 100013)
-        let asked = harness.request("v", "u")
-        #expect(asked.liveCodes == [4] && self.reasons(asked) == [100013])
+        let requested = harness.request("v", "u")
+        #expect(requested.liveCodes == [4] && self.reasons(requested) == [100013])
         _ = harness.handle(.seatsChanged(live: "u", seats: self.seats("u", occupied: 6)))
         #expect(harness.request("v", "u").liveCodes == [0])
         _ = harness.handle(.seatsChanged(live: "u", seats: self.seats("u", occupied: 7)))
         #expect(harness.accept("u", "v").code == 100013)
         _ = harness.handle(.seatsChanged(live: "u", seats: self.seats("u", occupied: 6)))
         _ = harness.handle(.seatsChanged(live: "v", seats: self.seats("v", occupied: 8)))
-        #expect(harness.accept("u", "v").code == 100013, "the one who asks is too full now")
+        #expect(harness.accept("u", "v").code == 100013, "the inviting live is crowded now")
         _ = harness.handle(.seatsChanged(live: "v", seats: self.seats("v", occupied: 0)))
         #expect(harness.accept("u", "v").code == 0)
     }
@@ -160,7 +160,8 @@ struct ConnectionRuleTests {
         #expect(left.reportedConnection("a")?.members.map(\.seats?.count) == [nil, 3, 0], "nobody sits there any more")
         _ = harness.exit("b")
         #expect(harness.live("b")?.seats == nil)
-        #expect(harness.handle(.seatsChanged(live: "b", seats: seats)) == [], "nobody looks on any more")
+        #expect(
+            harness.handle(.seatsChanged(live: "b", seats: seats)) == [], "the live has no members to notify any more")
         #expect(harness.handle(.seatsChanged(live: "nobody", seats: seats)) == [])
     }
 
@@ -193,7 +194,7 @@ struct ConnectionRuleTests {
         }
         #expect(mute("gina", "b", true).code == -2301)
         let muted = mute("adam", "b", true)
-        #expect(muted.notifiedLives == ["a"], "the other host is not told")
+        #expect(muted.notifiedLives == ["a"], "the other host is not notified")
         #expect(muted.reportedConnection("a")?.mutedLives == ["b"])
         #expect(muted.reportedEvents("a") == [.coHostMuted(live: "b", isMuted: true)])
         #expect(mute("host-a", "b", true).seatInputs == [], "muted already")
@@ -201,7 +202,7 @@ struct ConnectionRuleTests {
         #expect(mute("host-a", "b", false).reportedConnection("a")?.mutedLives == ["c"])
         #expect(mute("host-a", "a", true).code == 100400)
         #expect(mute("host-a", "nobody", true).code == 100400)
-        #expect(harness.exit("c").reportedConnection("a")?.mutedLives == [], "who leaves is muted no more")
+        #expect(harness.exit("c").reportedConnection("a")?.mutedLives == [], "a live that leaves is no longer muted")
         _ = harness.handle(.rights(live: "a", admins: []))
         #expect(mute("adam", "b", true).code == -2301)
         _ = harness.exit("a")
@@ -226,12 +227,13 @@ struct ConnectionRuleTests {
         let effects = harness.handle(.userBack(live: "a", user: renamed))
         #expect(effects.notifiedLives == ["a", "b"])
         #expect(effects.reportedConnection("b")?.members[0].host == renamed)
-        #expect(harness.handle(.userBack(live: "a", user: info("gina"))) == [], "a viewer's name is no host's")
+        #expect(harness.handle(.userBack(live: "a", user: info("gina"))) == [], "a viewer's name changes nothing")
         let later = harness.handle(.profile(live: "b", user: UserInfo(userID: "host-b", userName: "Bea")))
         #expect(later.reportedConnection("a")?.members.map(\.host.userName) == ["Anna the Great", "Bea"])
         #expect(
-            harness.handle(.profile(live: "b", user: UserInfo(userID: "host-b", userName: "Bea"))) == [], "told again")
-        #expect(harness.handle(.profile(live: "b", user: info("gina"))) == [], "a viewer's name is no host's")
+            harness.handle(.profile(live: "b", user: UserInfo(userID: "host-b", userName: "Bea"))) == [],
+            "a repeated report changes nothing")
+        #expect(harness.handle(.profile(live: "b", user: info("gina"))) == [], "a viewer's name changes nothing")
         // An older report of the seats arrives after the new name. It is ignored, because only presence reports
         // names.
         let seated = SeatUser(user: ConnectionHarness.host("b"), role: .owner, live: "b")
@@ -243,7 +245,7 @@ struct ConnectionRuleTests {
     @Test func `a running battle and later battles show a host's new name`() {
         var harness = ConnectionHarness(["a", "b", "c"])
         harness.connect("a", "b", "c")
-        let battle = harness.fight("a", "b")
+        let battle = harness.startBattle("a", "b")
         let renamed = UserInfo(userID: "host-b", userName: "Bea")
         let effects = harness.handle(.profile(live: "b", user: renamed))
         #expect(effects.notifiedLives == ["a", "b", "c"])
@@ -254,18 +256,20 @@ struct ConnectionRuleTests {
             #expect(effects.reportedEvents(live) == [])
         }
         _ = harness.advance(milliseconds: 60_000)
-        _ = harness.fight("b", "c")
+        _ = harness.startBattle("b", "c")
         #expect(harness.live("b")?.owner == renamed)
         let moved = harness.handle(.profile(live: "c", user: UserInfo(userID: "host-c", userName: "Cleo")))
         #expect(moved.reportedBattle("b")?.sides.map(\.host.userName) == ["Bea", "Cleo"])
-        #expect(moved.reportedBattle("a")?.sides.map(\.host.userName) == ["Bea", "Cleo"], "who watches sees it too")
+        #expect(
+            moved.reportedBattle("a")?.sides.map(\.host.userName) == ["Bea", "Cleo"],
+            "a live outside the battle sees it too")
     }
 
     /// Rules: R8.21.
     @Test func `an ended live leaves battle and connection, then the members are notified, and then its seats`() {
         var harness = ConnectionHarness(["a", "b", "c"])
         harness.connect("a", "b", "c")
-        let battle = harness.fight("a", "b")
+        let battle = harness.startBattle("a", "b")
         let effects = harness.handle(.ended(live: "a", ending: ending()))
         #expect(effects.notifiedLives == ["a", "b", "c", "a"])
         #expect(

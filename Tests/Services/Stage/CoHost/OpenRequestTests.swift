@@ -36,7 +36,7 @@ struct OpenRequestTests {
     @Test func `the inviter reads all requests of its battle, an invitee its own, until the battle starts`() {
         var harness = ConnectionHarness(["a", "b", "c"])
         harness.connect("a", "b", "c")
-        let id = harness.ask("a", "b", "c", timeout: 20)
+        let id = harness.requestBattle("a", "b", "c", timeout: 20)
         #expect(harness.openBattleRequests("a").sent.map(\.invitee.live) == ["b", "c"])
         #expect(harness.openBattleRequests("b").received.map(\.inviter.live) == ["a"])
         _ = harness.call("b") { .acceptBattle(battle: id, live: "b", caller: $0) }

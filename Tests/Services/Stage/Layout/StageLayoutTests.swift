@@ -180,8 +180,9 @@ struct StageLayoutTests {
         let empty = ConnectionView(id: "c-1", members: [Self.member("room"), Self.member("duet", [])], templateID: 600)
         #expect(
             Self.layout(800, occupied: [0], connection: empty).regions.map(\.userID.text) == ["u0"],
-            "where nobody sits, nobody is shown")
-        #expect(Self.layout(800, occupied: [0, 5]).canvas.templateID == 800, "its own template is back afterwards")
+            "empty seats are not shown")
+        #expect(
+            Self.layout(800, occupied: [0, 5]).canvas.templateID == 800, "afterwards its own template applies again")
     }
 
     /// Rules: R7.13.
@@ -198,11 +199,11 @@ struct StageLayoutTests {
         let groups = Self.layout(
             70, occupied: [0, 6], seats: 8, connection: ConnectionView(id: "c-1", members: voices, templateID: 2))
         #expect(groups.canvas == StageLayout.Canvas(width: 1080, height: 720, templateID: 2))
-        #expect(groups.regions.count == 18, "six places of each live, taken or not")
+        #expect(groups.regions.count == 18, "six seats of each live, occupied or not")
         let guest = groups.regions.first { $0.userID == "duet1" }
         #expect(guest.map(Self.text) == "720,0 180x180")
         #expect(groups.regions.last.map(Self.text) == "360,540 180x180")
-        #expect(!groups.regions.contains { $0.userID == "u6" }, "the seventh seat takes no part")
+        #expect(!groups.regions.contains { $0.userID == "u6" }, "the seventh seat is not shown")
     }
 
     /// Rules: R8.18.
@@ -227,7 +228,7 @@ struct StageLayoutTests {
                 let layout = Self.layout(template.id, occupied: occupied, seats: wanted)
                 #expect(Self.faults(of: layout) == [], "\(people) of \(wanted)")
                 let shown = layout.regions.filter { !$0.userID.text.isEmpty }
-                #expect(Set(shown.map(\.seatIndex)) == Set(occupied), "everybody, once")
+                #expect(Set(shown.map(\.seatIndex)) == Set(occupied), "every occupant once")
                 #expect(shown.count == people)
                 #expect(layout == Self.layout(template.id, occupied: occupied.reversed(), seats: wanted))
             }

@@ -18,7 +18,8 @@ struct GuestMembershipTests {
             AudienceInput(SeatHarness.room, .verifyGuestMembership(user: "gina", offer: offer, caller: host)))
         #expect(harness.machine.send(invite) == [asked])
         #expect(
-            harness.machine.send(invite) == [asked], "I15: asked again while presence has it, it is passed on again")
+            harness.machine.send(invite) == [asked],
+            "I15: a repeated call is passed on again while presence processes it")
         let back = SeatInput(SeatHarness.room, .guestMembershipVerified(user: info("gina"), offer: offer, caller: host))
         let expiry = harness.machine.moment.now + .seconds(30)
         #expect(
@@ -29,7 +30,7 @@ struct GuestMembershipTests {
                 harness.success(.done, to: host),
             ])
         #expect(
-            harness.machine.send(back) == [harness.success(.done, to: host)], "I15: vouched for twice, it invites once")
+            harness.machine.send(back) == [harness.success(.done, to: host)], "I15: verified twice, it invites once")
         #expect(harness.machine.send(invite) == [harness.success(.done, to: host)])
     }
 
@@ -57,11 +58,11 @@ struct GuestMembershipTests {
         _ = harness.handle(.infoChanged(info: SeatHarness.live(admins: [])))
         #expect(
             harness.handle(.guestMembershipVerified(user: info("gina"), offer: offer, caller: admin)).code == 100006,
-            "it is no admin any more")
+            "the caller is no longer an admin")
         let stranger = harness.callers.user("olga")
         #expect(
             harness.handle(.guestMembershipVerified(user: info("gina"), offer: offer, caller: stranger)).code
-                == ReplyCode.requestForgotten.code, "what never was asked here cannot come back")
+                == ReplyCode.requestForgotten.code, "presence can return only calls that were passed on")
     }
 
     /// Rules: R6.16.
@@ -119,7 +120,7 @@ struct GuestMembershipTests {
                     invitations: [
                         OpenInvitation(guest: info("gus"), host: info("olga"), seatIndex: -1, expiresAt: expiry)
                     ], at: harness.machine.moment.now),
-            "a question, not a call that is kept: asked again it is answered anew")
+            "a query is not recorded: a repeated query gets a new answer")
     }
 
     /// Rules: R6.25.
@@ -145,7 +146,7 @@ struct GuestMembershipTests {
     /// Rules: R6.9.
     @Test func `a cancelled application is reported to all hosts, and cannot be cancelled again`() {
         var harness = SeatHarness()
-        #expect(harness.call("gina") { .cancelApplication(caller: $0) }.code == -1, "there was none")
+        #expect(harness.call("gina") { .cancelApplication(caller: $0) }.code == -1, "the application has ended")
         _ = harness.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "", caller: $0) }
         let caller = harness.callers.user("gina")
         #expect(
@@ -166,8 +167,8 @@ struct GuestMembershipTests {
             harness.call(user) { .apply(seatIndex: index, timeoutSeconds: 60, extraInfo: "", caller: $0) }.code
         }
         #expect(apply("gina", 1) == 0)
-        #expect(apply("gina", 1) == -2312, "the same again")
-        #expect(apply("gina", -1) == 100102, "another one")
+        #expect(apply("gina", 1) == -2312, "the same seat")
+        #expect(apply("gina", -1) == 100102, "another seat")
         _ = harness.call("adam") { .take(seatIndex: 0, caller: $0) }
         _ = harness.call("olga") { .lock(seatIndex: 1, isLocked: true, caller: $0) }
         #expect(apply("gus", -1) == -2340)
@@ -188,7 +189,7 @@ struct GuestMembershipTests {
             return
         }
         #expect(error.code == .tooFrequent && error.retryAfter == 1000)
-        #expect(harness.call("gus") { .take(seatIndex: 2, caller: $0) }.code == 0, "others are untouched")
+        #expect(harness.call("gus") { .take(seatIndex: 2, caller: $0) }.code == 0, "other users are not affected")
         _ = harness.advance(milliseconds: 1000)
         #expect(harness.handle(.take(seatIndex: 1, caller: late)).result == .seat(index: 1))
         for _ in 0..<2 * Limits.seatCallsPerSecond {

@@ -76,7 +76,7 @@ struct LiveFactTests {
         let ended = harness.handle(.ended(ending: ending()))
         #expect(harness.stage.map { ended == [.stage($0.record), passedOn] } == true)
         #expect(harness.seated == [nil, nil, nil, nil])
-        #expect(harness.handle(.ended(ending: ending())) == [passedOn], "told again, the end goes on again")
+        #expect(harness.handle(.ended(ending: ending())) == [passedOn], "a repeated end is passed on again")
         #expect(harness.handle(.userGone(user: "gina")) == [])
         #expect(harness.advance(milliseconds: 299_999) == [])
         #expect(harness.advance(milliseconds: 1) == [.stageRemoved(SeatHarness.room)])
@@ -91,7 +91,7 @@ struct LiveFactTests {
         let again = harness.handle(.opened(epoch: 9, info: SeatHarness.live()))
         #expect(again.stages.first.map { $0.revision > first && $0.epoch == 9 } == true)
         #expect(harness.advance(milliseconds: 300_000) == [], "the old end is forgotten")
-        #expect(harness.handle(.ended(ending: ending(8))).stages == [], "an end of the live before this one")
+        #expect(harness.handle(.ended(ending: ending(8))).stages == [], "the end of the previous live")
         #expect(harness.handle(.opened(epoch: 8, info: SeatHarness.live())) == [])
     }
 

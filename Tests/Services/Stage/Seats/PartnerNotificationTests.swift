@@ -27,13 +27,15 @@ struct PartnerNotificationTests {
         #expect(taken.contains(harness.seatsReport))
         let on = harness.call("gina") { .device(microphone: true, camera: nil, suspend: nil, caller: $0) }
         #expect(on.contains(harness.seatsReport))
-        #expect(!self.connect(&harness, Self.view, revision: 2).contains(harness.seatsReport), "nothing new of its own")
+        #expect(
+            !self.connect(&harness, Self.view, revision: 2).contains(harness.seatsReport),
+            "its own seats have not changed")
         var other = Self.view
         other.id = "c-2"
-        #expect(self.connect(&harness, other, revision: 3).contains(harness.seatsReport), "new partners")
+        #expect(self.connect(&harness, other, revision: 3).contains(harness.seatsReport), "the partners are new")
         _ = self.connect(&harness, nil, revision: 4)
         let left = harness.call("gina") { .leave(caller: $0) }
-        #expect(!left.contains { if case .connection = $0 { true } else { false } }, "nobody is there to tell")
+        #expect(!left.contains { if case .connection = $0 { true } else { false } }, "no partner is left to notify")
     }
 
     /// Rules: R7.14.
@@ -59,7 +61,7 @@ struct PartnerNotificationTests {
         _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 601)))
         #expect(harness.stage?.record.layout.canvas.templateID == 601)
         _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 801)))
-        #expect(harness.stage?.record.layout.canvas.templateID == 601, "the live's own waits")
+        #expect(harness.stage?.record.layout.canvas.templateID == 601, "the live's own template does not apply")
         let alone = self.connect(&harness, nil, revision: 2)
         #expect(alone.stages.first?.layout.canvas.templateID == 801)
         #expect(alone.stages.first?.layout.regions.contains { $0.live == "duet" } == false)
@@ -91,7 +93,8 @@ struct PartnerNotificationTests {
         #expect(reportedUsers(closed).count == 1)
         #expect(reportedUsers(harness.call("olga") { .lock(seatIndex: 3, isLocked: true, caller: $0) }).count == 1)
         #expect(reportedUsers(harness.call("gina") { .leave(caller: $0) }) == [[nil, nil, nil, nil]])
-        #expect(reportedUsers(harness.handle(.ended(ending: ending()))) == [], "the room's own end is told instead")
+        #expect(
+            reportedUsers(harness.handle(.ended(ending: ending()))) == [], "the end of the live is reported instead")
         var silent = SeatHarness(SeatHarness.live(mode: .free))
         #expect(reportedUsers(silent.call("gina") { .take(seatIndex: 1, caller: $0) }) == [])
     }

@@ -29,7 +29,7 @@ struct SeatDeviceTests {
         #expect(harness.stage?.seats[1].occupant?.isMicrophoneOn == true)
         #expect(harness.stage?.seats[1].occupant?.isCameraOn == false)
         #expect(harness.stage?.seats[1].occupant?.suspendStatus == .inBackground)
-        #expect(self.device(&harness, "gina", microphone: true).stages == [], "nothing is new")
+        #expect(self.device(&harness, "gina", microphone: true).stages == [], "no change")
         #expect(self.device(&harness, "gus", microphone: true).code == 100206)
     }
 
@@ -51,15 +51,17 @@ struct SeatDeviceTests {
         }
         #expect(isOn() == false)
         #expect(self.device(&harness, "gina", microphone: true, camera: true).code == code)
-        #expect(self.device(&harness, "gina", microphone: false, camera: false).code == 0, "off it may be always")
+        #expect(
+            self.device(&harness, "gina", microphone: false, camera: false).code == 0,
+            "a locked device may be turned off")
         let again = harness.call("anna") { .lockDevice(user: "gina", device: device, isLocked: true, caller: $0) }
-        #expect(again.notices == [] && again.stages == [], "closed is closed")
+        #expect(again.notices == [] && again.stages == [], "the device is locked already")
         let opened = harness.call("olga") { .lockDevice(user: "gina", device: device, isLocked: false, caller: $0) }
         #expect(
             opened.first
                 == harness.notice(
                     to: "gina", .deviceOpenedByAdmin(device: device, policy: .unlockOnly, by: info("olga"))))
-        #expect(isOn() == false, "the user itself opens it")
+        #expect(isOn() == false, "the user has to turn it on itself")
         #expect(self.device(&harness, "gina", microphone: true, camera: true).code == 0)
     }
 
@@ -77,10 +79,10 @@ struct SeatDeviceTests {
         }
         #expect(
             lock(1, true).notices.map(\.content) == [.deviceClosedByAdmin(device: device, by: info("adam"))])
-        #expect(harness.seated[1] == "gina", "only a lock of the seat itself puts off")
+        #expect(harness.seated[1] == "gina", "only a lock of the seat itself removes its occupant")
         #expect(self.device(&harness, "gina", microphone: true, camera: true).code == code)
         _ = harness.call("gina") { .move(user: "gina", to: 2, policy: .abortWhenOccupied, caller: $0) }
-        #expect(self.device(&harness, "gina", microphone: true, camera: true).code == 0, "another seat, another lock")
+        #expect(self.device(&harness, "gina", microphone: true, camera: true).code == 0, "the new seat has no locks")
         _ = harness.call("gus") { .take(seatIndex: 1, caller: $0) }
         #expect(self.device(&harness, "gus", microphone: true, camera: true).code == code)
         #expect(
@@ -105,7 +107,7 @@ struct SeatDeviceTests {
         let back = harness.call("adam") { .move(user: "gina", to: 2, policy: .abortWhenOccupied, caller: $0) }
         #expect(back.notices.map(\.content) == [opened])
         let own = harness.call("gina") { .move(user: "gina", to: 3, policy: .abortWhenOccupied, caller: $0) }
-        #expect(own.notices == [], "who moves itself knows")
+        #expect(own.notices == [], "a user who moves itself gets no notice")
     }
 
     @Test func `a device that a host closed stays closed on another seat, until the user leaves the seats`() {
@@ -140,7 +142,7 @@ struct SeatDeviceTests {
             "the user is on no seat (R7.10)")
         _ = harness.call("adam") { .take(seatIndex: 2, caller: $0) }
         let own = harness.call("adam") { .lockDevice(user: "adam", device: .camera, isLocked: true, caller: $0) }
-        #expect(own.code == 0 && own.notices == [], "it knows")
+        #expect(own.code == 0 && own.notices == [], "the caller gets no notice")
         let all = harness.call("olga") {
             .lock(seatIndex: 1, isLocked: true, microphone: true, camera: nil, caller: $0)
         }
@@ -172,6 +174,6 @@ struct SeatDeviceTests {
         }
         #expect(harness.stage == before)
         let server = harness.callers.server()
-        #expect(harness.handle(.kickOff(user: "olga", caller: server)).code == 0, "the app's server has")
+        #expect(harness.handle(.kickOff(user: "olga", caller: server)).code == 0, "the app's server may do so")
     }
 }

@@ -13,7 +13,7 @@ struct SeatMachineTests {
         #expect(harness.seated == ["olga", nil, nil, nil])
         #expect(harness.stage?.seats[0].occupant?.role == .owner)
         #expect(
-            harness.handle(.opened(epoch: 7, info: SeatHarness.live())).isEmpty, "an opening told twice changes nothing"
+            harness.handle(.opened(epoch: 7, info: SeatHarness.live())).isEmpty, "a repeated opening changes nothing"
         )
     }
 
@@ -261,7 +261,7 @@ struct SeatMachineTests {
             harness.call("adam") { .move(user: "olga", to: 2, policy: .abortWhenOccupied, caller: $0) }.code == 100006)
         #expect(harness.call("adam") { .move(user: "gina", to: 0, policy: .forceReplace, caller: $0) }.code == 100201)
         _ = harness.handle(.userGone(user: "olga"))
-        #expect(harness.call("gus") { .take(seatIndex: 0, caller: $0) }.code == 100201, "it waits for her")
+        #expect(harness.call("gus") { .take(seatIndex: 0, caller: $0) }.code == 100201, "the seat is reserved for her")
         #expect(harness.call("olga") { .take(seatIndex: -1, caller: $0) }.result == .seat(index: 0))
     }
 }

@@ -15,7 +15,7 @@ struct SeatOwnerTests {
         #expect(
             harness.handle(.userBack(user: info("olga")))
                 == harness.published([.seatTaken(index: 0, user: info("olga"))]))
-        #expect(harness.handle(.userBack(user: info("olga"))) == [], "told again")
+        #expect(harness.handle(.userBack(user: info("olga"))) == [], "a repeated report changes nothing")
         #expect(harness.seated == ["olga", "gina", nil, nil])
     }
 
@@ -69,7 +69,7 @@ struct SeatOwnerTests {
         _ = full.call("gina") { .take(seatIndex: 0, caller: $0) }
         let put = full.handle(.infoChanged(info: SeatHarness.live(seats: 1, mode: .free, keepsOwner: true)))
         #expect(put.notices.map(\.content) == [.kickedOffSeat(seatIndex: 0, by: info("olga"))])
-        #expect(full.seated == ["olga"], "a guest who finds no other seat is put off")
+        #expect(full.seated == ["olga"], "a guest without another free seat loses its seat")
     }
 
     /// Rules: R6.23.
@@ -137,6 +137,6 @@ struct SeatOwnerTests {
         let opened = harness.handle(.opened(epoch: 8, info: SeatHarness.live(seats: 2)))
         #expect(opened.stages.first?.epoch == 8)
         #expect(harness.seated == [nil, nil])
-        #expect(harness.handle(.ended(ending: ending(7))).stages == [], "the late end is of the live before")
+        #expect(harness.handle(.ended(ending: ending(7))).stages == [], "the late end belongs to the previous live")
     }
 }

@@ -85,8 +85,8 @@ struct SeatPermissionTests {
         let place = try #require(Who.allCases.firstIndex(of: who))
         #expect(effects.code == rule.codes[place])
         if rule.codes[place] != 0 {
-            #expect(harness.stage == before, "a refused call changes nothing")
-            #expect(effects.count == 1, "a refused call tells nobody")
+            #expect(harness.stage == before, "a rejected call changes nothing")
+            #expect(effects.count == 1, "a rejected call notifies nobody")
         }
     }
 

@@ -12,18 +12,18 @@ struct SeatRandomWalkTests {
         for step in 0..<6000 {
             walk.step()
             try #require(walk.machine.violations == [], "seed \(seed), step \(step)")
-            try #require(walk.checker.wrong == [], "seed \(seed), step \(step)")
+            try #require(walk.checker.contradictions == [], "seed \(seed), step \(step)")
             try #require(walk.checker.openRequests == walk.openInRows, "seed \(seed), step \(step)")
             if step % 250 == 0 {
                 try #require(try walk.machine.roundTripsThroughStateTopic(), "seed \(seed), step \(step)")
             }
         }
-        #expect(walk.checker.opened > 100, "the walk has opened requests")
-        #expect(walk.checker.opened == walk.checker.ended + walk.checker.openRequests.count)
+        #expect(walk.checker.openedCount > 100, "the walk has opened requests")
+        #expect(walk.checker.openedCount == walk.checker.endedCount + walk.checker.openRequests.count)
         walk.advance(milliseconds: 1_800_000)
         let differing = walk.checker.stages.keys.filter { walk.checker.shown[$0] != walk.checker.stages[$0] }
         #expect(differing.isEmpty, "after a pause the feed shows every change")
-        #expect(walk.checker.opened == walk.checker.ended, "after the longest time-out none is open")
+        #expect(walk.checker.openedCount == walk.checker.endedCount, "after the longest time-out none is open")
     }
 
     @Test(arguments: UInt64(21)...24)
@@ -42,11 +42,11 @@ struct SeatRandomWalk: RandomWalk {
     var machine = MachineHarness(SeatMachine())
     var callers = Callers()
     var checker = StageEffectChecker()
-    var last: (input: SeatInput, reply: Reply)?
+    var lastCall: (input: SeatInput, reply: Reply)?
 
-    var wrong: [String] {
-        get { self.checker.wrong }
-        set { self.checker.wrong = newValue }
+    var contradictions: [String] {
+        get { self.checker.contradictions }
+        set { self.checker.contradictions = newValue }
     }
 
     init(seed: UInt64) { self.random = SeededRandom(seed: seed) }
@@ -54,10 +54,10 @@ struct SeatRandomWalk: RandomWalk {
     mutating func send(_ input: SeatInput) -> [Effect] {
         let effects = self.machine.send(input)
         self.checker.check(input, effects)
-        guard case .success(let back)? = effects.membershipReply(absent: ["gabi"]) else { return effects }
-        let answered = self.machine.send(back)
-        self.checker.check(back, answered)
-        return answered
+        guard case .success(let returnedOffer)? = effects.membershipReply(absent: ["gabi"]) else { return effects }
+        let offerEffects = self.machine.send(returnedOffer)
+        self.checker.check(returnedOffer, offerEffects)
+        return offerEffects
     }
 
     mutating func advance(milliseconds: Int64) {
@@ -151,13 +151,14 @@ struct SeatRandomWalk: RandomWalk {
 
 /// Reads effects as gateways and clients do; collects contradictions between them.
 struct StageEffectChecker {
-    /// The last record of each stage, and the last one in the live's feed.
+    /// The last record of each stage.
     var stages: [LiveID: StageRecord] = [:]
+    /// The last record of each stage that the live's feed has shown.
     var shown: [LiveID: StageRecord] = [:]
     var openRequests: Set<String> = []
-    var opened = 0
-    var ended = 0
-    var wrong: [String] = []
+    var openedCount = 0
+    var endedCount = 0
+    var contradictions: [String] = []
 
     mutating func check(_ input: SeatInput?, _ effects: [Effect]) {
         for notice in effects.notices { self.check(notice) }
@@ -168,46 +169,48 @@ struct StageEffectChecker {
         }
         for record in effects.stages {
             if let last = self.stages[record.live], last.revision >= record.revision {
-                self.wrong.append("a stage with an old revision")
+                self.contradictions.append("a stage with an old revision")
             }
             self.stages[record.live] = record
         }
         for case .stage(let record, let events) in effects.feedItems {
             if let last = self.shown[record.live], last.revision >= record.revision {
-                self.wrong.append("a feed item with an old revision")
+                self.contradictions.append("a feed item with an old revision")
             }
             self.compare(record, events)
             self.shown[record.live] = record
         }
         if Set(effects.stages.map(\.live)).count != effects.stages.count {
-            self.wrong.append("two revisions of a stage in one input")
+            self.contradictions.append("two revisions of a stage in one input")
         }
         for case .stageRemoved(let key) in effects { self.stages[key.live] = nil }
     }
 
-    /// Checks that the events alone lead from the stage that the feed showed last to this one.
+    /// Checks that the events alone lead from the occupants that the feed showed last to those of the record.
     private mutating func compare(_ record: StageRecord, _ events: [StageEvent]) {
-        var places: [UserID: Int] = [:]
+        var seatOfUser: [UserID: Int] = [:]
         let last = self.shown[record.live]
         for seat in last?.epoch == record.epoch ? last?.seats ?? [] : [] {
-            if let user = seat.occupant?.user.userID { places[user] = seat.index }
+            if let user = seat.occupant?.user.userID { seatOfUser[user] = seat.index }
         }
         for event in events {
             switch event {
-            case .seatTaken(let index, let user): places[user.userID] = index
-            case .seatLeft(_, let user): places[user.userID] = nil
-            case .userMoved(let user, _, let index): places[user.userID] = index
+            case .seatTaken(let index, let user): seatOfUser[user.userID] = index
+            case .seatLeft(_, let user): seatOfUser[user.userID] = nil
+            case .userMoved(let user, _, let index): seatOfUser[user.userID] = index
             default: break
             }
         }
         var seated: [UserID: Int] = [:]
         for seat in record.seats { if let user = seat.occupant?.user.userID { seated[user] = seat.index } }
-        if places != seated { self.wrong.append("events \(events) do not lead to \(seated)") }
+        if seatOfUser != seated { self.contradictions.append("events \(events) do not lead to \(seated)") }
     }
 
     private mutating func end(_ request: String) {
-        if self.openRequests.remove(request) == nil { self.wrong.append("I13: \(request) ended, but was not open") }
-        self.ended += 1
+        if self.openRequests.remove(request) == nil {
+            self.contradictions.append("I13: \(request) ended, but was not open")
+        }
+        self.endedCount += 1
     }
 
     private mutating func check(_ notice: Notice) {
@@ -227,11 +230,11 @@ struct StageEffectChecker {
         case .apply(_, _, _, let caller), .take(_, let caller):
             guard result == .seat(index: nil) else { return }
             self.openRequests.insert("\(prefix)\(caller.userID)")
-            self.opened += 1
+            self.openedCount += 1
         case .guestMembershipVerified(let user, .invitation, let caller) where succeeded:
             let user = user.userID
             self.openRequests.insert("\(prefix)\(user)<\(caller.userID)")
-            self.opened += 1
+            self.openedCount += 1
         case .cancelApplication(let caller) where succeeded: self.end("\(prefix)\(caller.userID)")
         case .userGone(let user) where self.openRequests.contains("\(prefix)\(user)"): self.end("\(prefix)\(user)")
         case .ended:

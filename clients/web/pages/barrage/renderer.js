@@ -63,8 +63,8 @@ export class BarrageRenderer {
    * @param {{ isGift?: boolean, isOwn?: boolean }} [kind]
    */
   show(text, { isGift = false, isOwn = false } = {}) {
-    // A page in the background draws nothing, and would show all of it at once on return.
-    if (!this.#isShown || (document.hidden && !isGift)) return;
+    // A page in the background draws nothing, and would show hours of it on return; the chat has all of it.
+    if (!this.#isShown || document.hidden) return;
     const signs = [...text.replace(/\s+/g, ' ')];
     const short = signs.length > maxSigns ? `${signs.slice(0, maxSigns).join('')}…` : signs.join('');
     this.#measure.font = this.#font;

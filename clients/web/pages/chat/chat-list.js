@@ -96,7 +96,7 @@ export class ChatList {
   }
 
   #wake() {
-    // A page in the background gets no frames; a timer keeps what waits from growing without limit.
+    // A page in the background gets no frames; `add` keeps what waits from growing without limit.
     this.#frame ||= requestAnimationFrame(() => this.#draw());
   }
 

@@ -15,7 +15,7 @@ export function giftIcon(gift) {
 
 /**
  * Shows gifts beside the stage, two at a time. A sender's same gifts in a row add up in one row; others wait their turn,
- * and none is left out.
+ * and none is left out while the page is seen.
  */
 export class GiftShow {
   #waiting = [];
@@ -28,6 +28,8 @@ export class GiftShow {
 
   /** @param {{ user: object, gift: object, count: number }} gift */
   add({ user, gift, count }) {
+    // A page in the background has slow timers, and would show hours of gifts on return; the chat has all of them.
+    if (document.hidden) return;
     const key = `${user.userID} ${gift.giftID}`;
     const same = [...this.#shown, ...this.#waiting].find((entry) => entry.key === key && !entry.isGoing);
     if (same) {
@@ -61,6 +63,7 @@ export class GiftShow {
     entry.times.classList.remove('again');
     requestAnimationFrame(() => entry.times.classList.add('again'));
     clearTimeout(entry.timer);
+    this.#timers.delete(entry.timer);
     this.#keep(entry);
   }
 

@@ -3,7 +3,7 @@ import { avatar } from '../lib/avatar.js';
 import { Disposer, fill, h } from '../lib/dom.js';
 import { nameOf } from '../lib/format.js';
 import { icon } from '../lib/icons.js';
-import { onLanguage, t } from '../lib/i18n.js';
+import { hasText, onLanguage, t } from '../lib/i18n.js';
 
 /** How long a request to another host waits, in seconds. */
 const waits = 30;
@@ -20,6 +20,7 @@ export class CoHostSection extends Disposer {
     const { coHost, battle } = page.stores;
     this.candidates = h('ul', {});
     this.refresh = h('button', { class: 'button tight', type: 'button', t: 'connect.candidates', on: { click: () => this.#read() } });
+    this.more = h('button', { class: 'button tight', type: 'button', t: 'connect.more', hidden: true, on: { click: () => this.#read(coHost.state.candidatesCursor) } });
     this.members = h('ul', {});
     this.exit = h('button', { class: 'button tight danger', type: 'button', t: 'connect.exit', on: { click: () => this.#try(() => coHost.exitHostConnection()) } });
     this.duration = h('select', { class: 'input', label: 'fight.duration' });
@@ -29,7 +30,7 @@ export class CoHostSection extends Disposer {
     this.connection = h('div', { class: 'connection' }, h('h2', {}, icon('users'), h('span', { t: 'connect.members' })), this.members,
       h('label', { class: 'switch' }, h('span', { t: 'fight.ask' }), this.needResponse),
       h('div', { class: 'actions' }, this.duration, this.start, this.leaveBattle, this.exit));
-    this.element = h('section', {}, h('h2', {}, icon('link'), h('span', { t: 'connect.title' })), this.refresh, this.candidates, this.connection);
+    this.element = h('section', {}, h('h2', {}, icon('link'), h('span', { t: 'connect.title' })), this.refresh, this.candidates, this.more, this.connection);
     this.duration.style.width = 'auto';
     for (const store of [coHost, battle]) this.add(store.subscribe(() => this.#draw()));
     this.add(onLanguage(() => this.#drawAll()));
@@ -42,6 +43,7 @@ export class CoHostSection extends Disposer {
     });
     this.listen(battle, 'onBattleRequestReject', ({ detail }) => this.#tell('fight.rejected', detail.invitee));
     this.listen(battle, 'onBattleNotStarted', () => this.#tell('fight.notStarted'));
+    this.add(() => this.#endQuestion());
     for (const event of ['onBattleRequestCancelled', 'onBattleRequestTimeout']) this.listen(battle, event, () => this.#endQuestion());
     this.#drawAll();
   }
@@ -80,17 +82,21 @@ export class CoHostSection extends Disposer {
     }
   }
 
-  #read() {
-    return this.#try(() => this.page.stores.coHost.getCoHostCandidates());
+  #read(cursor = '') {
+    return this.#try(() => this.page.stores.coHost.getCoHostCandidates({ cursor }));
   }
 
   #fight() {
     const { coHost, battle } = this.page.stores;
     const others = coHost.state.connected.filter(({ liveID }) => liveID !== this.page.liveID);
-    return this.#try(() => battle.requestBattle({
-      userIDList: others.map(({ userID }) => userID), timeout: waits,
-      config: { duration: Number(this.duration.value), needResponse: this.needResponse.checked, extensionInfo: '' },
-    }));
+    return this.#try(async () => {
+      const { resultMap } = await battle.requestBattle({
+        userIDList: others.map(({ userID }) => userID), timeout: waits,
+        config: { duration: Number(this.duration.value), needResponse: this.needResponse.checked, extensionInfo: '' },
+      });
+      // The battle is asked for, but perhaps not of all.
+      for (const host of others) if (hasText(`fight.code${resultMap[host.userID]}`)) this.#tell(`fight.code${resultMap[host.userID]}`, host);
+    });
   }
 
   #drawAll() {
@@ -103,6 +109,7 @@ export class CoHostSection extends Disposer {
   #draw() {
     const { coHost, battle } = this.page.stores;
     const { candidates, invitees, connected, mutedLives, coHostStatus } = coHost.state;
+    this.more.hidden = coHost.state.candidatesCursor === '';
     const asked = new Set(invitees.map(({ liveID }) => liveID));
     const ask = (host) => () => coHost.requestHostConnection({ targetHost: host.liveID, layoutTemplate: 600, timeout: waits });
     const known = [...invitees.filter((host) => !candidates.some(({ liveID }) => liveID === host.liveID)), ...candidates];

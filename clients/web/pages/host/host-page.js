@@ -5,7 +5,7 @@ import { kept } from '../lib/theme.js';
 import { productKeys } from '../live/product-card.js';
 import { card } from '../plaza/card.js';
 import { categories, categoryName } from '../plaza/search.js';
-import { field } from '../session/sign-in.js';
+import { field, limitBytes } from '../session/sign-in.js';
 import { words } from '../session/session.js';
 
 const templates = [600, 601, 602, 603, 604, 800, 801, 802, 200, 400, 50, 70, 2];
@@ -25,6 +25,7 @@ export class HostPage extends Disposer {
     this.welcome = input('host-notice', { maxlength: '80' });
     this.productName = input('host-product', { maxlength: '80' });
     this.productPrice = input('host-price', { maxlength: '20' });
+    for (const [text, most] of [[this.name, 100], [this.cover, 200], [this.welcome, 100]]) limitBytes(text, most);
     this.category = select('host-category');
     this.template = select('host-template');
     this.seatMode = select('host-seats');
@@ -86,8 +87,7 @@ export class HostPage extends Disposer {
     const { session, router } = this.shell;
     const info = this.#info;
     try {
-      await session.leave();
-      await session.plaza.liveListStore.createLive(info);
+      await session.goLive(info);
       kept.set('liveName', info.liveName);
       await this.#announceProduct(session.plaza.liveListStore);
       router.go({ page: 'live', live: info.liveID });

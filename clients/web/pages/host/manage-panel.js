@@ -8,8 +8,14 @@ import { openSheet } from '../lib/sheet.js';
 import { CoHostSection } from './co-host-section.js';
 import { openPerson } from './person-sheet.js';
 
+/** How many applications are asked about over the page at once; the panel lists all of them. */
+const mostAsked = 3;
+
 /** What owner and admins do: applications, guests, the live's rules; for the owner also co-hosts, battles and the end. */
 export class ManagePanel extends Disposer {
+  /** What takes away the question about each applicant. @type {Map<string, () => void>} */
+  #asked = new Map();
+
   constructor(page) {
     super();
     this.page = page;
@@ -20,6 +26,7 @@ export class ManagePanel extends Disposer {
     this.giftsOn = this.#toggle('host.gifts', () => stores.gift.setGiftEnabled({ isEnabled: this.giftsOn.checked }));
     this.coHost = new CoHostSection(page);
     this.add(() => this.coHost.dispose());
+    this.add(() => this.#asked.forEach((end) => end()));
     this.end = h('button', { class: 'button danger', type: 'button', t: 'host.end', on: { click: () => this.#confirmEnd() } });
     this.element = h('div', { class: 'manage' },
       h('section', {}, h('h2', {}, icon('seat'), h('span', { t: 'host.applications' })), this.applications),
@@ -63,10 +70,12 @@ export class ManagePanel extends Disposer {
   #applied({ guestUser }) {
     const { coGuest } = this.page.stores;
     const { userID } = guestUser;
-    this.page.shell.say(t('host.applies', { name: nameOf(guestUser) }), { actions: [
+    this.#asked.get(userID)?.();
+    if (this.#asked.size >= mostAsked) return;
+    this.#asked.set(userID, this.page.shell.say(t('host.applies', { name: nameOf(guestUser) }), { actions: [
       { text: t('seat.accept'), isPrimary: true, run: () => this.#try(() => coGuest.acceptApplication({ userID })) },
       { text: t('seat.reject'), run: () => this.#try(() => coGuest.rejectApplication({ userID })) },
-    ] });
+    ], gone: () => this.#asked.delete(userID) }));
   }
 
   #drawRules() {
@@ -80,6 +89,8 @@ export class ManagePanel extends Disposer {
   #draw() {
     const { coGuest } = this.page.stores;
     const { applicants, connected } = coGuest.state;
+    // Who is no applicant any more: another host has answered, or the viewer thought better of it.
+    for (const [userID, end] of this.#asked) if (!applicants.some((user) => user.userID === userID)) end();
     const button = (key, className, run) => h('button', { class: `button tight ${className}`, type: 'button', on: { click: () => this.#try(run) } }, t(key));
     fill(this.applications, applicants.length === 0 ? h('li', { class: 'blank', t: 'host.noApplications' }) : applicants.map((user) => h('li', { class: 'person' },
       avatar(user, 'small'), h('span', { class: 'person-name' }, nameOf(user)),

@@ -28,8 +28,16 @@ export function isDark() {
   return chosen ? chosen === 'dark' : dark.matches;
 }
 
+const listeners = new Set();
+
+/** Calls a function after each change of the theme, by the user or by the system. */
+export function onTheme(listener) {
+  listeners.add(listener);
+}
+
 export function applyTheme() {
   document.documentElement.dataset.theme = isDark() ? 'dark' : 'light';
+  for (const listener of listeners) listener();
 }
 
 export function toggleTheme() {

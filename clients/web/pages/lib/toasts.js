@@ -14,15 +14,16 @@ export class Toasts {
    * Shows a message.
    *
    * @param {string} text
-   * @param {{ actions?: { text: string, isPrimary?: boolean, run: () => void }[], lasts?: number }} [options] with actions
-   *   it stays until one is chosen or its time is over
+   * @param {{ actions?: { text: string, isPrimary?: boolean, run: () => void }[], lasts?: number, gone?: () => void }} [options]
+   *   with actions it stays until one is chosen or its time is over; `gone` hears when a message with actions is away
    * @returns {() => void} takes it away
    */
-  show(text, { actions = [], lasts: time = actions.length > 0 ? 15_000 : lasts } = {}) {
+  show(text, { actions = [], lasts: time = actions.length > 0 ? 15_000 : lasts, gone } = {}) {
     const toast = h('div', { class: 'toast' }, h('span', {}, text));
     const remove = () => {
       clearTimeout(timer);
       toast.remove();
+      gone?.();
     };
     const timer = setTimeout(remove, time);
     for (const { text: label, isPrimary, run } of actions) {

@@ -79,7 +79,7 @@ export class LivePage extends Disposer {
     this.side = new SideTabs(panels, this.chat.composer);
     const like = h('button', { class: 'button round', type: 'button', label: 'live.like', title: 'live.like', on: { click: () => this.#like() } }, icon('heart'));
     const gift = h('button', { class: 'button round', type: 'button', label: 'live.gift', title: 'live.gift', on: { click: () => openGifts(this) } }, icon('gift'));
-    const barrage = h('button', { class: 'button round', type: 'button', 'aria-pressed': 'true', label: 'live.barrageOn', title: 'live.barrageOn', on: { click: () => {
+    const barrage = h('button', { class: 'button round', type: 'button', 'aria-pressed': String(this.stage.barrage.isShown), label: 'live.barrageOn', title: 'live.barrageOn', on: { click: () => {
       barrage.setAttribute('aria-pressed', String(this.stage.toggleBarrage()));
     } } }, icon('text'));
     const people = h('button', { class: 'button round phone-only', type: 'button', label: 'audience.title', on: { click: () => this.side.open(1) } }, icon('users'));

@@ -23,6 +23,7 @@ export class SeatActions extends Disposer {
     this.add(page.list.select(({ currentLive }) => currentLive.seatMode, () => this.#draw()));
     this.add(onLanguage(() => this.#draw()));
     this.add(() => clearTimeout(this.#timer));
+    this.add(() => this.#endInvitation());
     const { coGuest, seat } = stores;
     this.listen(coGuest, 'onGuestApplicationResponded', ({ detail }) => this.#answered(detail.isAccept ? 'seat.accepted' : 'seat.rejected'));
     this.listen(coGuest, 'onGuestApplicationNoResponse', () => this.#answered('seat.noAnswer'));

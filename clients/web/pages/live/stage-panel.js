@@ -9,9 +9,13 @@ import { kept, motion } from '../lib/theme.js';
 import { followBattle } from '../stage/stage-plan.js';
 import { StageView } from '../stage/stage-view.js';
 
+/** How long a battle that is over stays on the stage after the hosts have parted, in milliseconds. */
+const battleLasts = 8000;
+
 /** The stage with what crosses and rises over it. */
 export class StagePanel extends Disposer {
   #battle;
+  #battleTimer = 0;
 
   constructor(page) {
     super();
@@ -34,13 +38,9 @@ export class StagePanel extends Disposer {
       if (info.liveID) this.view.showLive(info);
     }));
     this.add(stores.seat.select(({ seatList }) => seatList, () => this.#show()));
-    this.add(stores.coHost.select(({ connected }) => connected, () => this.#show()));
-    this.add(stores.battle.subscribe((state) => {
-      this.#battle = followBattle(this.#battle, state);
-      this.view.battle.show(this.#battle);
-      this.view.canvas.classList.toggle('fighting', this.#battle !== undefined);
-      this.#show();
-    }));
+    this.add(stores.coHost.select(({ connected }) => connected, () => this.#fight(this.#battle)));
+    this.add(stores.battle.subscribe((state) => this.#fight(followBattle(this.#battle, state))));
+    this.add(() => clearTimeout(this.#battleTimer));
     this.add(stores.seat.select(({ speakingUsers }) => speakingUsers, (levels) => this.view.speaking(levels)));
     this.listen(stores.gift, 'onReceiveGift', ({ detail }) => this.#gift(detail));
     this.listen(stores.like, 'onReceiveLikesMessage', ({ detail }) => {
@@ -53,6 +53,17 @@ export class StagePanel extends Disposer {
     this.barrage.isShown = !this.barrage.isShown;
     kept.set('barrage', this.barrage.isShown ? 'on' : 'off');
     return this.barrage.isShown;
+  }
+
+  /** Shows a battle, or none. One that is over stays for as long as its hosts are connected. */
+  #fight(battle) {
+    this.#battle = battle;
+    this.view.battle.show(battle);
+    this.view.canvas.classList.toggle('fighting', battle !== undefined);
+    this.#show();
+    clearTimeout(this.#battleTimer);
+    const isAlone = this.page.stores.coHost.state.connected.length === 0;
+    if (battle?.isOver && isAlone) this.#battleTimer = setTimeout(() => this.#fight(undefined), battleLasts);
   }
 
   #show() {

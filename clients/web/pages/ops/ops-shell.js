@@ -2,7 +2,7 @@
 import { fill, h } from '../lib/dom.js';
 import { icon } from '../lib/icons.js';
 import { language, setLanguage } from '../lib/i18n.js';
-import { isDark, kept, toggleTheme } from '../lib/theme.js';
+import { isDark, kept, onTheme, toggleTheme } from '../lib/theme.js';
 import { Toasts } from '../lib/toasts.js';
 import { LivesView, LiveView } from './live-view.js';
 import { Overview } from './overview.js';
@@ -28,7 +28,7 @@ export class OpsShell {
 
   constructor(source) {
     this.source = source;
-    this.theme = h('button', { class: 'button round ghost', type: 'button', label: 'ops.theme', title: 'ops.theme', on: { click: () => { toggleTheme(); this.#drawTheme(); } } });
+    this.theme = h('button', { class: 'button round ghost', type: 'button', label: 'ops.theme', title: 'ops.theme', on: { click: toggleTheme } });
     this.links = ['overview', 'lives'].map((name) => h('a', { class: 'ops-link', href: name === 'lives' ? '#/lives' : '#/', t: `ops.nav.${name}` }));
     const bar = h('header', { class: 'bar' }, h('a', { class: 'brand', href: '#/' }, h('span', { class: 'brand-mark', 'aria-hidden': 'true' }), h('span', {}, 'LivePlaza')),
       h('nav', { class: 'ops-nav', label: 'ops.nav' }, this.links),
@@ -39,6 +39,7 @@ export class OpsShell {
     const skip = h('a', { class: 'skip', href: '#content', t: 'ops.skip', on: { click: (event) => { event.preventDefault(); this.main.focus(); } } });
     this.elements = [skip, bar, this.notice, this.main, this.toasts.element];
     this.#drawTheme();
+    onTheme(() => this.#drawTheme());
   }
 
   async start() {

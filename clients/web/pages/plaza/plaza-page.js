@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Disposer, fill, h } from '../lib/dom.js';
+import { Disposer, fill, h, setText } from '../lib/dom.js';
 import { icon } from '../lib/icons.js';
 import { onLanguage, t } from '../lib/i18n.js';
 import { words } from '../session/session.js';
 import { card, updateCard } from './card.js';
 import { categories, categoryName, matches } from './search.js';
 
-/** How often the counts of the cards in view are read again, in milliseconds. */
+/** How often what the cards show is read again, in milliseconds. */
 const refreshTime = 5000;
 const pageSize = 24;
 
 /** Cards of the lives: by category, by name, further ones as one scrolls. */
 export class PlazaPage extends Disposer {
   #cards = new Map();
+  /** Lives that have ended since the list was read. */
+  #gone = new Set();
   #category;
   #isLoading = false;
   #hasMore = true;
@@ -38,7 +40,7 @@ export class PlazaPage extends Disposer {
     const more = new IntersectionObserver(([entry]) => entry.isIntersecting && this.#load(), { rootMargin: '600px' });
     more.observe(this.foot);
     this.add(() => more.disconnect());
-    this.every(refreshTime, () => this.#refreshCounts());
+    this.every(refreshTime, () => this.#refresh());
     void this.#enterPlaza();
   }
 
@@ -72,36 +74,46 @@ export class PlazaPage extends Disposer {
     this.#drawTabs();
     this.list.reset();
     this.#hasMore = true;
+    this.#gone.clear();
     this.#cards.clear();
     fill(this.cards);
     void this.#load();
   }
 
-  async #load() {
-    if (this.#isLoading || !this.#hasMore) return;
+  /** Reads the next page of the list, or the first one anew. */
+  async #load({ isAnew = false } = {}) {
+    if (this.#isLoading || (!this.#hasMore && !isAnew)) return;
     this.#isLoading = true;
-    this.retry.hidden = true;
-    this.status.textContent = t('plaza.more');
+    if (!isAnew) {
+      this.retry.hidden = true;
+      this.status.textContent = t('plaza.more');
+    }
     const category = this.#category;
     let failure;
     try {
-      await this.list.fetchLiveList({ cursor: this.list.state.liveListCursor, count: pageSize, ...(category === undefined ? {} : { category }) });
+      await this.list.fetchLiveList({ cursor: isAnew ? '' : this.list.state.liveListCursor, count: pageSize, ...(category === undefined ? {} : { category }) });
       if (category === this.#category) this.#hasMore = this.list.state.liveListCursor !== '';
     } catch (error) {
       failure = error;
     }
     this.#isLoading = false;
-    if (category !== this.#category) return void this.#load();
-    this.#draw();
+    if (category !== this.#category) {
+      // What was read belongs to the category before, and so does its cursor.
+      this.list.reset();
+      return void this.#load();
+    }
+    if (failure && isAnew) return;
+    this.#draw(isAnew);
     if (failure) {
       this.retry.hidden = false;
       this.status.textContent = t('plaza.failed', { reason: words(failure) });
     } else if (this.#hasMore && this.foot.getBoundingClientRect().top < innerHeight + 600) void this.#load();
   }
 
-  /** Reads the counts of what is in view. One page of the list has all of the first lives; others are read one by one. */
-  async #refreshCounts() {
+  /** Reads a list of one page anew: lives come and go. In a longer one the lives in view are read one by one. */
+  async #refresh() {
     if (document.hidden || this.shell.session.login.state.connectionStatus !== 'connected') return;
+    if (!this.#hasMore && this.list.state.liveList.length <= pageSize) return this.#load({ isAnew: true });
     const seen = [...this.#cards].filter(([, element]) => {
       const { top, bottom } = element.getBoundingClientRect();
       return !element.hidden && bottom > 0 && top < innerHeight;
@@ -110,7 +122,9 @@ export class PlazaPage extends Disposer {
       try {
         updateCard(element, await this.list.fetchLiveInfo({ liveID }));
       } catch (error) {
-        if (error.codeName === 'noSuchRoom') element.hidden = true;
+        if (error.codeName !== 'noSuchRoom') return;
+        this.#gone.add(liveID);
+        element.hidden = true;
       }
     }));
   }
@@ -127,10 +141,20 @@ export class PlazaPage extends Disposer {
     this.#draw();
   }
 
-  #draw() {
+  #draw(isAnew = false) {
     const lives = this.list.state.liveList;
+    if (isAnew) {
+      this.#gone.clear();
+      const listed = new Set(lives.map(({ liveID }) => liveID));
+      for (const [liveID, element] of this.#cards) {
+        if (listed.has(liveID)) continue;
+        element.remove();
+        this.#cards.delete(liveID);
+      }
+    }
     for (const info of lives) {
       const known = this.#cards.get(info.liveID);
+      if (known && isAnew) updateCard(known, info);
       if (known) continue;
       const element = h('li', {}, card(info));
       this.#cards.set(info.liveID, element);
@@ -138,10 +162,10 @@ export class PlazaPage extends Disposer {
     }
     let shown = 0;
     for (const info of lives) {
-      const isMatch = matches(info, this.#query);
+      const isMatch = matches(info, this.#query) && !this.#gone.has(info.liveID);
       this.#cards.get(info.liveID).hidden = !isMatch;
       if (isMatch) shown += 1;
     }
-    this.status.textContent = shown > 0 ? (this.#hasMore ? '' : t('plaza.end')) : t(this.#query ? 'plaza.noMatch' : 'plaza.empty');
+    setText(this.status, shown > 0 ? (this.#hasMore ? '' : t('plaza.end')) : t(this.#query ? 'plaza.noMatch' : 'plaza.empty'));
   }
 }

@@ -4,10 +4,12 @@ import { gifts, people, sampleLive, sampleStage, texts } from './fixture-lives.j
 const lives = Array.from({ length: 64 }, (_, number) => sampleLive(number));
 const audience = (number) => Math.round(40_000 / (number + 1) ** 1.25) + 3;
 const stamp = () => Date.now();
+const isHost = new URLSearchParams(location.search).has('host');
 
 /**
  * A WebSocket with a small service behind it, in the page: sample lives, a chat that talks by itself. For looking at the
- * pages without a server (`?fixture`, `?fixture&rate=40`), and for pictures of them.
+ * pages without a server (`?fixture`, `?fixture&rate=40`, `?fixture&host` as the first live's owner), and for pictures of
+ * them.
  */
 export class FixtureSocket extends EventTarget {
   onopen;
@@ -50,7 +52,7 @@ export class FixtureSocket extends EventTarget {
     const number = lives.findIndex(({ liveID }) => liveID === params.live);
     switch (method) {
       case 'login': {
-        this.#user = { userID: 'me', userName: params.name ?? 'Me', avatarURL: '' };
+        this.#user = isHost ? lives[0].liveOwner : { userID: 'me', userName: params.name ?? 'Me', avatarURL: '' };
         return { loggedIn: { session: params.session, user: this.#user, gateway: 'sample', notices: '' } };
       }
       case 'live.list': return this.#list(params);
@@ -65,7 +67,9 @@ export class FixtureSocket extends EventTarget {
       case 'like.send': this.#like(this.#user, params.count ?? 1); return { done: {} };
       case 'seat.take': case 'seat.apply': this.#sit(); return { seat: {} };
       case 'cohost.candidates': return { lives: { items: lives.slice(1, 7).map((info) => ({ info, audienceCount: 3, totalViewerCount: 9 })), cursor: '' } };
-      case 'seat.requests': return { seatRequests: { applications: [], invitations: [] } };
+      case 'seat.requests': return { seatRequests: { applications: isHost ? [{ guest: people[8] }, { guest: people[11] }] : [], invitations: [] } };
+      case 'cohost.requests': return { coHostRequests: { sent: [], received: [], at: stamp() } };
+      case 'battle.requests': return { battleRequests: { sent: [], received: [], at: stamp() } };
       case 'live.mutes': return { sanctions: { page: { items: [], nextOffset: 0 } } };
       case 'live.create': return { error: { code: 100006, name: 'noPermission', message: 'sample data' } };
       default: return { done: {} };

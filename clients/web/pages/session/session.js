@@ -24,6 +24,8 @@ export class Session {
   plaza;
   #settings;
   #Socket;
+  /** The last coming or going that has not ended yet. @type {Promise<void> | undefined} */
+  #moving;
 
   /**
    * @param {{ gateways: string[], demoTokens: boolean }} settings
@@ -63,16 +65,43 @@ export class Session {
   }
 
   /** Enters a live, leaving another one first. */
-  async enter(liveID) {
-    const current = this.plaza.liveListStore.state.currentLive.liveID;
-    if (current === liveID) return this.plaza.liveListStore.state.currentLive;
-    if (current) await this.plaza.liveListStore.leaveLive().catch(() => {});
-    return this.plaza.liveListStore.joinLive({ liveID });
+  enter(liveID) {
+    const list = this.plaza.liveListStore;
+    return this.#inTurn(async () => {
+      if (list.state.currentLive.liveID === liveID) return list.state.currentLive;
+      await this.#leaveNow();
+      return list.joinLive({ liveID });
+    });
+  }
+
+  /** Creates a live and enters it, leaving another one first. @param {object} info LiveInfo */
+  goLive(info) {
+    return this.#inTurn(async () => {
+      await this.#leaveNow();
+      return this.plaza.liveListStore.createLive(info);
+    });
   }
 
   /** Leaves the live that the client is in. Its own live goes on while its owner looks at something else. */
-  async leave() {
+  leave() {
+    return this.#inTurn(() => this.#leaveNow());
+  }
+
+  async #leaveNow() {
     if (this.plaza.liveListStore.state.currentLive.liveID) await this.plaza.liveListStore.leaveLive().catch(() => {});
+  }
+
+  /**
+   * One coming or going begins when the one before it has ended, and at once if there is none. Who goes on while a live is
+   * being entered would else stay in it: before the answer there is nothing to leave.
+   */
+  #inTurn(action) {
+    const move = this.#moving ? this.#moving.then(action) : action();
+    const over = move.then(() => {}, () => {}).then(() => {
+      if (this.#moving === over) this.#moving = undefined;
+    });
+    this.#moving = over;
+    return move;
   }
 }
 

@@ -64,7 +64,7 @@ export function followBattle(shown, { currentBattleInfo, battleUsers, battleScor
   const sides = [...known, ...fresh].map((user) => ({
     user, score: battleScore[user.userID] ?? 0, hasLeft: !fighting.has(user.userID),
   }));
-  return { id: currentBattleInfo.battleID, endTime: currentBattleInfo.endTime, isOver: false, sides };
+  return { id: currentBattleInfo.battleID, endTime: currentBattleInfo.endTime * 1000, isOver: false, sides };
 }
 
 /**

@@ -42,7 +42,8 @@ export class PlazaConnection {
    */
   #queue = [];
   #isPerforming = false;
-  #isFetching = false;
+  /** How often the token provider was asked; failures of earlier requests are ignored. */
+  #fetchCount = 0;
 
   /** @param {ConnectionOptions} options */
   constructor(options) {
@@ -152,13 +153,19 @@ export class PlazaConnection {
     this.#detach(CloseCode.normal);
     /** @type {any} */
     let socket;
-    try {
-      socket = new WebSocket(urls[this.#addressIndex], 'liveplaza.v1');
-    } catch (error) {
-      // Not a fault of the network: the address or the class is wrong, so another attempt would fail as well.
-      this.#options.onEvent({ kind: 'badAddress', error: plazaError('invalidParameter', `no WebSocket: ${error}`) });
-      this.#perform(this.#core.stop());
-      return;
+    /** @type {unknown} */
+    let fault;
+    // A fault is not one of the network: another attempt with this address would fail as well, so the next one is tried.
+    for (let tries = 0; socket === undefined && tries < urls.length; tries += 1) {
+      try {
+        socket = new WebSocket(urls[this.#addressIndex], 'liveplaza.v1');
+      } catch (error) {
+        fault = error;
+        this.#addressIndex = (this.#addressIndex + 1) % urls.length;
+      }
+    }
+    if (socket === undefined) {
+      return this.#perform(this.#core.noAddressUsable(plazaError('invalidParameter', `no WebSocket: ${fault}`)));
     }
     this.#socket = socket;
     // What a former connection still says is not heard.
@@ -198,8 +205,9 @@ export class PlazaConnection {
 
   async #fetchToken() {
     const { tokenProvider } = this.#options;
-    if (this.#isFetching || tokenProvider === undefined) return;
-    this.#isFetching = true;
+    if (tokenProvider === undefined) return;
+    this.#fetchCount += 1;
+    const number = this.#fetchCount;
     /** @type {import('../core/client-core.js').Action[]} */
     let actions;
     try {
@@ -207,10 +215,9 @@ export class PlazaConnection {
       if (typeof token !== 'string' || token === '') throw new TypeError('the token provider gave no token');
       actions = this.#core.tokenFetched(this.#tokenValue(token), this.#now());
     } catch (error) {
+      if (number !== this.#fetchCount) return;
       this.#options.onEvent({ kind: 'tokenProviderFailed', error });
       actions = this.#core.tokenFailed(this.#now());
-    } finally {
-      this.#isFetching = false;
     }
     this.#perform(actions);
   }

@@ -103,6 +103,12 @@ export class CallQueue {
     return undefined;
   }
 
+  /** The join that was sent and has no reply yet; there is at most one, because calls behind a join wait. */
+  sentJoin() {
+    for (const call of this.#calls.values()) if (call.isJoining && call.isSent) return call;
+    return undefined;
+  }
+
   /** Marks all calls as not sent, because the connection is lost. */
   connectionLost() {
     for (const call of this.#calls.values()) call.isSent = false;

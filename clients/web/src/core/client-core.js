@@ -4,7 +4,7 @@ import { CloseCode, PlazaError, plazaError } from './errors.js';
 import { callFrame, callParams } from './frames.js';
 import { Link } from './link.js';
 import { LivePlace } from './live-place.js';
-import { badFrame, object, text } from './read.js';
+import { badFrame, object, text, whole } from './read.js';
 import { loginVerdict } from './reply-policy.js';
 
 /**
@@ -48,6 +48,10 @@ export class ClientCore {
   #nextHandle = 1;
   #loginID = 0;
   #renewalID = 0;
+  #pingID = 0;
+  /** When the login and the ping were sent. */
+  #loginSentAt = 0;
+  #pingSentAt = 0;
 
   /** @param {CoreOptions} options */
   constructor(options) {
@@ -77,7 +81,7 @@ export class ClientCore {
   start(token, now) {
     if (this.state !== 'idle') return [];
     if (token !== undefined) this.#link.tokens.use(token, now);
-    this.#link.begin(false, now);
+    this.#link.begin(now);
     return this.#take();
   }
 
@@ -96,6 +100,7 @@ export class ClientCore {
     if (this.state !== 'connecting') return [];
     this.#link.loggingIn(now);
     this.#loginID = this.#makeID();
+    this.#loginSentAt = now;
     const { session, name, avatarURL } = this.#options;
     const profile = { ...(name ? { name } : {}), ...(avatarURL ? { avatarURL } : {}) };
     const params = { token: this.#link.tokens.text, session, ...profile, ...this.#place.resumeParams() };
@@ -111,6 +116,16 @@ export class ClientCore {
    */
   closed(code, now) {
     if (this.#link.isUp) this.#link.lost(code, now);
+    return this.#take();
+  }
+
+  /**
+   * None of the addresses can ever be connected to: ends the client.
+   *
+   * @param {PlazaError} error
+   */
+  noAddressUsable(error) {
+    if (this.state === 'connecting') this.#link.end(CloseCode.lost, error, true);
     return this.#take();
   }
 
@@ -160,7 +175,6 @@ export class ClientCore {
       // A store creates a live only to enter it.
       const isJoining = method === 'live.join' || method === 'live.create';
       this.#calls.add(handle, method, json, live, now + this.#options.callTimeout, isJoining);
-      if (isJoining && live !== undefined) this.#place.joining(live);
       this.#sendCalls(now);
     }
     return { handle, actions: this.#take() };
@@ -252,6 +266,8 @@ export class ClientCore {
       // The close frame that follows a refusal decides what becomes of the connection.
       if (frame.error) this.#link.tokens.failed(now);
       this.#events([frame.error ? { kind: 'renewalFailed', error: frame.error } : { kind: 'renewed' }]);
+    } else if (frame.id === this.#pingID) {
+      if (frame.result?.kind === 'done') this.#serverTime(frame.result.body.at, this.#pingSentAt, now);
     } else {
       const call = this.#calls.get(frame.id);
       if (call === undefined || (frame.error && this.#calls.repeatsLater(call, frame.error, now))) return;
@@ -272,6 +288,7 @@ export class ClientCore {
     if (result?.kind === 'resumed') this.#events(this.#place.resumed(result.body));
     else if (result?.kind === 'loggedIn') {
       this.#place.noticesFrom(text(result.body.notices, 'notices', ''));
+      this.#serverTime(result.body.at, this.#loginSentAt, now);
       const user = object(result.body.user, 'user');
       this.#events([{ kind: 'loggedIn', user: { ...user, userID: text(user.userID, 'userID') } }]);
     } else throw badFrame('no login as the reply to a login');
@@ -316,13 +333,31 @@ export class ClientCore {
 
   /** @param {number} now */
   #sendCalls(now) {
-    if (this.state === 'open') for (const frame of this.#calls.takeFrames(now, () => this.#makeID())) this.#send(frame, now);
+    if (this.state !== 'open') return;
+    const frames = this.#calls.takeFrames(now, () => this.#makeID());
+    const join = this.#calls.sentJoin();
+    if (join?.live !== undefined) this.#place.joinSent(join.handle, join.live);
+    for (const frame of frames) this.#send(frame, now);
   }
 
   /** @param {number} now */
   #ping(now) {
-    this.#send(callFrame(this.#makeID(), 'ping', '{}'), now);
+    this.#pingID = this.#makeID();
+    this.#pingSentAt = now;
+    this.#send(callFrame(this.#pingID, 'ping', '{}'), now);
     this.#link.heartbeat.pinged(now);
+  }
+
+  /**
+   * The server has told its time in the answer to a call, half of whose round trip has passed since. An earlier server
+   * tells none.
+   *
+   * @param {unknown} at
+   * @param {number} sentAt
+   * @param {number} now
+   */
+  #serverTime(at, sentAt, now) {
+    if (at !== undefined) this.#events([{ kind: 'serverTime', offset: whole(at, 'at') - (sentAt + now) / 2 }]);
   }
 
   /**

@@ -109,8 +109,9 @@ export class PlazaError extends Error {
    * @param {number} code a code of PROTOCOL.md, section 13; never 0
    * @param {string} message an English explanation for developers, not for users
    * @param {number} [retryAfter] after how many milliseconds a retry makes sense; left out if it makes none
+   * @param {string} [reason] why a live is closed to this client; left out if the server does not tell
    */
-  constructor(code, message, retryAfter) {
+  constructor(code, message, retryAfter, reason) {
     super(message);
     this.name = 'PlazaError';
     /** @readonly */
@@ -123,6 +124,8 @@ export class PlazaError extends Error {
     this.codeName = replyName(code);
     /** @readonly */
     this.retryAfter = retryAfter;
+    /** @readonly */
+    this.reason = reason;
   }
 }
 

@@ -54,7 +54,8 @@ function reply(frame) {
   if (frame.error !== undefined) {
     const error = object(frame.error, 'reply.error');
     const after = error.retryAfter === undefined ? undefined : Math.max(0, whole(error.retryAfter, 'retryAfter'));
-    return { kind: 'reply', id, error: new PlazaError(whole(error.code, 'code'), text(error.message, 'message', ''), after) };
+    const reason = error.reason === undefined ? undefined : text(error.reason, 'reason');
+    return { kind: 'reply', id, error: new PlazaError(whole(error.code, 'code'), text(error.message, 'message', ''), after, reason) };
   }
   return { kind: 'reply', id, result: kinded(frame.result, 'reply.result') };
 }

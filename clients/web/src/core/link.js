@@ -6,6 +6,8 @@ import { TokenKeeper } from './token-keeper.js';
 
 /** How long a connection may take to open, and a login or a ping to be answered, in milliseconds. */
 const answerTimeout = 10_000;
+/** How long the token provider may take, in milliseconds; then it is asked again. */
+const tokenTimeout = 30_000;
 /** How long to wait at least while the system has no network, in milliseconds. */
 const offlinePause = 30_000;
 /** A gateway that stops asks its clients to leave within some time; longer ones are cut to this, in milliseconds. */
@@ -28,6 +30,8 @@ export class Link {
   heartbeat;
   #random;
   #owner;
+  /** Whether the present address was tried and lost, so that the next attempt goes to the next address. */
+  #isAddressLost = false;
   /** How often the connection failed since the last login. */
   #failures = 0;
   /** When the present state ends by itself: an attempt that takes too long, or a pause. */
@@ -50,12 +54,11 @@ export class Link {
   /**
    * Connects, with a new token if the present one has ended or ends soon.
    *
-   * @param {boolean} toNextAddress
    * @param {number} now
    */
-  begin(toNextAddress, now) {
-    if (!this.tokens.needsNew(now)) return this.#connect(toNextAddress, now);
-    this.#enter('fetchingToken', Infinity);
+  begin(now) {
+    if (!this.tokens.needsNew(now)) return this.#connect(now);
+    this.#enter('fetchingToken', now + tokenTimeout);
     this.#owner.act({ type: 'fetchToken' });
   }
 
@@ -67,11 +70,11 @@ export class Link {
    */
   tokenFetched(token, now) {
     this.tokens.use(token, now);
-    if (this.state === 'fetchingToken') this.#connect(false, now);
+    if (this.state === 'fetchingToken') this.#connect(now);
   }
 
   /**
-   * The token provider has failed.
+   * The token provider has failed, or has not answered in time.
    *
    * @param {number} now
    */
@@ -148,7 +151,9 @@ export class Link {
    */
   tick(now) {
     if (this.state === 'waiting') {
-      if (this.#stateEndsAt <= now) this.begin(true, now);
+      if (this.#stateEndsAt <= now) this.begin(now);
+    } else if (this.state === 'fetchingToken') {
+      if (this.#stateEndsAt <= now) this.tokenFailed(now);
     } else if (this.state === 'connecting' || this.state === 'loggingIn') {
       if (this.#stateEndsAt <= now) this.disconnect(now);
     } else if (this.state === 'open') {
@@ -184,6 +189,7 @@ export class Link {
       return this.end(code, error ?? plazaError('failed', `the connection ended with code ${code}`), true);
     }
     if (error) this.#owner.act({ type: 'disconnect', code: CloseCode.normal });
+    this.#isAddressLost = true;
     this.#owner.lost();
     this.#owner.act({ type: 'event', event: { kind: 'disconnected', code } });
     this.#wait(atLeast + backOff(this.#failures, this.#random()), now);
@@ -204,14 +210,12 @@ export class Link {
     this.#owner.ended(error);
   }
 
-  /**
-   * @param {boolean} toNextAddress
-   * @param {number} now
-   */
-  #connect(toNextAddress, now) {
+  /** @param {number} now */
+  #connect(now) {
     this.#enter('connecting', now + answerTimeout);
     this.heartbeat.start(now);
-    this.#owner.act({ type: 'connect', toNextAddress });
+    this.#owner.act({ type: 'connect', toNextAddress: this.#isAddressLost });
+    this.#isAddressLost = false;
   }
 
   /**

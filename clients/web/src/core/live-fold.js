@@ -11,7 +11,7 @@ import * as seat from './state/seat.js';
 import * as stage from './state/stage.js';
 import * as summary from './state/summary.js';
 import { PlazaError } from './errors.js';
-import { badFrame } from './read.js';
+import { badFrame, isObject } from './read.js';
 
 /**
  * @typedef {{ type: string, body: import('./read.js').JSONObject, n?: number, at?: number }} Input
@@ -19,7 +19,9 @@ import { badFrame } from './read.js';
  * `local.tip`.
  *
  * @typedef {{ store: SliceName, type: string, detail: any }} StoreEvent
- * @typedef {{ liveID: string, selfID: string, before: LiveStates, states: LiveStates, emit: (type: string, detail: any) => void }} Context
+ * @typedef {{ liveID: string, selfID: string, before: LiveStates, states: LiveStates, emit: (type: string, detail: any) => void, isCovered: (snapshot: string) => boolean }} Context
+ * `isCovered` says whether a snapshot contains the input already: then it leads to events, but does not change what the
+ * snapshot shows.
  * @typedef {{ live: live.State, stage: stage.State, audience: audience.State, barrage: barrage.State, seat: seat.State, coGuest: coGuest.State, coHost: coHost.State, battle: battle.State, gift: gift.State, like: like.State, summary: summary.State }} LiveStates
  * @typedef {keyof LiveStates} SliceName
  */
@@ -55,11 +57,23 @@ export class LiveFold {
   liveID;
   #selfID;
   /**
-   * Inputs since a snapshot was asked for, by the snapshot's name.
+   * Inputs since a snapshot was asked for, by the snapshot's name; `isOverflown` if there were too many to keep.
    *
-   * @type {Map<string, Input[]>}
+   * @type {Map<string, { inputs: Input[], isOverflown: boolean }>}
    */
   #since = new Map();
+  /**
+   * The times of the snapshots that were read last, by name.
+   *
+   * @type {Map<string, number>}
+   */
+  #times = new Map();
+  /**
+   * The requests that an event alone shows, and that an event has shown.
+   *
+   * @type {Set<string>}
+   */
+  #announced = new Set();
 
   /**
    * @param {string} liveID
@@ -77,7 +91,7 @@ export class LiveFold {
    * @param {string} name such as `details`
    */
   snapshotAsked(name) {
-    this.#since.set(name, []);
+    this.#since.set(name, { inputs: [], isOverflown: false });
   }
 
   /**
@@ -90,6 +104,15 @@ export class LiveFold {
   }
 
   /**
+   * Whether so many inputs were received since a snapshot was asked for that it must be read again.
+   *
+   * @param {string} name
+   */
+  mustReadAgain(name) {
+    return this.#since.get(name)?.isOverflown ?? false;
+  }
+
+  /**
    * Folds an input.
    *
    * @param {Input} input
@@ -97,7 +120,11 @@ export class LiveFold {
    *   then nothing has changed
    */
   apply(input) {
-    for (const kept of this.#since.values()) if (kept.length < maxKept) kept.push(input);
+    for (const [name, kept] of this.#since) {
+      if (!isChangedBy(name, input.type)) continue;
+      if (kept.inputs.length < maxKept) kept.inputs.push(input);
+      else kept.isOverflown = true;
+    }
     return this.#fold(input, true);
   }
 
@@ -109,10 +136,13 @@ export class LiveFold {
    * @returns {{ events: StoreEvent[], error?: PlazaError }}
    */
   snapshotRead(name, body) {
-    const since = this.#since.get(name) ?? [];
+    const since = this.#since.get(name)?.inputs ?? [];
     this.#since.delete(name);
+    const at = timeOf(body);
+    if (at === undefined) this.#times.delete(name);
+    else this.#times.set(name, at);
     const outcome = this.#fold({ type: `snapshot.${name}`, body }, true);
-    for (const input of since) if (repeatsAfter(name, input.type)) this.#fold(input, false);
+    for (const input of since) this.#fold(input, false);
     return outcome;
   }
 
@@ -126,19 +156,46 @@ export class LiveFold {
     /** @type {StoreEvent[]} */
     const events = [];
     const states = /** @type {any} */ ({ ...before });
+    const { type, at } = input;
+    const isCovered = (/** @type {string} */ name) => at !== undefined && at <= (this.#times.get(name) ?? -Infinity) && isChangedBy(name, type);
     try {
       for (const [store, { reduce }] of reducers) {
         const emit = (/** @type {string} */ type, /** @type {any} */ detail) => {
           if (tells) events.push({ store, type, detail });
         };
-        states[store] = reduce(states[store], input, { liveID: this.liveID, selfID: this.#selfID, before, states, emit });
+        states[store] = reduce(states[store], input, { liveID: this.liveID, selfID: this.#selfID, before, states, emit, isCovered });
       }
     } catch (error) {
       return { events: [], error: error instanceof PlazaError ? error : badFrame(`what cannot be read: ${error}`) };
     }
     this.states = states;
-    return { events };
+    return { events: events.filter((event) => this.#isNew(event)) };
   }
+
+  /**
+   * Whether an event is to be told. A notice tells of a request, or a later read of the open requests, if the notice was
+   * missed; each request leads to one event.
+   *
+   * @param {StoreEvent} event
+   */
+  #isNew({ type, detail }) {
+    if (type !== 'onBattleRequestReceived' && type !== 'onHostInvitationReceived') return true;
+    const key = `${type} ${detail.battleID ?? detail.hostUser.userID} ${detail.expiresAt}`;
+    if (this.#announced.has(key)) return false;
+    this.#announced.add(key);
+    return true;
+  }
+}
+
+/**
+ * The time of a snapshot: it contains what feed items and notices up to this time tell. Undefined if the server does not
+ * tell, and for details, whose parts have revisions of their own.
+ *
+ * @param {import('./read.js').JSONObject} body
+ */
+function timeOf(body) {
+  const at = isObject(body.page) ? body.page.at : body.at;
+  return typeof at === 'number' ? at : undefined;
 }
 
 /**
@@ -150,7 +207,9 @@ const changes = {
   details: /^item\.(infoChanged|metadataChanged|adminSet|adminRevoked|userChanged|stage)$|^counts$/,
   audience: /^item\.(audienceJoined|audienceLeft|userChanged)$/,
   mutes: /^item\.messageDisabled$/,
-  seatRequests: /^notice\.(application|invitation)|^local\./,
+  ownMute: /^item\.messageDisabled$/,
+  seatRequests: /^notice\.(application|invitation)|^local\.(applicationAnswered|invited|invitationCancelled)$/,
+  coHostRequests: /^notice\.coHostRequest|^local\.coHostRequest/,
   statistics: /^item\.(likes|summary)$/,
 };
 
@@ -158,6 +217,6 @@ const changes = {
  * @param {string} snapshot
  * @param {string} type
  */
-function repeatsAfter(snapshot, type) {
+function isChangedBy(snapshot, type) {
   return changes[snapshot]?.test(type) ?? false;
 }

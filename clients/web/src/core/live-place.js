@@ -4,7 +4,7 @@ import { FeedTracker } from './feed-tracker.js';
 import { tokenPosition } from './frames.js';
 import { bool, object, text, whole } from './read.js';
 
-/** How many frames of a live are kept while its join is not answered. */
+/** How many frames of a live are kept while its join is not answered. Notices, which are few, are always kept. */
 const maxEarlyFrames = 1000;
 
 /**
@@ -33,17 +33,11 @@ export class LivePlace {
    */
   #lastNotice;
   /**
-   * The live of a join without a reply.
+   * The join that was sent and has no reply yet, with the frames of its live that were received meanwhile.
    *
-   * @type {string | undefined}
+   * @type {{ handle: number, live: string, early: import('./frames.js').ServerFrame[] } | undefined}
    */
-  #joining;
-  /**
-   * Frames of that live, which wait for the reply.
-   *
-   * @type {import('./frames.js').ServerFrame[]}
-   */
-  #early = [];
+  #join;
 
   /** The parameters of a login that continue where the client was. */
   resumeParams() {
@@ -56,13 +50,14 @@ export class LivePlace {
   }
 
   /**
-   * A join was called; what is received for this live meanwhile is kept until its reply.
+   * A join was sent: what is received for its live is kept until its reply. A join that is sent again after a reconnect
+   * keeps what it has.
    *
+   * @param {number} handle
    * @param {string} live
    */
-  joining(live) {
-    this.#joining = live;
-    this.#early = [];
+  joinSent(handle, live) {
+    if (this.#join?.handle !== handle) this.#join = { handle, live, early: [] };
   }
 
   /**
@@ -85,11 +80,10 @@ export class LivePlace {
       if (!isLater(frame.id, this.#lastNotice)) return [];
       this.#lastNotice = frame.id;
     }
-    if (frame.live === this.#joining && this.live !== frame.live) {
-      if (this.#early.length < maxEarlyFrames) this.#early.push(frame);
-      return [];
-    }
-    return this.#apply(frame);
+    if (frame.live !== this.#join?.live || frame.live === this.live) return this.#apply(frame);
+    // A notice that was dropped here would not be sent again, because `#lastNotice` is after it.
+    if (frame.kind === 'notice' || this.#join.early.length < maxEarlyFrames) this.#join.early.push(frame);
+    return [];
   }
 
   /**
@@ -130,7 +124,7 @@ export class LivePlace {
    * @returns {import('./client-core.js').CoreEvent[]}
    */
   callEnded(call, { result, error }) {
-    if (call.isJoining && call.live === this.#joining) return this.#joinEnded(call, joinIn(result));
+    if (call.handle === this.#join?.handle) return this.#joinEnded(this.#join, joinIn(result));
     const isOut = call.method === 'live.leave'
       ? error === undefined || error.code === ReplyCode.notInRoom
       : call.method === 'live.end' && error === undefined;
@@ -150,22 +144,20 @@ export class LivePlace {
   }
 
   /**
-   * @param {import('./call-queue.js').UnfinishedCall} call
-   * @param {import('./read.js').JSONObject} [join] the result of the join; undefined if it did not succeed
+   * @param {{ live: string, early: import('./frames.js').ServerFrame[] }} join
+   * @param {import('./read.js').JSONObject} [joined] the result of the join; undefined if it did not succeed
    */
-  #joinEnded(call, join) {
-    const early = this.#early;
-    this.#joining = undefined;
-    this.#early = [];
-    if (join === undefined || call.live === undefined) return [];
-    const epoch = whole(join.epoch, 'epoch');
-    const isAgain = this.live === call.live && this.tracker.position?.epoch === epoch;
+  #joinEnded({ live, early }, joined) {
+    this.#join = undefined;
+    if (joined === undefined) return [];
+    const epoch = whole(joined.epoch, 'epoch');
+    const isAgain = this.live === live && this.tracker.position?.epoch === epoch;
     if (!isAgain) this.tracker = new FeedTracker();
-    this.#startToken = text(join.token, 'token', '') || (isAgain ? this.#startToken : undefined);
-    this.live = call.live;
-    this.#ticket = whole(join.ticket, 'ticket');
+    this.#startToken = text(joined.token, 'token', '') || (isAgain ? this.#startToken : undefined);
+    this.live = live;
+    this.#ticket = whole(joined.ticket, 'ticket');
     /** @type {import('./client-core.js').CoreEvent[]} */
-    const events = [{ kind: 'joined', live: call.live, isAgain, isConfirmed: join.confirmed !== false }];
+    const events = [{ kind: 'joined', live, isAgain, isConfirmed: joined.confirmed !== false }];
     return events.concat(...early.map((frame) => this.#apply(frame)));
   }
 

@@ -63,7 +63,7 @@ export function liveInfo(value, counts = {}) {
     isGiftEnabled: bool(info.isGiftEnabled, 'isGiftEnabled', true),
     metaData: textMap(info.metaData, 'metaData'),
     liveOwner: userInfo(info.liveOwner),
-    createTime: whole(info.createTime, 'createTime', 0),
+    createTime: seconds(info.createTime, 'createTime'),
     admins: array(info.admins ?? [], 'admins').map((entry) => text(entry, 'admin')),
     status: whole(info.status, 'status', 2),
     maxMemberCount: whole(info.maxMemberCount, 'maxMemberCount', 0),
@@ -71,6 +71,16 @@ export function liveInfo(value, counts = {}) {
     audienceCount: counts.audienceCount ?? 0,
     isEmpty: false,
   };
+}
+
+/**
+ * A time that apps get in whole seconds since 1970.
+ *
+ * @param {unknown} value milliseconds since 1970; 0 if it is left out
+ * @param {string} name
+ */
+export function seconds(value, name) {
+  return Math.floor(whole(value, name, 0) / 1000);
 }
 
 const roles = /** @type {const} */ (['owner', 'admin', 'generalUser']);

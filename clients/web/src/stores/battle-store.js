@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { plazaError } from '../core/errors.js';
+import { seconds } from '../core/models.js';
 import { array, object, text, whole } from '../core/read.js';
 import { initial } from '../core/state/battle.js';
 import { LiveStore, liveStores } from './live-store.js';
@@ -57,7 +58,7 @@ export class BattleStore extends LiveStore {
     return {
       battleInfo: {
         battleID: text(reply.battle, 'battle'), config: { duration, needResponse, extensionInfo },
-        startTime: whole(reply.startTime, 'startTime', 0), endTime: whole(reply.endTime, 'endTime', 0),
+        startTime: seconds(reply.startTime, 'startTime'), endTime: seconds(reply.endTime, 'endTime'),
       },
       resultMap: Object.fromEntries([...lives].map(([user, live]) => [user, codes.get(live) ?? 0])),
     };

@@ -57,6 +57,8 @@ export class CoHostStore extends LiveStore {
    *   `wrongRoomKind`, `connectionTooFrequent`, `overLimit`, `needsOwner`
    */
   async requestHostConnection({ targetHost, layoutTemplate, timeout, extraInfo }) {
+    // A refused request does not end an earlier one to the same live, which is open still.
+    const isNew = !this.session.statesOf(this.liveID).coHost.invitees.some((host) => host.liveID === targetHost);
     this.#requested([targetHost]);
     try {
       const params = { to: [targetHost], layoutTemplate, timeout, extensionInfo: extraInfo };
@@ -69,7 +71,7 @@ export class CoHostStore extends LiveStore {
         throw new PlazaError(reply, `the live ${targetHost} cannot be asked`);
       }
     } catch (error) {
-      this.#ended(this.liveID, targetHost);
+      if (isNew) this.#ended(this.liveID, targetHost);
       throw error;
     }
   }

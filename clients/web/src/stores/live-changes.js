@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/**
- * The fields of a live that an update names, as bits; bits 3 and 4 are none.
- */
-export const ModifyFlag = Object.freeze({
-  none: 0,
+/** The bits of the fields; bits 3 and 4 are none. */
+const bits = {
   liveName: 1 << 0,
   notice: 1 << 1,
   isMessageDisable: 1 << 2,
@@ -15,7 +12,10 @@ export const ModifyFlag = Object.freeze({
   categoryList: 1 << 9,
   activityStatus: 1 << 10,
   seatTemplate: 1 << 11,
-});
+};
+
+/** The fields of a live that an update names, as bits. `seatLayoutTemplateID` is the Swift SDK's name of `seatTemplate`. */
+export const ModifyFlag = Object.freeze({ none: 0, ...bits, seatLayoutTemplateID: bits.seatTemplate });
 
 /** Fields that have no bit, and are sent when they are named. */
 const withoutBit = ['keepOwnerOnSeat', 'maxSeatCount', 'isGiftEnabled', 'maxMemberCount'];
@@ -28,7 +28,7 @@ const withoutBit = ['keepOwnerOnSeat', 'maxSeatCount', 'isGiftEnabled', 'maxMemb
  * @returns {{ [field: string]: unknown }}
  */
 export function changesOf(info, modifyFlag) {
-  const flagged = Object.entries(ModifyFlag).filter(([, bit]) => bit !== 0 && (modifyFlag === undefined || (modifyFlag & bit) !== 0));
+  const flagged = Object.entries(bits).filter(([, bit]) => (modifyFlag === undefined || (modifyFlag & bit) !== 0));
   const fields = [...flagged.map(([field]) => field), ...(modifyFlag === undefined ? withoutBit : [])];
   return Object.fromEntries(fields.filter((field) => info[field] !== undefined).map((field) => [field, info[field]]));
 }

@@ -93,6 +93,28 @@ export class LiveSeatStore extends LiveStore {
   }
 
   /**
+   * Says whether the camera of this user is on.
+   *
+   * @param {{ isOn: boolean }} camera
+   * @returns {Promise<void>}
+   * @throws {import('../core/errors.js').PlazaError} as `reportDevice`
+   */
+  async reportCamera({ isOn }) {
+    await this.reportDevice({ camera: isOn });
+  }
+
+  /**
+   * Says whether this user is away for a moment.
+   *
+   * @param {import('../index.js').SuspendStatus} status
+   * @returns {Promise<void>}
+   * @throws {import('../core/errors.js').PlazaError} as `reportDevice`
+   */
+  async reportSuspension(status) {
+    await this.reportDevice({ suspend: status });
+  }
+
+  /**
    * Says how loud this user speaks; repeat it each second while it speaks.
    *
    * @param {{ level: number }} speech 0 (silent) to 100

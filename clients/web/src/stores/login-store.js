@@ -123,7 +123,6 @@ export class LoginStore extends Store {
       case 'resumed': return this.#show({ connectionStatus: 'connected' });
       case 'disconnected':
         return this.#show({ connectionStatus: this.state.loginStatus === 'logined' ? 'reconnecting' : 'connecting' });
-      case 'badAddress': return this.#settle(event.error);
       case 'tokenProviderFailed': {
         if (this.#waiting === undefined) return;
         this.#settle(event.error);

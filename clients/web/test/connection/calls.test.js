@@ -18,6 +18,58 @@ async function make() {
   return run;
 }
 
+describe('addresses', () => {
+  it('that are none are skipped; if all are, the login fails or the client ends', async () => {
+    const run = { clock: new FakeClock(), network: new FakeNetwork(), ends: [] };
+    run.plaza = new LivePlaza({
+      urls: ['one', 'two'], session: 's', token: 't', WebSocket: run.network.WebSocket, clock: run.clock, random: () => 0.5, page: {},
+    });
+    const { loginStore } = run.plaza;
+    loginStore.addEventListener('connectionEnded', ({ detail }) => run.ends.push(detail.error.codeName));
+    run.network.badAddresses = new Set(['one', 'two']);
+    await assert.rejects(loginStore.login(), { codeName: 'invalidParameter' });
+    assert.equal(loginStore.state.connectionStatus, 'disconnected');
+    run.network.badAddresses.delete('two');
+    const login = loginStore.login();
+    await settle();
+    assert.equal(run.network.socket.url, 'two');
+    run.network.socket.open();
+    run.network.socket.reply(run.network.socket.sent[0].id, 'loggedIn', { notices: '1-1', user: { userID: 'carol' } });
+    await login;
+    assert.deepEqual(run.ends, []);
+    run.network.badAddresses.add('two');
+    const call = run.plaza.call('like.send', { live: 'l' }, 'l');
+    run.network.socket.end(1006);
+    await Promise.all([run.clock.advance(50), assert.rejects(call, { codeName: 'invalidParameter' })]);
+    assert.deepEqual(run.ends, ['invalidParameter']);
+    assert.equal(loginStore.state.connectionStatus, 'disconnected');
+    assert.equal(run.clock.timerCount, 0);
+  });
+});
+
+describe('the server\'s time', () => {
+  it('is shown whatever the machine\'s clock says', async () => {
+    const [clock, network] = [new FakeClock(), new FakeNetwork()];
+    const plaza = new LivePlaza({ url: 'ws://g/v1', session: 's', token: 't', WebSocket: network.WebSocket, clock, random: () => 0.5, page: {} });
+    const shown = () => plaza.serverTime.getTime();
+    assert.equal(shown(), clock.wall());
+    const login = plaza.loginStore.login();
+    await settle();
+    network.socket.open();
+    await clock.advance(400);
+    network.socket.reply(network.socket.sent[0].id, 'loggedIn', { notices: '1-1', user: { userID: 'carol' }, at: 1_800_000_000_000 });
+    await login;
+    assert.equal(shown(), 1_800_000_000_200);
+    await clock.advance(20_000);
+    assert.equal(shown(), 1_800_000_020_200);
+    // The ping was sent 20 s after the login, 1.4 s before its answer.
+    await clock.advance(1000);
+    network.socket.reply(network.socket.sent.at(-1).id, 'done', { at: 1_800_000_020_000 });
+    assert.equal(shown(), 1_800_000_020_700);
+    plaza.disconnect();
+  });
+});
+
 describe('calls', () => {
   it('that the server would close the connection for are refused by the client', async () => {
     const { plaza, network } = await make();

@@ -13,6 +13,7 @@ function make(more = {}) {
   const tokenProvider = async () => {
     run.asked += 1;
     if (run.fails) throw new Error('the backend is away');
+    if (run.isHanging) await new Promise(() => {});
     const exp = Math.floor(clock.wall() / 1000) + run.life;
     return `${run.asked}.${Buffer.from(JSON.stringify({ exp })).toString('base64url')}.s`;
   };
@@ -135,6 +136,21 @@ describe('tokens', () => {
     assert.equal(run.asked, 2);
     run.accept();
     assert.ok(run.network.socket.sent[0].params.token.startsWith('2.'));
+  });
+
+  it('are asked for again if the provider does not answer, and the connection goes to the next address', async () => {
+    const run = make({ url: ['one', 'two'] });
+    await run.login();
+    run.isHanging = true;
+    run.network.socket.end(4101);
+    await run.clock.advance(100);
+    assert.equal(run.asked, 2);
+    run.isHanging = false;
+    await run.clock.advance(31_000);
+    assert.equal(run.asked, 3);
+    assert.equal(run.network.socket.url, 'two');
+    run.accept();
+    run.plaza.disconnect();
   });
 
   it('are not asked for by a client that was stopped', async () => {

@@ -66,10 +66,10 @@ test('a battle is shown from its start to its result, also of who leaves it', ()
   const [h, o] = [user('h'), user('o')];
   let shown = followBattle(undefined, { currentBattleInfo: null, battleUsers: [], battleScore: {} });
   assert.equal(shown, undefined);
-  shown = followBattle(shown, { currentBattleInfo: { battleID: 'b', endTime: 10_000 }, battleUsers: [h, o], battleScore: { h: 30, o: 10 } });
+  shown = followBattle(shown, { currentBattleInfo: { battleID: 'b', endTime: 10 }, battleUsers: [h, o], battleScore: { h: 30, o: 10 } });
   assert.deepEqual(battleState(shown, 4000).sides.map(({ share }) => share), [0.75, 0.25]);
   assert.equal(battleState(shown, 4000).left, 6000);
-  shown = followBattle(shown, { currentBattleInfo: { battleID: 'b', endTime: 10_000 }, battleUsers: [h], battleScore: { h: 30, o: 10 } });
+  shown = followBattle(shown, { currentBattleInfo: { battleID: 'b', endTime: 10 }, battleUsers: [h], battleScore: { h: 30, o: 10 } });
   assert.deepEqual(shown.sides.map(({ hasLeft }) => hasLeft), [false, true]);
   assert.equal(battleState(shown, 4000).winner, undefined);
   const draw = followBattle(shown, { currentBattleInfo: null, battleUsers: [], battleScore: { h: 30, o: 30 } });

@@ -6,6 +6,8 @@ export class FakeNetwork {
   sockets = [];
   /** What a test does with each frame that is sent, besides recording it. */
   onSent = (_frame, _socket) => {};
+  /** The addresses for which the class throws, as if they were none. */
+  badAddresses = new Set();
   /** Whether a new socket opens by itself. */
   opensAtOnce = false;
 
@@ -13,6 +15,7 @@ export class FakeNetwork {
     const network = this;
     this.WebSocket = class {
       constructor(url, protocol) {
+        if (network.badAddresses.has(url)) throw new SyntaxError(`${url} is no address`);
         Object.assign(this, { url, protocol, sent: [], isOpen: false, isClosed: false, closedWith: undefined });
         network.sockets.push(this);
         if (network.opensAtOnce) queueMicrotask(() => this.open());

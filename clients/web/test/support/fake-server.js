@@ -88,6 +88,7 @@ export class FakeServer {
         return ok('done');
       case 'live.get': return ok('room', { details: { audience: { at: 1, count: 1, live: 'concert', stale: false, totalViewers: 1 }, epoch: 77, info } });
       case 'audience.list': return ok('audience', { page: { members: [], cursor: '', count: 0 } });
+      case 'live.mutes': return ok('sanctions', { page: { items: [], nextOffset: 0 } });
       case 'live.summary': return ok('statistics', { statistics: {} });
       case 'barrage.sendText':
         if (!this.#isIn) return { error: { code: -2101, message: 'not in', name: 'notInRoom' } };

@@ -15,31 +15,33 @@ package struct KafkaAdmin: Sendable {
         self.security = settings.security
     }
 
-    /// Waits until a broker responds.
+    /// Waits until a broker responds, and returns what it reports about the cluster.
     ///
-    /// With TLS or authentication the wait is split into short attempts. After each attempt the client is checked for an
-    /// authentication or TLS error, which ends the wait.
+    /// With TLS or authentication the wait is split into short attempts. After each attempt the client is checked for
+    /// an authentication or TLS error, which ends the wait.
     ///
-    /// - Throws: `timedOut` or `brokerDown` if no broker responds in time; `authenticationFailed` or `tlsFailed` as soon
-    ///   as a broker refuses the connection.
+    /// - Throws: `timedOut` or `brokerDown` if no broker responds in time; `authenticationFailed` or `tlsFailed` as
+    ///   soon as a broker refuses the connection.
     @discardableResult
     package func waitUntilReachable(timeout: Duration) throws(KafkaError) -> ClusterInfo {
         let deadline = Deadline(after: timeout)
-        // The time of an attempt doubles, so that a slow broker can respond to a later attempt.
+        // The timeout of an attempt doubles, so that a slow broker can respond to a later attempt.
         let isSecured = self.security.transport != .plaintext
-        var attempt: Duration = isSecured ? .milliseconds(250) : timeout
+        var attemptTimeout: Duration = isSecured ? .milliseconds(250) : timeout
         while true {
             do throws(KafkaError) {
-                return try self.clusterInfo(timeout: min(attempt, Self.attemptTimeout(before: deadline)))
+                return try self.clusterInfo(timeout: min(attemptTimeout, Self.remainingTimeout(before: deadline)))
             } catch {
-                if let refusal = self.client.takeSecurityError() { throw refusal.explained(for: self.security) }
+                if let securityError = self.client.takeSecurityError() {
+                    throw securityError.addingSCRAMHint(for: self.security)
+                }
                 // `clusterInfo` itself waits for a broker. It fails before the timeout only if the broker disconnects
                 // during the response, or at the end of an attempt.
                 let isTransient = error.kind == .brokerDown || error.kind == .retriable
                 guard isTransient || (isSecured && error.kind == .timedOut), !deadline.hasPassed else {
                     throw error
                 }
-                attempt = attempt * 2
+                attemptTimeout *= 2
             }
         }
     }
@@ -69,7 +71,7 @@ package struct KafkaAdmin: Sendable {
             // Another process may have created the topic meanwhile.
             if let error = result.error, error.codeName != "TOPIC_ALREADY_EXISTS" { throw error }
         }
-        try self.waitUntilKnown(missing.map(\.name), timeout: timeout)
+        try self.waitUntilMetadataInclude(missing.map(\.name), timeout: timeout)
     }
 
     /// Deletes the topics; ignores topics that do not exist.
@@ -101,11 +103,11 @@ package struct KafkaAdmin: Sendable {
     ///
     /// The controller responds before the other brokers know a new topic. Brokers send no notification, so this method
     /// must poll.
-    private func waitUntilKnown(_ names: [String], timeout: Duration) throws(KafkaError) {
+    private func waitUntilMetadataInclude(_ names: [String], timeout: Duration) throws(KafkaError) {
         let deadline = Deadline(after: timeout)
         while true {
-            let known = try self.clusterInfo(timeout: Self.attemptTimeout(before: deadline)).topics
-            guard names.contains(where: { known[$0] == nil }) else { return }
+            let topics = try self.clusterInfo(timeout: Self.remainingTimeout(before: deadline)).topics
+            guard names.contains(where: { topics[$0] == nil }) else { return }
             if deadline.hasPassed {
                 throw KafkaError(.timedOut, "The broker does not know the new topics yet.", isRetriable: true)
             }
@@ -113,7 +115,7 @@ package struct KafkaAdmin: Sendable {
     }
 
     /// The time until `deadline`, but at least 1 ms, so that a last attempt is possible after the deadline.
-    private static func attemptTimeout(before deadline: Deadline) -> Duration {
+    private static func remainingTimeout(before deadline: Deadline) -> Duration {
         max(deadline.remaining, .milliseconds(1))
     }
 }

@@ -14,7 +14,7 @@ package final class ConsumerWaker: Sendable {
 
     /// Makes a waiting `poll` return at once.
     ///
-    /// If none is waiting, the next `poll` that would wait returns at once instead.
+    /// If no `poll` waits, the next `poll` that would wait returns at once instead.
     package func wakeUp() {
         guard let queue = self.queue.withLock({ $0 }) else { return }
         self.isWoken.store(true, ordering: .releasing)

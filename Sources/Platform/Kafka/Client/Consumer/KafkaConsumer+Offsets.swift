@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 
-/// Queries offsets, and commits offsets without a transaction. All calls block the consumer's thread.
+/// Queries offsets, and commits offsets without a transaction.
+///
+/// All calls block the consumer's thread.
 extension KafkaConsumer {
-    /// The committed offset of each partition; nil where the group has committed none.
+    /// Queries the committed offset of each partition; the result is nil where the group has committed none.
     ///
     /// - Throws: `timedOut`; the call may be repeated. With the isolation level `committed` the call also times out
     ///   while a transaction with new offsets is open.
-    package func committed(_ partitions: [TopicPartition], timeout: Duration) throws(KafkaError)
+    package func committedOffsets(of partitions: [TopicPartition], timeout: Duration) throws(KafkaError)
         -> [TopicPartition: OffsetAndMetadata?]
     {
         guard !partitions.isEmpty else { return [:] }
@@ -15,8 +17,8 @@ extension KafkaConsumer {
         try self.client.readCommitted(list, timeout: timeout)
         var committed: [TopicPartition: OffsetAndMetadata?] = [:]
         for entry in list.entries {
-            let value = entry.offset >= 0 ? OffsetAndMetadata(offset: entry.offset, metadata: entry.metadata) : nil
-            committed.updateValue(value, forKey: entry.partition)
+            let offset = entry.offset >= 0 ? OffsetAndMetadata(offset: entry.offset, metadata: entry.metadata) : nil
+            committed.updateValue(offset, forKey: entry.partition)
         }
         return committed
     }
@@ -30,8 +32,8 @@ extension KafkaConsumer {
 
     /// Queries the oldest offset of a partition.
     ///
-    /// - Throws: as `offsets(forTimes:timeout:)`.
-    package func beginning(of partition: TopicPartition, timeout: Duration) throws(KafkaError) -> Int64 {
+    /// - Throws: the same errors as `offsets(forTimes:timeout:)`.
+    package func beginningOffset(of partition: TopicPartition, timeout: Duration) throws(KafkaError) -> Int64 {
         try self.offset(LogicalOffset.beginning, of: partition, timeout: timeout)
     }
 
@@ -39,30 +41,31 @@ extension KafkaConsumer {
     ///
     /// With the isolation level `committed` it is the offset of the first open transaction, if there is one.
     ///
-    /// - Throws: as `offsets(forTimes:timeout:)`.
-    package func end(of partition: TopicPartition, timeout: Duration) throws(KafkaError) -> Int64 {
+    /// - Throws: the same errors as `offsets(forTimes:timeout:)`.
+    package func endOffset(of partition: TopicPartition, timeout: Duration) throws(KafkaError) -> Int64 {
         try self.offset(LogicalOffset.end, of: partition, timeout: timeout)
     }
 
-    /// Queries the ends of several partitions with one request to each of their leaders.
+    /// Queries the end offsets of several partitions, with one request to each leader.
     ///
-    /// - Returns: the end of each of the partitions, as `end(of:timeout:)` gives it.
-    /// - Throws: like `end(of:timeout:)`.
-    package func ends(
+    /// - Returns: the same offsets as `endOffset(of:timeout:)`.
+    /// - Throws: the same errors as `offsets(forTimes:timeout:)`.
+    package func endOffsets(
         of partitions: [TopicPartition], timeout: Duration
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         guard !partitions.isEmpty else { return [:] }
-        let queried = Dictionary(partitions.map { ($0, LogicalOffset.end) }, uniquingKeysWith: { first, _ in first })
-        let ends = try self.offsets(forTimes: queried, timeout: timeout)
-        for partition in queried.keys where ends[partition] ?? -1 < 0 {
+        let times = Dictionary(partitions.map { ($0, LogicalOffset.end) }, uniquingKeysWith: { first, _ in first })
+        let endOffsets = try self.offsets(forTimes: times, timeout: timeout)
+        for partition in times.keys where endOffsets[partition] ?? -1 < 0 {
             throw KafkaError(.retriable, "The broker returned no offset of \(partition).", isRetriable: true)
         }
-        return ends
+        return endOffsets
     }
 
-    /// Queries the beginning or the end of a partition through the query by time, which Kafka's protocol allows.
+    /// Queries the first offset or the end offset of a partition with a query by time, in which a `LogicalOffset`
+    /// replaces the time.
     ///
-    /// librdkafka's own query for the two offsets is not used: before version 2.3 it ignores its timeout and never
+    /// librdkafka's own query for these two offsets is not used. Before version 2.3 it ignores its timeout, and never
     /// returns while the last known leader is unreachable.
     private func offset(
         _ logicalOffset: Int64, of partition: TopicPartition, timeout: Duration
@@ -77,8 +80,8 @@ extension KafkaConsumer {
     /// Queries, for each partition, the first offset whose timestamp is at or after the given time (milliseconds since
     /// 1970).
     ///
-    /// A client with old metadata would query a former leader until that broker is back. Therefore each attempt has a
-    /// short timeout, and the metadata are refreshed before the next attempt.
+    /// A client with old metadata would query a former leader, and wait until that broker is back. Therefore each
+    /// attempt has a short timeout, and the metadata are refreshed before the next attempt.
     ///
     /// - Returns: the offsets; `LogicalOffset.end` where no record has such a timestamp.
     /// - Throws: `timedOut` or `brokerDown` if no leader responded in time, or `unknownTopic`.
@@ -121,7 +124,7 @@ extension KafkaConsumer {
     ///
     /// - Returns: the number of partitions.
     /// - Throws: `unknownTopic`, `timedOut`, `brokerDown`.
-    package func topicMetadata(_ topic: String, timeout: Duration) throws(KafkaError) -> Int {
+    package func loadTopicMetadata(_ topic: String, timeout: Duration) throws(KafkaError) -> Int {
         let info = try self.client.clusterInfo(topic: topic, timeout: timeout)
         guard let count = info.topics[topic] else { throw KafkaError(.unknownTopic, "No topic \(topic).") }
         return count

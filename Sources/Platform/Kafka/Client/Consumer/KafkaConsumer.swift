@@ -22,7 +22,8 @@ package final class KafkaConsumer {
     ///   - settings: the brokers' addresses and the client id.
     ///   - group: the group to join; without a group, partitions must be assigned explicitly, and nothing can be
     ///     committed.
-    ///   - isolation: which records of transactions are read; the methods `committed` and `end` depend on it too.
+    ///   - isolation: which records of transactions are read; the methods `committedOffsets` and `endOffset`
+    ///     depend on it too.
     ///   - fetchWait: how long a broker may delay an empty fetch response. With a shorter time an idle consumer reacts
     ///     sooner to a changed assignment, but causes more requests.
     ///   - sessionTimeout: how long a member may send no heartbeat before the group removes it.
@@ -91,7 +92,7 @@ package final class KafkaConsumer {
         let firstIndex = records.count
         var outcome = PollOutcome()
         var remainingWait: Duration? = timeout
-        // Events other than records count as well, so that many of them cannot keep the caller in this loop.
+        // Events other than records count as well; otherwise many of them could keep the caller in this loop.
         for _ in 0..<max {
             guard let event = queue.next(timeout: remainingWait, names: &self.topicNames, into: &records) else {
                 break
@@ -100,8 +101,8 @@ package final class KafkaConsumer {
             if case .record = event { continue }
             if try self.handle(event, of: client, from: firstIndex, &outcome, &records) { break }
         }
-        outcome.count = records.count - firstIndex
-        outcome.woken = self.waker.takeWakeUp()
+        outcome.recordCount = records.count - firstIndex
+        outcome.wasWoken = self.waker.takeWakeUp()
         return outcome
     }
 
@@ -144,7 +145,9 @@ package final class KafkaConsumer {
         }
     }
 
-    /// Handles an event other than a record; the records from index `firstIndex` on were returned by this poll.
+    /// Handles an event other than a record.
+    ///
+    /// This poll has appended the records from index `firstIndex` on.
     ///
     /// - Returns: true if the poll should return to its caller.
     private func handle(
@@ -153,7 +156,7 @@ package final class KafkaConsumer {
     ) throws(KafkaError) -> Bool {
         switch event {
         case .endOfPartition(let partition, let offset):
-            outcome.ends[partition] = offset
+            outcome.reachedEnds[partition] = offset
         case .partitionFailed(let partition, let error):
             if error.isFatal { throw error }
             outcome.partitionErrors[partition] = error
@@ -165,16 +168,16 @@ package final class KafkaConsumer {
         case .statistics(let statistics):
             self.settings.onStatistics?(statistics)
         case .assigned(let partitions):
-            outcome.rebalanced = true
+            outcome.hasRebalanced = true
             self.rebalance(.assigned(partitions), of: client)
             return true
         case .revoked(let partitions):
-            outcome.rebalanced = true
+            outcome.hasRebalanced = true
             self.rebalance(.revoked(partitions, lost: client.isAssignmentLost), of: client)
             let revoked = Set(partitions)
-            let remaining = records[firstIndex...].filter { !revoked.contains($0.topicPartition) }
-            records.replaceSubrange(firstIndex..., with: remaining)
-            outcome.ends = outcome.ends.filter { !revoked.contains($0.key) }
+            let stillAssigned = records[firstIndex...].filter { !revoked.contains($0.topicPartition) }
+            records.replaceSubrange(firstIndex..., with: stillAssigned)
+            outcome.reachedEnds = outcome.reachedEnds.filter { !revoked.contains($0.key) }
             return true
         case .record, .other:
             break

@@ -3,23 +3,22 @@
 /// The result of a poll, besides the records.
 package struct PollOutcome: Sendable, Equatable {
     /// The number of records that were appended to the caller's array.
-    package var count = 0
-    /// The partitions whose end was reached, with the offset after the last record or transaction marker.
-    package var ends: [TopicPartition: Int64] = [:]
+    package var recordCount = 0
+    /// The partitions whose end was reached, each with the offset after its last record or transaction marker.
+    package var reachedEnds: [TopicPartition: Int64] = [:]
     /// The partitions with an error; most of these errors are transient.
     package var partitionErrors: [TopicPartition: KafkaError] = [:]
     /// Errors of the whole client, such as unreachable brokers; they are transient.
     package var errors: [KafkaError] = []
     /// True if the group assigned or revoked partitions and the rebalance handler was called.
-    package var rebalanced = false
+    package var hasRebalanced = false
     /// True if `ConsumerWaker.wakeUp` was called since the last poll.
-    package var woken = false
+    package var wasWoken = false
 }
 
 /// A change of the consumer's assignment, reported inside `poll` and `close`.
 package enum RebalanceEvent: Sendable, Equatable {
-    /// These partitions are assigned. Call `assign` within five minutes, when ready to read
-    /// them.
+    /// These partitions are assigned. Call `assign` when the caller is ready to read them, within five minutes.
     case assigned([TopicPartition])
     /// These partitions are revoked when the handler returns. Finish all work on them, then call `unassign`.
     ///
@@ -29,7 +28,7 @@ package enum RebalanceEvent: Sendable, Equatable {
 
 /// Which records of transactions a consumer reads.
 package enum IsolationLevel: Sendable {
-    /// Only committed records. Records after the begin of an open transaction are returned only after its end.
+    /// Only committed records. Records after the beginning of an open transaction are returned only after its end.
     case committed
     /// All records, also those of aborted transactions.
     case uncommitted

@@ -14,7 +14,8 @@ package final class KafkaProducer: Sendable {
     ///
     /// - Parameters:
     ///   - settings: the brokers' addresses and the client id.
-    ///   - transactionalID: if given, the producer is transactional, and a newer producer with the same id fences it.
+    ///   - transactionalID: if it is not nil, the producer is transactional, and a newer producer with the same id
+    ///     fences it.
     ///   - transactionTimeout: how long a transaction may be open before the broker aborts it.
     ///   - queueLimit: the capacity of the queue in records; when it is full, `send` throws `queueFull`.
     ///   - onDelivery: receives each record's delivery report, on the event thread. It must be quick and must not
@@ -47,7 +48,7 @@ package final class KafkaProducer: Sendable {
     /// - Returns: the number of partitions.
     /// - Throws: `unknownTopic`, `timedOut`, `brokerDown`.
     @discardableResult
-    package func topicMetadata(_ topic: String, timeout: Duration) throws(KafkaError) -> Int {
+    package func loadTopicMetadata(_ topic: String, timeout: Duration) throws(KafkaError) -> Int {
         let info = try self.client.clusterInfo(topic: topic, timeout: timeout)
         return info.topics[topic] ?? 0
     }
@@ -179,6 +180,7 @@ package final class KafkaProducer: Sendable {
         }
     }
 
+    /// Tells the event thread to end.
     private final class StopFlag: Sendable {
         let isSet = Atomic<Bool>(false)
     }
@@ -201,9 +203,9 @@ package final class KafkaProducer: Sendable {
     }
 }
 
-/// The calls of `sendAndWait` that wait, each for the delivery report of one record.
+/// The waiters of `sendAndWait`, each for the delivery report of one record, by token.
 private final class DeliveryWaiters: Sendable {
-    /// The bit that is set in the tokens of `sendAndWait`, and not in the tokens that callers of `send` pass.
+    /// The bit that is set in the tokens of `sendAndWait`; callers of `send` pass tokens without it.
     static let tokenBit: UInt64 = 1 << 63
 
     private struct State {
@@ -213,6 +215,7 @@ private final class DeliveryWaiters: Sendable {
 
     private let state = Locked(State())
 
+    /// Adds a waiter with a new token.
     func add() -> (token: UInt64, waiter: Waiter) {
         let waiter = Waiter()
         let token = self.state.withLock { state in
@@ -226,10 +229,12 @@ private final class DeliveryWaiters: Sendable {
 
     func remove(_ token: UInt64) { self.state.withLock { $0.waiters[token] = nil } }
 
+    /// Wakes the waiter of a delivery report.
     func complete(_ delivery: Delivery) {
         self.state.withLock { $0.waiters.removeValue(forKey: delivery.token) }?.complete(delivery)
     }
 
+    /// Waits for one delivery report.
     final class Waiter: Sendable {
         private let delivery = ConditionVariable<Delivery?>(nil)
 

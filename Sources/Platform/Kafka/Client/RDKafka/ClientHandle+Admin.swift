@@ -11,11 +11,12 @@ extension ClientHandle {
     func createTopics(_ topics: [TopicSpec], timeout: Duration) throws(KafkaError) -> [TopicResult] {
         var requests: [OpaquePointer?] = unsafe []
         defer { unsafe rd_kafka_NewTopic_destroy_array(&requests, requests.count) }
-        var text = [CChar](repeating: 0, count: 256)
+        var errorText = [CChar](repeating: 0, count: 256)
         for topic in topics {
             let request = unsafe rd_kafka_NewTopic_new(
-                topic.name, Int32(clamping: topic.partitions), Int32(clamping: topic.replication), &text, text.count)
-            guard unsafe request != nil else { throw KafkaError(.other, "\(topic.name): \(Self.string(text))") }
+                topic.name, Int32(clamping: topic.partitions), Int32(clamping: topic.replication), &errorText,
+                errorText.count)
+            guard unsafe request != nil else { throw KafkaError(.other, "\(topic.name): \(Self.string(errorText))") }
             unsafe requests.append(request)
             for (name, value) in topic.config {
                 try unsafe self.check(rd_kafka_NewTopic_set_config(request, name, value))
@@ -75,17 +76,26 @@ extension ClientHandle {
     }
 
     /// Sends a request, with its own reply queue, and waits for the response.
+    ///
+    /// - Parameters:
+    ///   - operation: the kind of the request.
+    ///   - timeout: how long to wait for the response.
+    ///   - waitsForCompletion: whether the broker responds only when the operation is complete.
+    ///   - send: calls librdkafka's function for the request.
+    /// - Returns: the response.
+    /// - Throws: the error of the whole request.
     private func request(
         _ operation: rd_kafka_admin_op_t, timeout: Duration, waitsForCompletion: Bool,
         _ send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
     ) throws(KafkaError) -> AdminResponse {
         let options = unsafe rd_kafka_AdminOptions_new(self.pointer, operation)
         defer { unsafe rd_kafka_AdminOptions_destroy(options) }
-        var text = [CChar](repeating: 0, count: 256)
+        var errorText = [CChar](repeating: 0, count: 256)
         let timeout = timeout.rdkafkaMilliseconds
-        try unsafe self.check(rd_kafka_AdminOptions_set_request_timeout(options, timeout, &text, text.count))
+        try unsafe self.check(rd_kafka_AdminOptions_set_request_timeout(options, timeout, &errorText, errorText.count))
         if waitsForCompletion {
-            try unsafe self.check(rd_kafka_AdminOptions_set_operation_timeout(options, timeout, &text, text.count))
+            try unsafe self.check(
+                rd_kafka_AdminOptions_set_operation_timeout(options, timeout, &errorText, errorText.count))
         }
         let queue = EventQueue(temporaryOf: self)
         unsafe send(options, queue.pointer)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CRdkafka
 
+// A consumer's functions of librdkafka, with typed errors.
 extension ClientHandle {
     func subscribe(_ topic: String) throws(KafkaError) {
         // -1 (`RD_KAFKA_PARTITION_UA`) stands for the topic as a whole: the group assigns its partitions.
@@ -54,7 +55,7 @@ extension ClientHandle {
 
     var isAssignmentLost: Bool { unsafe rd_kafka_assignment_lost(self.pointer) != 0 }
 
-    /// Starts to leave the group; further events, such as the last revocation, are delivered to `queue`.
+    /// Begins to leave the group; further events, such as the last revocation, are delivered to `queue`.
     func beginClosing(into queue: EventQueue) throws(KafkaError) {
         try unsafe Self.check(rd_kafka_consumer_close_queue(self.pointer, queue.pointer))
     }

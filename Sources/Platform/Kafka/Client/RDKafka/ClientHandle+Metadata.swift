@@ -10,15 +10,15 @@ extension ClientHandle {
     func takeSecurityError() -> KafkaError? {
         guard let queue = unsafe rd_kafka_queue_get_main(self.pointer) else { return nil }
         defer { unsafe rd_kafka_queue_destroy(queue) }
-        var found: KafkaError?
+        var lastError: KafkaError?
         while let event = unsafe rd_kafka_queue_poll(queue, 0) {
             defer { unsafe rd_kafka_event_destroy(event) }
             guard unsafe rd_kafka_event_type(event) == RD_KAFKA_EVENT_ERROR else { continue }
             let text = unsafe rd_kafka_event_error_string(event).map { unsafe String(cString: $0) }
             let error = KafkaError(code: unsafe rd_kafka_event_error(event), text: text)
-            if error.needsOperator { found = error }
+            if error.needsOperator { lastError = error }
         }
-        return found
+        return lastError
     }
 
     /// Queries the brokers, and all topics or only `topic`; waits while no broker is reachable.

@@ -5,6 +5,7 @@ internal import CRdkafka
 ///
 /// `@unchecked Sendable`: librdkafka's functions may be called from any thread, and the pointer never changes.
 @safe final class ClientHandle: @unchecked Sendable {
+    /// The kinds of client.
     enum Role {
         case producer, consumer, admin
     }
@@ -26,21 +27,22 @@ internal import CRdkafka
         unsafe rd_kafka_conf_set_log_cb(configuration, clientLogged)
         unsafe rd_kafka_conf_set_events(configuration, role.events)
 
-        var text = [CChar](repeating: 0, count: 512)
+        var errorText = [CChar](repeating: 0, count: 512)
         for (name, value) in settings {
-            guard unsafe rd_kafka_conf_set(configuration, name, value, &text, text.count) == RD_KAFKA_CONF_OK else {
+            guard unsafe rd_kafka_conf_set(configuration, name, value, &errorText, errorText.count) == RD_KAFKA_CONF_OK
+            else {
                 unsafe rd_kafka_conf_destroy(configuration)
                 // librdkafka's own message may contain the value. The error must not contain a secret.
                 if KafkaSecurity.isSecret(name) {
                     throw KafkaError(.invalidConfiguration, "\(name) has a value that cannot be used.")
                 }
-                throw KafkaError(.invalidConfiguration, "\(name) = \(value): \(Self.string(text))")
+                throw KafkaError(.invalidConfiguration, "\(name) = \(value): \(Self.string(errorText))")
             }
         }
         let type = role == .consumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER
-        guard let pointer = unsafe rd_kafka_new(type, configuration, &text, text.count) else {
+        guard let pointer = unsafe rd_kafka_new(type, configuration, &errorText, errorText.count) else {
             unsafe rd_kafka_conf_destroy(configuration)
-            throw KafkaError(.invalidConfiguration, Self.string(text))
+            throw KafkaError(.invalidConfiguration, Self.string(errorText))
         }
         unsafe self.pointer = pointer
         self.logSink = logSink
@@ -56,10 +58,10 @@ internal import CRdkafka
     /// The error that made the client unusable, if any.
     var fatalError: KafkaError? {
         guard unsafe rd_kafka_fatal_error(self.pointer, nil, 0) != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
-        var text = [CChar](repeating: 0, count: 512)
-        let code = unsafe rd_kafka_fatal_error(self.pointer, &text, text.count)
+        var errorText = [CChar](repeating: 0, count: 512)
+        let code = unsafe rd_kafka_fatal_error(self.pointer, &errorText, errorText.count)
         guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
-        var error = KafkaError(code: code, text: Self.string(text))
+        var error = KafkaError(code: code, text: Self.string(errorText))
         if error.kind != .fenced { error.kind = .fatal }
         error.isFatal = true
         error.isRetriable = false
@@ -89,7 +91,7 @@ extension ClientHandle.Role {
         switch self {
         case .producer: RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS
         case .consumer: RD_KAFKA_EVENT_FETCH | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_STATS
-        // Read by `securityError`.
+        // `takeSecurityError` reads these events.
         case .admin: RD_KAFKA_EVENT_ERROR
         }
     }

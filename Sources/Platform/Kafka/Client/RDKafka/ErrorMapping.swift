@@ -6,7 +6,7 @@ extension KafkaError {
     init(code: rd_kafka_resp_err_t, text: String? = nil) {
         let kind = Kind(code)
         self.init(
-            kind, text ?? Self.sentence(of: code), codeName: Self.name(of: code),
+            kind, text ?? Self.text(of: code), codeName: Self.name(of: code),
             isFatal: kind == .fenced || kind == .fatal,
             isRetriable: kind == .queueFull || kind == .timedOut || kind == .brokerDown || kind == .retriable)
     }
@@ -15,7 +15,8 @@ extension KafkaError {
     ///
     /// The result is nil if the pointer is nil, which means success.
     ///
-    /// The object's flags override its code, because librdkafka's transaction state machine has set them.
+    /// The object's flags override the meaning of its code, because librdkafka's transaction state machine sets the
+    /// flags.
     init?(consuming error: OpaquePointer?) {
         guard let error = unsafe error else { return nil }
         defer { unsafe rd_kafka_error_destroy(error) }
@@ -43,12 +44,13 @@ extension KafkaError {
         unsafe String(cString: rd_kafka_err2name(code))
     }
 
-    private static func sentence(of code: rd_kafka_resp_err_t) -> String {
+    private static func text(of code: rd_kafka_resp_err_t) -> String {
         unsafe String(cString: rd_kafka_err2str(code))
     }
 }
 
 extension KafkaError.Kind {
+    /// Classifies an error code.
     init(_ code: rd_kafka_resp_err_t) {
         switch code {
         case RD_KAFKA_RESP_ERR__QUEUE_FULL:

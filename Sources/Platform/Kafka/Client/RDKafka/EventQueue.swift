@@ -8,17 +8,20 @@ enum ClientEvent {
     case record
     /// The end of a partition was reached; `offset` is one past the last record.
     case endOfPartition(TopicPartition, offset: Int64)
+    /// An error of one partition.
     case partitionFailed(TopicPartition, KafkaError)
     /// An error of the whole client.
     case failed(KafkaError)
+    /// The group assigned these partitions to the consumer.
     case assigned([TopicPartition])
+    /// The group revoked these partitions.
     case revoked([TopicPartition])
     case statistics(KafkaStatistics)
     /// An event that needs no handling.
     case other
 }
 
-/// Owns a reference to one of a client's queues and retains the client.
+/// Owns a reference to one of the queues of a client, and retains the client.
 ///
 /// `@unchecked Sendable`: the queue is locked inside librdkafka; `wakeUp` is called from any thread.
 @safe final class EventQueue: @unchecked Sendable {
@@ -43,7 +46,7 @@ enum ClientEvent {
 
     /// Makes a waiting `next` return nil at once.
     ///
-    /// If none is waiting, the next one that would wait returns nil instead. Any thread may call it.
+    /// If no `next` waits, the next call that would wait returns nil instead. Any thread may call this method.
     func wakeUp() { unsafe rd_kafka_queue_yield(self.pointer) }
 
     /// Waits for the next event.
@@ -105,6 +108,7 @@ enum ClientEvent {
         return .partitionFailed(partition, error)
     }
 
+    /// Passes each delivery report of an event to `deliver`.
     private static func reportDeliveries(
         _ event: OpaquePointer, names: inout TopicNames, _ deliver: (Delivery) -> Void
     ) {

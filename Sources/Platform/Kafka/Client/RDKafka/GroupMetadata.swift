@@ -3,8 +3,9 @@ internal import CRdkafka
 
 /// A consumer's group membership at one moment: group, generation and member id.
 ///
-/// The broker rejects a transaction with the metadata of a past generation. A former owner that refreshed its metadata
-/// could still commit. Therefore take the metadata before the transaction's first input and do not refresh them.
+/// A former owner of a partition could still commit if it refreshed its metadata, because the broker rejects only a
+/// transaction with the metadata of a past generation. Therefore take the metadata before the transaction's first input
+/// and do not refresh them.
 ///
 /// `@unchecked Sendable`: the object never changes after its creation.
 @safe package final class GroupMetadata: @unchecked Sendable {

@@ -4,8 +4,8 @@ internal import CRdkafka
 extension IncomingRecord {
     /// Copies a message; the record shares no memory with librdkafka.
     init(_ message: UnsafePointer<rd_kafka_message_t>, names: inout TopicNames) {
-        var kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
-        let timestamp = unsafe rd_kafka_message_timestamp(message, &kind)
+        var timestampKind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
+        let timestamp = unsafe rd_kafka_message_timestamp(message, &timestampKind)
         unsafe self.init(
             topic: names.name(rd_kafka_topic_name(message.pointee.rkt)), partition: message.pointee.partition,
             offset: message.pointee.offset, timestamp: timestamp,
@@ -58,6 +58,7 @@ extension ClientHandle {
         try self.check(code)
     }
 
+    /// Makes librdkafka's list of headers; nil if there is no header.
     private static func headers(_ headers: [KafkaHeader]) -> OpaquePointer? {
         guard !headers.isEmpty, let list = unsafe rd_kafka_headers_new(headers.count) else { return nil }
         for header in headers {

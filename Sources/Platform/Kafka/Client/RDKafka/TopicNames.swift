@@ -3,8 +3,8 @@ internal import Glibc
 
 /// Caches the names of topics as Swift strings, so that a record's topic costs a comparison instead of an allocation.
 struct TopicNames {
-    /// When this number of names is reached, the cache is cleared.
-    private static let limit = 64
+    /// The maximum number of names; a further name clears the cache first.
+    private static let maxNames = 64
     private var names: [String] = []
     /// The index of the name that was returned last.
     private var lastIndex = 0
@@ -18,7 +18,7 @@ struct TopicNames {
             self.lastIndex = index
             return self.names[index]
         }
-        if self.names.count == Self.limit { self.names.removeAll(keepingCapacity: true) }
+        if self.names.count == Self.maxNames { self.names.removeAll(keepingCapacity: true) }
         self.lastIndex = self.names.count
         unsafe self.names.append(String(cString: text))
         return self.names[self.lastIndex]

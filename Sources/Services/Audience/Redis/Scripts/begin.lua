@@ -1,18 +1,19 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Begins a new epoch: all leases go. The outbox and the last offset stay, so that what was carried out is still told,
--- once. They go too when an owner has no committed offset, whatever an older cluster left here, and when a script has
--- failed: then no value here can be trusted, and what the failed batch did is never told.
+-- Begins a new epoch: removes all leases. The outbox and the last offset stay, so that changes that were executed are
+-- still published, once. They are removed too in two cases:
+--   - No owner has committed an offset. Then the values are left over from an older cluster.
+--   - A script has failed. Then no value can be trusted, and the changes of the failed batch are never published.
 --
 -- KEYS[1]  the partition's hash tag (guard.lua lists the keys)
--- ARGV     1 generation, 2 the new epoch, 3 last committed id of the outbox, 4 time in ms, 5 1: from nothing,
---          6 1: a script has failed; then from 7 on all lives of the partition
+-- ARGV     1 generation, 2 the new epoch, 3 last committed id of the outbox, 4 time in ms, 5 1: no owner has
+--          committed an offset, 6 1: a script has failed; then from 7 on all lives of the partition
 -- Result   1, or the error FENCED
 local base = KEYS[1]
 local stateKey = base .. ':state'
-local fromNothing, isDamaged = ARGV[5] == '1', ARGV[6] == '1'
+local isFirstOwner, isDamaged = ARGV[5] == '1', ARGV[6] == '1'
 local isHash = redis.call('TYPE', stateKey).ok == 'hash'
 local state = isHash and redis.call('HMGET', stateKey, 'generation', 'offset', 'id') or {}
-if (tonumber(state[1] or '') or 0) > tonumber(ARGV[1]) and not fromNothing then
+if (tonumber(state[1] or '') or 0) > tonumber(ARGV[1]) and not isFirstOwner then
   return redis.error_reply('FENCED the partition has a later owner')
 end
 local function removeLive(live)
@@ -24,11 +25,11 @@ end
 for i = 7, #ARGV do removeLive(ARGV[i]) end
 redis.call('DEL', base .. ':due')
 local offset, id = state[2] or '-1', tonumber(state[3] or '0')
-if fromNothing or isDamaged then
+if isFirstOwner or isDamaged then
   redis.call('DEL', stateKey, base .. ':outbox')
   offset, id = '-1', 0
 end
--- Ids never come again, also when this Redis has lost or gone back behind what was told.
+-- An id is never used twice, even if this Redis has lost entries that were already published.
 id = math.max(id, tonumber(ARGV[3]))
 redis.call('HSET', stateKey, 'generation', ARGV[1], 'epoch', ARGV[2], 'offset', offset,
   'id', string.format('%.0f', id), 'clock', ARGV[4], 'paused', 0, 'sessions', 0)

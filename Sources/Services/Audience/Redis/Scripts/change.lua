@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Stands after guard and before every script that changes leases: once for each offset, on the partition's own clock.
+-- Stands after guard.lua and before every script that changes leases: lets each offset take effect at most once,
+-- advances the partition's clock, and defines the functions that these scripts share.
 --
 -- ARGV     3 offset of the input, 4 its time in ms, 5 length of a lease in ms; the script's own arguments from 6 on
--- Result   0 when the offset was carried out before: nothing changes then. The scripts end with 1.
--- Numbers that only somebody else can have written end the epoch (begin.lua). Otherwise an offset far ahead would let
--- every input count as carried out, and a clock far ahead would let every lease expire.
+-- Result   0 when the offset was executed before; then nothing changes. The scripts return 1.
+--
+-- Numbers that no script has written are damage and end the epoch (begin.lua). If they were used, an offset far in the
+-- future would make every input count as executed, and a clock far in the future would let every lease expire.
 for i = 3, 6 do
   if not state[i] or #state[i] > 15 or not string.find(state[i], '^%-?%d+$') then
     return redis.error_reply('DAMAGED the state of the partition cannot be read')
@@ -13,8 +15,9 @@ end
 local offset, now, lease = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 if offset <= tonumber(state[3]) then return 0 end
 
--- Time stands still while nothing comes in: no record, no owner, or this Redis was away. A gap is added to all leases at
--- once by counting time without it.
+-- A gap without requests is a standstill: there was no input or no owner, or this Redis could not be reached. No lease
+-- may expire because of it. So the time of the leases is the clock minus all standstills, which extends all leases at
+-- once. The limit of 2 s is that of Moment.maxGap.
 local clock, paused = tonumber(state[5]), tonumber(state[6])
 if now - clock > 2000 then paused = paused + now - clock end
 if now > clock then clock = now end
@@ -22,48 +25,51 @@ local time = clock - paused
 redis.call('HSET', stateKey, 'offset', offset, 'clock', clock, 'paused', paused)
 
 local lastID = tonumber(state[4])
--- More sessions of one user than this, and its oldest gives way.
+-- The maximum number of sessions of one user in a live; a further session removes the oldest.
 local sessionLimit = 20
 
-local function whole(number) return string.format('%.0f', number) end
+-- The text of a whole number, without an exponent.
+local function integerText(number) return string.format('%.0f', number) end
 
--- Puts an entry into the outbox: the kind of change, then names and values.
-local function tell(kind, ...)
+-- Appends a change to the outbox: its kind, then field names and values alternately.
+local function appendChange(kind, ...)
   lastID = lastID + 1
-  redis.call('XADD', base .. ':outbox', whole(lastID) .. '-0', 'o', ARGV[3], 'k', kind, ...)
-  redis.call('HSET', stateKey, 'id', whole(lastID))
+  redis.call('XADD', base .. ':outbox', integerText(lastID) .. '-0', 'o', ARGV[3], 'k', kind, ...)
+  redis.call('HSET', stateKey, 'id', integerText(lastID))
 end
 
-local function countOf(live) return redis.call('ZCARD', base .. ':order:' .. live) end
+-- The number of users in a live, without the owner.
+local function userCount(live) return redis.call('ZCARD', base .. ':order:' .. live) end
 
+-- Splits user/session.
 local function splitMember(member) return string.match(member, '^([^/]*)/(.*)$') end
 
--- The profile of a user who expired a while ago; nil when there is none that can be read.
-local function pastProfile(live, user)
+-- The stored profile of a user whose last lease has expired; nil when there is none or it cannot be read.
+local function expiredProfile(live, user)
   local text = redis.pcall('GET', base .. ':past:' .. live .. ':' .. user)
   return type(text) == 'string' and text or nil
 end
 
--- The profile of a user as entries and pages carry it, without the time of joining before it.
+-- The profile of a user in a live, without the time of the join; '0 ', the empty profile, for an absent user.
 local function profileOf(live, user)
   local text = redis.call('HGET', base .. ':members:' .. live, 'p:' .. user)
   return text and string.match(text, '^%d+ (.*)$') or '0 '
 end
 
--- Removes a session. Returns whether the user is out with it, and the user's profile.
-local function remove(live, user, session)
+-- Removes a session. Returns whether it was the user's last session, and the user's profile.
+local function removeSession(live, user, session)
   local members = base .. ':members:' .. live
   local member = user .. '/' .. session
   redis.call('ZREM', base .. ':leases:' .. live, member)
   redis.call('HDEL', members, 't:' .. member)
   redis.call('HINCRBY', stateKey, 'sessions', -1)
   local profile = profileOf(live, user)
-  local left = {}
+  local remaining = {}
   for other in string.gmatch(redis.call('HGET', members, 's:' .. user) or '', '%S+') do
-    if other ~= session then left[#left + 1] = other end
+    if other ~= session then remaining[#remaining + 1] = other end
   end
-  if #left > 0 then
-    redis.call('HSET', members, 's:' .. user, table.concat(left, ' '))
+  if #remaining > 0 then
+    redis.call('HSET', members, 's:' .. user, table.concat(remaining, ' '))
     return false, profile
   end
   redis.call('HDEL', members, 's:' .. user, 'p:' .. user)
@@ -71,8 +77,8 @@ local function remove(live, user, session)
   return true, profile
 end
 
--- Adds a session that has no lease, or refreshes one. Returns whether the user came in with it.
-local function add(live, owner, user, session, ticket, leaseEnd, profile)
+-- Adds a session, or extends its lease. Returns whether the user had no session before.
+local function addSession(live, owner, user, session, ticket, leaseEnd, profile)
   local members = base .. ':members:' .. live
   local member = user .. '/' .. session
   local sessions = redis.call('HGET', members, 's:' .. user)
@@ -84,29 +90,33 @@ local function add(live, owner, user, session, ticket, leaseEnd, profile)
     redis.call('HSET', members, 's:' .. user, sessions and (sessions .. ' ' .. session) or session)
   end
   if not sessions then
-    redis.call('HSET', members, 'p:' .. user, whole(now) .. ' ' .. profile)
+    redis.call('HSET', members, 'p:' .. user, integerText(now) .. ' ' .. profile)
     if user ~= owner then redis.call('ZADD', base .. ':order:' .. live, ticket, user) end
     return true
   end
-  local joined = string.match(redis.call('HGET', members, 'p:' .. user) or '', '^(%d+) ') or whole(now)
-  -- A device that names nothing for its user leaves it shown as it is.
+  local joinedAt = string.match(redis.call('HGET', members, 'p:' .. user) or '', '^(%d+) ') or integerText(now)
+  -- A device that sends an empty profile does not change the user's profile.
   if profile == '0 ' then profile = profileOf(live, user) end
-  redis.call('HSET', members, 'p:' .. user, joined .. ' ' .. profile)
-  local _, held = string.gsub(sessions, '%S+', '')
-  if isNew and held >= sessionLimit then remove(live, user, string.match(sessions, '%S+')) end
+  redis.call('HSET', members, 'p:' .. user, joinedAt .. ' ' .. profile)
+  local _, oldCount = string.gsub(sessions, '%S+', '')
+  if isNew and oldCount >= sessionLimit then removeSession(live, user, string.match(sessions, '%S+')) end
   return false
 end
 
--- A late sign of life of before a leave or a kick brings nobody back. It is remembered for as long as one could.
-local function bar(live, user, session, ticket)
+-- Revokes the tickets of a session up to this one; with the session '', those of all sessions of the user.
+--
+-- A late heartbeat from before a leave or a kick must not return the user to the live. So the revoked ticket is kept
+-- for as long as such a heartbeat could arrive: the length of a lease and 30 s more.
+local function revokeTickets(live, user, session, ticket)
   redis.call('SET', base .. ':gone:' .. live .. ':' .. user .. '/' .. session, ticket, 'PX', lease + 30000)
 end
 
--- Whether a session with this ticket has left, or its user was kicked after it joined.
-local function isBarred(live, member, ticket)
+-- Whether this ticket of a session is revoked, because the session left or its user was kicked after the ticket's join.
+local function isRevoked(live, member, ticket)
   local user = splitMember(member)
-  local barred = redis.call('MGET', base .. ':gone:' .. live .. ':' .. member, base .. ':gone:' .. live .. ':' .. user .. '/')
-  -- A text that is no number bars nobody.
-  local function holds(text) return text and tonumber(ticket) <= (tonumber(text) or 0) end
-  return holds(barred[1]) or holds(barred[2])
+  local gone = base .. ':gone:' .. live .. ':'
+  local revoked = redis.call('MGET', gone .. member, gone .. user .. '/')
+  -- A text that is not a number revokes no ticket.
+  local function covers(text) return text and tonumber(ticket) <= (tonumber(text) or 0) end
+  return covers(revoked[1]) or covers(revoked[2])
 end

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Removes everybody from a live that has ended. After guard and change.
+-- Removes all sessions of a live that has ended. Stands after guard.lua and change.lua.
 --
 -- ARGV     6 live
 local live = ARGV[6]
-local held = redis.pcall('ZCARD', base .. ':leases:' .. live)
-if type(held) == 'number' and held > 0 then redis.call('HINCRBY', stateKey, 'sessions', -held) end
+local count = redis.pcall('ZCARD', base .. ':leases:' .. live)
+if type(count) == 'number' and count > 0 then redis.call('HINCRBY', stateKey, 'sessions', -count) end
 redis.call('UNLINK', base .. ':leases:' .. live, base .. ':order:' .. live, base .. ':members:' .. live)
 redis.call('ZREM', base .. ':due', live)
 return 1

@@ -1,17 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Removes all sessions of a user from a live. After guard and change.
+-- Removes all sessions of a user from a live, and revokes the user's tickets. Stands after guard.lua and change.lua.
 --
--- ARGV     6 live, 7 user, 8 1: nobody is sure who is here, and the kick holds for whoever it names
--- Entry    kicked (u, p: who, c: users now), when there was one to remove
+-- ARGV     6 live, 7 user, 8 1: also revokes the tickets of a user without a session
+-- Entry    kicked (u, p: user and profile, c: users after the kick), when the user had a session
 local live, user = ARGV[6], ARGV[7]
 local members = base .. ':members:' .. live
 local sessions = redis.call('HGET', members, 's:' .. user)
 if sessions then
   local profile = profileOf(live, user)
   for session in string.gmatch(sessions, '%S+') do
-    remove(live, user, session)
+    removeSession(live, user, session)
   end
-  tell('kicked', 'u', user, 'p', profile, 'c', countOf(live))
+  appendChange('kicked', 'u', user, 'p', profile, 'c', userCount(live))
 end
-if sessions or ARGV[8] == '1' then bar(live, user, '', ARGV[3]) end
+if sessions or ARGV[8] == '1' then revokeTickets(live, user, '', ARGV[3]) end
 return 1

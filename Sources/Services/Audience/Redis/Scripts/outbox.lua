@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Reads the outbox, and drops what has been told. After guard.
+-- Reads the outbox, and deletes the entries whose publication is committed. Stands after guard.lua.
 --
--- ARGV     3 entries up to this id are committed and deleted, 4 read after this id, 5 most entries
--- Result   { sessions in all lives, entries as XRANGE gives them }
+-- ARGV     3 the id of the last committed entry, 4 the id after which to read, 5 maximum number of entries
+-- Result   { sessions in all lives, entries as XRANGE returns them }
 redis.call('XTRIM', base .. ':outbox', 'MINID', string.format('%.0f-0', tonumber(ARGV[3]) + 1))
 return {
   tonumber(state[7]),

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Reads how a user of a live is shown. After guard.
+-- Reads the profile of a user in a live. Stands after guard.lua.
 --
 -- ARGV     3 live, 4 user
--- Result   when it joined and its profile, or nil when it has no session in the live
+-- Result   the time of the join and the profile, or nil when the user has no session in the live
 return redis.call('HGET', base .. ':members:' .. ARGV[3], 'p:' .. ARGV[4])

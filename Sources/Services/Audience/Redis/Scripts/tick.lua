@@ -1,29 +1,31 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Lets time pass; leases that have ended expire. After guard and change.
+-- Advances the time (change.lua does so), and lets leases expire. Stands after guard.lua and change.lua.
 --
--- ARGV     6 the most leases that may expire now; the rest waits for the next tick
--- Entry    expired (v: the live, u, p: who, c: users now) for each user whose last lease ended
-local left = tonumber(ARGV[6])
-if left <= 0 then return 1 end
-for _, live in ipairs(redis.call('ZRANGEBYSCORE', base .. ':due', '-inf', time, 'LIMIT', 0, left)) do
+-- ARGV     6 maximum number of leases that expire now; further leases expire in the next ticks
+-- Entry    expired (v: live, u, p: user and profile, c: users now) for each user whose last lease has expired
+-- How long the profile of an expired user is kept for its return, in ms.
+local profileLifetime = 600000
+local budget = tonumber(ARGV[6])
+if budget <= 0 then return 1 end
+for _, live in ipairs(redis.call('ZRANGEBYSCORE', base .. ':due', '-inf', time, 'LIMIT', 0, budget)) do
   local leases = base .. ':leases:' .. live
-  local ended = redis.call('ZRANGEBYSCORE', leases, '-inf', time, 'LIMIT', 0, left)
+  local ended = redis.call('ZRANGEBYSCORE', leases, '-inf', time, 'LIMIT', 0, budget)
   for _, member in ipairs(ended) do
     local user, session = splitMember(member)
-    local isLast, profile = remove(live, user, session)
+    local isLast, profile = removeSession(live, user, session)
     if isLast then
-      redis.call('SET', base .. ':past:' .. live .. ':' .. user, profile, 'PX', 600000)
-      tell('expired', 'v', live, 'u', user, 'p', profile, 'c', countOf(live))
+      redis.call('SET', base .. ':past:' .. live .. ':' .. user, profile, 'PX', profileLifetime)
+      appendChange('expired', 'v', live, 'u', user, 'p', profile, 'c', userCount(live))
     end
   end
-  -- What stood there may have been too early, for leases are extended without it.
+  -- The due time of a live may be too early, because an extended lease does not change it. So it is computed again.
   local next = redis.call('ZRANGE', leases, 0, 0, 'WITHSCORES')
   if next[2] then
     redis.call('ZADD', base .. ':due', next[2], live)
   else
     redis.call('ZREM', base .. ':due', live)
   end
-  left = left - math.max(1, #ended)
-  if left <= 0 then break end
+  budget = budget - math.max(1, #ended)
+  if budget <= 0 then break end
 end
 return 1

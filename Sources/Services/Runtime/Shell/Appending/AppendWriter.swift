@@ -17,6 +17,7 @@ final class AppendWriter {
         var records: [OutgoingRecord]
         /// The epoch of the partition's owner, written into each record.
         var epoch: Int64
+        /// The commit, written into the last record.
         var commit: BatchHeader.Commit
     }
 
@@ -26,8 +27,10 @@ final class AppendWriter {
     /// How long a batch may take to become durable; called for each batch.
     private let timeout: @Sendable () -> Duration
 
+    /// The delivery reports of the append in progress.
     private struct Outcomes {
         var error: KafkaError?
+        /// The last offset that was written to each partition.
         var lastOffsets: [Int32: Int64] = [:]
     }
 
@@ -65,7 +68,7 @@ final class AppendWriter {
 
     /// Loads the topic's metadata; without it the first record is delayed by up to a second.
     func warmUp() throws(KafkaError) {
-        try self.producer.topicMetadata(self.topic.rawValue, timeout: .seconds(5))
+        try self.producer.loadTopicMetadata(self.topic.rawValue, timeout: .seconds(5))
     }
 
     /// Makes the record with which a new owner claims a partition; the caller writes it in a transaction.
@@ -86,13 +89,15 @@ final class AppendWriter {
         do throws(KafkaError) {
             self.outcomes.withLock { $0 = Outcomes() }
             for var batch in batches {
-                let last = BatchHeader(epoch: batch.epoch, commit: batch.commit).headers
-                let others = BatchHeader(epoch: batch.epoch).headers
+                let lastRecordHeaders = BatchHeader(epoch: batch.epoch, commit: batch.commit).headers
+                let otherRecordHeaders = BatchHeader(epoch: batch.epoch).headers
                 if batch.records.isEmpty {
+                    // The commit needs a record; this one has no value.
                     batch.records = [OutgoingRecord(topic: self.topic.rawValue, partition: batch.partition, value: nil)]
                 }
                 for index in batch.records.indices {
-                    batch.records[index].headers += index == batch.records.indices.last ? last : others
+                    let isLast = index == batch.records.indices.last
+                    batch.records[index].headers += isLast ? lastRecordHeaders : otherRecordHeaders
                     try self.producer.send(batch.records[index])
                 }
             }
@@ -107,5 +112,6 @@ final class AppendWriter {
         }
     }
 
+    /// Closes the producer; waits up to 500 ms for records in flight.
     func close() { self.producer.close(timeout: .milliseconds(500)) }
 }

@@ -9,13 +9,13 @@ package import KafkaClient
 ///
 /// - A batch becomes valid as a whole when its last record is read.
 /// - A batch without its last record is dropped when the next claim is read.
-/// - Records of an older epoch that follow a claim are ignored.
+/// - Records of an older epoch that follow a newer claim are ignored.
 /// - Records that were written in a transaction are always valid.
 package struct BatchFilter: Sendable {
     /// The highest epoch that has been read.
     package private(set) var epoch: Int64
-    /// The records of the current batch, buffered until its last record is read.
-    private var incomplete: [IncomingRecord] = []
+    /// The records of a batch whose last record has not been read yet.
+    private var incompleteBatch: [IncomingRecord] = []
 
     /// Creates a filter for reading from the partition's beginning, or, with `epoch`, from an offset after the claim of
     /// that epoch.
@@ -25,7 +25,7 @@ package struct BatchFilter: Sendable {
     ///
     /// - Parameters:
     ///   - record: the record, in the order of offsets.
-    ///   - valid: the records that this call makes valid are appended to it.
+    ///   - valid: this call appends the records that have become valid.
     /// - Returns: the batch's commit if `record` is the last one of a valid batch; otherwise nil.
     @discardableResult
     package mutating func accept(_ record: IncomingRecord, into valid: inout [IncomingRecord]) -> BatchHeader.Commit? {
@@ -36,12 +36,12 @@ package struct BatchFilter: Sendable {
         guard header.epoch >= self.epoch else { return nil }
         if header.epoch > self.epoch {
             self.epoch = header.epoch
-            self.incomplete.removeAll(keepingCapacity: true)
+            self.incompleteBatch.removeAll(keepingCapacity: true)
         }
-        if record.value != nil { self.incomplete.append(record) }
+        if record.value != nil { self.incompleteBatch.append(record) }
         guard let commit = header.commit else { return nil }
-        valid += self.incomplete
-        self.incomplete.removeAll(keepingCapacity: true)
+        valid += self.incompleteBatch
+        self.incompleteBatch.removeAll(keepingCapacity: true)
         return commit
     }
 
@@ -49,5 +49,5 @@ package struct BatchFilter: Sendable {
     ///
     /// - Parameter offset: the next offset to read.
     /// - Returns: `offset`, or the first offset of the incomplete batch if there is one.
-    package func completeOffset(upTo offset: Int64) -> Int64 { self.incomplete.first?.offset ?? offset }
+    package func completeOffset(upTo offset: Int64) -> Int64 { self.incompleteBatch.first?.offset ?? offset }
 }

@@ -24,10 +24,14 @@ package struct BatchHeader: Equatable, Sendable {
 
     /// The generation of the partition's owner: the offset of the tick with which it took the inbox partition.
     package var epoch: Int64
+    /// The batch's commit; nil unless this is the batch's last record.
     package var commit: Commit?
 
+    /// The header with the epoch, which each record has.
     private static let epochHeader = "e"
-    private static let endHeader = "b"
+    /// The header of a batch's last record: the next offset, a blank, and the metadata.
+    private static let commitHeader = "b"
+    /// The header of a batch's last record with the changed rows.
     private static let rowsHeader = "r"
 
     package init(epoch: Int64, commit: Commit? = nil) {
@@ -40,8 +44,8 @@ package struct BatchHeader: Equatable, Sendable {
         guard let text = record.header(Self.epochHeader), let epoch = Int64(String(decoding: text, as: UTF8.self))
         else { return nil }
         self.epoch = epoch
-        guard let line = record.header(Self.endHeader) else { return }
-        let words = String(decoding: line, as: UTF8.self).split(
+        guard let commitText = record.header(Self.commitHeader) else { return }
+        let words = String(decoding: commitText, as: UTF8.self).split(
             separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         guard words.count == 2, let nextOffset = Int64(words[0]) else { return }
         self.commit = Commit(
@@ -52,7 +56,7 @@ package struct BatchHeader: Equatable, Sendable {
     package var headers: [KafkaHeader] {
         var headers = [KafkaHeader(name: Self.epochHeader, text: "\(self.epoch)")]
         guard let commit = self.commit else { return headers }
-        headers.append(KafkaHeader(name: Self.endHeader, text: "\(commit.nextOffset) \(commit.metadata)"))
+        headers.append(KafkaHeader(name: Self.commitHeader, text: "\(commit.nextOffset) \(commit.metadata)"))
         if !commit.rows.isEmpty { headers.append(KafkaHeader(name: Self.rowsHeader, value: commit.rows)) }
         return headers
     }

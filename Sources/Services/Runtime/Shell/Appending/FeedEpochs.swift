@@ -2,7 +2,7 @@
 package import KafkaClient
 internal import PlazaModel
 
-/// The claims of a feed partition, and the offset of the first batch whose rows are not in the state topic.
+/// The claims of a feed partition, and the offset of its last checkpoint.
 ///
 /// They are stored as the last line of the metadata of the inbox partition's committed offset.
 package struct FeedEpochs: Equatable, Sendable {
@@ -15,24 +15,28 @@ package struct FeedEpochs: Equatable, Sendable {
 
     /// The last claims, oldest first.
     package private(set) var claims: [Claim] = []
-    /// The state topic includes the rows of all batches before this offset.
-    package var start: Int64 = 0
+    /// The offset in the feed partition before which the state topic includes the rows of all batches.
+    ///
+    /// This is true of stored claims, because they are stored only together with a checkpoint. Between two checkpoints
+    /// the owner already advances the offset with each batch that it appends.
+    package var checkpointOffset: Int64 = 0
 
-    /// How many claims are stored: more than the takeovers that may happen after the offset at which a reader starts.
+    /// How many claims are stored: more than the number of takeovers since the oldest offset that a reader starts at.
     private static let maxClaims = 8
     private static let linePrefix: Character = "@"
 
-    /// Creates an empty list of claims; the state topic includes the rows of all batches before `start`.
-    package init(start: Int64 = 0) { self.start = start }
+    /// Creates an empty list of claims; the state topic includes the rows of all batches before
+    /// `checkpointOffset`.
+    package init(checkpointOffset: Int64 = 0) { self.checkpointOffset = checkpointOffset }
 
     /// Parses the claims in an offset's metadata; nil if the metadata has none, because nothing was ever appended.
     package init?(metadata: String) {
         guard let line = metadata.split(separator: "\n").last, line.first == Self.linePrefix else { return nil }
         let words = line.dropFirst().split(separator: " ")
-        guard let start = words.first.flatMap({ Int64($0) }), FeedPosition.validNumbers.contains(start) else {
-            return nil
-        }
-        self.start = start
+        guard let checkpointOffset = words.first.flatMap({ Int64($0) }),
+            FeedPosition.validNumbers.contains(checkpointOffset)
+        else { return nil }
+        self.checkpointOffset = checkpointOffset
         for word in words.dropFirst() {
             let numbers = word.split(separator: ":").compactMap { Int64($0) }
             guard numbers.count == 2, numbers.allSatisfy(FeedPosition.validNumbers.contains) else { return nil }
@@ -40,17 +44,17 @@ package struct FeedEpochs: Equatable, Sendable {
         }
     }
 
-    /// The claims encoded as one line of metadata: `@start epoch:offset …`.
+    /// The claims encoded as one line of metadata: `@checkpointOffset epoch:offset …`.
     package var line: String {
         String(Self.linePrefix)
-            + ([String(self.start)] + self.claims.map { "\($0.epoch):\($0.offset)" }).joined(separator: " ")
+            + ([String(self.checkpointOffset)] + self.claims.map { "\($0.epoch):\($0.offset)" }).joined(separator: " ")
     }
 
     /// Adds the newest claim; the state topic must include the rows of all batches before it.
     package mutating func add(epoch: Int64, offset: Int64) {
         self.claims.append(Claim(epoch: epoch, offset: offset))
         if self.claims.count > Self.maxClaims { self.claims.removeFirst() }
-        self.start = offset + 1
+        self.checkpointOffset = offset + 1
     }
 
     /// The epoch of the last claim before `offset`; `Int64.min` if no such claim is known.
@@ -65,26 +69,26 @@ package enum AppendedFeed {
     package static let group = "barrage"
 
     private static let inbox = PlazaTopic.barrageInbox
-    /// How long the query for the group's offset may take; short, because the caller cannot deliver other feeds while
-    /// it is blocked.
+    /// How long the query for the group's offset may take; short, because the query blocks the caller, which cannot
+    /// deliver other feeds meanwhile.
     private static let timeout: Duration = .milliseconds(250)
 
     /// Creates a consumer that queries the group's committed offsets without joining the group.
     ///
-    /// A consumer that reads committed would block while a transaction is open. This one reads uncommitted: the last
-    /// committed checkpoint is sufficient.
+    /// With the isolation level `committed`, the query would block while a transaction is open. The level is therefore
+    /// `uncommitted`: the last committed checkpoint is sufficient.
     ///
     /// - Parameters:
     ///   - settings: the brokers' addresses and the client id.
     ///   - mode: the broker's mode; feeds on the in-memory broker have no claims.
     /// - Returns: the consumer to pass to `batchFilter`, connected to the group's coordinator; nil in embedded mode.
     /// - Throws: `KafkaError` when the coordinator does not answer.
-    package static func checkpointClient(_ settings: KafkaSettings, mode: KafkaMode) throws(KafkaError)
+    package static func makeCheckpointClient(_ settings: KafkaSettings, mode: KafkaMode) throws(KafkaError)
         -> KafkaConsumer?
     {
         guard mode == .full else { return nil }
         let client = try KafkaConsumer(settings, group: Self.group, isolation: .uncommitted)
-        _ = try client.committed([TopicPartition(Self.inbox.rawValue, 0)], timeout: .seconds(5))
+        _ = try client.committedOffsets(of: [TopicPartition(Self.inbox.rawValue, 0)], timeout: .seconds(5))
         return client
     }
 
@@ -93,19 +97,19 @@ package enum AppendedFeed {
     /// - Parameters:
     ///   - partition: the partition's number.
     ///   - offset: the first offset that the caller needs.
-    ///   - checkpoints: the consumer that `checkpointClient` returned.
-    /// - Returns: the filter, and the offset at which reading must start: `offset`, or the last checkpoint if that is
-    ///   earlier, so that no claim after the checkpoint is missed.
+    ///   - checkpointClient: the consumer that `makeCheckpointClient` returned.
+    /// - Returns: the filter, and the offset at which reading must start: `offset`, or the last checkpoint if the
+    ///   checkpoint is earlier. Reading from the checkpoint finds all claims after it.
     /// - Throws: `KafkaError` when the coordinator does not answer; the call may be repeated.
     package static func batchFilter(
-        of partition: Int32, from offset: Int64, checkpoints: KafkaConsumer?
+        of partition: Int32, from offset: Int64, checkpointClient: KafkaConsumer?
     ) throws(KafkaError) -> (filter: BatchFilter, start: Int64) {
         let partition = TopicPartition(Self.inbox.rawValue, partition)
-        let committed = try checkpoints?.committed([partition], timeout: Self.timeout) ?? [:]
+        let committed = try checkpointClient?.committedOffsets(of: [partition], timeout: Self.timeout) ?? [:]
         guard let metadata = (committed[partition] ?? nil)?.metadata, let claims = FeedEpochs(metadata: metadata) else {
             return (BatchFilter(), offset)
         }
-        let start = min(offset, claims.start)
+        let start = min(offset, claims.checkpointOffset)
         return (BatchFilter(epoch: claims.epoch(before: start)), start)
     }
 }

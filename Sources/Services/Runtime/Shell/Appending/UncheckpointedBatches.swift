@@ -5,10 +5,11 @@ internal import PlazaModel
 /// The batches between a partition's last checkpoint and its new owner's claim; the new owner restores rows from them.
 struct UncheckpointedBatches {
     let topic: PlazaTopic
-    /// The offset at which reading starts: the last checkpoint.
-    let start: Int64
+    /// The offset of the last checkpoint, at which reading starts.
+    let checkpointOffset: Int64
     /// The claims of the last checkpoint, and the new owner's claim once its record has been read.
     private(set) var claims: FeedEpochs
+    /// The new owner's epoch.
     private let epoch: Int64
     private var filter: BatchFilter
     private var commits: [BatchHeader.Commit] = []
@@ -17,12 +18,12 @@ struct UncheckpointedBatches {
     ///
     /// - Parameters:
     ///   - topic: the topic to which the batches were appended.
-    ///   - claims: the claims in the last checkpoint; it may be empty except for `start`.
-    ///   - epoch: the new owner's epoch; its claim has a higher offset than `claims.start`.
+    ///   - claims: the claims in the last checkpoint; there may be none, but `checkpointOffset` is set.
+    ///   - epoch: the new owner's epoch; its claim has a higher offset than the checkpoint.
     init(_ topic: PlazaTopic, after claims: FeedEpochs, claimedBy epoch: Int64) {
         self.topic = topic
-        self.start = claims.start
-        self.filter = BatchFilter(epoch: claims.epoch(before: claims.start))
+        self.checkpointOffset = claims.checkpointOffset
+        self.filter = BatchFilter(epoch: claims.epoch(before: claims.checkpointOffset))
         self.claims = claims
         self.epoch = epoch
     }

@@ -7,10 +7,10 @@ package import PlazaModel
 internal import PlazaWire
 internal import Synchronization
 
-/// Maintains the table of all apps' settings from the topic `apps`, on a dedicated thread, for machines that need it.
+/// Maintains the table of all apps' settings from the topic `apps`, on a dedicated thread.
 ///
-/// The machine's shell starts only after the whole topic has been read once. Each batch then uses the settings that
-/// were current when the batch began.
+/// The shell of a machine that needs the settings starts only after the whole topic has been read once. Each batch then
+/// uses the settings that were current when the batch began.
 package final class AppTableFollower: ServiceComponent {
     package let name = "apps"
     private let log: Log
@@ -34,8 +34,10 @@ package final class AppTableFollower: ServiceComponent {
     /// May be called from any thread.
     package var snapshot: AppTable { self.table.withLock { $0 } }
 
+    /// Whether the whole topic has been read once.
     package var isReady: Bool { self.isLoaded.load(ordering: .acquiring) }
 
+    /// Whether a turn of the follower has begun within the last 30 seconds.
     package var isLive: Bool {
         MonotonicClock.now - max(self.createdAt, self.follower.lastTurnAt) < .seconds(30)
     }

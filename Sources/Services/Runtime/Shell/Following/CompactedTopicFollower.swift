@@ -5,15 +5,16 @@ package import PlazaModel
 
 /// Receives the records that a `CompactedTopicFollower` reads, to maintain the latest value of each key.
 ///
-/// All methods are called on the follower's thread.
+/// All methods are called on the follower's thread. The follower runs in turns: each turn polls once and passes on the
+/// records of that poll.
 package protocol CompactedTopicSubscriber: AnyObject {
-    /// Returns further partitions that the same consumer shall read, with the start offset of each.
+    /// Returns further partitions that the same consumer must read, with the start offset of each.
     func additionalPartitions(_ consumer: KafkaConsumer) throws(KafkaError) -> [TopicPartition: Int64]
 
     /// Whether `topicsLoaded` is called only after this topic has been read to its end.
     func mustLoadFirst(topic: String) -> Bool
 
-    /// Does what is due before the poll of each turn.
+    /// Called before the poll of each turn.
     ///
     /// - Returns: how long this poll may wait for a record.
     func preparePoll() -> Duration
@@ -21,14 +22,13 @@ package protocol CompactedTopicSubscriber: AnyObject {
     /// Called for each record; records of one partition arrive in order.
     func recordReceived(_ record: IncomingRecord)
 
-    /// Called when every partition of the topics for which `mustLoadFirst` is true has been read to its end; once for
-    /// each consumer.
+    /// Called once for each consumer, when all topics for which `mustLoadFirst` is true have been read to their ends.
     func topicsLoaded()
 
     /// Called at the end of each turn, after its records have been received.
     func turnFinished()
 
-    /// Called after an error that makes the consumer unusable; a new consumer then reads everything again.
+    /// Called after an error that makes the consumer unusable. A new consumer then reads all topics again.
     func readFailed(_ error: KafkaError)
 }
 
@@ -83,16 +83,16 @@ package final class CompactedTopicFollower: Sendable {
     private func read(_ consumer: KafkaConsumer, _ subscriber: some CompactedTopicSubscriber) throws(KafkaError) {
         let offsets = try self.startOffsets(consumer, subscriber)
         try consumer.assign(offsets)
-        var unread = Set(offsets.keys.filter { subscriber.mustLoadFirst(topic: $0.topic) })
+        var unreadPartitions = Set(offsets.keys.filter { subscriber.mustLoadFirst(topic: $0.topic) })
         var records: [IncomingRecord] = []
         while self.loop.beginTurn() {
             records.removeAll(keepingCapacity: true)
             let outcome = try consumer.poll(
                 max: self.maxRecords, timeout: subscriber.preparePoll(), into: &records)
             for record in records { subscriber.recordReceived(record) }
-            if !unread.isEmpty {
-                unread.subtract(outcome.ends.keys)
-                if unread.isEmpty { subscriber.topicsLoaded() }
+            if !unreadPartitions.isEmpty {
+                unreadPartitions.subtract(outcome.reachedEnds.keys)
+                if unreadPartitions.isEmpty { subscriber.topicsLoaded() }
             }
             subscriber.turnFinished()
         }
@@ -102,7 +102,7 @@ package final class CompactedTopicFollower: Sendable {
         _ consumer: KafkaConsumer, _ subscriber: some CompactedTopicSubscriber
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         // Without the topic's metadata the first fetch is delayed by up to a second.
-        for topic in self.topics { _ = try consumer.topicMetadata(topic.rawValue, timeout: .seconds(10)) }
+        for topic in self.topics { _ = try consumer.loadTopicMetadata(topic.rawValue, timeout: .seconds(10)) }
         var offsets = try subscriber.additionalPartitions(consumer)
         for topic in self.topics {
             for number in 0..<Int32(self.partitions) {

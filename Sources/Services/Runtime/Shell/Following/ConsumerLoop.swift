@@ -15,7 +15,7 @@ package final class ConsumerLoop: Sendable {
     /// Signalled by `stop`, to end the pause after an error early.
     private let stopped = WakeSignal()
     private let waker = Locked<ConsumerWaker?>(nil)
-    private let lastTurn = Atomic<Int64>(0)
+    private let lastTurnMilliseconds = Atomic<Int64>(0)
 
     /// The pause between an error and the next consumer.
     private static let retryPause = Duration.milliseconds(200)
@@ -30,10 +30,14 @@ package final class ConsumerLoop: Sendable {
         self.fetchWait = fetchWait
     }
 
-    /// When the last turn began, by the monotonic clock; zero before the first turn.
-    package var lastTurnAt: MonotonicTime { MonotonicTime(milliseconds: self.lastTurn.load(ordering: .relaxed)) }
+    /// When the last turn of `read`'s polling loop began, by the monotonic clock; zero before the first turn.
+    package var lastTurnAt: MonotonicTime {
+        MonotonicTime(milliseconds: self.lastTurnMilliseconds.load(ordering: .relaxed))
+    }
 
-    /// Calls `read` with a consumer until `stop` is called; after an error calls it again with a new consumer.
+    /// Calls `read` with a consumer until `stop` is called.
+    ///
+    /// After an error `read` is called again with a new consumer.
     ///
     /// - Parameters:
     ///   - read: polls the consumer in a loop for as long as `beginTurn` returns true.
@@ -53,11 +57,11 @@ package final class ConsumerLoop: Sendable {
         }
     }
 
-    /// Records the start of a turn; `read` calls it before each poll.
+    /// Records the start of a turn; `read` calls this method before each poll.
     ///
     /// - Returns: false when `read` must return.
     package func beginTurn() -> Bool {
-        self.lastTurn.store(MonotonicClock.milliseconds, ordering: .relaxed)
+        self.lastTurnMilliseconds.store(MonotonicClock.milliseconds, ordering: .relaxed)
         return !self.isStopping.load(ordering: .acquiring)
     }
 
@@ -83,7 +87,7 @@ package final class ConsumerLoop: Sendable {
     /// - Parameters:
     ///   - error: the error that made the consumer unusable.
     ///   - message: the log message; it names what cannot be read.
-    ///   - isStarting: true before the service serves any client; transient errors are then logged at level info.
+    ///   - isStarting: whether the service does not serve clients yet; transient errors are then logged at level info.
     ///   - log: the log to write to.
     package static func logFailure(
         _ error: KafkaError, _ message: StaticString, isStarting: Bool, in log: Log

@@ -12,21 +12,24 @@ struct OpsRoutes: Sendable {
         { request, responder in responder.complete(self.respond(to: request)) }
     }
 
+    /// The response to a request of a probe or of a metrics collector.
     func respond(to request: HTTPRequest) -> HTTPResponse {
         guard request.method == .get || request.method == .head else {
             return .text("only GET is answered here\n", status: 405)
         }
         switch request.path {
         case "/livez":
-            let names = self.host.hungComponents
-            return names.isEmpty
-                ? .text("alive\n") : .text("hangs: \(names.joined(separator: ", "))\n", status: 503)
+            let hungComponents = self.host.hungComponents
+            return hungComponents.isEmpty
+                ? .text("alive\n") : .text("hangs: \(hungComponents.joined(separator: ", "))\n", status: 503)
         case "/readyz":
-            let waiting = self.host.unreadyComponents
-            let hung = self.host.hungComponents
+            let unreadyComponents = self.host.unreadyComponents
+            let hungComponents = self.host.hungComponents
             var problems: [String] = []
-            if !waiting.isEmpty { problems.append("waits for: \(waiting.joined(separator: ", "))") }
-            if !hung.isEmpty { problems.append("makes no progress: \(hung.joined(separator: ", "))") }
+            if !unreadyComponents.isEmpty { problems.append("waits for: \(unreadyComponents.joined(separator: ", "))") }
+            if !hungComponents.isEmpty {
+                problems.append("makes no progress: \(hungComponents.joined(separator: ", "))")
+            }
             return problems.isEmpty
                 ? .text("ready\n") : .text("\(problems.joined(separator: "; "))\n", status: 503)
         case "/metrics":

@@ -6,7 +6,7 @@ package import Settings
 
 /// The process's environment variables.
 package enum ProcessEnvironment {
-    /// All of them.
+    /// All variables, by name.
     package static var all: [String: String] { ProcessInfo.processInfo.environment }
 }
 

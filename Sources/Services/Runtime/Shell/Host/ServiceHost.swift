@@ -17,9 +17,10 @@ package final class ServiceHost: Sendable {
     /// Records spans, if there is a collector.
     package let tracer: Tracer
     private let exporter: SpanExporter?
-    private let shared = Locked(Shared())
+    private let state = Locked(State())
 
-    private struct Shared {
+    /// The state that the main thread, the components' thread and the ops port share.
+    private struct State {
         var components: [any ServiceComponent] = []
         var hasStarted = false
         var isStopping = false
@@ -29,9 +30,9 @@ package final class ServiceHost: Sendable {
         self.settings = settings
         self.log = Log(service: service, level: settings.logLevel).with([.process: .string(settings.instance)])
         self.metrics = MetricsRegistry()
-        let tracer = settings.traces == nil ? Tracer.off : Tracer(share: traceShare)
+        let tracer = settings.collectorURL == nil ? Tracer.off : Tracer(share: traceShare)
         self.tracer = tracer
-        self.exporter = settings.traces.map { [log, metrics] collector in
+        self.exporter = settings.collectorURL.map { [log, metrics] collector in
             SpanExporter(
                 tracer, collector: collector, service: service, instance: settings.instance, log: log, metrics: metrics)
         }
@@ -52,23 +53,24 @@ package final class ServiceHost: Sendable {
     ///   - service: the program's name.
     ///   - summary: one sentence about the service, for `--help`.
     ///   - backendRequests: the requests that the service sends to apps' backends.
-    ///   - extra: declares and reads the service's own settings.
-    ///   - traceShare: which part of the calls without a trace begins one, 0 to 1; only gateways get such calls.
+    ///   - readOwnSettings: declares and reads the settings that only this service has.
+    ///   - traceShare: the share, from 0 to 1, of the calls without a trace for which a trace begins; only gateways get
+    ///     such calls.
     ///   - check: reports invalid combinations of settings, before anything is started.
     ///   - build: creates the service's components; called once the topics exist.
     /// - Returns: the process's exit status.
-    package static func run<Extra: Sendable>(
+    package static func run<OwnSettings: Sendable>(
         _ service: String, summary: String, backendRequests: AppsDocument.BackendRequests = .none,
-        settings extra: (inout SettingsReader) -> Extra,
-        traceShare: (Extra) -> Double = { _ in 0 },
+        settings readOwnSettings: (inout SettingsReader) -> OwnSettings,
+        traceShare: (OwnSettings) -> Double = { _ in 0 },
         check: (ServiceSettings, inout SettingsReader) -> Void = { _, _ in },
-        build: @escaping @Sendable (ServiceHost, Extra) throws -> [any ServiceComponent]
+        build: @escaping @Sendable (ServiceHost, OwnSettings) throws -> [any ServiceComponent]
     ) -> Int32 {
         var reader = SettingsReader(
             program: service, summary: summary, arguments: Array(CommandLine.arguments.dropFirst()),
             environment: ProcessEnvironment.all)
         let settings = ServiceSettings(&reader, service: service, backendRequests: backendRequests)
-        let own = extra(&reader)
+        let ownSettings = readOwnSettings(&reader)
         check(settings, &reader)
         do {
             try reader.finish()
@@ -78,8 +80,8 @@ package final class ServiceHost: Sendable {
         }
         // The signals are blocked before any thread is made, so that only `signals.wait()` below receives them.
         let signals = StopSignals()
-        let host = ServiceHost(settings, service: service, traceShare: traceShare(own))
-        return host.run(signals) { host in try build(host, own) }
+        let host = ServiceHost(settings, service: service, traceShare: traceShare(ownSettings))
+        return host.run(signals) { host in try build(host, ownSettings) }
     }
 
     /// Runs a service that has no settings of its own until SIGTERM or SIGINT.
@@ -102,9 +104,9 @@ package final class ServiceHost: Sendable {
             return 1
         }
         self.log.info("started", [.port: .int(Int(server.port))])
-        let failed = Locked(false)
+        let hasFailed = Locked(false)
         let fail: @Sendable () -> Void = {
-            failed.withLock { $0 = true }
+            hasFailed.withLock { $0 = true }
             signals.raise()
         }
         let worker = DedicatedThread("service") { [self] in
@@ -117,18 +119,18 @@ package final class ServiceHost: Sendable {
         }
         let tracing = self.exporter.map { exporter in DedicatedThread("traces") { exporter.run() } }
         signals.wait()
-        let components = self.shared.withLock { shared in
-            shared.isStopping = true
-            return shared.components
+        let components = self.state.withLock { state in
+            state.isStopping = true
+            return state.components
         }
         for component in components { component.stop() }
-        let drained = worker.join(timeout: .milliseconds(self.settings.drainMilliseconds + 1000))
+        let isDrained = worker.join(timeout: .milliseconds(self.settings.drainMilliseconds + 1000))
         self.exporter?.stop()
-        // Spans are not worth a longer stop.
+        // Unsent spans must not delay the stop any longer.
         _ = tracing?.join(timeout: .seconds(1))
         server.stop()
-        self.log.info("stopped", [.reason: drained ? "drained" : "cut off"])
-        return failed.withLock { $0 } ? 1 : 0
+        self.log.info("stopped", [.reason: isDrained ? "drained" : "cut off"])
+        return hasFailed.withLock { $0 } ? 1 : 0
     }
 
     /// Sets up the topics, runs the components, and waits for all of them to end.
@@ -138,18 +140,18 @@ package final class ServiceHost: Sendable {
         try TopicSetup(self.settings, self.log).run { [self] in self.isStopping }
         guard !self.isStopping else { return }
         let components = try build(self)
-        let isStopping = self.shared.withLock { shared in
-            shared.components = components
-            shared.hasStarted = true
-            return shared.isStopping
+        let isStopping = self.state.withLock { state in
+            state.components = components
+            state.hasStarted = true
+            return state.isStopping
         }
         if isStopping { for component in components { component.stop() } }
         let threads = components.map { component in
             DedicatedThread(component.name) { [self] in
                 component.run()
                 guard !self.isStopping else { return }
-                // The component has logged the cause. Without it the process would never become ready, so the process
-                // exits and can be restarted.
+                // The component has logged the cause. Without the component the process would never become ready.
+                // The process therefore exits, so that its supervisor can restart it.
                 self.log.error("a part of the service has ended", [.reason: .string(component.name)])
                 fail()
             }
@@ -157,11 +159,11 @@ package final class ServiceHost: Sendable {
         for thread in threads { thread.join() }
     }
 
-    private var isStopping: Bool { self.shared.withLock { $0.isStopping } }
+    private var isStopping: Bool { self.state.withLock { $0.isStopping } }
 
-    /// The names of the components that are not ready, for `/readyz`; `kafka` before any component was started.
+    /// The names of the components that are not ready, for `/readyz`; only `kafka` before the components are started.
     var unreadyComponents: [String] {
-        let (components, hasStarted, isStopping) = self.shared.withLock {
+        let (components, hasStarted, isStopping) = self.state.withLock {
             ($0.components, $0.hasStarted, $0.isStopping)
         }
         if isStopping { return ["stopping"] }
@@ -169,15 +171,15 @@ package final class ServiceHost: Sendable {
     }
 
     /// The names of the components whose loops hang, for `/livez`.
-    var hungComponents: [String] { self.shared.withLock { $0.components }.filter { !$0.isLive }.map(\.name) }
+    var hungComponents: [String] { self.state.withLock { $0.components }.filter { !$0.isLive }.map(\.name) }
 }
 
 extension ServiceHost {
     /// Creates the shell of one of this service's machines.
-    package func shell(_ spec: MachineSpec) -> MachineShell {
+    package func makeShell(_ spec: MachineSpec) -> MachineShell {
         MachineShell(spec, settings: self.shellSettings, log: self.log, metrics: self.metrics)
     }
 
     /// Creates a follower of the apps' settings, for machines of this service.
-    package func appTable() -> AppTableFollower { AppTableFollower(self.shellSettings, log: self.log) }
+    package func makeAppTableFollower() -> AppTableFollower { AppTableFollower(self.shellSettings, log: self.log) }
 }

@@ -9,14 +9,19 @@ package import Settings
 
 /// The settings that every service has (docs/OPERATING.md).
 package struct ServiceSettings: Sendable {
+    /// The addresses of the brokers to connect to first: `HOST:PORT`, separated by commas.
     package var brokers: String
     /// How connections to the brokers are secured.
     package var kafkaSecurity: KafkaSecurity
+    /// The name of this process, which is unique in the cluster.
     package var instance: String
+    /// The address at which this process listens for clients.
     package var host: String
+    /// The address and port of `livez`, `readyz` and `metrics`.
     package var opsHost: String
     package var opsPort: Int
     package var partitions: Int
+    /// The replication factor of the topics that this process creates.
     package var replication: Int
     package var mode: KafkaMode
     /// The bytes of the apps file: keys, policies and webhooks of each app.
@@ -28,7 +33,7 @@ package struct ServiceSettings: Sendable {
     package var logLevel: LogLevel
     package var drainMilliseconds: Int
     /// The collector that gets spans; nil: tracing is off.
-    package var traces: String?
+    package var collectorURL: String?
 
     /// Declares and reads the settings; the reader's `finish()` reports invalid ones.
     ///
@@ -53,9 +58,9 @@ package struct ServiceSettings: Sendable {
             help: "Partitions of every topic. Chosen when a cluster is made; never changes.")
         self.replication = reader.int(
             "replication", default: 1, range: 1...9, help: "Copies of every partition, when this process makes topics.")
-        let path = reader.optionalString(
+        let appsPath = reader.optionalString(
             "apps", placeholder: "FILE", help: "The apps' keys, policies and hooks, as JSON.")
-        let inline = reader.optionalString(
+        let inlineJSON = reader.optionalString(
             "apps-json", placeholder: "JSON", isSecret: true, help: "The same, given directly instead of a file.")
         reader.section("Process")
         self.host = reader.string(
@@ -70,34 +75,34 @@ package struct ServiceSettings: Sendable {
         self.drainMilliseconds = reader.milliseconds(
             "drain-milliseconds", default: 1500, range: 0...60_000,
             help: "How long a stop may take before what is left is cut off.")
-        self.traces = reader.optionalString(
+        self.collectorURL = reader.optionalString(
             "traces", placeholder: "URL",
             help: "A collector of traces (OTLP/HTTP in JSON), such as http://127.0.0.1:4318. Without one: no traces.")
-        if let traces, !traces.hasPrefix("http://"), !traces.hasPrefix("https://") {
-            reader.reject("traces", value: traces, remedy: "give an address that begins with http:// or https://")
+        if let collectorURL, !collectorURL.hasPrefix("http://"), !collectorURL.hasPrefix("https://") {
+            reader.reject("traces", value: collectorURL, remedy: "give an address that begins with http:// or https://")
         }
         self.apps = []
         var hasInvalidApps = false
-        if path != nil, inline != nil {
+        if appsPath != nil, inlineJSON != nil {
             reader.reject("apps-json", value: nil, remedy: AppsDocument.onlyOneSourceAdvice)
             hasInvalidApps = true
         }
-        self.appsOption = inline == nil ? "apps" : "apps-json"
+        self.appsOption = inlineJSON == nil ? "apps" : "apps-json"
         // The inline JSON contains secret keys, so error messages must not quote it.
-        let origin = inline == nil ? path : nil
-        if let inline {
-            self.apps = Array(inline.utf8)
-        } else if let path {
+        let quotableValue = inlineJSON == nil ? appsPath : nil
+        if let inlineJSON {
+            self.apps = Array(inlineJSON.utf8)
+        } else if let appsPath {
             do {
-                self.apps = [UInt8](try Data(contentsOf: URL(filePath: path)))
+                self.apps = [UInt8](try Data(contentsOf: URL(filePath: appsPath)))
             } catch {
-                reader.reject("apps", value: path, remedy: "give a file that can be read")
+                reader.reject("apps", value: appsPath, remedy: "give a file that can be read")
                 hasInvalidApps = true
             }
         }
         let validationErrors = AppsDocument.validationErrors(in: self.apps, sending: backendRequests)
         for validationError in validationErrors {
-            reader.reject(self.appsOption, value: origin, remedy: validationError)
+            reader.reject(self.appsOption, value: quotableValue, remedy: validationError)
         }
         self.hasInvalidApps = hasInvalidApps || !validationErrors.isEmpty
     }
@@ -105,7 +110,7 @@ package struct ServiceSettings: Sendable {
     /// The policies in the apps file, which was validated when it was read.
     package var policies: Policies {
         var policies: [AppID: AppPolicy] = [:]
-        for (app, entry) in Self.file(of: self.apps) {
+        for (app, entry) in Self.entries(in: self.apps) {
             var policy = entry.policy ?? AppPolicy()
             policy.hasWebhooks = entry.hasWebhooks
             policies[app] = policy
@@ -114,7 +119,7 @@ package struct ServiceSettings: Sendable {
     }
 
     /// The webhook configuration of each app that has one.
-    package var hooks: [AppID: AppHooks] { Self.file(of: self.apps).compactMapValues(\.hooks) }
+    package var hooks: [AppID: AppHooks] { Self.entries(in: self.apps).compactMapValues(\.hooks) }
 
     /// The settings that all Kafka clients of this process share.
     package func kafka(log: Log) -> KafkaSettings {
@@ -122,13 +127,14 @@ package struct ServiceSettings: Sendable {
             brokers: self.brokers, clientID: self.instance, security: self.kafkaSecurity,
             maxMessageBytes: PlazaTopic.maxMessageBytes
         ) { level, facility, text in
-            let line: KeyValuePairs<LogKey, LogValue> = [.reason: .string(facility), .detail: .string(text)]
-            if level <= .error { log.warning("kafka client", line) } else { log.debug("kafka client", line) }
+            let fields: KeyValuePairs<LogKey, LogValue> = [.reason: .string(facility), .detail: .string(text)]
+            if level <= .error { log.warning("kafka client", fields) } else { log.debug("kafka client", fields) }
         }
     }
 
-    private static func file(of apps: [UInt8]) -> [AppID: AppsDocument.App] {
-        let file = (try? AppsDocument(json: apps))?.apps ?? [:]
-        return Dictionary(file.map { (AppID($0.key), $0.value) }, uniquingKeysWith: { $1 })
+    /// The entries of the apps file; empty if the file is invalid.
+    private static func entries(in appsFile: [UInt8]) -> [AppID: AppsDocument.App] {
+        let entries = (try? AppsDocument(json: appsFile))?.apps ?? [:]
+        return Dictionary(entries.map { (AppID($0.key), $0.value) }, uniquingKeysWith: { $1 })
     }
 }

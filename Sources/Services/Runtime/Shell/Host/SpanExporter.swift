@@ -5,25 +5,27 @@ package import Observability
 
 /// Sends a tracer's spans to a collector, by OTLP over HTTP in JSON.
 ///
-/// There is one request at a time. A batch that a collector does not take is dropped and counted: spans are for people,
-/// and memory is for viewers.
+/// At most one request is in flight. Spans must not accumulate while the collector is unavailable. A batch that the
+/// collector does not accept is therefore dropped and counted.
 package final class SpanExporter: Sendable {
     private let tracer: Tracer
     private let url: String
     private let service: String
     private let instance: String
     private let log: Log
-    private let client = HTTPClient(limit: 1)
+    private let client = HTTPClient(maxOpenRequests: 1)
     private let isStopping = Locked(false)
     private let sent: Counter
     private let dropped: Counter
     private let failed: Counter
 
-    /// The longest pause between two requests while there are spans.
+    /// The longest wait for further spans before an incomplete batch is sent.
     private static let interval: Duration = .seconds(1)
     /// How long a collector may take for a request.
     private static let timeout: Duration = .seconds(5)
 
+    /// Creates an exporter; `run` starts it.
+    ///
     /// - Parameters:
     ///   - tracer: the tracer whose spans are sent.
     ///   - collector: the collector's address, with or without the path `/v1/traces`.
@@ -39,21 +41,21 @@ package final class SpanExporter: Sendable {
         self.service = service
         self.instance = instance
         self.log = log
-        func counter(_ fate: String) -> Counter {
+        func counter(fate: String) -> Counter {
             metrics.counter(MetricNames.Traces.spans, help: "Spans, by what became of them.", labels: ["fate": fate])
         }
-        self.sent = counter("sent")
-        self.dropped = counter("dropped")
-        self.failed = counter("failed")
+        self.sent = counter(fate: "sent")
+        self.dropped = counter(fate: "dropped")
+        self.failed = counter(fate: "failed")
     }
 
-    /// The address of requests: a collector's address without a path gets OTLP's.
+    /// The address to which requests are sent: the collector's address, with OTLP's path appended if it is missing.
     package static func address(_ collector: String) -> String {
         let base = collector.hasSuffix("/") ? String(collector.dropLast()) : collector
         return base.hasSuffix(OTLPSpans.path) ? base : base + OTLPSpans.path
     }
 
-    /// Sends spans until `stop`, and then those that are left, in one request each batch.
+    /// Sends spans until `stop` is called, then sends the remaining spans and returns.
     package func run() {
         let thread = DedicatedThread("traces-http") { [client] in client.run() }
         while !self.isStopping.withLock({ $0 }) {
@@ -65,7 +67,7 @@ package final class SpanExporter: Sendable {
         thread.join()
     }
 
-    /// Makes `run` return after at most the timeout of a request.
+    /// Makes `run` return after it has sent the remaining spans.
     package func stop() {
         self.isStopping.withLock { $0 = true }
         self.tracer.wakeUp()
@@ -73,7 +75,7 @@ package final class SpanExporter: Sendable {
 
     /// Sends one batch and waits for the collector.
     ///
-    /// - Returns: whether a full batch was taken, so that more spans may wait.
+    /// - Returns: whether the batch was full, in which case further spans may be waiting.
     private func sendBatch() -> Bool {
         self.dropped.add(self.tracer.takeDropped())
         let spans = self.tracer.takeBatch()
@@ -81,16 +83,16 @@ package final class SpanExporter: Sendable {
         let post = HTTPPost(
             url: self.url, headers: [],
             body: OTLPSpans.body(spans, service: self.service, instance: self.instance), timeout: Self.timeout)
-        let answer = ConditionVariable<HTTPResult?>(nil)
-        self.client.send(post) { result in answer.update { $0 = result } }
+        let response = ConditionVariable<HTTPResult?>(nil)
+        self.client.send(post) { result in response.update { $0 = result } }
         // The client ends each request within its timeout.
-        switch answer.wait(for: { $0 }) {
+        switch response.wait(for: { $0 }) {
         case .answered(let status, _) where (200..<300).contains(status): self.sent.add(spans.count)
         case .answered(let status, _): self.fail(spans.count, "status \(status)")
         case .failed(let error): self.fail(spans.count, "\(error)")
         case nil: self.fail(spans.count, "no answer")
         }
-        return spans.count == Tracer.batch
+        return spans.count == Tracer.batchSize
     }
 
     private func fail(_ count: Int, _ reason: String) {

@@ -17,25 +17,26 @@ struct TopicSetup {
     /// Retries until the topics exist or `isStopping` returns true; the pause between attempts doubles up to one
     /// second.
     ///
-    /// - Throws: an error that only the operator can correct, such as a rejected password; further attempts would fill
-    ///   the brokers' logs and may lock the user out.
+    /// - Throws: an error that only the operator can correct, such as a rejected password. Further attempts would fill
+    ///   the brokers' logs, and brokers may lock the user out.
     func run(isStopping: () -> Bool) throws {
-        var pause: Int64 = 50
+        var pauseMilliseconds: Int64 = 50
         var hasLogged = false
         while !isStopping() {
             do {
-                return try self.attempt()
+                return try self.createAndCheckTopics()
             } catch {
                 if error.needsOperator || error.kind == .fatal { throw error }
                 if !hasLogged { self.log.warning("waiting for Kafka", [.detail: .string(error.description)]) }
                 hasLogged = true
-                DedicatedThread.sleep(for: .milliseconds(pause))
-                pause = min(2 * pause, 1000)
+                DedicatedThread.sleep(for: .milliseconds(pauseMilliseconds))
+                pauseMilliseconds = min(2 * pauseMilliseconds, 1000)
             }
         }
     }
 
-    private func attempt() throws(KafkaError) {
+    /// Creates missing topics, and checks the topics' message sizes and numbers of partitions.
+    private func createAndCheckTopics() throws(KafkaError) {
         let admin = try KafkaAdmin(self.settings.kafka(log: self.log))
         _ = try admin.waitUntilReachable(timeout: .seconds(2))
         if self.settings.mode == .full {
@@ -50,7 +51,7 @@ struct TopicSetup {
         let consumer = try KafkaConsumer(self.settings.kafka(log: self.log))
         defer { consumer.close() }
         for name in PlazaTopic.allCases.map(\.rawValue) {
-            let count = try consumer.topicMetadata(name, timeout: .seconds(5))
+            let count = try consumer.loadTopicMetadata(name, timeout: .seconds(5))
             guard count == self.settings.partitions else {
                 throw KafkaError(
                     .invalidConfiguration,

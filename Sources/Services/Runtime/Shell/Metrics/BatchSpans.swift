@@ -2,39 +2,43 @@
 internal import KafkaClient
 internal import Observability
 
-/// The spans of a batch: for each traced input the wait in its topic and the decision, and one for each effect's record.
+/// The spans of a batch.
 ///
-/// They are kept until the batch is durable. A batch that is rolled back is decided again, so its spans are forgotten.
+/// Each traced input has two spans: its wait in the inbox, and its decision. Each effect of a traced input has one span.
+/// The spans are stored until the batch is durable. A batch that is rolled back is decided again, so its spans are
+/// discarded.
 struct BatchSpans {
-    private struct Cause: Hashable {
+    /// The partition and offset of a traced input.
+    private struct InputPosition: Hashable {
         var partition: Int32
         var offset: Int64
     }
 
     private let tracer: Tracer
     private let machine: String
-    private var decisions: [Cause: TraceContext] = [:]
-    /// The spans of decisions and effects, which end when the batch is durable.
+    /// The trace context of each traced input's decision.
+    private var decisions: [InputPosition: TraceContext] = [:]
+    /// The spans of the batch; those of decisions and effects end when the batch is durable.
     private var pending: [TraceSpan] = []
 
-    /// Creates the spans of a session; nil if nothing is recorded.
+    /// Creates an empty collection; nil while tracing is off.
     init?(_ tracer: Tracer, machine: String) {
         guard tracer.isOn else { return nil }
         self.tracer = tracer
         self.machine = machine
     }
 
-    /// The time for a span.
+    /// The current time in nanoseconds since 1970, as spans contain it.
     var now: Int64 { self.tracer.now }
 
-    /// Begins the spans of the traced records among `records`, which were decided from `began` on.
-    mutating func decided(_ records: ArraySlice<IncomingRecord>, from began: Int64) {
+    /// Adds the spans of the traced records among `records`, whose decision began at `began`.
+    mutating func recordsDecided(_ records: ArraySlice<IncomingRecord>, from began: Int64) {
         for record in records {
-            guard let context = self.tracer.sampled(record.header(TraceHeader.name)) else { continue }
-            let topic = self.tracer.child(of: context)
-            let decision = self.tracer.child(of: topic)
-            self.decisions[Cause(partition: record.partition, offset: record.offset)] = decision
-            let place: [TraceSpan.Attribute] = [
+            guard let context = self.tracer.sampledContext(from: record.header(TraceHeader.name)) else { continue }
+            let wait = self.tracer.child(of: context)
+            let decision = self.tracer.child(of: wait)
+            self.decisions[InputPosition(partition: record.partition, offset: record.offset)] = decision
+            let inputAttributes: [TraceSpan.Attribute] = [
                 TraceSpan.Attribute("messaging.system", .text("kafka")),
                 TraceSpan.Attribute("messaging.destination.name", .text(record.topic)),
                 TraceSpan.Attribute("messaging.destination.partition.id", .text("\(record.partition)")),
@@ -42,19 +46,21 @@ struct BatchSpans {
             ]
             self.pending.append(
                 TraceSpan(
-                    "topic \(record.topic)", .consumer, topic, parentID: context.spanID,
-                    start: record.timestamp * 1_000_000, end: began, attributes: place))
-            // The end of a decision is the end of its batch; `committed` sets it.
+                    "topic \(record.topic)", .consumer, wait, parentID: context.spanID,
+                    start: record.timestamp * 1_000_000, end: began, attributes: inputAttributes))
+            // The span of the decision ends when the batch is durable; `batchCommitted` sets its end.
             self.pending.append(
                 TraceSpan(
-                    "decide \(self.machine)", .internal, decision, parentID: topic.spanID, start: began, end: .max,
-                    attributes: place))
+                    "decide \(self.machine)", .internal, decision, parentID: wait.spanID, start: began, end: .max,
+                    attributes: inputAttributes))
         }
     }
 
-    /// The trace header of an effect's record; nil if the input was not decided as a traced one.
+    /// Adds the span of an effect.
+    ///
+    /// - Returns: the trace header of the effect's record; nil if `record`, the causing input, is not traced.
     mutating func effectHeader(of topic: String, causedBy record: IncomingRecord) -> [UInt8]? {
-        guard let decision = self.decisions[Cause(partition: record.partition, offset: record.offset)] else {
+        guard let decision = self.decisions[InputPosition(partition: record.partition, offset: record.offset)] else {
             return nil
         }
         let effect = self.tracer.child(of: decision)
@@ -65,19 +71,21 @@ struct BatchSpans {
         return effect.bytes
     }
 
-    /// Records the spans of a batch that is durable now.
-    mutating func committed() {
+    /// Ends the spans of a batch that is durable now, and passes them to the tracer.
+    mutating func batchCommitted() {
         if self.pending.isEmpty { return }
         let now = self.tracer.now
         for var span in self.pending {
             if span.end == .max { span.end = max(span.start, now) }
             self.tracer.record(span)
         }
-        self.rolledBack()
+        self.discardSpans()
     }
 
-    /// Forgets the spans of a batch that will be decided again.
-    mutating func rolledBack() {
+    /// Discards the spans of a batch that will be decided again.
+    mutating func batchRolledBack() { self.discardSpans() }
+
+    private mutating func discardSpans() {
         self.pending.removeAll(keepingCapacity: true)
         self.decisions.removeAll(keepingCapacity: true)
     }

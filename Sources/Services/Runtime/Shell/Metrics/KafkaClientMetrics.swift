@@ -13,7 +13,7 @@ package struct KafkaClientMetrics: Sendable {
     /// Exports into `registry`.
     package init(_ registry: MetricsRegistry) { self.registry = registry }
 
-    /// Returns `settings` extended so that the consumer's lag is exported with the label `reader`.
+    /// Returns a copy of `settings` with which a consumer exports its lag, with the label `reader`.
     package func exportingLag(_ settings: KafkaSettings, as reader: String) -> KafkaSettings {
         let lag = self.registry.gauge(
             MetricNames.Kafka.consumerLag, help: "Messages between partitions' ends and what was read.",
@@ -38,7 +38,7 @@ package struct KafkaClientMetrics: Sendable {
             labels: ["writer": writer])
     }
 
-    /// Exports how long the append in progress has waited, with the label `machine`.
+    /// Exports how long the append in progress has waited, with the label `machine`; `read` returns the time.
     func exportAppendWait(of machine: String, read: @escaping @Sendable () -> Milliseconds) {
         self.registry.observe(
             MetricNames.Shell.appendWaiting, help: "How long the append in progress has waited.",

@@ -7,19 +7,23 @@ struct ShellMetrics {
     let recordsOut: Counter
     let replies: Counter
     let lostReplies: Counter
+    /// Batches that were committed, and batches that were rolled back.
     let committed: Counter
     let aborted: Counter
     let deadLetters: Counter
+    /// The time from a batch's poll to its commit.
     let batches: Timing
+    /// The time of an acquisition of partitions.
     let restore: Timing
+    /// Rebalances that assigned partitions to this member, and rebalances that revoked partitions.
     let assigned: Counter
     let revoked: Counter
     let partitions: Gauge
     let rows: Gauge
 
     init(_ registry: MetricsRegistry, machine: String) {
-        func labels(_ more: [String: String] = [:]) -> [String: String] {
-            more.merging(["machine": machine]) { first, _ in first }
+        func labels(_ additional: [String: String] = [:]) -> [String: String] {
+            additional.merging(["machine": machine]) { first, _ in first }
         }
         let names = MetricNames.Shell.self
         self.recordsIn = registry.counter(names.recordsIn, help: "Inbox records decided.", labels: labels())

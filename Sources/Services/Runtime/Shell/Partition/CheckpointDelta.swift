@@ -5,9 +5,9 @@ internal import FoundationEssentials
 /// The rows of a partition that changed since they were last written to the state topic.
 ///
 /// A transaction costs one request and one marker for each partition that it writes, including the partitions of the
-/// state topic. Changed rows are therefore first stored, compressed, at lower cost (`Storage`). When the delta exceeds
-/// its size limit, all its rows are written to the state topic and an empty delta begins. So a row that changes forty
-/// times a second is written to the state topic only once or twice a second.
+/// state topic. Changed rows are therefore first stored where they cost less (`Storage`), in compressed form. When the
+/// delta exceeds its size limit, all its rows are written to the state topic, and an empty delta begins. A row that
+/// changes forty times a second is thus written to the state topic only once or twice a second.
 package struct CheckpointDelta {
     /// A changed row; `row` is nil if the row was removed.
     package typealias Change = (key: String, row: [UInt8]?)
@@ -36,8 +36,9 @@ package struct CheckpointDelta {
 
     /// The broker's default limit for the metadata of an offset, in bytes.
     static let metadataLimit = 4096
-    /// The maximum bytes of changes, before compression, between two writes to the state topic; a restore reads all of
-    /// them.
+    /// The maximum bytes of changes, before compression, between two writes to the state topic.
+    ///
+    /// A restore reads all these changes.
     private static let maxAppendedBytes = 8 << 20
     /// The maximum bytes of one batch's changes; the changes of a larger batch are written to the state topic.
     private static let maxBatchBytes = 32 * 1024
@@ -56,10 +57,11 @@ package struct CheckpointDelta {
     /// A compressor cannot be rolled back. It is therefore nil after a rollback, and the next batch is written to the
     /// state topic.
     private var stream: DeflateStream?
-    /// The change that `committed` applies to the delta.
+    /// The last plan, which `committed` applies to the delta.
     private var pendingPlan: PendingPlan?
 
     private enum PendingPlan {
+        /// `size` is the size of `changes` before compression; `added` are the compressed bytes.
         case delta(changes: [Change], size: Int, added: [UInt8])
         case written
     }
@@ -89,8 +91,8 @@ package struct CheckpointDelta {
         if appended.isEmpty { self.stream = nil } else { try self.restore(appended) }
     }
 
-    private mutating func restore(_ stream: [UInt8]) throws(InflationError) {
-        for change in try Self.changes(in: try Inflation.inflate(stream, limit: Self.maxInflatedBytes)) {
+    private mutating func restore(_ compressed: [UInt8]) throws(InflationError) {
+        for change in try Self.changes(in: try Inflation.inflate(compressed, limit: Self.maxInflatedBytes)) {
             self.changed[change.key] = .some(change.row)
         }
         // The previous owner's compressor is gone, so the next batch is written to the state topic.
@@ -128,8 +130,8 @@ package struct CheckpointDelta {
         var metadata = metadata
         switch self.storage {
         case .offsetMetadata:
-            let stored = self.storedBytes + added
-            if !stored.isEmpty { metadata += "\n" + Data(stored).base64EncodedString() }
+            let newStoredBytes = self.storedBytes + added
+            if !newStoredBytes.isEmpty { metadata += "\n" + Data(newStoredBytes).base64EncodedString() }
             guard metadata.utf8.count <= Self.metadataLimit else { return nil }
         case .appendedBatches:
             guard self.appendedBytes + bytes.count <= Self.maxAppendedBytes else { return nil }
@@ -160,6 +162,7 @@ package struct CheckpointDelta {
         self.stream = nil
     }
 
+    /// Splits an offset's metadata into the processor's line and the delta in base64, if there is one.
     private static func lines(of metadata: String) -> (processor: String, delta: String?) {
         let lines = metadata.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
         return (lines.first.map(String.init) ?? "", lines.count > 1 ? String(lines[1]) : nil)
@@ -187,27 +190,29 @@ extension CheckpointDelta {
 
     /// Encodes a number as a base-128 varint.
     private static func append(_ number: Int, to bytes: inout [UInt8]) {
-        var rest = number
-        while rest > 0x7f {
-            bytes.append(UInt8(rest & 0x7f) | 0x80)
-            rest >>= 7
+        var remainingBits = number
+        while remainingBits > 0x7f {
+            bytes.append(UInt8(remainingBits & 0x7f) | 0x80)
+            remainingBits >>= 7
         }
-        bytes.append(UInt8(rest))
+        bytes.append(UInt8(remainingBits))
     }
 
     /// Decodes all changes.
     private static func changes(in bytes: [UInt8]) throws(InflationError) -> [Change] {
         var changes: [Change] = []
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let key = String(decoding: try Self.take(try Self.number(from: &rest), from: &rest), as: UTF8.self)
-            let length = try Self.number(from: &rest)
-            changes.append((key, length == 0 ? nil : Array(try Self.take(length - 1, from: &rest))))
+        var unread = bytes[...]
+        while !unread.isEmpty {
+            let keyLength = try Self.readNumber(from: &unread)
+            let key = String(decoding: try Self.readBytes(keyLength, from: &unread), as: UTF8.self)
+            let rowLength = try Self.readNumber(from: &unread)
+            changes.append((key, rowLength == 0 ? nil : Array(try Self.readBytes(rowLength - 1, from: &unread))))
         }
         return changes
     }
 
-    private static func number(from bytes: inout ArraySlice<UInt8>) throws(InflationError) -> Int {
+    /// Decodes a base-128 varint of at most five bytes, and removes it from `bytes`.
+    private static func readNumber(from bytes: inout ArraySlice<UInt8>) throws(InflationError) -> Int {
         var number = 0
         for shift in stride(from: 0, through: 28, by: 7) {
             guard let byte = bytes.popFirst() else { throw .corrupt }
@@ -217,12 +222,13 @@ extension CheckpointDelta {
         throw .corrupt
     }
 
-    private static func take(
+    /// Removes the first `count` bytes from `bytes` and returns them.
+    private static func readBytes(
         _ count: Int, from bytes: inout ArraySlice<UInt8>
     ) throws(InflationError) -> ArraySlice<UInt8> {
         guard count <= bytes.count else { throw .corrupt }
-        let taken = bytes.prefix(count)
+        let prefix = bytes.prefix(count)
         bytes = bytes.dropFirst(count)
-        return taken
+        return prefix
     }
 }

@@ -4,8 +4,8 @@ package import Observability
 package import PlazaModel
 internal import PlazaWire
 
-/// Runs a pure machine for one partition: decodes inputs and rows, holds the rows in a journal, and handles rows that
-/// are due.
+/// Runs a pure machine for one partition: decodes inputs and rows, stores the rows in a journal, and handles the rows
+/// that are due.
 package final class MachineProcessor<M: Machine>: PartitionProcessor
 where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     private var machine: M
@@ -14,7 +14,9 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     private let observe: ((M.Row?, M.Row?) -> Void)?
     private let refresh: ((inout M) -> Void)?
     private var journal = Journal<M.Key, M.Row>()
-    /// The latest time of an input, committed with the offset so that time never goes backwards for a new owner.
+    /// The latest time of an input.
+    ///
+    /// It is committed with the offset, so that time never goes backwards for a new owner.
     private var now = Timestamp.distantPast
     private var committedNow = Timestamp.distantPast
     /// The partition's total standstill, committed with the offset.
@@ -53,12 +55,12 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     }
 
     package func restore(key: String, row: [UInt8]?) {
-        guard let rowKey = M.Key(text: key) else { return self.skipMalformed(key, "no key of a row") }
+        guard let rowKey = M.Key(text: key) else { return self.reportMalformed(key, "no key of a row") }
         guard let row else { return self.journal.restore(rowKey, nil) }
         do {
             self.journal.restore(rowKey, try Wire.decode(M.Row.self, from: row))
         } catch {
-            self.skipMalformed(key, "\(error)")
+            self.reportMalformed(key, "\(error)")
         }
     }
 
@@ -81,7 +83,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
                     let command = try Wire.decode(M.Input.self, from: bytes)
                     self.machine.handle(command, in: &self.journal, at: moment, into: &effects)
                 } catch {
-                    self.skipMalformed("offset \(input.moment.offset)", "\(error)")
+                    self.reportMalformed("offset \(input.moment.offset)", "\(error)")
                 }
             }
             while self.causes.count < effects.count { self.causes.append(index) }
@@ -96,9 +98,9 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
         let moment = self.advance(to: input)
         self.causes.removeAll(keepingCapacity: true)
         self.refresh?(&self.machine)
-        let handled = self.machine.handleDue(in: &self.journal, at: moment, limit: 1, into: &effects)
+        let handledCount = self.machine.handleDue(in: &self.journal, at: moment, limit: 1, into: &effects)
         self.causes = Array(repeating: 0, count: effects.count)
-        return handled > 0
+        return handledCount > 0
     }
 
     package func removeNextDue(before input: InboxInput) -> (key: String, row: [UInt8])? {
@@ -108,7 +110,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
         return (key.text, Wire.encode(row))
     }
 
-    /// Advances the clock to an input's time.
+    /// Advances the time to an input's time, and adds the standstill between the two.
     private func advance(to input: InboxInput) -> Moment {
         self.standstill = self.standstill + Moment.standstill(from: self.now, to: input.moment.now)
         self.now = max(self.now, input.moment.now)
@@ -139,8 +141,8 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
         self.standstill = self.committedStandstill
     }
 
-    /// Counts and logs a malformed record, which is skipped: it must not block the partition.
-    private func skipMalformed(_ record: String, _ reason: String) {
+    /// Counts and logs a malformed record that is skipped; such a record must not block the partition.
+    private func reportMalformed(_ record: String, _ reason: String) {
         self.malformed.add()
         self.log.warning("a record cannot be read and is skipped", [.path: .string(record), .detail: .string(reason)])
     }

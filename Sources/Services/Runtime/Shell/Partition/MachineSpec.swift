@@ -6,8 +6,8 @@ package import PlazaModel
 package enum KafkaMode: String, CaseIterable, Sendable {
     /// A real Kafka: batches commit in transactions, exactly once.
     case full
-    /// The in-memory broker: effects are written at least once after a crash of a service; no data survive a crash of
-    /// the broker.
+    /// The in-memory broker: effects are written at least once after a crash of a service; a crash of the broker loses
+    /// all data.
     case embedded
 }
 

@@ -17,7 +17,7 @@ final class OwnedPartition {
     var ticks = TickScheduler()
     /// The offset after the last processed record; it becomes the committed offset when the current batch is committed.
     var position: Int64
-    /// The offset that was last made durable; the processor's rows are the state at this offset after a rollback.
+    /// The offset that was last made durable; a rollback restores the processor's rows as of this offset.
     var committed: OffsetAndMetadata
     /// The offset of the tick with which the partition was acquired.
     var generation: Int64
@@ -25,7 +25,7 @@ final class OwnedPartition {
     var isAcquired = false
     /// The end of the feed partition when the inbox partition was revoked; nil if the rows may not be current.
     var feedEnd: Int64?
-    /// Detects an input that ends the processes that process it.
+    /// Detects an input that crashes every process that handles it.
     var attempts: ProcessingAttempts
 
     /// Creates a partition from its committed offset; the caller must then restore the rows of the state topic.
@@ -35,7 +35,7 @@ final class OwnedPartition {
     ///   - processor: the processor that decides the inputs.
     ///   - committed: the group's committed offset.
     ///   - storage: where the changed rows are stored.
-    ///   - process: this process's name in the records of attempts.
+    ///   - process: identifies this process in the records of attempts.
     /// - Throws: `InflationError` when the rows in the committed metadata are not valid.
     init(
         _ topicPartition: TopicPartition, _ processor: any PartitionProcessor, committed: OffsetAndMetadata,
@@ -54,7 +54,9 @@ final class OwnedPartition {
     /// The state of a partition whose batches are appended between two transactions.
     struct Appending {
         var claims: FeedEpochs
-        /// When this owner last committed a transaction; nil before its first one, which proves that its claim is valid.
+        /// When this owner last committed a transaction; nil before its first transaction.
+        ///
+        /// The first transaction proves that the owner's claim is valid.
         var checkpointAt: MonotonicTime?
         /// Whether a batch was appended since the last transaction.
         var hasUncheckpointedBatches = false
@@ -87,7 +89,7 @@ final class OwnedPartition {
     }
 
     /// Whether a row is due before a record.
-    func isDue(before record: IncomingRecord) -> Bool {
+    func isRowDue(before record: IncomingRecord) -> Bool {
         self.processor.isRowDue(before: Self.input(record))
     }
 
@@ -97,6 +99,7 @@ final class OwnedPartition {
         self.position = record.offset + 1
     }
 
+    /// Calls the processor's `acquired`, once after each assignment.
     private func acquireProcessor(at first: IncomingRecord) throws(ProcessorError) {
         guard !self.isAcquired else { return }
         try self.processor.acquired(
@@ -119,6 +122,7 @@ final class OwnedPartition {
         self.delta.plan(self.processor.changes, metadata: self.processor.offsetMetadata, mustWriteRows: mustWriteRows)
     }
 
+    /// Records that a batch is durable up to `offset`.
     func batchCommitted(_ offset: OffsetAndMetadata) {
         self.committed = offset
         self.delta.committed()
@@ -133,7 +137,7 @@ final class OwnedPartition {
     ///   - claims: all claims, this owner's included.
     ///   - commits: the commits of the valid batches, in order.
     /// - Throws: `InflationError` when the rows of the batches are not valid.
-    func claimed(_ claims: FeedEpochs, after commits: [BatchHeader.Commit]) throws(InflationError) {
+    func feedClaimed(_ claims: FeedEpochs, after commits: [BatchHeader.Commit]) throws(InflationError) {
         self.appending = Appending(claims: claims)
         guard let last = commits.last else { return }
         self.delta = try CheckpointDelta(appended: commits.flatMap(\.rows))
@@ -144,30 +148,31 @@ final class OwnedPartition {
     /// Whether a batch can be appended: only after this owner's first transaction.
     var canAppend: Bool { self.appending?.checkpointAt != nil }
 
-    /// Whether a batch was appended since the last transaction, and that transaction was at `limit` or before.
+    /// Whether a batch was appended since the last transaction, which was committed at `limit` or before.
     func isCheckpointDue(since limit: MonotonicTime) -> Bool {
-        guard let appending = self.appending, let since = appending.checkpointAt else { return false }
-        return appending.hasUncheckpointedBatches && since <= limit
+        guard let appending = self.appending, let checkpointAt = appending.checkpointAt else { return false }
+        return appending.hasUncheckpointedBatches && checkpointAt <= limit
     }
 
     /// Records that an appended batch is durable.
     ///
     /// - Parameters:
     ///   - offset: the inbox's new offset.
-    ///   - last: the last offset that was written to the feed partition, if any.
-    func batchAppended(_ offset: OffsetAndMetadata, last: Int64?) {
+    ///   - lastFeedOffset: the last offset that was written to the feed partition; nil if the batch has no record.
+    func batchAppended(_ offset: OffsetAndMetadata, lastFeedOffset: Int64?) {
         self.batchCommitted(offset)
-        if let last { self.appending?.claims.start = last + 1 }
+        if let lastFeedOffset { self.appending?.claims.checkpointOffset = lastFeedOffset + 1 }
         self.appending?.hasUncheckpointedBatches = true
     }
 
     /// Records that a transaction with all changed rows is durable.
-    func checkpointed(_ offset: OffsetAndMetadata, at now: MonotonicTime) {
+    func checkpointCommitted(_ offset: OffsetAndMetadata, at now: MonotonicTime) {
         self.batchCommitted(offset)
         self.appending?.checkpointAt = now
         self.appending?.hasUncheckpointedBatches = false
     }
 
+    /// Restores the state before the last batch, which did not become durable.
     func batchRolledBack() {
         self.position = self.committed.offset
         self.delta.rolledBack()

@@ -12,7 +12,7 @@ package struct InboxInput: Sendable {
         /// A tick that the owner wrote: no command, only a new time.
         case tick
     }
-    /// The record's offset and the broker's time, which never goes backwards within the partition.
+    /// The record's offset, and the broker's time of the record.
     package var moment: Moment
     package var payload: Payload
     /// The trace context in the record's headers, if there is one.
@@ -48,7 +48,8 @@ package protocol PartitionProcessor: AnyObject {
     /// Called once when this instance has acquired the partition.
     ///
     /// - Parameters:
-    ///   - generation: the offset of the tick that the owner wrote when it acquired the partition; it grows with each owner.
+    ///   - generation: the offset of the tick that the owner wrote when it acquired the partition; each owner has a higher
+    ///     generation than its predecessor.
     ///   - committedMetadata: the metadata that the last owner committed; empty for the first owner.
     ///   - now: the time of the first input.
     /// - Throws: `.fenced` when a later owner has acquired the partition.

@@ -5,17 +5,19 @@ internal import PlazaWire
 
 /// A record of the topic `dead.letters`: an input, or a row, that can never be processed (docs/TOPICS.md).
 ///
-/// It has the key, value and headers of the original, so that the original can be submitted again, and the headers of
-/// `DeadLetterOrigin`.
+/// It has the key, value and headers of the original, so that an operator can submit the original again. It also has the
+/// headers of `DeadLetterOrigin`.
 struct DeadLetter {
     /// The maximum size of a stored value, below the broker's limit with room for the headers; a larger value is omitted.
     private static let maxValueBytes = 500_000
     /// The maximum sizes of a stored key and of all stored headers; larger ones are omitted.
     ///
-    /// An input may consist of key and headers alone. With the headers that say why it was set aside it would be larger
-    /// than the broker accepts, so that its partition could never go on.
+    /// The key and headers of an input may alone be as large as the broker accepts. With the headers of
+    /// `DeadLetterOrigin` the dead letter would be too large, and the input's partition would stop permanently.
     private static let maxKeyBytes = 100_000
     private static let maxHeaderBytes = 100_000
+    /// An upper bound for the bytes that the record format adds to each header.
+    private static let headerOverheadBytes = 16
 
     private let original: IncomingRecord
     private var key: [UInt8]?
@@ -58,7 +60,7 @@ struct DeadLetter {
             omittedBytes += key.count
             storedKey = nil
         }
-        let headerBytes = headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 16 }
+        let headerBytes = headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + Self.headerOverheadBytes }
         if headerBytes > Self.maxHeaderBytes {
             omittedBytes += headerBytes
             headers = []
@@ -70,7 +72,7 @@ struct DeadLetter {
             headers: headers + origin.headers.map { KafkaHeader(name: $0.name, value: $0.value) })
     }
 
-    /// The reply to the input's caller; nil: the input has no caller.
+    /// The reply to the input's caller; nil if the input has no caller.
     func reply(_ failure: InputFailure) -> Effect? {
         guard let value = self.original.value, let (caller, app) = InboxCaller.find(in: value) else { return nil }
         return .failure(failure.replyCode, "the call could not be processed and was set aside", to: caller, app: app)

@@ -12,24 +12,26 @@ package import Observability
 package final class GroupSessionTimeout: Sendable {
     /// The timeouts, tried in this order; the second is the broker's default minimum.
     static let steps: [Duration] = [.seconds(2), .seconds(6), .seconds(10), .seconds(30), .seconds(60)]
-    /// How often a member sends a heartbeat; the responses inform the member of a rebalance.
+    /// How often a member sends a heartbeat; the response tells the member that a rebalance has begun.
     ///
-    /// The first member that is informed gives its partitions up and waits until the last one is.
+    /// A member that knows of the rebalance gives its partitions up, and then waits until all other members know of it.
+    /// A short interval therefore shortens the rebalance.
     package static let heartbeatInterval: Duration = .milliseconds(150)
 
     private let current: Locked<Duration>
 
-    /// Starts with `first`, the timeout that is short enough for the promised takeover time.
+    /// Starts with the timeout `first`, which is short enough for the required takeover time.
     package init(first: Duration) { self.current = Locked(first) }
 
-    /// The timeout that the next consumer shall request.
+    /// The timeout that the next consumer must request.
     package var timeout: Duration { self.current.withLock { $0 } }
 
     /// Raises the timeout if `error` says that the broker rejected `requested`.
     ///
-    /// The first rejection of each timeout is logged, with the broker setting to change.
+    /// The first rejection of each timeout is logged, with the broker setting to change. There is no timeout after the
+    /// last one of `steps`.
     ///
-    /// - Returns: true if the caller shall retry at once with the new `timeout`.
+    /// - Returns: whether the caller must retry at once with the new `timeout`.
     package func raiseIfRejected(_ error: any Error, requested: Duration, log: Log) -> Bool {
         guard (error as? KafkaError)?.kind == .sessionRefused else { return false }
         let (next, isFirst) = self.current.withLock { current in

@@ -3,13 +3,14 @@ internal import MachineKit
 
 /// Detects that a shell's thread stalled for so long that the group may have reassigned its partitions.
 ///
-/// The group removes a member whose heartbeats stop. Another thread of the process sends them, but a stalled shell
-/// thread may mean that the whole process was stalled. A turn, that is one pass of the session's loop, proves that the
-/// process was running if it ends within the limit.
+/// The group removes a member whose heartbeats stop. Another thread of the process sends the heartbeats, but a stalled
+/// shell thread may mean that the whole process was stalled. A turn is one pass of the session's loop. A turn that ends
+/// within the limit proves that the process was not stalled.
 struct LeaseGuard {
     /// How long a turn may take: the session timeout minus the heartbeat interval and a margin.
     let limit: Milliseconds
     private var turnBeganAt: MonotonicTime?
+    /// Whether a turn took too long, and no transaction has succeeded since.
     private var isStalled = false
 
     init(limit: Milliseconds) { self.limit = limit }
@@ -20,8 +21,8 @@ struct LeaseGuard {
         self.turnBeganAt = now
     }
 
-    /// Records that a transaction that began at `began` succeeded, so this instance was still a member of the group
-    /// then.
+    /// Records that a transaction succeeded, which proves that this instance was a member of the group at `began`, the
+    /// start of the transaction.
     mutating func membershipConfirmed(at began: MonotonicTime) {
         self.isStalled = false
         self.turnBeganAt = began

@@ -30,8 +30,8 @@ package final class LoopStatus: Sendable {
     }
 
     /// How long polled records have waited for a batch to become durable; zero if no records are waiting.
-    package var waiting: Milliseconds {
-        self.state.withLock { $0.progress.waiting(at: MonotonicClock.now) }
+    package var waitingTime: Milliseconds {
+        self.state.withLock { $0.progress.waitingTime(at: MonotonicClock.now) }
     }
 
     /// Whether `stop` was called.
@@ -58,6 +58,8 @@ package final class LoopStatus: Sendable {
     }
 
     /// Records progress or a failure of the loop.
+    ///
+    /// - Parameter change: calls one method of `ProgressWatch`.
     package func reportProgress(_ change: (inout ProgressWatch) -> Void) {
         self.state.withLock { change(&$0.progress) }
     }

@@ -11,9 +11,9 @@ package import Observability
 /// All work is done on the thread that calls `run()`, which returns after `stop()`. After an error that makes a Kafka
 /// client unusable, the shell begins a new `ShellSession`. An aborted transaction is retried within the session.
 package final class MachineShell: Sendable {
-    /// The pause between two sessions, in milliseconds.
+    /// The bounds of the pause between two sessions, in milliseconds.
     ///
-    /// It doubles each time up to `maxPause`; a session of more than 10 s resets it.
+    /// The pause doubles with each session from `minPause` up to `maxPause`. A session of more than 10 s resets it.
     private static let minPause: Int64 = 50
     private static let maxPause: Int64 = 1000
 
@@ -31,7 +31,7 @@ package final class MachineShell: Sendable {
         metrics.observe(
             MetricNames.Shell.waiting, help: "How long work has waited for a batch to become durable.",
             labels: ["machine": spec.name]
-        ) { [status] in Double(status.waiting.count) / 1000 }
+        ) { [status] in Double(status.waitingTime.count) / 1000 }
     }
 
     /// The machine's name.
@@ -49,8 +49,8 @@ package final class MachineShell: Sendable {
     /// Runs sessions on the calling thread until `stop()` is called, or until three sessions within a minute made no
     /// progress.
     package func run() {
-        var pause: Int64 = Self.minPause
-        var stalls = StalledSessions()
+        var pauseMilliseconds: Int64 = Self.minPause
+        var stalledSessions = StalledSessions()
         while !self.status.isStopping {
             let began = MonotonicClock.now
             let sessionTimeout = self.settings.sessionTimeout.timeout
@@ -66,15 +66,15 @@ package final class MachineShell: Sendable {
                 }
                 self.log.warning(
                     "the machine begins anew", [.detail: .string("\(error)"), .reason: .string(self.spec.name)])
-                if error is SessionStalledError, stalls.sessionStalled(at: MonotonicClock.now) {
+                if error is SessionStalledError, stalledSessions.sessionStalled(at: MonotonicClock.now) {
                     return self.log.error(
                         "three sessions in a minute made no progress", [.reason: .string(self.spec.name)])
                 }
             }
             self.status.resetReadiness()
-            if MonotonicClock.now - began > .seconds(10) { pause = Self.minPause }
-            self.pause(milliseconds: pause)
-            pause = min(pause * 2, Self.maxPause)
+            if MonotonicClock.now - began > .seconds(10) { pauseMilliseconds = Self.minPause }
+            self.pause(milliseconds: pauseMilliseconds)
+            pauseMilliseconds = min(pauseMilliseconds * 2, Self.maxPause)
         }
     }
 
@@ -91,7 +91,7 @@ package struct ShellSettings: Sendable {
     ///
     /// It is part of the transactional ids, so no two processes may share it.
     package var instance: String
-    /// Identifies this process in the records of attempts; another process of the same name has another value.
+    /// Identifies this process in the records of attempts; a restarted process of the same name has another value.
     package var process = UInt64.random(in: .min ... .max).description
     package var partitions: Int
     package var mode: KafkaMode
@@ -121,6 +121,8 @@ package struct ShellSettings: Sendable {
     /// pending fetch.
     package var fetchWait: Duration { self.mode == .full ? .milliseconds(100) : .milliseconds(5) }
 
-    /// The same for consumers that need no low latency: each fetch uses time of the in-memory broker's only thread.
+    /// `fetchWait` for consumers that need no low latency.
+    ///
+    /// It is longer for the in-memory broker, because each fetch uses time of the broker's only thread.
     package var relaxedFetchWait: Duration { self.mode == .full ? .milliseconds(100) : .milliseconds(50) }
 }

@@ -15,10 +15,11 @@ struct ProcessingAttempts {
         /// The partition's committed offset when the input was the next one: the input's own offset, or a lower one if
         /// no input has the offsets between.
         var offset: Int64
-        /// Which step: 0, 1, … for each row that is due before the input, then the input itself.
+        /// The number of the step: 0, 1, … for the rows that are due before the input, then the next number for the
+        /// input itself.
         var step: Int
-        /// How many owners have begun the step alone, the last of which may still be at it; 0 if the step is in a
-        /// batch.
+        /// How many owners have begun to process the step alone, including an owner that is processing it now; 0 if the
+        /// step is part of a batch.
         var count: Int
         /// Inputs before this offset (exclusive) are processed alone; nil if the owner processed whole batches.
         var aloneUntil: Int64?
@@ -26,11 +27,11 @@ struct ProcessingAttempts {
         var process: String
     }
 
-    /// How the next step is handled.
-    enum Verdict: Equatable {
-        /// Make the record durable, if there is one, and then process the step.
+    /// How the owner must handle the next step.
+    enum StepDecision: Equatable {
+        /// Write the record, if there is one; once it is durable, process the step.
         case process(Record?)
-        /// Write the input or the row to the dead letters: `limit` owners ended during the step.
+        /// Write the input or the row to the dead letters, because `limit` owners died while they processed it alone.
         case setAside
     }
 
@@ -38,13 +39,16 @@ struct ProcessingAttempts {
     static let key = "#attempts"
     /// How often a step may be begun alone.
     static let limit = 2
-    /// How many offsets are processed one by one, from the committed offset at which an owner died; more than a batch
-    /// has.
-    private static let aloneSpan: Int64 = 1000
+    /// How many offsets are processed one by one, from the committed offset at which an owner died.
+    ///
+    /// A batch has fewer records.
+    private static let isolatedOffsets: Int64 = 1000
 
     /// Identifies this process; a record of another process may be that of an owner that died.
     let process: String
+    /// The record in the state topic.
     private var record: Record?
+    /// Inputs before this offset (exclusive) are processed alone.
     private var aloneUntil = Int64.min
 
     init(process: String) { self.process = process }
@@ -59,10 +63,10 @@ struct ProcessingAttempts {
     ///   this offset.
     mutating func acquired(at offset: Int64) -> Record? {
         if let record = self.record, record.offset == offset {
-            // A record of this process is no sign of a crash: the process is alive, and only lost the partition and got
-            // it back. But it may continue what it did after a crash of another process.
+            // A record of this process is no sign of a crash: the process has only lost the partition and acquired it
+            // again. But such a record may have `aloneUntil`, if another process had crashed before.
             if record.process != self.process || record.aloneUntil != nil {
-                self.aloneUntil = max(record.aloneUntil ?? Self.end(of: offset), self.aloneUntil)
+                self.aloneUntil = max(record.aloneUntil ?? Self.endOfIsolation(from: offset), self.aloneUntil)
             }
             return nil
         }
@@ -71,20 +75,20 @@ struct ProcessingAttempts {
         return record
     }
 
-    /// From now on inputs before the offset `end` (exclusive) are processed alone, because one of the inputs of their
-    /// batch could not be processed or written.
+    /// Requires that inputs before the offset `end` (exclusive) are processed alone, because one input of their batch
+    /// could not be processed or written.
     mutating func isolate(until end: Int64) { self.aloneUntil = max(self.aloneUntil, end) }
 
     /// Whether the next input must be processed alone; `offset` is the committed offset.
-    func isAlone(at offset: Int64) -> Bool { offset < self.aloneUntil }
+    func mustProcessAlone(at offset: Int64) -> Bool { offset < self.aloneUntil }
 
-    /// Begins a step of an input that is processed alone; must be called only if `isAlone` is true.
+    /// Begins a step of an input that is processed alone; call it only if `mustProcessAlone` is true.
     ///
     /// - Parameters:
     ///   - step: the step's number, see `Record.step`.
     ///   - offset: the committed offset.
     /// - Returns: whether to process the step or to set it aside.
-    mutating func beginAlone(step: Int, at offset: Int64) -> Verdict {
+    mutating func beginAlone(step: Int, at offset: Int64) -> StepDecision {
         var next = Record(
             offset: offset, step: step, count: 1, aloneUntil: self.aloneUntil, process: self.process)
         if let record = self.record, record.offset == offset, record.step == step {
@@ -97,8 +101,9 @@ struct ProcessingAttempts {
         return .process(next)
     }
 
-    private static func end(of offset: Int64) -> Int64 {
-        let (end, isOverflow) = offset.addingReportingOverflow(Self.aloneSpan)
-        return isOverflow ? .max : end
+    /// The offset up to which inputs are processed alone after an owner has died at `offset`.
+    private static func endOfIsolation(from offset: Int64) -> Int64 {
+        let (end, hasOverflowed) = offset.addingReportingOverflow(Self.isolatedOffsets)
+        return hasOverflowed ? .max : end
     }
 }

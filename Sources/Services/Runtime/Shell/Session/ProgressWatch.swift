@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// Detects that a consumer polls batches, but that none of them becomes durable.
+/// Detects that a consumer polls batches none of which becomes durable.
 package struct ProgressWatch: Sendable {
     /// How long a polled batch may wait until a batch becomes durable.
     package static let limit = Milliseconds.seconds(10)
-    /// After this time without a polled record, waiting records no longer count, because another member of the group
-    /// must have taken their partition.
+    /// The time without a polled record after which waiting records no longer count.
+    ///
+    /// They would have been polled again, so another member of the group must own their partition now.
     private static let quietSpan = Milliseconds.seconds(5)
 
+    /// When the oldest waiting batch was polled; nil if no batch is waiting.
     private var waitingSince: MonotonicTime?
     private var lastWorkAt = MonotonicTime.distantPast
     /// How many batches in a row have failed.
@@ -36,8 +38,8 @@ package struct ProgressWatch: Sendable {
     /// Records that a batch failed and will be processed again.
     package mutating func workFailed() { self.failures += 1 }
 
-    /// How long a polled batch has waited; zero: no batch is waiting.
-    package func waiting(at now: MonotonicTime) -> Milliseconds {
+    /// How long a polled batch has waited; zero if no batch is waiting.
+    package func waitingTime(at now: MonotonicTime) -> Milliseconds {
         self.waitingSince.map { max(Milliseconds(0), now - $0) } ?? Milliseconds(0)
     }
 
@@ -50,8 +52,9 @@ package struct ProgressWatch: Sendable {
     var retryPause: Milliseconds { Milliseconds(min(50 << Int64(min(max(0, self.failures - 1), 5)), 1000)) }
 }
 
-/// Counts sessions that ended without progress; after three within a minute the process must exit, so that its
-/// supervisor starts a new one.
+/// Counts sessions that ended without progress.
+///
+/// After three of them within a minute the process must exit, so that its supervisor starts a new process.
 struct StalledSessions {
     private static let limit = 3
     private static let span = Milliseconds.seconds(60)

@@ -17,23 +17,25 @@ final class ReplyProducer {
     private static let acquisitionHeader = KafkaHeader(name: "take", text: "1")
 
     private let producer: KafkaProducer
-    private let lost: Counter
+    private let lostReplies: Counter
+    /// Records that the producer's full queue rejected.
     private let drops: Counter
 
-    /// The delivery token of ticks and of records of attempts, which are not counted when they are lost; replies have
-    /// token 0.
+    /// The delivery token of ticks and of records of attempts; replies have token 0.
+    ///
+    /// Only lost replies are counted as such.
     private static let tickToken: UInt64 = 1
 
     init(
-        _ settings: KafkaSettings, machine: String, lost: Counter, metrics: KafkaClientMetrics
+        _ settings: KafkaSettings, machine: String, lostReplies: Counter, metrics: KafkaClientMetrics
     ) throws(KafkaError) {
-        self.lost = lost
+        self.lostReplies = lostReplies
         self.drops = metrics.drops(of: machine)
         let failures = metrics.failures(of: machine)
         self.producer = try KafkaProducer(settings) { delivery in
             guard delivery.error != nil else { return }
             failures.add()
-            if delivery.token != Self.tickToken { lost.add() }
+            if delivery.token != Self.tickToken { lostReplies.add() }
         }
         metrics.exportQueueDepth(of: self.producer, as: machine)
     }
@@ -44,7 +46,7 @@ final class ReplyProducer {
     /// Loads the topics' metadata; without it the first record to each topic is delayed by up to a second.
     func warmUp(_ inbox: PlazaTopic, _ state: PlazaTopic) throws(KafkaError) {
         for topic in [inbox, state, .replies] {
-            try self.producer.topicMetadata(topic.rawValue, timeout: .seconds(5))
+            try self.producer.loadTopicMetadata(topic.rawValue, timeout: .seconds(5))
         }
     }
 
@@ -56,14 +58,16 @@ final class ReplyProducer {
             do throws(KafkaError) {
                 try self.producer.send(reply)
             } catch {
-                self.lost.add()
+                self.lostReplies.add()
                 if error.kind == .queueFull { self.drops.add() }
             }
         }
     }
 
-    /// Writes a tick to each of the partitions, and waits for the offsets, which become the owner's generations.
-    func writeTicksAndWait(_ inbox: PlazaTopic, _ partitions: [Int32]) throws(KafkaError) -> [Int32: Int64] {
+    /// Writes an acquisition tick to each partition, and waits until the ticks are durable.
+    ///
+    /// - Returns: the offset of each partition's tick, which becomes the owner's generation.
+    func writeAcquisitionTicks(_ inbox: PlazaTopic, _ partitions: [Int32]) throws(KafkaError) -> [Int32: Int64] {
         let ticks = partitions.map { partition in
             var tick = Self.tick(inbox, partition)
             tick.headers.append(Self.acquisitionHeader)
@@ -113,6 +117,7 @@ final class ReplyProducer {
         if !attempts.isEmpty { try? self.producer.flush(timeout: .milliseconds(100)) }
     }
 
+    /// Closes the producer; waits up to a second for records in flight.
     func close() {
         try? self.producer.flush(timeout: .milliseconds(500))
         self.producer.close(timeout: .milliseconds(500))

@@ -8,12 +8,13 @@ internal import PlazaWire
 
 /// Processes a batch: decides it, makes it durable and sends its replies.
 extension ShellSession {
-    /// Processes polled records: one by one in partitions with a doubtful input, all others as one batch.
+    /// Processes polled records: one by one in partitions that may have an input that crashes its owners, and all others
+    /// as one batch.
     func process(_ records: [IncomingRecord]) throws {
-        let doubtful = self.owned.filter { $0.value.attempts.isAlone(at: $0.value.position) }
-        let batch = doubtful.isEmpty ? records : records.filter { doubtful[$0.topicPartition] == nil }
+        let isolated = self.owned.filter { $0.value.attempts.mustProcessAlone(at: $0.value.position) }
+        let batch = isolated.isEmpty ? records : records.filter { isolated[$0.topicPartition] == nil }
         if !batch.isEmpty { try self.processBatch(batch) }
-        for (topicPartition, partition) in doubtful {
+        for (topicPartition, partition) in isolated {
             for record in records where record.topicPartition == topicPartition {
                 guard try self.processAlone(record, of: partition) else { break }
             }
@@ -49,7 +50,7 @@ extension ShellSession {
             return try self.rollBack(partitions, error)
         }
         self.replyProducer.send(replies)
-        self.spans?.committed()
+        self.spans?.batchCommitted()
         self.reportProgress { $0.workDone() }
         self.metrics.batchCommitted(
             records: records.count, written: output.items.count + output.rows.count, replies: replies.count,
@@ -71,20 +72,23 @@ extension ShellSession {
         }
     }
 
+    /// Decides the records of one partition, and collects the effects.
     private func decide(
         _ records: ArraySlice<IncomingRecord>, _ partition: OwnedPartition, into output: inout BatchOutput,
         _ replies: inout [OutgoingRecord]
     ) throws {
-        try self.throwIfTaken(partition, records)
+        try self.throwIfTakenOver(partition, records)
         var effects: [Effect] = []
         let began = self.spans?.now
         try partition.process(records, effects: &effects)
-        if let began { self.spans?.decided(records, from: began) }
+        if let began { self.spans?.recordsDecided(records, from: began) }
         self.collect(effects, of: records, partition, into: &output, &replies)
     }
 
     /// Throws when the records contain the tick with which a later owner acquired the partition.
-    func throwIfTaken(_ partition: OwnedPartition, _ records: ArraySlice<IncomingRecord>) throws(KafkaError) {
+    ///
+    /// Only for a machine that appends: a transaction of a former owner fails without this check.
+    func throwIfTakenOver(_ partition: OwnedPartition, _ records: ArraySlice<IncomingRecord>) throws(KafkaError) {
         if self.appender != nil,
             records.contains(where: { ReplyProducer.isAcquisition($0) && $0.offset > partition.generation })
         {
@@ -144,6 +148,7 @@ extension ShellSession {
         return batches
     }
 
+    /// Appends the partitions' batches, and records that they are durable.
     private func append(
         _ batches: [AppendWriter.PartitionBatch], of partitions: [OwnedPartition], by appender: AppendWriter,
         _ group: GroupMetadata
@@ -155,13 +160,13 @@ extension ShellSession {
         for partition in partitions {
             partition.batchAppended(
                 OffsetAndMetadata(offset: partition.position, metadata: partition.processor.offsetMetadata),
-                last: lastOffsets[partition.topicPartition.partition])
+                lastFeedOffset: lastOffsets[partition.topicPartition.partition])
         }
-        // Another owner may have claimed the partition before this batch; it then decides the same inputs again. Before
-        // the replies are sent, a transaction must prove that there is no such owner.
+        // If another owner claimed the partition before this batch, readers ignore the batch, and that owner decides the
+        // same inputs again. A transaction must prove that there is no such owner before the replies are sent.
         guard self.leaseGuard.isLeaseDoubtful(at: MonotonicClock.now) else { return }
-        var proof = BatchOutput()
-        try self.transact(&proof, partitions, group)
+        var emptyOutput = BatchOutput()
+        try self.transact(&emptyOutput, partitions, group)
     }
 
     /// Commits the batch's records, the partitions' changed rows and their offsets in one transaction.
@@ -181,7 +186,9 @@ extension ShellSession {
         try self.writer.commit(output, group: group, consumer: self.consumer)
         self.leaseGuard.membershipConfirmed(at: began)
         for partition in partitions {
-            if let offset = output.offsets[partition.topicPartition] { partition.checkpointed(offset, at: began) }
+            if let offset = output.offsets[partition.topicPartition] {
+                partition.checkpointCommitted(offset, at: began)
+            }
         }
     }
 
@@ -189,10 +196,10 @@ extension ShellSession {
 
     /// Rolls back a batch that did not become durable, and rewinds the consumer to read its inputs again.
     ///
-    /// - Throws: `error`, when the session cannot continue after it.
+    /// - Throws: `error`, if it ends the session.
     func rollBack(_ partitions: [OwnedPartition], _ error: any Error) throws {
         for partition in partitions { partition.batchRolledBack() }
-        self.spans?.rolledBack()
+        self.spans?.batchRolledBack()
         switch error {
         case let error as KafkaError:
             self.metrics.aborted.add()
@@ -207,6 +214,7 @@ extension ShellSession {
         try self.rewind(partitions)
     }
 
+    /// Makes the consumer continue at the partitions' committed offsets.
     private func rewind(_ partitions: [OwnedPartition]) throws(KafkaError) {
         var offsets: [TopicPartition: Int64] = [:]
         for partition in partitions where self.owned[partition.topicPartition] === partition {
@@ -216,7 +224,7 @@ extension ShellSession {
         try self.consumer.seek(offsets)
     }
 
-    /// Splits `records` into runs of one partition each; the records of a partition are in order.
+    /// Splits `records` into runs of consecutive records of one partition each.
     private static func runs(of records: [IncomingRecord]) -> [Range<Int>] {
         var runs: [Range<Int>] = []
         var start = 0

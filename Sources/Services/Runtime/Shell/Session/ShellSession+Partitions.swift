@@ -12,6 +12,7 @@ extension ShellSession {
     /// end.
     private static let restoreTimeout = Milliseconds.seconds(20)
 
+    /// Acquires assigned partitions, or releases revoked ones.
     func rebalanced(_ event: RebalanceEvent) {
         switch event {
         case .assigned(let partitions):
@@ -28,7 +29,7 @@ extension ShellSession {
             for topicPartition in partitions {
                 guard let partition = self.owned.removeValue(forKey: topicPartition) else { continue }
                 partition.feedEnd = feedEnds[topicPartition]
-                if self.appender == nil || partition.feedEnd != nil { self.remembered[topicPartition] = partition }
+                if self.appender == nil || partition.feedEnd != nil { self.revoked[topicPartition] = partition }
             }
             self.metrics.partitions.set(self.owned.count)
             try? self.consumer.unassign()
@@ -40,19 +41,18 @@ extension ShellSession {
         let began = MonotonicClock.now
         let deadline = began + Self.restoreTimeout
         self.group = self.consumer.groupMetadata()
-        let kept = self.keepAppending(partitions)
-        let taken = partitions.filter { !kept.contains($0) }
-        if !taken.isEmpty { try self.warmUp() }
-        let committed = taken.isEmpty ? [:] : try self.committedOffsets(taken, deadline: deadline)
-        let generations = try self.replyProducer.writeTicksAndWait(self.spec.inbox, taken.map(\.partition))
+        let resumed = self.resumeUnclaimedPartitions(among: partitions)
+        let takenOver = partitions.filter { !resumed.contains($0) }
+        if !takenOver.isEmpty { try self.warmUp() }
+        let committed = takenOver.isEmpty ? [:] : try self.committedOffsets(takenOver, deadline: deadline)
+        let generations = try self.replyProducer.writeAcquisitionTicks(self.spec.inbox, takenOver.map(\.partition))
         var unrestored: [Int32: OwnedPartition] = [:]
-        for topicPartition in taken {
+        for topicPartition in takenOver {
             let offset = (committed[topicPartition] ?? nil) ?? OffsetAndMetadata(offset: 0)
-            if let remembered = self.remembered.removeValue(forKey: topicPartition),
-                remembered.committed == offset
-            {
-                remembered.isAcquired = false
-                self.owned[topicPartition] = remembered
+            if let partition = self.revoked.removeValue(forKey: topicPartition), partition.committed == offset {
+                // No other member has committed since the revocation, so the rows are current.
+                partition.isAcquired = false
+                self.owned[topicPartition] = partition
             } else {
                 let context = ProcessorContext(
                     machine: self.spec.name, partition: Int(topicPartition.partition), log: self.log,
@@ -69,55 +69,56 @@ extension ShellSession {
             }
         }
         try self.restore(unrestored, deadline: deadline)
-        self.beginAttempts(at: taken)
+        self.beginAttempts(at: takenOver)
         self.metrics.partitions.set(self.owned.count)
         let duration = MonotonicClock.now - began
         self.metrics.restore.record(milliseconds: Int(duration.count))
         self.log.info(
             "partitions acquired",
-            [.detail: .string("\(taken.count) taken, \(kept.count) kept, in \(duration.count) ms")])
+            [.detail: .string("\(takenOver.count) taken, \(resumed.count) kept, in \(duration.count) ms")])
         var starts: [TopicPartition: Int64] = [:]
         for topicPartition in partitions { starts[topicPartition] = self.owned[topicPartition]?.position }
         try self.consumer.assign(starts)
     }
 
-    /// Takes back partitions that nobody has claimed since they were revoked from this instance.
+    /// Adds the partitions to `owned` that no other member has claimed since they were revoked from this instance.
     ///
     /// Such a partition needs no restore and no claim: its rows are current, and the epoch of its feed stays.
     ///
-    /// - Returns: the partitions, which `owned` contains now; empty for a machine that does not append, or if the ends of
-    ///   the feed partitions cannot be queried.
-    private func keepAppending(_ partitions: [TopicPartition]) -> Set<TopicPartition> {
+    /// - Returns: the added partitions; empty for a machine that does not append, or if the ends of the feed partitions
+    ///   cannot be queried.
+    private func resumeUnclaimedPartitions(among partitions: [TopicPartition]) -> Set<TopicPartition> {
         guard let appender = self.appender else { return [] }
-        defer { self.remembered = [:] }
-        var kept: Set<TopicPartition> = []
-        let candidates = partitions.filter { self.remembered[$0] != nil }
+        defer { self.revoked = [:] }
+        var resumed: Set<TopicPartition> = []
+        let candidates = partitions.filter { self.revoked[$0] != nil }
         let feeds = candidates.map { TopicPartition(appender.topic.rawValue, $0.partition) }
-        // If the ends cannot be queried, the partitions are restored like any others.
-        guard let ends = try? self.state.ends(of: feeds) else { return [] }
+        // If the ends cannot be queried, all partitions are restored.
+        guard let ends = try? self.stateReader.ends(of: feeds) else { return [] }
         for topicPartition in candidates {
-            guard let partition = self.remembered[topicPartition],
+            guard let partition = self.revoked[topicPartition],
                 ends[TopicPartition(appender.topic.rawValue, topicPartition.partition)] == partition.feedEnd
             else { continue }
             self.owned[topicPartition] = partition
-            kept.insert(topicPartition)
+            resumed.insert(topicPartition)
         }
-        return kept
+        return resumed
     }
 
     /// Queries the ends of the feed partitions of `partitions`, while this instance still owns them.
     ///
-    /// Whoever owns one of them next writes a claim to its feed partition. As long as the end is the same, the rows of
-    /// this instance are therefore current, although appended batches do not change the group's committed offset.
+    /// The next owner of a partition writes a claim to its feed partition, which moves the end. As long as the end stays
+    /// the same, the rows of this instance are therefore current. The group's committed offset could not show this,
+    /// because appended batches do not change it.
     ///
     /// - Returns: the end for each partition whose rows are known to be current; empty after a failure.
     private func feedEndsBeforeLeaving(_ partitions: [TopicPartition]) -> [TopicPartition: Int64] {
         guard self.failure == nil, let appender = self.appender else { return [:] }
-        let current = partitions.filter { self.owned[$0]?.canAppend == true }
-        let feeds = current.map { TopicPartition(appender.topic.rawValue, $0.partition) }
-        guard let ends = try? self.state.ends(of: feeds) else { return [:] }
+        let appendable = partitions.filter { self.owned[$0]?.canAppend == true }
+        let feeds = appendable.map { TopicPartition(appender.topic.rawValue, $0.partition) }
+        guard let ends = try? self.stateReader.ends(of: feeds) else { return [:] }
         var feedEnds: [TopicPartition: Int64] = [:]
-        for (topicPartition, feed) in zip(current, feeds) { feedEnds[topicPartition] = ends[feed] }
+        for (topicPartition, feed) in zip(appendable, feeds) { feedEnds[topicPartition] = ends[feed] }
         return feedEnds
     }
 
@@ -127,7 +128,7 @@ extension ShellSession {
     ) throws(KafkaError) -> [TopicPartition: OffsetAndMetadata?] {
         while true {
             do {
-                return try self.consumer.committed(partitions, timeout: .seconds(1))
+                return try self.consumer.committedOffsets(of: partitions, timeout: .seconds(1))
             } catch {
                 guard error.kind == .timedOut || error.isRetriable, MonotonicClock.now < deadline,
                     !self.isStopping
@@ -136,6 +137,7 @@ extension ShellSession {
         }
     }
 
+    /// Restores the rows of partitions from the state topic, and from the batches after the last checkpoint.
     private func restore(_ unrestored: [Int32: OwnedPartition], deadline: MonotonicTime) throws {
         guard !unrestored.isEmpty else { return }
         var statePartitions = unrestored.keys.map { TopicPartition(self.spec.state.rawValue, $0) }
@@ -147,11 +149,14 @@ extension ShellSession {
         }
         var uncheckpointed = try self.claim(unrestored)
         let starts = Dictionary(
-            uncheckpointed.map { (TopicPartition($1.topic.rawValue, $0), $1.start) },
+            uncheckpointed.map { number, batches in
+                (TopicPartition(batches.topic.rawValue, number), batches.checkpointOffset)
+            },
             uniquingKeysWith: { first, _ in first })
-        try self.state.read(statePartitions, tails: starts, deadline: deadline) { record in
+        try self.stateReader.read(statePartitions, tails: starts, deadline: deadline) { record in
             if record.topic == self.appender?.topic.rawValue {
-                uncheckpointed[record.partition]?.append(record); return
+                uncheckpointed[record.partition]?.append(record)
+                return
             }
             guard let bytes = record.key else { return }
             let key = String(decoding: bytes, as: UTF8.self)
@@ -166,7 +171,7 @@ extension ShellSession {
             }
         }
         for (number, batches) in uncheckpointed {
-            try unrestored[number]?.claimed(batches.claims, after: try batches.validCommits())
+            try unrestored[number]?.feedClaimed(batches.claims, after: try batches.validCommits())
         }
         for partition in unrestored.values { partition.restoreDelta() }
     }
@@ -182,10 +187,12 @@ extension ShellSession {
         guard let appender = self.appender, let group = self.group else { return [:] }
         var uncheckpointed: [Int32: UncheckpointedBatches] = [:]
         var output = BatchOutput()
-        let ends = try self.state.ends(of: unrestored.keys.map { TopicPartition(appender.topic.rawValue, $0) })
+        let ends = try self.stateReader.ends(of: unrestored.keys.map { TopicPartition(appender.topic.rawValue, $0) })
         for (number, partition) in unrestored {
-            var claims = FeedEpochs(start: ends[TopicPartition(appender.topic.rawValue, number)] ?? 0)
-            if let known = FeedEpochs(metadata: partition.committed.metadata) { claims = known }
+            let feedEnd = ends[TopicPartition(appender.topic.rawValue, number)] ?? 0
+            // Without stored claims, nothing was ever appended, so no batch before the end must be read.
+            let claims =
+                FeedEpochs(metadata: partition.committed.metadata) ?? FeedEpochs(checkpointOffset: feedEnd)
             uncheckpointed[number] = UncheckpointedBatches(
                 appender.topic, after: claims, claimedBy: partition.generation)
             let record = appender.claimRecord(number, epoch: partition.generation)
@@ -198,16 +205,18 @@ extension ShellSession {
 
     /// Writes the rows of partitions that are revoked, so that the next owner need not read their appended batches.
     ///
-    /// After a failure nothing is written, because the rows may be wrong: a batch of unknown outcome may be valid
-    /// although the rows do not include it, and a restore may be incomplete.
+    /// After a failure nothing is written, because the rows may be wrong. A batch of unknown outcome may be valid although
+    /// the rows do not include it, or a restore may be incomplete.
     private func checkpointBeforeLeaving(_ partitions: [TopicPartition]) {
         guard self.failure == nil, let group = self.group else { return }
-        let due = partitions.compactMap { self.owned[$0] }.filter { $0.appending?.hasUncheckpointedBatches == true }
-        guard !due.isEmpty else { return }
+        let uncheckpointed = partitions.compactMap { self.owned[$0] }.filter {
+            $0.appending?.hasUncheckpointedBatches == true
+        }
+        guard !uncheckpointed.isEmpty else { return }
         // A failed checkpoint loses nothing: appended batches are durable without it.
         do throws(KafkaError) {
             var output = BatchOutput()
-            try self.transact(&output, due, group)
+            try self.transact(&output, uncheckpointed, group)
         } catch {
             self.log.info("partitions go without a checkpoint", [.detail: .string(error.description)])
         }

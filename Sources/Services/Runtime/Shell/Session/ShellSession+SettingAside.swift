@@ -5,11 +5,11 @@ internal import Observability
 internal import PlazaModel
 internal import PlazaWire
 
-/// Processes doubtful inputs one by one, and writes those that can never be processed to the dead letters
+/// Processes inputs one by one after a failure, and writes the inputs that can never be processed to the dead letters
 /// (docs/decisions/0011).
 extension ShellSession {
-    /// What is processed in one transaction while inputs are processed alone: a row that is due before the input, or the
-    /// input itself.
+    /// The content of one transaction while inputs are processed alone: a row that is due before the input, or the input
+    /// itself.
     private enum Step {
         case dueRow
         case input
@@ -32,20 +32,23 @@ extension ShellSession {
     /// - Returns: false when a step failed; the consumer is rewound to the record.
     func processAlone(_ record: IncomingRecord, of partition: OwnedPartition) throws -> Bool {
         var stepIndex = 0
-        while partition.isDue(before: record) {
+        while partition.isRowDue(before: record) {
             guard try self.processStep(.dueRow, stepIndex, record, partition) else { return false }
             stepIndex += 1
         }
         return try self.processStep(.input, stepIndex, record, partition)
     }
 
+    /// Processes a due row or an input in a transaction of its own, or sets it aside.
+    ///
+    /// - Returns: false when the step failed and must be repeated; the consumer is rewound to the record.
     private func processStep(
         _ step: Step, _ stepIndex: Int, _ record: IncomingRecord, _ partition: OwnedPartition
     ) throws -> Bool {
         guard let group = self.group else { return false }
         var replies: [OutgoingRecord] = []
         do {
-            try self.throwIfTaken(partition, [record])
+            try self.throwIfTakenOver(partition, [record])
             switch partition.attempts.beginAlone(step: stepIndex, at: partition.position) {
             case .setAside:
                 try self.setAside(step, record, partition, .deaths, group)
@@ -62,7 +65,7 @@ extension ShellSession {
             case .input:
                 let began = self.spans?.now
                 try partition.process([record], effects: &effects)
-                if let began { self.spans?.decided([record], from: began) }
+                if let began { self.spans?.recordsDecided([record], from: began) }
             }
             self.collect(effects, of: [record], partition, into: &output, &replies)
             try self.transact(&output, [partition], group)
@@ -72,12 +75,12 @@ extension ShellSession {
                 return false
             }
             partition.batchRolledBack()
-            self.spans?.rolledBack()
+            self.spans?.batchRolledBack()
             try self.setAside(step, record, partition, failure, group)
             return true
         }
         self.replyProducer.send(replies)
-        self.spans?.committed()
+        self.spans?.batchCommitted()
         self.reportProgress { $0.workDone() }
         return true
     }
@@ -120,7 +123,7 @@ enum InputFailure: Equatable {
     /// The partition's owners died while they processed the input.
     case deaths
 
-    /// The failure behind an error; nil: the batch's content did not cause the error.
+    /// The failure that an error stands for; nil if the batch's content did not cause the error.
     init?(_ error: any Error) {
         switch error {
         case let error as KafkaError where error.kind == .messageTooLarge: self = .tooLarge(error.description)

@@ -22,15 +22,16 @@ final class ShellSession {
     private let status: LoopStatus
 
     let consumer: KafkaConsumer
-    let state: StateReader
+    let stateReader: StateReader
     let writer: any BatchWriter
     /// Appends batches that need no transaction; nil when every batch is a transaction.
     let appender: AppendWriter?
     let replyProducer: ReplyProducer
 
+    /// The partitions that this instance owns.
     var owned: [TopicPartition: OwnedPartition] = [:]
     /// Revoked partitions with their rows; they are reused if no other member has owned them since the revocation.
-    var remembered: [TopicPartition: OwnedPartition] = [:]
+    var revoked: [TopicPartition: OwnedPartition] = [:]
     /// The group metadata from the last assignment; it must not be refreshed.
     var group: GroupMetadata?
     /// Detects that the group may have given the partitions to another member.
@@ -39,8 +40,11 @@ final class ShellSession {
     private var progress = ProgressWatch()
     /// The error of the last batch that failed.
     private var lastFailure: String?
+    /// Whether the group has assigned partitions to this member, even if none.
     private var hasJoined = false
+    /// When the next batch may begin.
     private var nextBatchAt = MonotonicTime.distantPast
+    /// The error that ends the session, such as that of a failed acquisition; the next turn throws it.
     var failure: (any Error)?
     /// The spans of the batch in progress; nil while tracing is off.
     var spans: BatchSpans?
@@ -66,9 +70,9 @@ final class ShellSession {
             clientMetrics.exportingLag(settings.kafka, as: spec.name), group: spec.name,
             fetchWait: settings.fetchWait,
             sessionTimeout: sessionTimeout, heartbeatInterval: GroupSessionTimeout.heartbeatInterval)
-        self.state = try StateReader(settings.kafka)
+        self.stateReader = try StateReader(settings.kafka)
         self.replyProducer = try ReplyProducer(
-            settings.kafka, machine: spec.name, lost: self.metrics.lostReplies, metrics: clientMetrics)
+            settings.kafka, machine: spec.name, lostReplies: self.metrics.lostReplies, metrics: clientMetrics)
         switch settings.mode {
         case .full:
             self.writer = try TransactionWriter(
@@ -84,26 +88,30 @@ final class ShellSession {
         }
     }
 
+    /// Leaves the group and closes all clients.
     func close() {
         // Leaving the group calls the rebalance handler, which may commit; no transaction is open between batches.
         self.consumer.close()
-        self.state.close()
+        self.stateReader.close()
         self.writer.close()
         self.appender?.close()
         self.replyProducer.close()
     }
 
+    /// Runs the loop until `stop` is called.
+    ///
+    /// - Throws: the error that ends the session.
     func run() throws {
         do {
-            try self.serve()
+            try self.runLoop()
         } catch {
             self.failure = error
             throw error
         }
     }
 
-    private func serve() throws {
-        try self.prepare()
+    private func runLoop() throws {
+        try self.prepareClients()
         try self.consumer.subscribe(self.spec.inbox.rawValue) { [weak self] event in self?.rebalanced(event) }
         var records: [IncomingRecord] = []
         while !self.isStopping {
@@ -115,7 +123,7 @@ final class ShellSession {
                 max: Self.maxBatchRecords, timeout: self.pollTimeout, into: &records)
             if let failure = self.failure { throw failure }
             self.leaseGuard.turnStarted(at: MonotonicClock.now)
-            if outcome.rebalanced { self.hasJoined = true }
+            if outcome.hasRebalanced { self.hasJoined = true }
             self.status.reportTurn(isReady: self.hasJoined)
             if records.isEmpty {
                 self.reportProgress { $0.nothingArrived(at: MonotonicClock.now) }
@@ -149,18 +157,17 @@ final class ShellSession {
         DedicatedThread.sleep(for: Duration(self.progress.retryPause))
     }
 
-    /// Prepares the clients: waits until the apps' settings are loaded, fences older producers of this instance, loads
-    /// topic metadata.
-    private func prepare() throws(KafkaError) {
+    /// Waits until the apps' settings are loaded, fences older producers of this instance, and loads topic metadata.
+    private func prepareClients() throws(KafkaError) {
         while let apps = self.spec.apps, !apps.isReady, !self.isStopping {
             apps.waitUntilLoaded(timeout: .milliseconds(100))
             self.status.reportTurn(isReady: false)
         }
         while !self.isStopping {
             do {
-                try self.state.warmUp(
+                try self.stateReader.warmUp(
                     [self.spec.state] + self.spec.publicTopics + (self.appender.map { [$0.topic] } ?? []))
-                _ = try self.consumer.topicMetadata(self.spec.inbox.rawValue, timeout: .seconds(5))
+                _ = try self.consumer.loadTopicMetadata(self.spec.inbox.rawValue, timeout: .seconds(5))
                 try self.writer.prepare()
                 return try self.warmUp()
             } catch {
@@ -193,15 +200,20 @@ final class ShellSession {
         let now = MonotonicClock.now
         var wait = Milliseconds(500)
         for partition in self.owned.values {
-            if let next = partition.ticks.nextTick(due: partition.processor.nextDue) { wait = min(wait, next - now) }
+            if let tickAt = partition.ticks.nextTick(due: partition.processor.nextDue) {
+                wait = min(wait, tickAt - now)
+            }
         }
         return Duration(max(Milliseconds(0), wait))
     }
 
+    /// Writes the ticks that are due.
     private func writeTicks() {
         let now = MonotonicClock.now
         for partition in self.owned.values {
-            guard let next = partition.ticks.nextTick(due: partition.processor.nextDue), next <= now else { continue }
+            guard let tickAt = partition.ticks.nextTick(due: partition.processor.nextDue), tickAt <= now else {
+                continue
+            }
             self.replyProducer.writeTick(self.spec.inbox, partition.topicPartition.partition)
             partition.ticks.tickWritten(at: now)
         }

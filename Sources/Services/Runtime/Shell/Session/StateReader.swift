@@ -4,13 +4,13 @@ internal import KafkaClient
 internal import MachineKit
 internal import PlazaModel
 
-/// Reads partitions from their beginning, or from an offset, to the end that they have when the read starts.
+/// Reads partitions from their beginning, or from an offset, to the end that each has when the read starts.
 ///
-/// A partition may only be restored after the previous owner's open transaction has ended. A consumer that reads
-/// uncommitted therefore queries the end, and one that reads committed reads the records: it cannot pass an open
-/// transaction, so it reaches the end only after the transaction. The read is complete when the consumer reports the
-/// end of the partition. A record's offset cannot show this, because the last entries may be aborted records and
-/// markers.
+/// A partition may only be restored after the previous owner's open transaction has ended. Therefore there are two
+/// consumers. One has the isolation level `uncommitted` and queries the ends. The other has the level `committed` and
+/// reads the records; it cannot read past an open transaction, so it reaches the end only after the transaction. The
+/// read is complete when this consumer reports the end of the partition. The last record's offset cannot show that the
+/// read is complete, because the last entries of the partition may be aborted records and markers.
 final class StateReader {
     private let committedReader: KafkaConsumer
     private let endReader: KafkaConsumer
@@ -33,14 +33,14 @@ final class StateReader {
     /// Loads the topics' metadata; without it the first restore is delayed by up to a second.
     func warmUp(_ topics: [PlazaTopic]) throws(KafkaError) {
         for topic in topics {
-            _ = try self.committedReader.topicMetadata(topic.rawValue, timeout: .seconds(5))
-            _ = try self.endReader.topicMetadata(topic.rawValue, timeout: .seconds(5))
+            _ = try self.committedReader.loadTopicMetadata(topic.rawValue, timeout: .seconds(5))
+            _ = try self.endReader.loadTopicMetadata(topic.rawValue, timeout: .seconds(5))
         }
     }
 
     /// Queries the ends of partitions, including records of open transactions.
     func ends(of partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
-        try self.endReader.ends(of: partitions, timeout: .seconds(5))
+        try self.endReader.endOffsets(of: partitions, timeout: .seconds(5))
     }
 
     /// Reads partitions completely.
@@ -55,31 +55,32 @@ final class StateReader {
         _ partitions: [TopicPartition], tails: [TopicPartition: Int64] = [:], deadline: MonotonicTime,
         recordRead: (IncomingRecord) -> Void
     ) throws(KafkaError) {
-        var unfinished: [TopicPartition: Int64] = [:]
+        var unreadEnds: [TopicPartition: Int64] = [:]
         for (partition, end) in try self.ends(of: partitions + tails.keys) where end > tails[partition] ?? 0 {
-            unfinished[partition] = end
+            unreadEnds[partition] = end
         }
-        guard !unfinished.isEmpty else { return }
+        guard !unreadEnds.isEmpty else { return }
         var starts: [TopicPartition: Int64] = [:]
-        for partition in unfinished.keys { starts[partition] = tails[partition] ?? LogicalOffset.beginning }
+        for partition in unreadEnds.keys { starts[partition] = tails[partition] ?? LogicalOffset.beginning }
         try self.committedReader.assign(starts)
         defer { try? self.committedReader.unassign() }
         var records: [IncomingRecord] = []
-        while !unfinished.isEmpty {
+        while !unreadEnds.isEmpty {
             let remaining = deadline - MonotonicClock.now
             guard remaining > Milliseconds(0) else {
-                throw KafkaError(.timedOut, "the state of \(unfinished.keys.sorted()) could not be read in time")
+                throw KafkaError(.timedOut, "the state of \(unreadEnds.keys.sorted()) could not be read in time")
             }
             records.removeAll(keepingCapacity: true)
             let outcome = try self.committedReader.poll(
                 max: 5000, timeout: Duration(min(remaining, Milliseconds(500))), into: &records)
             for record in records { recordRead(record) }
-            for (partition, end) in outcome.ends {
-                if let target = unfinished[partition], end >= target { unfinished[partition] = nil }
+            for (partition, end) in outcome.reachedEnds {
+                if let target = unreadEnds[partition], end >= target { unreadEnds[partition] = nil }
             }
         }
     }
 
+    /// Closes both consumers.
     func close() {
         self.committedReader.close()
         self.endReader.close()

@@ -4,13 +4,15 @@ package import MachineKit
 /// Decides when the owner of a partition writes ticks into its inbox.
 ///
 /// A tick is written as soon as a row is due, and every second while a row has a due time. A slow or unreachable broker
-/// must not accumulate ticks: while the last tick has not been read back, the next one is written only after a second.
+/// must not accumulate ticks: while the last tick has not been read back, the next tick is written only after a second.
 ///
 /// The monotonic clock is only used for waiting. Machines use the broker's time.
 package struct TickScheduler: Sendable {
     /// The longest pause between ticks while a row has a due time.
     package static let maxInterval = Milliseconds(1000)
-    /// The shortest pause between ticks; it limits the cost when the broker's time is estimated too late.
+    /// The shortest pause between ticks.
+    ///
+    /// If the estimated broker's time is ahead of the real one, a tick is written too early, and then repeated.
     package static let minInterval = Milliseconds(20)
 
     /// The broker's latest time, and the local time at which it was read.
@@ -33,11 +35,14 @@ package struct TickScheduler: Sendable {
         self.isTickUnread = true
     }
 
-    /// Returns when to write the next tick; nil if no row is due at any time.
+    /// Returns when to write the next tick.
+    ///
+    /// - Parameter due: when the next row is due; nil if no row has a due time.
+    /// - Returns: the time; nil if no row has a due time.
     package func nextTick(due: Timestamp?) -> MonotonicTime? {
         guard let due else { return nil }
         guard let observed = self.lastObserved, !self.isTickUnread else { return self.lastTickAt + Self.maxInterval }
-        let estimated = observed.local + Milliseconds(max(0, (due - observed.broker).count) + 1)
-        return max(min(estimated, self.lastTickAt + Self.maxInterval), self.lastTickAt + Self.minInterval)
+        let estimatedDue = observed.local + Milliseconds(max(0, (due - observed.broker).count) + 1)
+        return max(min(estimatedDue, self.lastTickAt + Self.maxInterval), self.lastTickAt + Self.minInterval)
     }
 }

@@ -13,6 +13,7 @@ struct BatchOutput {
     var items: [Item] = []
     /// The changed rows, each with its inbox partition.
     var rows: [(partition: Int32, key: String, row: [UInt8]?)] = []
+    /// The offsets to commit, by inbox partition.
     var offsets: [TopicPartition: OffsetAndMetadata] = [:]
 }
 
@@ -29,8 +30,11 @@ protocol BatchWriter: AnyObject {
     /// - Throws: `KafkaError` when the batch was not committed and its inputs must be read again; after a fatal error
     ///   the writer is unusable.
     func commit(_ batch: BatchOutput, group: GroupMetadata, consumer: KafkaConsumer) throws(KafkaError)
-    /// Passes the writer an existing value of a compacted topic to which it will write.
+    /// Passes the writer a value of a compacted topic that existed before the writer's first batch.
+    ///
+    /// Only a writer that must write such values again stores them.
     func restoreValue(_ topic: String, partition: Int32, key: String, value: [UInt8]?)
+    /// Closes the writer's producer.
     func close()
 }
 

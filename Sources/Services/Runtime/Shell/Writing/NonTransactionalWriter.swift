@@ -3,30 +3,32 @@ internal import Concurrency
 internal import KafkaClient
 internal import PlazaModel
 
-/// Writes batches to the in-memory broker without transactions, which it does not fully support: records first, then
-/// the offset.
+/// Writes batches to the in-memory broker without transactions: first the records, then the offset.
 ///
-/// After a crash the inputs after the last committed offset are decided again, so effects are written at least once.
+/// The in-memory broker does not fully support transactions. After a crash the inputs after the last committed offset
+/// are decided again, so effects are written at least once.
 ///
 /// The in-memory broker keeps only the last 5 MB of a partition and does not compact, so old values would be lost. The
 /// writer therefore writes all values of a compacted partition again after every 2 MB.
 final class NonTransactionalWriter: BatchWriter {
+    /// The number of bytes written to a compacted partition after which all its values are written again.
     private static let rewriteBytes = 2 << 20
     private let producer: KafkaProducer
-    private let failures = Locked<KafkaError?>(nil)
+    private let failure = Locked<KafkaError?>(nil)
     private let state: PlazaTopic
     private var mirrors: [TopicPartition: Mirror] = [:]
 
-    /// The last value of each key of a compacted partition, and the bytes written since all values were last rewritten.
+    /// The last value of each key of a compacted partition.
     private struct Mirror {
         var values: [String: [UInt8]] = [:]
-        var bytes = 0
+        /// The number of bytes written since all values were last written again.
+        var bytesSinceRewrite = 0
     }
 
     init(_ settings: KafkaSettings, state: PlazaTopic) throws(KafkaError) {
-        let failures = self.failures
+        let failure = self.failure
         self.producer = try KafkaProducer(settings) { delivery in
-            if let error = delivery.error { failures.withLock { $0 = error } }
+            if let error = delivery.error { failure.withLock { $0 = error } }
         }
         self.state = state
     }
@@ -36,20 +38,20 @@ final class NonTransactionalWriter: BatchWriter {
     func prepare() {}
 
     func commit(_ batch: BatchOutput, group: GroupMetadata, consumer: KafkaConsumer) throws(KafkaError) {
-        self.failures.withLock { $0 = nil }
+        self.failure.withLock { $0 = nil }
         for record in batch.records(state: self.state) {
             try self.producer.send(record)
             self.mirror(record)
         }
         try self.rewriteLargePartitions()
         try self.producer.flush(timeout: .seconds(5))
-        if let error = self.failures.withLock({ $0 }) { throw error }
+        if let error = self.failure.withLock({ $0 }) { throw error }
         try consumer.commit(batch.offsets)
     }
 
     func warmUp() throws(KafkaError) {
         for topic in PlazaTopic.allCases {
-            try self.producer.topicMetadata(topic.rawValue, timeout: .seconds(5))
+            try self.producer.loadTopicMetadata(topic.rawValue, timeout: .seconds(5))
         }
     }
 
@@ -59,16 +61,18 @@ final class NonTransactionalWriter: BatchWriter {
 
     func close() { self.producer.close(timeout: .milliseconds(500)) }
 
+    /// Stores the record's value, if its topic is compacted.
     private func mirror(_ record: OutgoingRecord) {
         guard PlazaTopic(rawValue: record.topic)?.retention == .compacted, let key = record.key else { return }
         let partition = TopicPartition(record.topic, record.partition)
         let bytes = key.count + (record.value?.count ?? 0)
         self.mirrors[partition, default: Mirror()].values[String(decoding: key, as: UTF8.self)] = record.value
-        self.mirrors[partition]?.bytes += bytes
+        self.mirrors[partition]?.bytesSinceRewrite += bytes
     }
 
+    /// Writes all values of the partitions again to which many bytes were written.
     private func rewriteLargePartitions() throws(KafkaError) {
-        for (partition, mirror) in self.mirrors where mirror.bytes > Self.rewriteBytes {
+        for (partition, mirror) in self.mirrors where mirror.bytesSinceRewrite > Self.rewriteBytes {
             for (key, value) in mirror.values {
                 try self.producer.send(
                     OutgoingRecord(
@@ -76,7 +80,7 @@ final class NonTransactionalWriter: BatchWriter {
                         headers: []
                     ))
             }
-            self.mirrors[partition]?.bytes = 0
+            self.mirrors[partition]?.bytesSinceRewrite = 0
         }
     }
 }

@@ -11,13 +11,14 @@ internal import PlazaModel
 /// whose end may have been requested twice, the next transaction therefore begins with a new epoch
 /// (`docs/decisions/0010-new-epoch-after-a-doubtful-end.md`).
 final class TransactionWriter: BatchWriter {
-    /// The duration from which the end of a transaction counts as repeated: less than the `socket.timeout.ms` of 1.9 s
-    /// after which librdkafka repeats the request.
-    private static let repeatedAfter = Milliseconds.seconds(1)
-    /// The same duration if a connection failed meanwhile: librdkafka needs at least this time to detect the failure and
-    /// to connect again.
+    /// The duration of an end from which the request to end the transaction counts as repeated.
     ///
-    /// A shorter end was not repeated: the failed connection was one to another, unreachable broker.
+    /// It is less than the `socket.timeout.ms` of 1.9 s after which librdkafka repeats an unanswered request.
+    private static let repeatedAfter = Milliseconds.seconds(1)
+    /// The same duration for an end during which a connection failed.
+    ///
+    /// librdkafka needs at least this time to detect the failure and to connect again. If the end took less time, its
+    /// request was not repeated: the failed connection was to another, unreachable broker.
     private static let repeatedAfterError = Milliseconds(20)
 
     private let settings: KafkaSettings
@@ -28,6 +29,7 @@ final class TransactionWriter: BatchWriter {
     private let timeout: Milliseconds
     /// The number of failed connections to brokers; librdkafka repeats a request whose connection failed.
     private let connectionErrors: Locked<Int>
+    /// Whether the last end may have been requested twice, so that the next transaction needs a new epoch.
     private var needsNewEpoch = false
 
     init(
@@ -63,19 +65,19 @@ final class TransactionWriter: BatchWriter {
 
     /// Writes a batch.
     ///
-    /// - Throws: a fatal error when the commit or the abort was not answered. The outcome is then unknown, and
-    ///   librdkafka rejects every call except the same one: only `prepare` of a new producer ends the transaction.
+    /// - Throws: a fatal error when the commit or the abort was not answered. The outcome is then unknown. librdkafka
+    ///   accepts only a repetition of the unanswered call, so only `prepare` of a new producer ends the transaction.
     ///   After any other error nothing of the batch was written, and the next batch may begin.
     func commit(_ batch: BatchOutput, group: GroupMetadata, consumer: KafkaConsumer) throws(KafkaError) {
         if self.needsNewEpoch { try self.renewEpoch() }
         do {
             try self.producer.beginTransaction()
-            // Send the offsets before the first record. While the broker still writes the last transaction's markers,
-            // it rejects both; librdkafka retries offsets after retry.backoff.ms, but a partition's first record only
-            // after a fixed 20 ms.
+            // The offsets are sent before the first record. While the broker still writes the markers of the last
+            // transaction, it rejects both. librdkafka retries the offsets after retry.backoff.ms, but a partition's
+            // first record only after a fixed 20 ms.
             //
             // Without offsets, or with refreshed group metadata, the broker would accept the commit of a former owner.
-            // Therefore every transaction contains offsets, with the metadata from before its first input.
+            // Therefore every transaction contains offsets, with the group metadata from before its first input.
             try self.retrying { () throws(KafkaError) in
                 try self.producer.sendOffsets(batch.offsets, group: group, timeout: .seconds(2))
             }
@@ -83,31 +85,33 @@ final class TransactionWriter: BatchWriter {
                 try self.producer.send(record)
             }
         } catch {
-            throw try self.aborted(after: error)
+            throw try self.abort(after: error)
         }
         do {
-            try self.end { () throws(KafkaError) in try self.producer.commitTransaction(timeout: .seconds(2)) }
+            try self.endTransaction { () throws(KafkaError) in try self.producer.commitTransaction(timeout: .seconds(2))
+            }
         } catch {
             if error.isFatal { throw error }
-            throw try self.aborted(after: error)
+            throw try self.abort(after: error)
         }
     }
 
-    /// Aborts the open transaction.
+    /// Aborts the open transaction, unless the error makes that impossible.
     ///
     /// - Returns: `error`, for the caller to throw.
-    private func aborted(after error: KafkaError) throws(KafkaError) -> KafkaError {
+    private func abort(after error: KafkaError) throws(KafkaError) -> KafkaError {
         if error.isFatal || error.kind == .fenced { return error }
-        try self.end { () throws(KafkaError) in try self.producer.abortTransaction(timeout: .seconds(2)) }
+        try self.endTransaction { () throws(KafkaError) in try self.producer.abortTransaction(timeout: .seconds(2)) }
         return error
     }
 
-    /// Ends the open transaction by `call`, and records whether the request may have been sent twice.
+    /// Ends the open transaction, and records whether the request may have been sent twice.
     ///
+    /// - Parameter call: commits or aborts the transaction.
     /// - Throws: a fatal error when the request was not answered.
-    private func end(_ call: () throws(KafkaError) -> Void) throws(KafkaError) {
+    private func endTransaction(_ call: () throws(KafkaError) -> Void) throws(KafkaError) {
         let began = MonotonicClock.now
-        let errors = self.connectionErrors.withLock { $0 }
+        let errorsBefore = self.connectionErrors.withLock { $0 }
         do {
             try self.retrying(call)
         } catch {
@@ -117,12 +121,12 @@ final class TransactionWriter: BatchWriter {
                 .fatal, "A transaction's end was not answered: \(error.description)", codeName: error.codeName,
                 isFatal: true)
         }
-        let hasConnectionError = self.connectionErrors.withLock { $0 } != errors
-        let limit = hasConnectionError ? Self.repeatedAfterError : Self.repeatedAfter
-        self.needsNewEpoch = MonotonicClock.now - began >= limit
+        let hasConnectionError = self.connectionErrors.withLock { $0 } != errorsBefore
+        let repeatedAfter = hasConnectionError ? Self.repeatedAfterError : Self.repeatedAfter
+        self.needsNewEpoch = MonotonicClock.now - began >= repeatedAfter
     }
 
-    /// Replaces the producer by one with the next epoch; the broker then rejects delayed requests of the old producer.
+    /// Replaces the producer by a producer with the next epoch; the broker then rejects delayed requests of the old producer.
     private func renewEpoch() throws(KafkaError) {
         let producer = try Self.makeProducer(self.settings, self.transactionalID)
         try self.retrying { () throws(KafkaError) in try producer.initTransactions(timeout: .seconds(2)) }
@@ -134,7 +138,7 @@ final class TransactionWriter: BatchWriter {
 
     func warmUp() throws(KafkaError) {
         for topic in PlazaTopic.allCases {
-            try self.producer.topicMetadata(topic.rawValue, timeout: .seconds(5))
+            try self.producer.loadTopicMetadata(topic.rawValue, timeout: .seconds(5))
         }
     }
 
@@ -142,8 +146,9 @@ final class TransactionWriter: BatchWriter {
 
     func close() { self.producer.close(timeout: .milliseconds(500)) }
 
-    /// Repeats a call while its error is retriable; librdkafka continues the same operation, so a repeated call waits
-    /// for its result.
+    /// Repeats a call while its error is retriable, until the timeout.
+    ///
+    /// librdkafka continues the operation of the failed call; the repeated call waits for its result.
     private func retrying(_ call: () throws(KafkaError) -> Void) throws(KafkaError) {
         let deadline = MonotonicClock.now + self.timeout
         while true {

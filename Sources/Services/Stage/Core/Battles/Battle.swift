@@ -36,18 +36,19 @@ package struct Battle: Equatable, Sendable, Codable {
     package var view: BattleView?
     /// When the scores were last published.
     package var publishedAt: Timestamp?
-    /// Whether scores have changed since they were last published.
+    /// Whether the scores have changed since they were last published.
     package var isDirty = false
     /// The co-host connection in which the battle takes place; every live in it may show the battle.
     ///
     /// Nil in rows of older versions.
     package var connection: ConnectionID?
 
-    /// Whether the battle is in state 1.
+    /// Whether the battle is requested (state 1).
     ///
-    /// `view?.endTime == nil` is the same as `view == nil`, which would copy the whole view. `due` uses it too.
+    /// `view?.endTime == nil` means the same as `view == nil`, but does not copy the whole view; `due` compares the same
+    /// way.
     var isRequested: Bool { self.view?.endTime == nil }
-    /// Whether the battle is in state 2.
+    /// Whether the battle is running (state 2).
     var isRunning: Bool { !self.isRequested && self.view?.ended == nil }
 
     /// The battle as an app's server sees it.

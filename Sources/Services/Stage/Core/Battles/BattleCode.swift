@@ -16,6 +16,7 @@ enum BattleCode: Int {
 }
 
 extension LiveCode {
+    /// The code of a battle request for one live.
     static func battle(_ live: LiveID, _ code: BattleCode, _ reason: ReplyCode? = nil) -> LiveCode {
         LiveCode(live: live, code: code.rawValue, reason: reason)
     }

@@ -4,7 +4,7 @@ import PlazaModel
 
 /// Answers an app server's queries about battles (R13.25).
 extension ConnectionStep {
-    /// The details of the battle `id`, or without `id` of the battle of `live`, which is requested, running or over.
+    /// The details of the battle `id`; without `id`, of the requested, running or ended battle of `live`.
     mutating func battleInfo(_ id: BattleID?, of live: LiveID?, _ caller: Caller) throws(ReplyError) -> CallResult {
         guard caller.role == .server else { throw ReplyError(.noPermission, "only the app's server may query battles") }
         if let id {

@@ -51,7 +51,7 @@ extension ConnectionStep {
             codes.append(code)
         }
         guard !invited.isEmpty else { throw ReplyError(.noValidRoom, "none of these lives can battle now") }
-        self.update(from) { $0.battleRequestLimiter = limiter }
+        self.updateLive(from) { $0.battleRequestLimiter = limiter }
         var battle = Battle(
             id: BattleID("b-\(self.moment.offset)"), inviter: from,
             asked: ([from] + invited).map { BattleSide(live: $0, host: self.member($0).host) },
@@ -60,13 +60,13 @@ extension ConnectionStep {
             needResponse: needResponse, extensionInfo: extensionInfo,
             invitees: invited.map { BattleInvitee(live: $0, hasAccepted: !needResponse) }, expiresAt: expiresAt,
             connection: inviter.value.connection)
-        self.set(battle.id, battle)
+        self.setBattle(battle.id, battle)
         self.notifyBattleCreated(battle)
-        for live in [from] + invited { self.update(live) { $0.battleRequest = battle.id } }
+        for live in [from] + invited { self.updateLive(live) { $0.battleRequest = battle.id } }
         if needResponse {
             for target in invited {
-                self.notify(
-                    target,
+                self.notifyOwner(
+                    of: target,
                     .battleRequestReceived(
                         battle: battle.id, inviter: self.member(from), expiresAt: expiresAt,
                         durationSeconds: battle.durationSeconds, extensionInfo: extensionInfo))
@@ -78,7 +78,7 @@ extension ConnectionStep {
             battle: battle.id, startTime: battle.view?.startTime, endTime: battle.view?.endTime, codes: codes)
     }
 
-    /// Whether `target` can be invited to a battle: the code `sent`, or the reason why not.
+    /// The code for one target: `sent` if it can be invited, otherwise the reason why not.
     private mutating func codeOfBattleRequest(to target: LiveID, from: LiveID) -> LiveCode {
         if target == from { return .battle(target, .alreadyInvited, .badParameter) }
         guard let invitee = self.live(target) else { return .battle(target, .noSuchLive, .noSuchRoom) }
@@ -109,7 +109,7 @@ extension ConnectionStep {
         guard battle.isRequested else { throw ReplyError(.notWhileFighting, "the battle has begun") }
         guard battle.inviter == live else { throw ReplyError(.noPermission, "only the inviter may cancel the request") }
         for target in targets where self.removeInvitee(target, &battle) {
-            self.notify(target, self.battleRequestCancelled(battle, target))
+            self.notifyOwner(of: target, self.battleRequestCancelled(battle, target))
         }
         self.startOrCancelIfDecided(&battle)
         return .done
@@ -132,9 +132,9 @@ extension ConnectionStep {
         }
         if accepted {
             battle.invitees[index].hasAccepted = true
-            self.notify(battle.inviter, .battleRequestAccepted(battle: id, invitee: self.member(live)))
+            self.notifyOwner(of: battle.inviter, .battleRequestAccepted(battle: id, invitee: self.member(live)))
         } else {
-            self.notify(battle.inviter, .battleRequestRejected(battle: id, invitee: self.member(live)))
+            self.notifyOwner(of: battle.inviter, .battleRequestRejected(battle: id, invitee: self.member(live)))
             self.removeInvitee(live, &battle)
         }
         self.startOrCancelIfDecided(&battle)
@@ -148,7 +148,7 @@ extension ConnectionStep {
             let notice = NoticeContent.battleRequestTimedOut(
                 battle: battle.id, inviter: battle.inviter, invitee: invitee.live,
                 inviterMember: self.member(battle.inviter), inviteeMember: self.member(invitee.live))
-            for live in [battle.inviter, invitee.live] { self.notify(live, notice) }
+            for live in [battle.inviter, invitee.live] { self.notifyOwner(of: live, notice) }
         }
         self.startOrCancelIfDecided(&battle)
     }
@@ -158,15 +158,17 @@ extension ConnectionStep {
         if battle.inviter == id {
             for invitee in battle.invitees {
                 self.removeInvitee(invitee.live, &battle)
-                self.notify(invitee.live, self.battleRequestCancelled(battle, invitee.live))
+                self.notifyOwner(of: invitee.live, self.battleRequestCancelled(battle, invitee.live))
             }
-            self.update(id) { $0.battleRequest = nil }
+            self.updateLive(id) { $0.battleRequest = nil }
             self.cancelRequestedBattle(battle)
             return
         }
         let isOpen = battle.invitees.contains { $0.live == id && !$0.hasAccepted }
         self.removeInvitee(id, &battle)
-        if isOpen { self.notify(battle.inviter, .battleRequestRejected(battle: battle.id, invitee: self.member(id))) }
+        if isOpen {
+            self.notifyOwner(of: battle.inviter, .battleRequestRejected(battle: battle.id, invitee: self.member(id)))
+        }
         self.startOrCancelIfDecided(&battle)
     }
 
@@ -182,26 +184,26 @@ extension ConnectionStep {
     private mutating func removeInvitee(_ id: LiveID, _ battle: inout Battle) -> Bool {
         guard let index = battle.invitees.firstIndex(where: { $0.live == id }) else { return false }
         battle.invitees.remove(at: index)
-        self.update(id) { $0.battleRequest = nil }
+        self.updateLive(id) { $0.battleRequest = nil }
         return true
     }
 
     /// Starts the battle when all remaining invitees have accepted; cancels it when no invitee remains.
     private mutating func startOrCancelIfDecided(_ battle: inout Battle) {
         if battle.invitees.isEmpty {
-            self.update(battle.inviter) { $0.battleRequest = nil }
-            self.notify(battle.inviter, .battleNotStarted(battle: battle.id))
+            self.updateLive(battle.inviter) { $0.battleRequest = nil }
+            self.notifyOwner(of: battle.inviter, .battleNotStarted(battle: battle.id))
             self.cancelRequestedBattle(battle)
         } else if battle.invitees.allSatisfy(\.hasAccepted) {
             self.start(&battle)
         } else {
-            self.set(battle.id, battle)
+            self.setBattle(battle.id, battle)
         }
     }
 
     /// Removes a battle that has not started.
     private mutating func cancelRequestedBattle(_ battle: Battle) {
-        self.set(battle.id, nil)
+        self.setBattle(battle.id, nil)
         self.notifyBattleEnded(battle)
     }
 }

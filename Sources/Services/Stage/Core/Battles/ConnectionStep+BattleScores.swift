@@ -6,7 +6,7 @@ import PlazaModel
 extension ConnectionStep {
     /// The maximum score.
     ///
-    /// JSON readers that use doubles cannot represent all greater whole numbers.
+    /// JSON readers that use doubles represent whole numbers exactly only up to this one.
     static let maxScore: Int64 = 1 << 53
 
     /// Changes scores; only the app's server may do this.
@@ -29,7 +29,7 @@ extension ConnectionStep {
         }
         guard isChanged else { return .scores(codes: codes) }
         battle.isDirty = true
-        self.set(battle.id, battle)
+        self.setBattle(battle.id, battle)
         if battle.publishedAt.map({ $0 + Battle.publishInterval <= self.moment.now }) ?? true {
             self.publishScores(&battle)
         }
@@ -44,13 +44,13 @@ extension ConnectionStep {
     ) -> Int {
         if battle.isRequested { return ReplyCode.battleNotStarted.code }
         guard battle.isRunning else { return ReplyCode.battleOver.code }
-        guard let side = battle.sideIndex(of: update.live), let last = battle.view?.sides[side].score else {
+        guard let side = battle.sideIndex(of: update.live), let oldScore = battle.view?.sides[side].score else {
             return ReplyCode.roomNotInBattle.code
         }
-        let base = operation == .accumulate ? last : 0
-        let (score, overflow) = base.addingReportingOverflow(update.score)
-        guard !overflow, (0...Self.maxScore).contains(score) else { return ReplyCode.badParameter.code }
-        if score != last {
+        let base = operation == .accumulate ? oldScore : 0
+        let (score, hasOverflowed) = base.addingReportingOverflow(update.score)
+        guard !hasOverflowed, (0...Self.maxScore).contains(score) else { return ReplyCode.badParameter.code }
+        if score != oldScore {
             battle.view?.sides[side].score = score
             isChanged = true
         }
@@ -61,7 +61,7 @@ extension ConnectionStep {
     mutating func publishScores(_ battle: inout Battle) {
         battle.isDirty = false
         battle.publishedAt = self.moment.now
-        self.set(battle.id, battle)
+        self.setBattle(battle.id, battle)
         for live in self.lives(notifiedOf: battle) { self.markChanged(live, .battleScored(battle: battle.id)) }
     }
 }

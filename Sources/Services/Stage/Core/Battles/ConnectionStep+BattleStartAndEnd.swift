@@ -13,16 +13,16 @@ extension ConnectionStep {
             needResponse: battle.needResponse, startTime: self.moment.now, endTime: endTime,
             sides: sides.map { BattleSide(live: $0, host: self.member($0).host) })
         battle.invitees = []
-        self.set(battle.id, battle)
+        self.setBattle(battle.id, battle)
         self.notifyBattleStarted(battle)
-        for live in sides { self.update(live) { $0.battleRequest = nil } }
+        for live in sides { self.updateLive(live) { $0.battleRequest = nil } }
         let others = self.connection(battle.connection)?.members.map(\.live) ?? []
         for live in sides + others.filter({ !sides.contains($0) }) {
-            // The live shows this battle instead of the result of its last one, unless the live itself is in another
+            // The live shows this battle instead of the battle that it showed before, unless it takes part in another
             // running battle.
             if sides.contains(live) || !self.isInRunningBattle(live) {
                 self.hideBattle(of: live)
-                self.update(live) { $0.battle = battle.id }
+                self.updateLive(live) { $0.battle = battle.id }
             }
             self.markChanged(live, .battleStarted(battle: battle.id))
             for side in sides { self.markChanged(live, .battleUserJoined(battle: battle.id, live: side)) }
@@ -47,7 +47,7 @@ extension ConnectionStep {
         view.endTime = min(view.endTime, self.moment.now)
         battle.view = view
         battle.isDirty = false
-        self.set(battle.id, battle)
+        self.setBattle(battle.id, battle)
         self.battlesEndedInStep.append(view)
         self.notifyBattleEnded(battle)
         for live in self.lives(notifiedOf: battle) {

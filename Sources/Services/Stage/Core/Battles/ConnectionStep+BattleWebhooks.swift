@@ -4,6 +4,7 @@ import PlazaModel
 
 /// Notifies an app's backend of battles (R14.21, R14.22); every event names the inviting live.
 extension ConnectionStep {
+    /// Reports that a battle was requested.
     mutating func notifyBattleCreated(_ battle: Battle) {
         guard let from = battle.asked.first else { return }
         self.notifyBackend(
@@ -15,6 +16,7 @@ extension ConnectionStep {
                 extensionInfo: battle.extensionInfo))
     }
 
+    /// Reports that a battle has started.
     mutating func notifyBattleStarted(_ battle: Battle) {
         guard let view = battle.view, let from = view.sides.first else { return }
         self.notifyBackend(
@@ -27,7 +29,7 @@ extension ConnectionStep {
     /// Reports the end of a battle, even if the battle was never started.
     mutating func notifyBattleEnded(_ battle: Battle) {
         let sides = battle.view?.sides ?? battle.asked
-        // A machine writes no battle without sides, but a row may hold any.
+        // This machine stores no battle without sides, but a damaged row may have none.
         guard let from = sides.first else { return }
         let kind: BattleEndKind =
             switch battle.view?.ended {

@@ -4,7 +4,7 @@ import PlazaModel
 
 /// Makes lives leave battles; a battle that all sides have left ends (R10.14, R10.15).
 extension ConnectionStep {
-    /// Makes the live leave a running battle at its owner's call.
+    /// Makes the live leave a running battle, because its owner has called for it.
     mutating func exitBattle(_ id: BattleID, _ live: LiveID, _ caller: Caller) throws(ReplyError) -> CallResult {
         _ = try self.ownedLive(live, by: caller)
         guard let battle = self.battle(id) else {
@@ -21,8 +21,8 @@ extension ConnectionStep {
 
     /// Makes the live leave its running battle and its open battle request.
     mutating func leaveBattles(_ id: LiveID) {
-        if var requested = self.battle(self.live(id)?.value.battleRequest) {
-            self.leaveRequestedBattle(id, &requested)
+        if var requestedBattle = self.battle(self.live(id)?.value.battleRequest) {
+            self.leaveRequestedBattle(id, &requestedBattle)
         }
         if self.isInRunningBattle(id), let battle = self.live(id)?.value.battle { self.leaveRunningBattle(id, battle) }
     }
@@ -31,9 +31,9 @@ extension ConnectionStep {
     private mutating func leaveRunningBattle(_ live: LiveID, _ id: BattleID) {
         guard var battle = self.battle(id), let side = battle.sideIndex(of: live) else { return }
         battle.view?.sides[side].hasLeft = true
-        self.set(battle.id, battle)
-        for viewer in self.lives(notifiedOf: battle) {
-            self.markChanged(viewer, .battleUserExited(battle: battle.id, live: live))
+        self.setBattle(battle.id, battle)
+        for notifiedLive in self.lives(notifiedOf: battle) {
+            self.markChanged(notifiedLive, .battleUserExited(battle: battle.id, live: live))
         }
         if battle.view?.sides.allSatisfy(\.hasLeft) == true { self.finish(&battle, .allMemberExit) }
     }

@@ -13,16 +13,16 @@ extension ConnectionStep {
             else { continue }
             latest = (battle.id, view.startTime)
         }
-        if let latest { self.update(live) { $0.battle = latest.id } }
+        if let latest { self.updateLive(live) { $0.battle = latest.id } }
     }
 
     /// Makes the live stop showing its battle, and removes the battle when no live shows it any more.
     mutating func hideBattle(of id: LiveID) {
-        let shown = self.live(id)?.value.battle
-        guard let battle = self.battle(shown), let view = battle.view else { return }
+        let shownBattle = self.live(id)?.value.battle
+        guard let battle = self.battle(shownBattle), let view = battle.view else { return }
         if self.battlesEndedInStep.contains(where: { $0.id == battle.id }) { self.resultsForLeavers.append((id, view)) }
-        self.update(id) { $0.battle = nil }
-        if self.lives(showing: battle).isEmpty { self.set(battle.id, nil) }
+        self.updateLive(id) { $0.battle = nil }
+        if self.lives(showing: battle).isEmpty { self.setBattle(battle.id, nil) }
     }
 
     /// The lives that show the battle: the sides first, then other lives of the connection.

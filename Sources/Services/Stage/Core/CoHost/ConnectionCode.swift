@@ -19,6 +19,7 @@ enum ConnectionCode: Int {
 }
 
 extension LiveCode {
+    /// The code of a co-host request for one live.
     static func coHost(_ live: LiveID, _ code: ConnectionCode, _ reason: ReplyCode? = nil) -> LiveCode {
         LiveCode(live: live, code: code.rawValue, reason: reason)
     }

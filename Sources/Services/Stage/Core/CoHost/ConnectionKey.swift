@@ -140,8 +140,8 @@ package enum ConnectionRow: JournalRow, Codable {
 
     /// The row's value while its content is being changed.
     ///
-    /// It takes the place of the content, so that the code which changes the content has the only reference to it. With
-    /// a second reference in the row, Swift would copy the content before the change.
+    /// The content is moved out of the row for the change, and this value stands in the row meanwhile. If the row kept a
+    /// second reference to the content, Swift would copy the content before the change.
     private static var placeholder: ConnectionRow { .fence(fence: RevocationFence()) }
 
     /// Changes the row in place, if it is a live.

@@ -118,20 +118,24 @@ extension ConnectionMachine {
             if !battle.invitees.contains(where: { !$0.hasAccepted }) {
                 violations.append("I14: all invitees have accepted, but the battle has not started")
             }
-            let all = ([battle.inviter] + battle.invitees.map(\.live)).map { self.live($0, app, rows) }
-            if all.contains(where: { $0?.battleRequest != battle.id }) {
+            let participants = ([battle.inviter] + battle.invitees.map(\.live)).map { self.live($0, app, rows) }
+            if participants.contains(where: { $0?.battleRequest != battle.id }) {
                 violations.append("I14: a live does not list it")
             }
-            if Set(all.map { $0?.connection }).count != 1 { violations.append("I14: requested across connections") }
+            if Set(participants.map { $0?.connection }).count != 1 {
+                violations.append("I14: requested across connections")
+            }
             return violations
         }
-        let showing = view.sides.filter { self.live($0.live, app, rows)?.battle == battle.id }
-        if showing.isEmpty, !self.isShown(battle, app, rows) { violations.append("I14: a battle that no live shows") }
+        let showingSides = view.sides.filter { self.live($0.live, app, rows)?.battle == battle.id }
+        if showingSides.isEmpty, !self.isShown(battle, app, rows) {
+            violations.append("I14: a battle that no live shows")
+        }
         if view.sides.contains(where: { $0.score < 0 }) { violations.append("I14: a score below zero") }
         if battle.isRunning {
             let remaining = view.sides.filter { !$0.hasLeft }
             if remaining.isEmpty { violations.append("I14: all sides have left, but the battle has not ended") }
-            if !remaining.allSatisfy(showing.contains) { violations.append("I14: a side shows another battle") }
+            if !remaining.allSatisfy(showingSides.contains) { violations.append("I14: a side shows another battle") }
             if Set(remaining.map { self.live($0.live, app, rows)?.connection }).count > 1 {
                 violations.append("I14: a battle across connections")
             }

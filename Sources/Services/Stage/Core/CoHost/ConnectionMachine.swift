@@ -7,8 +7,8 @@ package import PlazaModel
 /// All inputs of an app are handled in one order. Therefore an input that concerns several lives is one atomic step.
 ///
 /// Rows: the running lives, the open co-host requests, connections, battles, revocation fences of kicked users, and
-/// each session's idempotency window. When the connection or the battle of a live changes, the live's seat machine
-/// gets the complete connection and battle.
+/// each session's idempotency window. When the connection or the battle of a live changes, this machine sends both
+/// completely to the live's seat machine.
 package struct ConnectionMachine: Machine {
     package typealias Input = ConnectionInput
     package typealias Key = ConnectionKey
@@ -29,7 +29,7 @@ package struct ConnectionMachine: Machine {
             if let caller = input.command.caller, input.command.isQuery {
                 Self.answerQuery(caller, input.command, in: &step)
             } else if let caller = input.command.caller {
-                Self.answer(caller, input.command, in: &step)
+                Self.answerCall(caller, input.command, in: &step)
             } else {
                 step.handleFact(input.command)
                 step.notifySeatMachines()
@@ -45,7 +45,9 @@ package struct ConnectionMachine: Machine {
         case .live, .connection, .fence: break
         case .idempotencyWindow: if journal.update(key, { $0.expire(at: moment) }) ?? true { journal[key] = nil }
         case .request:
-            self.withStep(key.app, &journal, moment, &effects) { $0.timeOutRequest(key.live.live, key.invitee) }
+            self.withStep(key.app, &journal, moment, &effects) { step in
+                step.timeOutCoHostRequest(from: key.live.live, to: key.invitee)
+            }
         case .battle:
             self.withStep(key.app, &journal, moment, &effects) { step in
                 step.handleDueBattle(BattleID(key.name))
@@ -54,7 +56,7 @@ package struct ConnectionMachine: Machine {
         }
     }
 
-    /// Runs a step on the rows and effects, which are swapped into the step and back, so that they are not copied.
+    /// Runs a step; rows and effects are swapped into the step and back, so that they are not copied.
     private func withStep(
         _ app: AppID, _ journal: inout Journal<ConnectionKey, ConnectionRow>, _ moment: Moment,
         _ effects: inout [Effect], _ body: (inout ConnectionStep) -> Void
@@ -79,7 +81,7 @@ package struct ConnectionMachine: Machine {
     }
 
     /// Decides and answers a call; a repeated call gets the same answer (I15).
-    private static func answer(_ caller: Caller, _ command: ConnectionCommand, in step: inout ConnectionStep) {
+    private static func answerCall(_ caller: Caller, _ command: ConnectionCommand, in step: inout ConnectionStep) {
         let key = ConnectionKey.idempotencyWindow(step.app, caller.request.session)
         let index = step.journal.index(of: key)
         if let index, case .idempotencyWindow(let window)? = step.journal.row(at: index),
@@ -88,7 +90,7 @@ package struct ConnectionMachine: Machine {
             step.effects.append(contentsOf: repeatedEffects)
             return
         }
-        // Without a row, too: the window of a late retry may be gone.
+        // A late retry is rejected even if the session has no window, because its window may have been removed.
         if caller.isLateRetry {
             step.effects.append(.requestForgotten(caller, step.app))
             return

@@ -4,10 +4,10 @@ import PlazaModel
 
 /// Co-host requests (R8.1, R8.6).
 ///
-/// Each request ends exactly once (I13), because `endRequest` removes it and reports whether it was open.
+/// Each request ends exactly once (I13), because `endCoHostRequest` removes it and reports whether it was open.
 extension ConnectionStep {
     /// Sends a co-host request to each of `targets`, and returns a code for each of them.
-    mutating func request(
+    mutating func sendCoHostRequests(
         from: LiveID, to targets: [LiveID], layoutTemplate: Int, timeoutSeconds: Int64, _ extensionInfo: String,
         _ caller: Caller
     ) throws(ReplyError) -> CallResult {
@@ -27,28 +27,28 @@ extension ConnectionStep {
                 "a live sends \(RequestRateLimiter.burst) co-host requests at once, then one each second",
                 retryAfter: wait.count)
         }
-        self.update(from) { $0.coHostRequestLimiter = limiter }
+        self.updateLive(from) { $0.coHostRequestLimiter = limiter }
         var codes: [LiveCode] = []
         for target in targets {
-            let code = self.codeOfRequest(to: target, from: from, template: template)
+            let code = self.codeOfCoHostRequest(to: target, from: from, template: template)
             codes.append(code)
             guard code.code == ConnectionCode.sent.rawValue else { continue }
             self.journal[.request(inviter: LiveKey(self.app, from), invitee: target)] = .request(
                 request: CoHostRequest(
                     inviter: from, invitee: target, templateID: template, expiresAt: expiresAt,
                     extensionInfo: extensionInfo.isEmpty ? nil : extensionInfo))
-            self.update(from) { $0.outgoing.append(target) }
-            self.update(target) { $0.incoming = from }
-            self.notify(
-                target,
+            self.updateLive(from) { $0.outgoing.append(target) }
+            self.updateLive(target) { $0.incoming = from }
+            self.notifyOwner(
+                of: target,
                 .coHostRequestReceived(
                     inviter: self.member(from), expiresAt: expiresAt, extensionInfo: extensionInfo))
         }
         return .coHost(codes: codes)
     }
 
-    /// Whether the request can be sent to `target`: the code `sent`, or the reason why not.
-    private mutating func codeOfRequest(to target: LiveID, from: LiveID, template: Int) -> LiveCode {
+    /// The code for one target: `sent` if the request can be sent, otherwise the reason why not.
+    private mutating func codeOfCoHostRequest(to target: LiveID, from: LiveID, template: Int) -> LiveCode {
         guard target != from, let inviter = self.live(from) else { return .coHost(target, .unknown, .badParameter) }
         guard let invitee = self.live(target) else { return .coHost(target, .noSuchLive, .noSuchRoom) }
         if invitee.value.isVoice != inviter.value.isVoice { return .coHost(target, .kindsDiffer, .wrongRoomKind) }
@@ -66,34 +66,36 @@ extension ConnectionStep {
         return invitee.value.isCrowded ? .coHost(target, .full, .overLimit) : .coHost(target, .sent)
     }
 
-    /// The error for a voice live with too many occupied seats, of which only the first six can take part in a
-    /// connection (R7.13).
+    /// The error for a voice live with too many occupied seats: only the first six seats of a voice live can take part
+    /// in a connection (R7.13).
     private static func crowdedError(_ liveText: String) -> ReplyError {
         ReplyError(
             .overLimit,
             "\(liveText) has more than \(Limits.voiceCoHostSeats) occupied seats, which is too many for a connection")
     }
 
-    /// Cancels the open requests to those of `targets` that have one.
-    mutating func cancelRequest(
+    /// Cancels the open requests of `from` to `targets`; targets without an open request are ignored.
+    ///
+    /// - Throws: `noSuchConnection` when no target has an open request.
+    mutating func cancelCoHostRequests(
         from: LiveID, to targets: [LiveID], _ caller: Caller
     ) throws(ReplyError) -> CallResult {
         let inviter = try self.ownedLive(from, by: caller)
         guard targets.contains(where: inviter.value.outgoing.contains) else {
             throw ReplyError(.noSuchConnection, "you have no open request to any of these lives")
         }
-        for target in targets where self.endRequest(from, target) != nil {
-            self.notify(target, self.coHostRequestCancelled(from, target))
+        for target in targets where self.endCoHostRequest(from: from, to: target) != nil {
+            self.notifyOwner(of: target, self.coHostRequestCancelled(from, target))
         }
         return .done
     }
 
     /// Accepts the request of `inviterID`, which connects both lives.
-    mutating func accept(
+    mutating func acceptCoHostRequest(
         _ id: LiveID, inviter inviterID: LiveID, _ caller: Caller
     ) throws(ReplyError) -> CallResult {
         let invitee = try self.ownedLive(id, by: caller)
-        guard let request = self.request(inviterID, id), let inviter = self.live(inviterID) else {
+        guard let request = self.coHostRequest(from: inviterID, to: id), let inviter = self.live(inviterID) else {
             if let connection = invitee.value.connection, self.live(inviterID)?.value.connection == connection {
                 throw ReplyError(.alreadyConnected, "the lives are connected")
             }
@@ -110,42 +112,42 @@ extension ConnectionStep {
         }
         if invitee.value.isCrowded { throw Self.crowdedError("your live") }
         if inviter.value.isCrowded { throw Self.crowdedError("the inviting live") }
-        self.endRequest(inviterID, id)
+        self.endCoHostRequest(from: inviterID, to: id)
         self.connect(id, to: inviterID, templateID: request.templateID)
-        self.notify(inviterID, .coHostRequestAccepted(invitee: self.member(id)))
+        self.notifyOwner(of: inviterID, .coHostRequestAccepted(invitee: self.member(id)))
         return .done
     }
 
     /// Rejects the request of `inviterID`.
-    mutating func reject(
+    mutating func rejectCoHostRequest(
         _ id: LiveID, inviter inviterID: LiveID, _ caller: Caller
     ) throws(ReplyError) -> CallResult {
         _ = try self.ownedLive(id, by: caller)
-        guard self.endRequest(inviterID, id) != nil else {
+        guard self.endCoHostRequest(from: inviterID, to: id) != nil else {
             throw ReplyError(.noSuchConnection, "the live has no open request to you")
         }
-        self.notify(inviterID, .coHostRequestRejected(invitee: self.member(id)))
+        self.notifyOwner(of: inviterID, .coHostRequestRejected(invitee: self.member(id)))
         return .done
     }
 
-    /// Ends a request whose timeout is over, and notifies both owners.
-    mutating func timeOutRequest(_ inviter: LiveID, _ invitee: LiveID) {
-        guard self.endRequest(inviter, invitee) != nil else { return }
+    /// Ends a request that has expired, and notifies both owners.
+    mutating func timeOutCoHostRequest(from inviter: LiveID, to invitee: LiveID) {
+        guard self.endCoHostRequest(from: inviter, to: invitee) != nil else { return }
         let notice = NoticeContent.coHostRequestTimedOut(
             inviter: inviter, invitee: invitee, inviterMember: self.member(inviter),
             inviteeMember: self.member(invitee))
-        self.notify(inviter, notice)
-        self.notify(invitee, notice)
+        self.notifyOwner(of: inviter, notice)
+        self.notifyOwner(of: invitee, notice)
     }
 
-    /// The notice that the inviter's request was cancelled, or is void.
+    /// The notice that the inviter's request was cancelled or has become void.
     mutating func coHostRequestCancelled(_ inviter: LiveID, _ invitee: LiveID) -> NoticeContent {
         .coHostRequestCancelled(
             inviter: self.member(inviter), invitee: invitee, inviteeMember: self.member(invitee))
     }
 
-    /// The open request of one live to another.
-    func request(_ inviter: LiveID, _ invitee: LiveID) -> CoHostRequest? {
+    /// The open request of one live to another; nil when there is none.
+    func coHostRequest(from inviter: LiveID, to invitee: LiveID) -> CoHostRequest? {
         let row = self.journal[.request(inviter: LiveKey(self.app, inviter), invitee: invitee)]
         if case .request(let request)? = row { return request }
         return nil
@@ -153,11 +155,11 @@ extension ConnectionStep {
 
     /// Removes the open request and returns it; nil when there is none.
     @discardableResult
-    mutating func endRequest(_ inviter: LiveID, _ invitee: LiveID) -> CoHostRequest? {
-        guard let request = self.request(inviter, invitee) else { return nil }
+    mutating func endCoHostRequest(from inviter: LiveID, to invitee: LiveID) -> CoHostRequest? {
+        guard let request = self.coHostRequest(from: inviter, to: invitee) else { return nil }
         self.journal[.request(inviter: LiveKey(self.app, inviter), invitee: invitee)] = nil
-        self.update(inviter) { $0.outgoing.removeAll { $0 == invitee } }
-        self.update(invitee) { $0.incoming = nil }
+        self.updateLive(inviter) { $0.outgoing.removeAll { $0 == invitee } }
+        self.updateLive(invitee) { $0.incoming = nil }
         return request
     }
 }

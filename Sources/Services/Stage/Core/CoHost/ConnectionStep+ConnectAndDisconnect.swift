@@ -4,8 +4,8 @@ import PlazaModel
 
 /// Connects lives and disconnects them (R8.7, R8.9, R8.14, I12).
 extension ConnectionStep {
-    /// Makes the live leave its connection at its owner's call.
-    mutating func exit(_ id: LiveID, _ caller: Caller) throws(ReplyError) -> CallResult {
+    /// Makes the live leave its connection, because its owner has called for it.
+    mutating func exitConnection(_ id: LiveID, _ caller: Caller) throws(ReplyError) -> CallResult {
         guard try self.ownedLive(id, by: caller).value.connection != nil else {
             throw ReplyError(.noSuchConnection, "the live is in no connection")
         }
@@ -24,25 +24,27 @@ extension ConnectionStep {
         } else {
             view = ConnectionView(
                 id: ConnectionID("c-\(self.moment.offset)"), members: [self.member(inviter)], templateID: templateID)
-            self.update(inviter) { $0.connection = view.id }
+            self.updateLive(inviter) { $0.connection = view.id }
         }
         let isNew = view.members.count == 1
         view.members.append(self.member(id))
-        self.set(view.id, view)
-        self.update(id) { $0.connection = view.id }
+        self.setConnection(view.id, view)
+        self.updateLive(id) { $0.connection = view.id }
         if !isNew { self.showLatestBattle(of: view, in: id) }
         for member in view.members {
-            // An open request between two lives is void once they are connected.
-            if self.endRequest(id, member.live) != nil {
-                for live in [id, member.live] { self.notify(live, self.coHostRequestCancelled(id, member.live)) }
+            // An open request between two lives becomes void when they are connected.
+            if self.endCoHostRequest(from: id, to: member.live) != nil {
+                for live in [id, member.live] {
+                    self.notifyOwner(of: live, self.coHostRequestCancelled(id, member.live))
+                }
             }
-            for joined in isNew ? view.members : view.members.suffix(1) {
-                self.markChanged(member.live, .coHostJoined(member: joined))
+            for joinedMember in isNew ? view.members : view.members.suffix(1) {
+                self.markChanged(member.live, .coHostJoined(member: joinedMember))
             }
         }
     }
 
-    /// Removes `id` from its connection and from any battle there; when only one live remains, the connection ends.
+    /// Removes `id` from its connection and from its battles; when only one other live remains, the connection ends.
     mutating func disconnect(_ id: LiveID) {
         self.leaveBattles(id)
         guard var view = self.connection(self.connection(of: id)),
@@ -59,16 +61,16 @@ extension ConnectionStep {
         }
         if isOver {
             for remaining in view.members { self.clearConnection(remaining.live) }
-            self.set(view.id, nil)
+            self.setConnection(view.id, nil)
         } else {
-            self.set(view.id, view)
+            self.setConnection(view.id, view)
         }
     }
 
-    /// Clears what the live stores of its connection.
+    /// Clears the fields of the live that describe its connection.
     private mutating func clearConnection(_ id: LiveID) {
         self.hideBattle(of: id)
-        self.update(id) {
+        self.updateLive(id) {
             $0.connection = nil
             $0.seats = nil
             $0.muted = []

@@ -2,18 +2,18 @@
 import MachineKit
 import PlazaModel
 
-/// Calls the function that decides each call, or that handles each report of another machine.
+/// Passes each command to the function that handles it.
 extension ConnectionStep {
-    /// Decides a call; `handleFact` handles the other commands.
+    /// Decides a call that is not a query; `answer(query:by:)` answers queries, `handleFact` handles facts.
     mutating func decide(_ command: ConnectionCommand, for caller: Caller) throws(ReplyError) -> CallResult {
         switch command {
         case .request(let from, let to, let template, let timeout, let extensionInfo, _):
-            return try self.request(
+            return try self.sendCoHostRequests(
                 from: from, to: to, layoutTemplate: template, timeoutSeconds: timeout, extensionInfo, caller)
-        case .cancelRequest(let from, let to, _): return try self.cancelRequest(from: from, to: to, caller)
-        case .accept(let live, let inviter, _): return try self.accept(live, inviter: inviter, caller)
-        case .reject(let live, let inviter, _): return try self.reject(live, inviter: inviter, caller)
-        case .exit(let live, _): return try self.exit(live, caller)
+        case .cancelRequest(let from, let to, _): return try self.cancelCoHostRequests(from: from, to: to, caller)
+        case .accept(let live, let inviter, _): return try self.acceptCoHostRequest(live, inviter: inviter, caller)
+        case .reject(let live, let inviter, _): return try self.rejectCoHostRequest(live, inviter: inviter, caller)
+        case .exit(let live, _): return try self.exitConnection(live, caller)
         case .requestBattle(let from, let to, let duration, let needResponse, let timeout, let extensionInfo, _):
             return try self.requestBattle(
                 from: from, to: to, durationSeconds: duration, needResponse: needResponse, timeoutSeconds: timeout,
@@ -33,27 +33,28 @@ extension ConnectionStep {
         }
     }
 
-    /// Handles a fact of another machine.
+    /// Handles a fact that another machine has reported.
     mutating func handleFact(_ command: ConnectionCommand) {
         switch command {
         case .opened(let id, let owner, let isVoice): self.openLive(id, owner: owner, isVoice: isVoice)
         case .ended(let id, let ending): self.endLive(id, ending)
         case .userGone(let id, let user):
             if self.live(id)?.value.owner.userID == user { self.withdrawLive(id) }
-        // A live left its connection when its owner left. An owner who comes back has to send a new co-host request, so
-        // only the profile is updated.
+        // The live left its connection when its owner left. When the owner is back, only the profile is updated: to
+        // connect again, the owner has to send a new co-host request.
         case .userBack(let id, let user), .profile(let id, let user): self.updateOwnerProfile(id, user)
-        case .rights(let id, let admins): self.update(id) { $0.admins = admins }
+        case .rights(let id, let admins): self.updateLive(id) { $0.admins = admins }
         case .seatsChanged(let id, let seats): self.updateSeats(id, seats)
         case .confirmOwner(let id):
             guard let live = self.live(id) else { return }
+            // A live without connection and requests has nothing to end if its owner is gone.
             let isIdle = live.value.connection == nil && live.value.outgoing.isEmpty && live.value.incoming == nil
             if isIdle { return }
             self.effects.append(
                 .audience(AudienceInput(LiveKey(self.app, id), .confirm(user: live.value.owner.userID))))
         case .floor(let id, let user, let ticket):
             guard self.live(id) != nil else { return }
-            self.update(id) { $0.hasRevocations = true }
+            self.updateLive(id) { $0.hasRevocations = true }
             var fence = self.fence(of: id)
             fence.raise(user, to: ticket)
             self.journal[.fence(LiveKey(self.app, id))] = .fence(fence: fence)

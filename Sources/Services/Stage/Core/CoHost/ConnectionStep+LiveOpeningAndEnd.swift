@@ -4,27 +4,27 @@ import PlazaModel
 
 /// Handles lives that open or end, and lives whose owner has left (R8.19 to R8.21).
 extension ConnectionStep {
-    /// Stores a live that has opened; a live of the same name that is still stored leaves its connection first.
+    /// Stores a live that has opened; an earlier live of the same name that is still stored is withdrawn first.
     mutating func openLive(_ id: LiveID, owner: UserInfo, isVoice: Bool) {
         if let stored = self.live(id) {
-            // A duplicate of the opening changes nothing.
+            // The same opening may arrive twice; the second one changes nothing.
             if stored.value.owner.userID == owner.userID, stored.value.isVoice == isVoice { return }
             self.withdrawLive(id)
             self.notifySeatMachines()
         }
         let revision = Revision.next(after: self.live(id)?.value.revision ?? 0, at: self.moment)
-        self.set(id, HostedLive(owner: owner, isVoice: isVoice, revision: revision))
+        self.setLive(id, HostedLive(owner: owner, isVoice: isVoice, revision: revision))
         self.journal[.fence(LiveKey(self.app, id))] = nil
     }
 
     /// Removes an ended live from its battle and connection, then passes the end on to its seat machine (R8.21).
     ///
-    /// The end is passed on even when the live is not known here.
+    /// The end is passed on even when this machine has no such live.
     mutating func endLive(_ id: LiveID, _ ending: Ending) {
         if self.live(id) != nil {
             self.withdrawLive(id)
             self.notifySeatMachines()
-            self.set(id, nil)
+            self.setLive(id, nil)
             self.journal[.fence(LiveKey(self.app, id))] = nil
         }
         self.effects.append(.seat(SeatInput(LiveKey(self.app, id), .ended(ending: ending))))
@@ -37,11 +37,11 @@ extension ConnectionStep {
     mutating func withdrawLive(_ id: LiveID) {
         guard let live = self.live(id) else { return }
         if live.value.connection != nil { self.disconnect(id) }
-        for invitee in live.value.outgoing where self.endRequest(id, invitee) != nil {
-            self.notify(invitee, self.coHostRequestCancelled(id, invitee))
+        for invitee in live.value.outgoing where self.endCoHostRequest(from: id, to: invitee) != nil {
+            self.notifyOwner(of: invitee, self.coHostRequestCancelled(id, invitee))
         }
-        if let inviter = live.value.incoming, self.endRequest(inviter, id) != nil {
-            self.notify(inviter, .coHostRequestRejected(invitee: self.member(id)))
+        if let inviter = live.value.incoming, self.endCoHostRequest(from: inviter, to: id) != nil {
+            self.notifyOwner(of: inviter, .coHostRequestRejected(invitee: self.member(id)))
         }
     }
 }

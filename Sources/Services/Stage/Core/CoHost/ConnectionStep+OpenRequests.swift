@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// Lists the open requests of a live for its owner, whose notices of them may be lost (R8.25, R10.21).
+/// Lists the open requests of a live for its owner, because notices of requests may be lost (R8.25, R10.21).
 extension ConnectionStep {
     /// Answers a query, which changes nothing.
     ///
@@ -20,20 +20,21 @@ extension ConnectionStep {
         let live = try self.ownedLive(id, by: caller)
         var sent: [OpenCoHostRequest] = []
         for invitee in live.value.outgoing {
-            if let request = self.request(id, invitee) { sent.append(self.listed(request)) }
+            if let request = self.coHostRequest(from: id, to: invitee) { sent.append(self.listItem(request)) }
         }
-        let received = live.value.incoming.flatMap { self.request($0, id) }
+        let received = live.value.incoming.flatMap { self.coHostRequest(from: $0, to: id) }
         return .coHostRequests(
-            sent: sent, received: received.map { [self.listed($0)] } ?? [], at: self.moment.now)
+            sent: sent, received: received.map { [self.listItem($0)] } ?? [], at: self.moment.now)
     }
 
-    private mutating func listed(_ request: CoHostRequest) -> OpenCoHostRequest {
+    /// The request as the list shows it.
+    private mutating func listItem(_ request: CoHostRequest) -> OpenCoHostRequest {
         OpenCoHostRequest(
             inviter: self.member(request.inviter), invitee: self.member(request.invitee),
             expiresAt: request.expiresAt, extensionInfo: request.extensionInfo ?? "")
     }
 
-    /// The requests of the battle that the live has requested, or the request to it; both empty without such a battle.
+    /// The open battle requests: `sent` for an inviter, `received` for an invitee, both empty for other lives.
     private mutating func openBattleRequests(of id: LiveID, by caller: Caller) throws(ReplyError) -> CallResult {
         let live = try self.ownedLive(id, by: caller)
         var sent: [OpenBattleRequest] = []

@@ -12,7 +12,8 @@ extension ConnectionStep {
             throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
         }
         if caller.role == .server { return live }
-        // An empty fence rejects only callers without a ticket, so it is read only if it can reject the caller.
+        // The fence of a live without kicked users is empty and rejects only callers without a ticket. So it is read only
+        // if it can reject the caller.
         if live.value.hasRevocations || caller.ticket == nil, let rejection = self.fence(of: id).rejection(of: caller) {
             throw rejection
         }
@@ -29,7 +30,7 @@ extension ConnectionStep {
         do throws(ReplyError) {
             return try self.ownedLive(id, by: caller)
         } catch {
-            // Admins pass, too. All errors except the missing ownership apply to them as well.
+            // An admin may act although it is not the owner. All other errors apply to admins too.
             guard error.code == .needsOwner, let live = self.live(id), live.value.admins.contains(caller.userID) else {
                 throw error.code == .needsOwner
                     ? ReplyError(.needsOwnerOrAdmin, "only the owner and admins may do this") : error

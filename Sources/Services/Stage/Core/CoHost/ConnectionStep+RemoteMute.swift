@@ -4,7 +4,7 @@ import PlazaModel
 
 /// A host mutes the sound of another live of the connection for its own viewers (R8.13).
 extension ConnectionStep {
-    /// Mutes or unmutes another member for the live `id`; the other live is not notified (R8.13).
+    /// Mutes or unmutes the live `other` for the viewers of the live `id`; `other` is not notified (R8.13).
     mutating func muteRemote(
         _ id: LiveID, _ other: LiveID, _ isMuted: Bool, _ caller: Caller
     ) throws(ReplyError) -> CallResult {
@@ -14,7 +14,7 @@ extension ConnectionStep {
             throw ReplyError(.noSuchConnection, "the live to mute is not connected with this one")
         }
         if live.value.muted.contains(other) == isMuted { return .done }
-        self.update(id) {
+        self.updateLive(id) {
             if isMuted { $0.muted.append(other) } else { $0.muted.removeAll { $0 == other } }
         }
         self.markChanged(id, .coHostMuted(live: other, isMuted: isMuted))
@@ -24,6 +24,6 @@ extension ConnectionStep {
     /// Removes the mute that the live `id` set on `other`, which has left the connection.
     mutating func removeMute(of other: LiveID, by id: LiveID) {
         guard self.live(id)?.value.muted.contains(other) == true else { return }
-        self.update(id) { $0.muted.removeAll { $0 == other } }
+        self.updateLive(id) { $0.muted.removeAll { $0 == other } }
     }
 }

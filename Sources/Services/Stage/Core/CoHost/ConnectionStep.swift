@@ -2,9 +2,9 @@
 import MachineKit
 import PlazaModel
 
-/// The handling of one input for the lives of one app.
+/// Handles one input for the lives of one app.
 ///
-/// The machine swaps its rows and effects in for the duration of the step.
+/// The machine swaps its rows and effects into the step and, after the step, back.
 ///
 /// A call is checked completely before it changes anything. Therefore a rejected call changes nothing.
 struct ConnectionStep {
@@ -13,22 +13,25 @@ struct ConnectionStep {
     private let policies: Policies
     var journal = Journal<ConnectionKey, ConnectionRow>()
     var effects: [Effect] = []
-    /// The cached indices of rows in the journal, because a step reads few rows, but reads them often.
+    /// The indices of the rows that this step has looked up; a step reads few rows, but reads them often.
     private var rowIndices: [RowIndex] = []
     /// Lives whose seat machines must be notified, in the order in which they first changed.
     private var changedLives: [ChangedLive] = []
     /// The battles that ended in this step, with their results.
     var battlesEndedInStep: [BattleView] = []
-    /// The results of those battles for lives that leave the connection in the same step, so that their viewers see
-    /// the result once.
+    /// The battles of `battlesEndedInStep` that a live showed and stopped showing in this step.
+    ///
+    /// The live's viewers then see the result once.
     var resultsForLeavers: [(live: LiveID, battle: BattleView)] = []
 
+    /// A row with its index in the journal.
     private struct RowIndex {
         let kind: ConnectionKey.Kind
         let name: String
         let index: Int
     }
 
+    /// A live whose seat machine must be notified, with the events that changed the live.
     private struct ChangedLive {
         let live: LiveID
         var events: [StageEvent]
@@ -54,34 +57,37 @@ struct ConnectionStep {
     ///
     /// - Returns: what `change` returns, or nil when there is no such live.
     @discardableResult
-    mutating func update<R>(_ id: LiveID, _ change: (inout HostedLive) -> R) -> R? {
+    mutating func updateLive<R>(_ id: LiveID, _ change: (inout HostedLive) -> R) -> R? {
         guard let index = self.rowIndex(.live, id.text) else { return nil }
         return self.journal.update(at: index) { row in row.changeLive(change) } ?? nil
     }
 
     /// Stores the live; nil removes it.
-    mutating func set(_ id: LiveID, _ live: HostedLive?) {
-        self.set(.live, id.text, live.map { .live(live: CopyOnWrite($0)) })
+    mutating func setLive(_ id: LiveID, _ live: HostedLive?) {
+        self.setRow(.live, id.text, live.map { .live(live: CopyOnWrite($0)) })
     }
 
+    /// The connection in which the live is; nil when it is in none.
     mutating func connection(of id: LiveID) -> ConnectionID? { self.live(id)?.value.connection }
 
+    /// The connection with this id, if there is one.
     mutating func connection(_ id: ConnectionID?) -> ConnectionView? {
         if let id, case .connection(let view)? = self.row(.connection, id.text) { view } else { nil }
     }
 
     /// Stores the connection; nil removes it.
-    mutating func set(_ id: ConnectionID, _ view: ConnectionView?) {
-        self.set(.connection, id.text, view.map { .connection(connection: $0) })
+    mutating func setConnection(_ id: ConnectionID, _ view: ConnectionView?) {
+        self.setRow(.connection, id.text, view.map { .connection(connection: $0) })
     }
 
+    /// The battle with this id, if there is one.
     mutating func battle(_ id: BattleID?) -> Battle? {
         if let id, case .battle(let battle)? = self.row(.battle, id.text) { battle } else { nil }
     }
 
     /// Stores the battle; nil removes it.
-    mutating func set(_ id: BattleID, _ battle: Battle?) {
-        self.set(.battle, id.text, battle.map { .battle(battle: $0) })
+    mutating func setBattle(_ id: BattleID, _ battle: Battle?) {
+        self.setRow(.battle, id.text, battle.map { .battle(battle: $0) })
     }
 
     private mutating func row(_ kind: ConnectionKey.Kind, _ name: String) -> ConnectionRow? {
@@ -91,9 +97,9 @@ struct ConnectionStep {
 
     /// The index of a row in the journal, if the row exists or existed earlier in this step.
     private mutating func rowIndex(_ kind: ConnectionKey.Kind, _ name: String) -> Int? {
-        for cached in self.rowIndices.indices
-        where self.rowIndices[cached].kind == kind && self.rowIndices[cached].name == name {
-            return self.rowIndices[cached].index
+        for position in self.rowIndices.indices
+        where self.rowIndices[position].kind == kind && self.rowIndices[position].name == name {
+            return self.rowIndices[position].index
         }
         guard let index = self.journal.index(of: ConnectionKey(kind, self.app, name)) else { return nil }
         self.rowIndices.append(RowIndex(kind: kind, name: name, index: index))
@@ -101,7 +107,7 @@ struct ConnectionStep {
     }
 
     /// Writes a row without comparing it with the old one, because it has most likely changed.
-    private mutating func set(_ kind: ConnectionKey.Kind, _ name: String, _ row: ConnectionRow?) {
+    private mutating func setRow(_ kind: ConnectionKey.Kind, _ name: String, _ row: ConnectionRow?) {
         if let row, let index = self.rowIndex(kind, name), self.journal.update(at: index, { $0 = row }) != nil {
             return
         }
@@ -127,7 +133,7 @@ struct ConnectionStep {
 
     // MARK: - Notifications
 
-    /// Marks that the live's seat machine must be notified, with `event` if there is one.
+    /// Marks that the live's seat machine must be notified of a change, and of `event` if there is one.
     mutating func markChanged(_ live: LiveID, _ event: StageEvent? = nil) {
         for index in self.changedLives.indices where self.changedLives[index].live == live {
             if let event { self.changedLives[index].events.append(event) }
@@ -138,39 +144,40 @@ struct ConnectionStep {
 
     /// Sends each changed live's seat machine its connection and battle, and the events that changed them.
     ///
-    /// Called once in each step.
+    /// Forgets the changes afterwards, so that a step may call it more than once.
     mutating func notifySeatMachines() {
         let moment = self.moment
-        // The battles of the last live's connection, because the changed lives are mostly in the same connection.
-        var battles: (connection: ConnectionID, all: [BattleView])?
+        // The battles of the previous live's connection. They are kept, because the changed lives are mostly in the same
+        // connection.
+        var cachedBattles: (connection: ConnectionID, battles: [BattleView])?
         for changed in self.changedLives {
             let id = changed.live
-            let revision = self.update(id) { live in
+            let revision = self.updateLive(id) { live in
                 live.revision = Revision.next(after: live.revision, at: moment)
                 return live.revision
             }
             guard let revision else { continue }
-            let shown = self.live(id)?.value.battle
-            let battle = self.battle(shown)?.view ?? self.resultsForLeavers.first { $0.live == id }?.battle
-            let view = self.view(for: id)
-            if let view, battles?.connection != view.id { battles = (view.id, self.battles(of: view)) }
-            var others = view == nil ? [] : (battles?.all ?? []).filter { $0.id != battle?.id }
+            let shownBattle = self.live(id)?.value.battle
+            let battle = self.battle(shownBattle)?.view ?? self.resultsForLeavers.first { $0.live == id }?.battle
+            let view = self.connectionView(for: id)
+            if let view, cachedBattles?.connection != view.id { cachedBattles = (view.id, self.battles(of: view)) }
+            var otherBattles = view == nil ? [] : (cachedBattles?.battles ?? []).filter { $0.id != battle?.id }
             // An ended battle that no live shows any more is sent once more, with its result.
-            for case .battleEnded(let ended, _) in changed.events {
-                guard ended != battle?.id, !others.contains(where: { $0.id == ended }) else { continue }
-                others += self.battlesEndedInStep.filter { $0.id == ended }
+            for case .battleEnded(let endedID, _) in changed.events {
+                guard endedID != battle?.id, !otherBattles.contains(where: { $0.id == endedID }) else { continue }
+                otherBattles += self.battlesEndedInStep.filter { $0.id == endedID }
             }
             let command = SeatCommand.connection(
                 view: view, battle: battle, revision: revision, events: changed.events,
-                otherBattles: others.isEmpty ? nil : others)
+                otherBattles: otherBattles.isEmpty ? nil : otherBattles)
             self.effects.append(.seat(SeatInput(LiveKey(self.app, id), command)))
         }
         self.changedLives = []
         self.resultsForLeavers = []
     }
 
-    /// Sends a notice to the owner of `id`.
-    mutating func notify(_ id: LiveID, _ content: NoticeContent) {
+    /// Sends a notice to the owner of the live.
+    mutating func notifyOwner(of id: LiveID, _ content: NoticeContent) {
         guard let owner = self.live(id)?.value.owner.userID else { return }
         self.effects.append(
             .notice(

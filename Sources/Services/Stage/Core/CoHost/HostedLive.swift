@@ -20,7 +20,7 @@ package struct HostedLive: Equatable, Sendable, Codable {
     package var battleRequest: BattleID?
     /// The seats of this live as the other members of the connection see them.
     ///
-    /// Nil until the seat machine has reported them since the live joined this connection.
+    /// Nil from the time when the live joins a connection until the seat machine reports the seats.
     package var seats: [Seat]?
     /// Whether this is a voice live with more than `Limits.voiceCoHostSeats` occupied seats.
     package var isCrowded = false
@@ -28,7 +28,7 @@ package struct HostedLive: Equatable, Sendable, Codable {
     package var muted: [LiveID] = []
     /// Whether the live has a revocation fence, because it has kicked users (I6).
     ///
-    /// If not, calls need not read the fence.
+    /// If false, calls need not read the fence.
     package var hasRevocations = false
     /// Limits how often the live sends co-host requests.
     package var coHostRequestLimiter = RequestRateLimiter()
@@ -64,7 +64,7 @@ package struct HostedLive: Equatable, Sendable, Codable {
         self.seats = try values.decodeIfPresent([Seat].self, forKey: .seats)
         self.isCrowded = try values.decodeIfPresent(Bool.self, forKey: .isCrowded) ?? false
         self.muted = try values.decodeIfPresent([LiveID].self, forKey: .muted) ?? []
-        // A row without the member may have a fence.
+        // Rows of older versions lack the field, even if the live has a fence.
         self.hasRevocations = try values.decodeIfPresent(Bool.self, forKey: .hasRevocations) ?? true
         self.coHostRequestLimiter =
             try values.decodeIfPresent(RequestRateLimiter.self, forKey: .coHostRequestLimiter) ?? RequestRateLimiter()

@@ -3,7 +3,7 @@ package import PlazaModel
 
 /// A seat with its frame in the layout.
 private struct PlacedSeat {
-    /// The index of the seat's frame in the plan.
+    /// The index of the seat's frame in `TemplateFrames.frames`.
     var frameIndex: Int
     var live: LiveID
     var seatIndex: Int
@@ -12,26 +12,29 @@ private struct PlacedSeat {
 }
 
 extension StageLayout {
-    /// The layout of a stage: its own seats in its own template or, in a connection, all connected lives in the
-    /// connection's template.
+    /// The layout of a stage.
+    ///
+    /// Without a connection, it shows the live's seats in the live's template. In a connection, it shows the seats of all
+    /// connected lives in the connection's template.
     package static func computed(
         live: LiveID, seats: [Seat], template: SeatTemplate, connection: ConnectionView?
     ) -> StageLayout {
         guard let connection, connection.members.count > 1,
-            let shared = SeatTemplate.forConnection(connection.templateID, of: template.kind)
+            let connectionTemplate = SeatTemplate.forConnection(connection.templateID, of: template.kind)
         else { return StageLayout(live, seats, template) }
         let stages = Self.stages(live, seats, connection)
-        let placedSeats = shared.shape == .voiceGroups ? Self.groups(stages) : Self.hostsFirst(stages)
-        return StageLayout(shared, placedSeats)
+        let placedSeats = connectionTemplate.shape == .voiceGroups ? Self.groups(stages) : Self.hostsFirst(stages)
+        return StageLayout(connectionTemplate, placedSeats)
     }
 
+    /// The layout of a connection; the last placed seat must have the highest frame index.
     private init(_ template: SeatTemplate, _ placedSeats: [PlacedSeat]) {
-        let plan = TemplateFrames(template, count: (placedSeats.last?.frameIndex ?? -1) + 1)
+        let templateFrames = TemplateFrames(template, count: (placedSeats.last?.frameIndex ?? -1) + 1)
         self.init(
-            canvas: Canvas(width: plan.width, height: plan.height, templateID: template.id),
+            canvas: Canvas(width: templateFrames.width, height: templateFrames.height, templateID: template.id),
             regions: placedSeats.map { placedSeat in
                 var region = Region(live: placedSeat.live, userID: placedSeat.userID, seatIndex: placedSeat.seatIndex)
-                region.setFrame(plan.frames[placedSeat.frameIndex])
+                region.setFrame(templateFrames.frames[placedSeat.frameIndex])
                 return region
             })
     }
@@ -54,10 +57,11 @@ extension StageLayout {
                 regions.append(Region(live: live, userID: user ?? "", seatIndex: index))
             }
         }
-        let plan = TemplateFrames(template, count: regions.count)
-        for index in regions.indices { regions[index].setFrame(plan.frames[index]) }
+        let templateFrames = TemplateFrames(template, count: regions.count)
+        for index in regions.indices { regions[index].setFrame(templateFrames.frames[index]) }
         self.init(
-            canvas: Canvas(width: plan.width, height: plan.height, templateID: template.id), regions: regions)
+            canvas: Canvas(width: templateFrames.width, height: templateFrames.height, templateID: template.id),
+            regions: regions)
     }
 
     /// The connected lives with their seats: `live` first, then the others in the order in which they joined.
@@ -72,7 +76,8 @@ extension StageLayout {
             }
     }
 
-    /// The occupant of the lowest occupied seat of each live, then all other occupants.
+    /// The places of all occupants: first the occupant of the lowest occupied seat of each live, which is usually its
+    /// host, then all others.
     private static func hostsFirst(_ stages: [(live: LiveID, seats: [Seat])]) -> [PlacedSeat] {
         var first: [PlacedSeat] = []
         var others: [PlacedSeat] = []
@@ -90,9 +95,10 @@ extension StageLayout {
         return placedSeats
     }
 
-    /// The first seats of each live, as one group for each live.
+    /// The places of the first seats of each live, as one group for each live.
     ///
-    /// The place is the seat's position in its list: the index that another live reports may be any number.
+    /// The frame index is computed from the seat's position in the list, because the seat index that another live reports
+    /// may be any number.
     private static func groups(_ stages: [(live: LiveID, seats: [Seat])]) -> [PlacedSeat] {
         stages.enumerated().flatMap { group, stage in
             stage.seats.prefix(TemplateFrames.framesPerGroup).enumerated().map { position, seat in

@@ -32,13 +32,13 @@ struct LayoutArea {
 
     /// The frames of `count` cells; an incomplete last row is centred.
     func cells(_ count: Int, columns: Int, rows: Int) -> [LayoutFrame] {
-        let inLastRow = count % columns
+        let lastRowCount = count % columns
         let cellWidth = self.width / columns
         return (0..<count).map { index in
             var frame = self.cell(index, columns: columns, rows: rows)
-            if inLastRow > 0, index >= count - inLastRow {
-                let position = index - (count - inLastRow)
-                frame.x = self.x + (self.width - inLastRow * cellWidth) / 2 + position * cellWidth
+            if lastRowCount > 0, index >= count - lastRowCount {
+                let position = index - (count - lastRowCount)
+                frame.x = self.x + (self.width - lastRowCount * cellWidth) / 2 + position * cellWidth
                 frame.width = cellWidth
             }
             return frame
@@ -51,18 +51,18 @@ struct TemplateFrames {
     /// The sides of a video canvas; both are divisible by 2, 3, 4 and 6.
     static let shortSide = 1080
     static let longSide = 1920
-    /// The share of the width that the large frame of a fixed column takes, in percent (R9.3: about 77 %).
-    static let columnShare = 77
+    /// The width of the large frame of a fixed column, in percent of the canvas (R9.3: about 77 %).
+    static let largeFramePercent = 77
     /// The maximum number of small frames beside or over the large frame.
     static let maxSmallFrames = 6
-    /// The number of frames of one group, which is half of twelve seats, or one live in a voice connection.
+    /// The number of frames of one group: half of a layout of twelve seats, or one live of a voice connection.
     static let framesPerGroup = Limits.voiceCoHostSeats
 
     var width: Int
     var height: Int
     var frames: [LayoutFrame]
 
-    /// The plan of `template` with `count` frames.
+    /// The canvas of `template` with `count` frames.
     init(_ template: SeatTemplate, count: Int) {
         let isWide = template.isLandscape
         self.width = isWide ? Self.longSide : Self.shortSide
@@ -113,7 +113,7 @@ struct TemplateFrames {
 
     private static func fixedColumn(_ count: Int, _ area: LayoutArea) -> [LayoutFrame] {
         // 50 is added so that the division by 100 rounds to the nearest pixel.
-        let largeWidth = (area.width * Self.columnShare + 50) / 100
+        let largeWidth = (area.width * Self.largeFramePercent + 50) / 100
         let column = LayoutArea(x: largeWidth, width: area.width - largeWidth, height: area.height)
         return (0..<count).map { index in
             if index == 0 { return LayoutFrame(width: largeWidth, height: area.height) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import PlazaModel
 
-/// The seated users whose devices hosts have locked; a user who leaves its seat is removed.
+/// The seated users whose devices hosts have locked; a user who leaves its seat is removed from the lists.
 package struct ClosedDevices: Equatable, Sendable, Codable {
     package var microphones: [UserID] = []
     package var cameras: [UserID] = []

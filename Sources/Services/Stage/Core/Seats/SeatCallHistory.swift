@@ -4,7 +4,7 @@ import PlazaModel
 
 /// The last calls of one session in a live: their outcomes, and the number of calls in the last second.
 package struct SeatCallHistory: Equatable, Sendable {
-    /// The outcomes (I15).
+    /// The outcomes of the calls, for retries (I15).
     package private(set) var window: IdempotencyWindow<SeatOutcomes>
     /// The second (since 1970) in which the last call was decided.
     private var second: Int64 = 0
@@ -14,9 +14,9 @@ package struct SeatCallHistory: Equatable, Sendable {
     /// An empty history.
     init(at moment: Moment) { self.window = IdempotencyWindow(at: moment) }
 
-    /// Rejects a user who calls too often (R12.5).
+    /// Rejects a call of a user who calls too often (R12.5).
     ///
-    /// The rejection is not recorded, so the client may send the same call again later.
+    /// The rejection is not recorded, so a retry of the call can succeed later.
     func checkRate(of caller: Caller, at now: Timestamp) throws(ReplyError) {
         guard caller.role == .user, now.seconds == self.second, self.callsInSecond >= Limits.seatCallsPerSecond
         else { return }
@@ -25,7 +25,9 @@ package struct SeatCallHistory: Equatable, Sendable {
             retryAfter: 1000 - now.milliseconds % 1000)
     }
 
-    /// Records the outcome of the call `counter`; the outcome of a call that presence returned replaces `passedOn`.
+    /// Records the outcome of the call `counter`.
+    ///
+    /// When presence has returned the call, its final outcome replaces `passedOn`.
     mutating func record(_ outcome: SeatOutcome, of counter: Int64, at moment: Moment) {
         self.callsInSecond = moment.now.seconds == self.second ? self.callsInSecond.saturatingAdd(1) : 1
         self.second = moment.now.seconds
@@ -129,7 +131,7 @@ extension SeatRow {
         self = .idempotencyWindow(history: history)
     }
 
-    /// Handles the due time of a history.
+    /// Handles the due time of a call history.
     ///
     /// - Returns: whether the row must be removed.
     mutating func expire(at moment: Moment) -> Bool {

@@ -33,7 +33,7 @@ package enum SeatKey: RowKey {
         case ("stage", 3): self = .stage(live)
         case ("requests", 3): self = .requests(live)
         case ("requests", 4):
-            guard let page = Int(parts[3]), (1..<SeatRequests.rows).contains(page), parts[3] == "\(page)" else {
+            guard let page = Int(parts[3]), (1..<SeatRequests.maxPageCount).contains(page), parts[3] == "\(page)" else {
                 return nil
             }
             self = .requests(live, page: page)
@@ -43,8 +43,7 @@ package enum SeatKey: RowKey {
         }
     }
 
-    // Every call looks up rows, so hashing must be cheap. The hash leaves out the app and the kind, which `==`
-    // compares.
+    // Every call looks up rows, so hashing must be cheap. The app and the kind are not hashed; `==` compares them.
     package func hash(into hasher: inout Hasher) {
         switch self {
         case .stage(let live), .requests(let live, _), .fence(let live): hasher.combine(live.live.text)
@@ -98,6 +97,7 @@ package enum SeatRow: JournalRow, Codable {
 }
 
 extension Journal where Key == SeatKey, Row == SeatRow {
+    /// The stage of a live, open or ended; nil when there is none.
     func stage(_ key: LiveKey) -> SeatStage? {
         if case .stage(let stage)? = self[.stage(key)] { stage.value } else { nil }
     }

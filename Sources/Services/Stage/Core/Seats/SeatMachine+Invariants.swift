@@ -16,7 +16,7 @@ extension SeatMachine {
                 if journal.stage(live)?.removalTime != nil || journal.stage(live) == nil {
                     violations.append("\(key.text): I13: requests without an open live")
                 }
-                if requests.open.isEmpty, requests.pages == nil { violations.append("\(key.text): an empty row") }
+                if requests.open.isEmpty, requests.pageCount == nil { violations.append("\(key.text): an empty row") }
                 if requests.open.count > Limits.seatRequestsPerRow {
                     violations.append("\(key.text): I16: too many requests in a row")
                 }
@@ -54,14 +54,16 @@ extension SeatMachine {
         if !(stage.closedDevices.microphones + stage.closedDevices.cameras).allSatisfy(seated.contains) {
             violations.append("I16: a closed device of a user without a seat")
         }
-        let roles = stage.seats.compactMap(\.occupant).allSatisfy { $0.role == stage.role(of: $0.user.userID) }
-        if !roles { violations.append("an occupant with a role it does not have") }
+        let haveOwnRoles = stage.seats.compactMap(\.occupant).allSatisfy { $0.role == stage.role(of: $0.user.userID) }
+        if !haveOwnRoles { violations.append("an occupant with a role it does not have") }
         if requests.open.count > Limits.openSeatRequests { violations.append("I16: too many open requests") }
         if requests.open.contains(where: { seated.contains($0.guest.userID) }) {
             violations.append("I13: an open request of a seated user")
         }
-        let names = requests.open.map { "\($0.guest.userID.text)/\($0.host?.userID.text ?? "")" }
-        if Set(names).count != names.count { violations.append("I13: two open requests of the same guest and host") }
+        let guestsAndHosts = requests.open.map { "\($0.guest.userID.text)/\($0.host?.userID.text ?? "")" }
+        if Set(guestsAndHosts).count != guestsAndHosts.count {
+            violations.append("I13: two open requests of the same guest and host")
+        }
         return violations
     }
 }

@@ -5,8 +5,8 @@ package import PlazaModel
 /// Decides who sits on the seats of a live, and publishes the stage as one record, with a new revision for each
 /// change.
 ///
-/// Keyed by live. Rows: the stage, its open requests, the revocation fence of kicked users, and each session's
-/// idempotency window. No call is executed twice (I15), each request ends once (I13), each user has one seat (I11).
+/// Rows of a live: the stage, its open requests, the revocation fence of kicked users, and each session's idempotency
+/// window. No call is executed twice (I15), each request ends once (I13), each user has at most one seat (I11).
 package struct SeatMachine: Machine {
     package typealias Input = SeatInput
     package typealias Key = SeatKey
@@ -15,7 +15,7 @@ package struct SeatMachine: Machine {
     /// How long the stage of an ended live is retained.
     package static let retentionAfterEnd = Milliseconds.seconds(300)
 
-    /// What the machine publishes to whom.
+    /// Whom the machine notifies, and how often it publishes.
     struct Settings {
         /// The apps whose backends are notified of events.
         let appsWithWebhooks: Set<AppID>
@@ -44,7 +44,7 @@ package struct SeatMachine: Machine {
         if case .requests(let caller) = input.command {
             self.answerQuery(caller, input.key, in: journal, at: moment, into: &effects)
         } else if let caller = input.command.caller {
-            self.answer(caller, input, in: &journal, at: moment, into: &effects)
+            self.answerCall(caller, input, in: &journal, at: moment, into: &effects)
         } else {
             self.handleFact(input, in: &journal, at: moment, into: &effects)
         }
@@ -77,7 +77,7 @@ package struct SeatMachine: Machine {
     }
 
     /// Decides and answers a call; a repeated call gets the same answer (I15).
-    private func answer(
+    private func answerCall(
         _ caller: Caller, _ input: SeatInput, in journal: inout Journal<SeatKey, SeatRow>, at moment: Moment,
         into effects: inout [Effect]
     ) {
@@ -102,14 +102,14 @@ package struct SeatMachine: Machine {
             guard var step = SeatStep(input.key, moment, journal) else {
                 throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
             }
-            try self.admit(caller, to: step.stage, in: journal)
-            let count = effects.count
+            try self.requireMember(caller, of: step.stage, in: journal)
+            let earlierEffectCount = effects.count
             swap(&step.effects, &effects)
             defer { swap(&step.effects, &effects) }
             do throws(ReplyError) {
                 outcome.result = try step.decide(input.command, for: caller)
             } catch {
-                step.effects.removeSubrange(count...)
+                step.effects.removeSubrange(earlierEffectCount...)
                 throw error
             }
             outcome.revision = step.publish(self.settings)
@@ -122,10 +122,10 @@ package struct SeatMachine: Machine {
     }
 
     /// Rejects a caller who has not joined the live, or was kicked after joining (I6).
-    private func admit(
-        _ caller: Caller, to stage: SeatStage, in journal: Journal<SeatKey, SeatRow>
+    private func requireMember(
+        _ caller: Caller, of stage: SeatStage, in journal: Journal<SeatKey, SeatRow>
     ) throws(ReplyError) {
-        // Most lives have no kicked users. An empty fence rejects only callers without a ticket.
+        // Most lives have no kicked users. Their fence is empty, rejects only callers without a ticket, and is not read.
         let fence = stage.hasRevocations ? journal.fence(of: stage.key) : RevocationFence()
         if let rejection = fence.rejection(of: caller) { throw rejection }
     }
@@ -139,26 +139,26 @@ package struct SeatMachine: Machine {
             guard let step = SeatStep(key, moment, journal) else {
                 throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
             }
-            try self.admit(caller, to: step.stage, in: journal)
+            try self.requireMember(caller, of: step.stage, in: journal)
             effects.append(.success(step.listOpenRequests(for: caller), to: caller, app: key.app))
         } catch {
             effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: error))))
         }
     }
 
-    /// Handles a fact of another machine.
+    /// Handles a fact that another machine has reported.
     private func handleFact(
         _ input: SeatInput, in journal: inout Journal<SeatKey, SeatRow>, at moment: Moment,
         into effects: inout [Effect]
     ) {
         switch input.command {
         case .opened(let epoch, let info):
-            let last = journal.stage(input.key)
-            // An opening with the same epoch is a duplicate, one with an older epoch is late. The opening of a newer
-            // live may arrive before the end of the last live.
-            if let last, last.epoch >= epoch { return }
+            let previous = journal.stage(input.key)
+            // An opening with the stage's epoch is a duplicate, an opening with an older epoch is late. The opening of a
+            // new live may arrive before the end of the previous live of the same name.
+            if let previous, previous.epoch >= epoch { return }
             var step = SeatStep(
-                opening: input.key, moment, epoch: epoch, info: info, after: last, journal.requests(input.key))
+                opening: input.key, moment, epoch: epoch, info: info, after: previous, journal.requests(input.key))
             swap(&step.effects, &effects)
             step.publish(self.settings)
             step.store(in: &journal)

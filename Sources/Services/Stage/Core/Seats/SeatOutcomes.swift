@@ -9,7 +9,7 @@ package struct SeatOutcome: Equatable, Sendable {
         /// The call was passed on to presence, which answers it or returns it.
         case passedOn
         case done
-        /// The caller got the seat `index`; nil means that an application was made.
+        /// The caller got the seat `index`; nil means that the caller made an application instead.
         case seat(index: Int?)
         case refused(error: ReplyError)
     }
@@ -34,8 +34,8 @@ package struct SeatOutcome: Equatable, Sendable {
 
 /// The outcomes of one session's seat calls, for its idempotency window (I15).
 ///
-/// The journal copies the outcomes for its undo log at each call. Therefore they are plain numbers. The errors of
-/// rejected calls, which are few, are stored separately.
+/// The journal copies the outcomes for undo at each call. Therefore the entries are plain numbers, and the few errors of
+/// rejected calls are stored apart from them.
 package struct SeatOutcomes: OutcomeStorage, Equatable {
     /// An outcome without the error of a rejected call.
     private struct Entry: Equatable {
@@ -50,8 +50,8 @@ package struct SeatOutcomes: OutcomeStorage, Equatable {
         var revision: Int64?
     }
 
-    /// The error of a rejected call.
-    private struct Refused: Equatable {
+    /// A rejected call with its error.
+    private struct RejectedCall: Equatable {
         var counter: Int64
         var error: ReplyError
     }
@@ -59,7 +59,7 @@ package struct SeatOutcomes: OutcomeStorage, Equatable {
     /// The entries, in the order in which the calls were decided.
     private var entries: [Entry] = []
     /// The errors of the rejected calls among `entries`.
-    private var refused: [Refused] = []
+    private var rejectedCalls: [RejectedCall] = []
     package var floor: Int64 = .min
     package var expiresAt: Timestamp
     package var standstill = Milliseconds(0)
@@ -82,10 +82,10 @@ package struct SeatOutcomes: OutcomeStorage, Equatable {
         case .done: result = .done
         case .seat(let index): result = .seat(index: index)
         case .refused:
-            guard let refused = self.refused.first(where: { $0.counter == entry.counter }) else {
+            guard let rejectedCall = self.rejectedCalls.first(where: { $0.counter == entry.counter }) else {
                 preconditionFailure("a rejected call without its error")
             }
-            result = .refused(error: refused.error)
+            result = .refused(error: rejectedCall.error)
         }
         return SeatOutcome(result: result, revision: entry.revision)
     }
@@ -110,12 +110,12 @@ package struct SeatOutcomes: OutcomeStorage, Equatable {
     package mutating func removeAll() -> Int64? {
         defer {
             self.entries = []
-            self.refused = []
+            self.rejectedCalls = []
         }
         return self.entries.map(\.counter).max()
     }
 
-    /// The entry for an outcome; stores the error of a rejected call in `refused`.
+    /// The entry for an outcome; stores the error of a rejected call in `rejectedCalls`.
     private mutating func entry(of outcome: SeatOutcome, _ counter: Int64) -> Entry {
         let result: Entry.Result
         switch outcome.result {
@@ -123,16 +123,17 @@ package struct SeatOutcomes: OutcomeStorage, Equatable {
         case .done: result = .done
         case .seat(let index): result = .seat(index: index)
         case .refused(let error):
-            self.refused.append(Refused(counter: counter, error: error))
+            self.rejectedCalls.append(RejectedCall(counter: counter, error: error))
             result = .refused
         }
         return Entry(counter: counter, result: result, revision: outcome.revision)
     }
 
+    /// Removes the stored error of the call `counter`, if it was rejected.
     private mutating func removeError(of counter: Int64) {
-        if !self.refused.isEmpty { self.refused.removeAll { $0.counter == counter } }
+        if !self.rejectedCalls.isEmpty { self.rejectedCalls.removeAll { $0.counter == counter } }
     }
 
-    /// The counter at `index`.
+    /// The counter of the call whose outcome is at `index`.
     func counter(at index: Int) -> Int64 { self.entries[index].counter }
 }

@@ -18,7 +18,7 @@ package struct SeatRequest: Equatable, Sendable, Codable {
     package var kind: Kind
     /// The user who sits down if the request is accepted.
     package var guest: UserInfo
-    /// The requested seat; -1 means any free seat.
+    /// The requested seat; `SeatStage.anySeat` means any free seat.
     package var seatIndex: Int
     package var expiresAt: Timestamp
 
@@ -32,31 +32,31 @@ package struct SeatRequest: Equatable, Sendable, Codable {
 
 /// The open requests of one live, or one page of them, in the order in which they were made.
 ///
-/// A live has at most `Limits.openSeatRequests`.
+/// A live has at most `Limits.openSeatRequests` of them.
 package struct SeatRequests: Equatable, Sendable, Codable {
     package private(set) var open: [SeatRequest] = []
-    /// The number of rows over which the requests are split; in the first page only, and nil if there is one row.
-    private(set) var pages: Int?
-    /// When the first of the open requests times out; nil without open requests.
+    /// The number of pages over which the requests are split; nil if there is one page, and in the other pages.
+    private(set) var pageCount: Int?
+    /// When the next open request times out; nil without open requests.
     ///
     /// It is stored instead of computed, because every input reads it.
     package private(set) var due: Timestamp?
 
-    init(_ open: [SeatRequest] = [], pages: Int? = nil) {
+    init(_ open: [SeatRequest] = [], pageCount: Int? = nil) {
         self.open = open
-        self.pages = pages
+        self.pageCount = pageCount
         self.updateDue()
     }
 
     private enum CodingKeys: String, CodingKey {
         case open
-        case pages
+        case pageCount = "pages"
     }
 
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.open = try values.decode([SeatRequest].self, forKey: .open)
-        self.pages = try values.decodeIfPresent(Int.self, forKey: .pages)
+        self.pageCount = try values.decodeIfPresent(Int.self, forKey: .pageCount)
         self.updateDue()
     }
 
@@ -91,7 +91,7 @@ package struct SeatRequests: Equatable, Sendable, Codable {
         return ended
     }
 
-    /// Replaces the profile of `user` in every request where it is the guest or the host.
+    /// Replaces the profile of `user` in every request whose guest or host is the user.
     mutating func updateProfile(_ user: UserInfo) {
         for index in self.open.indices {
             if self.open[index].guest.userID == user.userID { self.open[index].guest = user }

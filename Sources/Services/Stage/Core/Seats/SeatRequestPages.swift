@@ -3,38 +3,39 @@ import MachineKit
 import PlazaModel
 
 extension SeatRequests {
-    /// The most rows over which the requests of a live are split.
-    static let rows = Limits.openSeatRequests / Limits.seatRequestsPerRow
+    /// The maximum number of pages, each one row, over which the requests of a live are split.
+    static let maxPageCount = Limits.openSeatRequests / Limits.seatRequestsPerRow
 }
 
-/// The open requests of a live are split over rows, because one row of them would exceed what a broker takes (R17.6).
+/// The open requests of a live are split into pages, each one row, because a single row could exceed the broker's maximum
+/// record size (R17.6).
 ///
-/// The first page is there while there are requests. It says how many rows there are, because every input reads the
-/// requests, and most lives have none.
+/// The first page exists whenever there are requests, and stores the number of pages. Every input reads the requests, and
+/// most lives have none, so usually one look-up is enough.
 extension Journal where Key == SeatKey, Row == SeatRow {
     /// The open requests of a live, from all pages.
     func requests(_ live: LiveKey) -> SeatRequests {
         guard let first = self.page(live, 0) else { return SeatRequests() }
-        guard let pages = first.pages else { return first }
-        let others = (1..<max(1, min(pages, SeatRequests.rows))).compactMap { self.page(live, $0)?.open }
-        return SeatRequests(first.open + others.joined())
+        guard let pageCount = first.pageCount else { return first }
+        let otherPages = 1..<max(1, min(pageCount, SeatRequests.maxPageCount))
+        return SeatRequests(first.open + otherPages.flatMap { self.page(live, $0)?.open ?? [] })
     }
 
-    /// Stores the open requests of a live, which are within the limit.
+    /// Stores the open requests of a live; there must be at most `Limits.openSeatRequests`.
     mutating func store(_ requests: SeatRequests, of live: LiveKey) {
         let first = self.page(live, 0)
-        if requests.open.count <= Limits.seatRequestsPerRow, first?.pages == nil {
+        if requests.open.count <= Limits.seatRequestsPerRow, first?.pageCount == nil {
             self[.requests(live)] = requests.open.isEmpty ? nil : .requests(requests: requests)
             return
         }
-        let before = (0..<SeatRequests.rows).map { self.page(live, $0)?.open ?? [] }
+        let storedPages = (0..<SeatRequests.maxPageCount).map { self.page(live, $0)?.open ?? [] }
         let pages = PagedList.pages(
-            of: requests.open, before: before, capacity: Limits.seatRequestsPerRow
+            of: requests.open, before: storedPages, capacity: Limits.seatRequestsPerRow
         ) { "\($0.guest.userID.text)/\($0.host?.userID.text ?? "")" }
-        let used = (pages.lastIndex { !$0.isEmpty } ?? -1) + 1
+        let usedPageCount = (pages.lastIndex { !$0.isEmpty } ?? -1) + 1
         for (index, open) in pages.enumerated() {
-            let isNeeded = index == 0 ? used > 0 : !open.isEmpty
-            let page = SeatRequests(open, pages: index == 0 && used > 1 ? used : nil)
+            let isNeeded = index == 0 ? usedPageCount > 0 : !open.isEmpty
+            let page = SeatRequests(open, pageCount: index == 0 && usedPageCount > 1 ? usedPageCount : nil)
             self[.requests(live, page: index)] = isNeeded ? .requests(requests: page) : nil
         }
     }

@@ -3,21 +3,24 @@ import PlazaModel
 
 /// Chooses the seat that a user gets: free, unlocked, and not reserved for the owner (R6.4, R6.6).
 extension SeatStage {
+    /// The seat index with which a request asks for any free seat.
+    static let anySeat = -1
+
     /// Whether the seat is reserved for the owner and `user` is not the owner.
     func isReserved(_ index: Int, from user: UserID) -> Bool {
         self.keepsOwner && index == 0 && user != self.owner.userID
     }
 
-    /// Whether `user` is the owner and seat 0 is reserved for it.
-    func isKeptOwner(_ user: UserID) -> Bool { self.keepsOwner && user == self.owner.userID }
+    /// Whether `user` is the owner and has to sit on seat 0, because seat 0 is reserved for the owner.
+    func isOwnerBoundToSeatZero(_ user: UserID) -> Bool { self.keepsOwner && user == self.owner.userID }
 
-    /// The seat that `user` gets when it requests `index`; -1 requests the lowest free and unlocked seat.
+    /// The seat that `user` gets when it requests `index`; `anySeat` requests the lowest free and unlocked seat.
     ///
-    /// - Throws: an error of R6.4 or R6.6 when the live has no seats, when the requested seat does not exist, is locked
-    ///   or is occupied, or when no seat is free.
+    /// - Throws: an error of R6.4 or R6.6 when the live has no seats, when no seat is free, or when the requested seat
+    ///   does not exist, is locked, occupied or reserved, or is not the seat to which the owner is bound.
     func freeSeat(_ index: Int, for user: UserID) throws(ReplyError) -> Int {
         guard !self.seats.isEmpty else { throw ReplyError(.roomHasNoSeats, "the live has no seats") }
-        if index == -1 {
+        if index == Self.anySeat {
             let lowestFree = self.seats.indices.first { index in
                 let seat = self.seats[index]
                 return seat.occupant == nil && !seat.isLocked && !self.isReserved(index, from: user)
@@ -29,7 +32,7 @@ extension SeatStage {
             throw ReplyError(.seatLimit, "no seat is free: all empty seats are locked or reserved for the owner")
         }
         try self.requireSeat(index)
-        if index != 0, self.isKeptOwner(user) {
+        if index != 0, self.isOwnerBoundToSeatZero(user) {
             throw ReplyError(.noPermission, "the live keeps its owner on seat 0")
         }
         if self.seats[index].isLocked { throw ReplyError(.seatLocked, "seat \(index) is locked") }

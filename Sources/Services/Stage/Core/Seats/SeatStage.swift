@@ -17,7 +17,7 @@ package struct SeatStage: Equatable, Sendable, Codable {
     /// Whether seat 0 is reserved for the owner, so that nobody can remove the owner from it.
     package var keepsOwner: Bool
     package var seats: [Seat]
-    /// The layout template that applies while the live is in no connection (R9, the rules of layouts).
+    /// The layout template while the live is in no connection (docs/RULES.md, section 9).
     package var templateID: Int
     /// Whether the owner is in the live.
     package var isOwnerIn: Bool
@@ -33,10 +33,11 @@ package struct SeatStage: Equatable, Sendable, Codable {
     package var connectionRevision: Int64
     /// When the row of the ended stage is removed; nil while the live runs.
     package var removalTime: Timestamp?
-    /// When the last feed item was published (R12.11); nil in rows of older versions.
+    /// When the last feed item was published (R12.11); nil before the first, and in rows of older versions.
     package var itemPublishedAt: Timestamp?
-    /// The events of the changes that the feed does not show yet, which the next feed item contains; nil when the feed
-    /// shows all changes.
+    /// The events of changes that are not in the feed yet; nil when the feed shows all changes.
+    ///
+    /// The next feed item contains them.
     package var unpublishedEvents: [StageEvent]?
 
     private enum CodingKeys: String, CodingKey {
@@ -63,7 +64,7 @@ package struct SeatStage: Equatable, Sendable, Codable {
         _ = self.applyInfo(info)
     }
 
-    /// Decodes a row; rows of older versions lack some members.
+    /// Decodes a row; rows of older versions lack some fields.
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.key = try values.decode(LiveKey.self, forKey: .key)
@@ -78,7 +79,7 @@ package struct SeatStage: Equatable, Sendable, Codable {
         self.isOwnerIn = try values.decodeIfPresent(Bool.self, forKey: .isOwnerIn) ?? true
         self.closedDevices =
             try values.decodeIfPresent(ClosedDevices.self, forKey: .closedDevices) ?? ClosedDevices()
-        // A row without the member may have a fence.
+        // Rows of older versions lack the field, even if the live has a fence.
         self.hasRevocations = try values.decodeIfPresent(Bool.self, forKey: .hasRevocations) ?? true
         self.connection = try values.decodeIfPresent(ConnectionView.self, forKey: .connection)
         self.battle = try values.decodeIfPresent(BattleView.self, forKey: .battle)
@@ -101,6 +102,7 @@ package struct SeatStage: Equatable, Sendable, Codable {
     /// The layout template while the live is in no connection.
     var template: SeatTemplate { .resolved(self.templateID) }
 
+    /// The role of a user in the live.
     func role(of user: UserID) -> LiveRole {
         user == self.owner.userID ? .owner : self.admins.contains(user) ? .admin : .generalUser
     }
@@ -108,6 +110,7 @@ package struct SeatStage: Equatable, Sendable, Codable {
     /// The users who may answer applications and invite guests: the owner and the admins.
     var hosts: [UserID] { [self.owner.userID] + self.admins.filter { $0 != self.owner.userID } }
 
+    /// The seat of a user; nil when the user has none.
     func seatIndex(of user: UserID) -> Int? { self.seats.firstIndex { $0.occupant?.user.userID == user } }
 
     // MARK: - Devices

@@ -16,7 +16,7 @@ extension SeatStep {
         self.updateProfile(user)
         guard user.userID == self.stage.owner.userID else { return }
         self.stage.isOwnerIn = true
-        self.seatOwnerIfKept()
+        self.putOwnerOnSeatZeroIfReserved()
     }
 
     /// Replaces the user's profile wherever the stage shows the user.

@@ -42,9 +42,9 @@ extension SeatStep {
         return .done
     }
 
-    /// Accepts or rejects an application at a host's call.
+    /// Accepts or rejects an application, because a host has called for it.
     ///
-    /// The first answer ends the application, and the other hosts get a notice.
+    /// The first host who answers ends the application; the other hosts get a notice.
     mutating func answerApplication(
         of user: UserID, accepted: Bool, _ caller: Caller
     ) throws(ReplyError) -> SeatOutcome.Result {

@@ -3,8 +3,10 @@ import PlazaModel
 
 /// Hosts lock a user's device, or the devices of a seat, and the user is notified (R7.8 to R7.11).
 extension SeatStep {
-    /// Turns a user's device off and locks it at a host's call, or removes both kinds of lock, so that the user can
-    /// turn the device on.
+    /// Locks or unlocks a user's device, because a host has called for it.
+    ///
+    /// A locked device is turned off. To unlock it, both the lock on the user and the lock on the seat are removed, so
+    /// that the user can turn the device on.
     mutating func lockDevice(
         of user: UserID, _ device: Device, isLocked: Bool, _ caller: Caller
     ) throws(ReplyError) -> SeatOutcome.Result {
@@ -28,15 +30,17 @@ extension SeatStep {
             let user = self.stage.seats[index].occupant?.user.userID
             let wasAllowed = self.stage.seats[index].occupant?.allows(device)
             self.stage.seats[index].setLocked(device, isLocked)
-            // Unlocking the seat's device also removes a lock on the user. Otherwise hosts could not see why the device
-            // stays off.
+            // If the user stayed locked, hosts could not see why the device stays off. So unlocking the seat's device
+            // also unlocks the user.
             if let user, !isLocked { self.stage.setClosed(user, device, false) }
             self.stage.applyLocks(at: index)
             if let user { self.notifyDeviceChange(device, of: user, at: index, wasAllowed: wasAllowed, caller) }
         }
     }
 
-    /// Notifies a user who moved to seat `index` of the devices that the locks there allow or forbid.
+    /// Notifies a user who has moved to seat `index` of the devices whose permission differs on the new seat.
+    ///
+    /// `before` is the user as it was on the old seat.
     mutating func notifyDeviceChanges(at index: Int, before: SeatUser, _ caller: Caller) {
         for device in Device.allCases {
             self.notifyDeviceChange(
@@ -44,7 +48,7 @@ extension SeatStep {
         }
     }
 
-    /// Notifies the user when the permission to use the device has changed.
+    /// Notifies the user if the permission to use the device has changed and the user is not the caller.
     private mutating func notifyDeviceChange(
         _ device: Device, of user: UserID, at index: Int, wasAllowed: Bool?, _ caller: Caller
     ) {

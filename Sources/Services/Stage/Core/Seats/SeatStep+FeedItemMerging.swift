@@ -4,10 +4,12 @@ import PlazaModel
 
 /// The feed items of a stage: quick changes are merged into few items (R12.11).
 ///
-/// Each change is written to the topic `stages` at once, from which gateways answer reads and members who join. Only
-/// the feed, which is copied to every viewer, merges the changes of up to `SeatStage.itemInterval`.
+/// Each change is written at once to the topic `stages`, from which gateways answer reads and inform users who join. Only
+/// the feed, which is copied to every viewer, gets the changes of up to `SeatStage.itemInterval` as one item.
 extension SeatStep {
-    /// Publishes the changed stage to the live's feed, or delays the item if the last one is too recent.
+    /// Publishes the changed stage to the live's feed, or delays the item if the last item is too recent.
+    ///
+    /// An item with an urgent event or too many events is not delayed.
     mutating func publishItem(of record: StageRecord, interval: Milliseconds) {
         let events = self.stage.unpublishedEvents.map { $0 + self.events } ?? self.events
         let isTooEarly = self.stage.itemPublishedAt.map { self.moment.now < $0 + interval } ?? false
@@ -22,7 +24,7 @@ extension SeatStep {
 extension SeatStage {
     /// The minimum time between two feed items: at most five in any second.
     package static let itemInterval = Milliseconds(200)
-    /// The number of events with which an item is published at once, so that rows and items have a limited size.
+    /// An item with this many events is not delayed, so that rows and items have a limited size.
     static let eventsPerItem = 64
 
     /// When the delayed feed item is published; nil when there is none.
@@ -36,6 +38,7 @@ extension SeatStage {
         return self.takeItem(of: self.record, events, at: now)
     }
 
+    /// Makes the feed item with all unpublished events, and records that it has been published at `now`.
     fileprivate mutating func takeItem(of record: StageRecord, _ events: [StageEvent], at now: Timestamp) -> Effect {
         self.unpublishedEvents = nil
         self.itemPublishedAt = now
@@ -53,7 +56,8 @@ extension SeatRow {
 }
 
 extension StageEvent {
-    /// Whether viewers must see the event at once: beginnings and ends of connections and battles, which are few.
+    /// Whether viewers must see the event at once: true for the rare events by which connections and battles begin, end
+    /// or change their members.
     fileprivate var isUrgent: Bool {
         switch self {
         case .seatTaken, .seatLeft, .userMoved, .seatLocked, .seatUnlocked, .coHostMuted, .battleScored: false

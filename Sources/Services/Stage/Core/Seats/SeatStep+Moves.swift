@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import PlazaModel
 
-/// Moving users between seats (R7.6, R7.11).
+/// Moves users between seats (R7.6, R7.11).
 extension SeatStep {
     /// Moves a user to another seat; if that seat is occupied, `policy` says what happens to its occupant.
     ///
@@ -16,7 +16,7 @@ extension SeatStep {
             throw ReplyError(.notOnSeat, "the user sits on no seat")
         }
         if from == target { return .done }
-        if target != 0 { try self.requireNotKeptOwner(user) }
+        if target != 0 { try self.requireRemovable(user) }
         try self.requireAuthority(over: user, caller)
         if self.stage.seats[target].isLocked { throw ReplyError(.seatLocked, "seat \(target) is locked") }
         if self.stage.isReserved(target, from: user) {
@@ -27,12 +27,12 @@ extension SeatStep {
             switch mayDisplace ? policy : .abortWhenOccupied {
             case .abortWhenOccupied: throw ReplyError(.seatOccupied, "seat \(target) is occupied")
             case .forceReplace:
-                try self.requireNotKeptOwner(occupant.user.userID)
+                try self.requireRemovable(occupant.user.userID)
                 try self.requireAuthority(over: occupant.user.userID, caller)
                 self.removeFromSeat(target, by: caller.user)
                 self.stage.seats[from].occupant = nil
             case .swapPosition:
-                try self.requireNotKeptOwner(occupant.user.userID)
+                try self.requireRemovable(occupant.user.userID)
                 try self.requireAuthority(over: occupant.user.userID, caller)
                 self.stage.seats[from].occupant = occupant
                 self.stage.applyLocks(at: from)

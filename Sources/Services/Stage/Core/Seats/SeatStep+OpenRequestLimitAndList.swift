@@ -13,7 +13,8 @@ extension SeatStep {
         self.requests.append(request)
     }
 
-    /// Lists the open requests for a host, which may have joined after they were made; for a guest its own (R6.25).
+    /// Lists all open requests for a host, who may have joined after they were made; for another user, the user's own
+    /// requests (R6.25).
     func listOpenRequests(for caller: Caller) -> CallResult {
         let isHost = self.isHost(caller)
         var applications: [OpenApplication] = []

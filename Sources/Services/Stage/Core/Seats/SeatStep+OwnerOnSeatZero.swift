@@ -3,8 +3,10 @@ import PlazaModel
 
 /// Keeps the owner of a live on seat 0 (R7.1).
 extension SeatStep {
-    /// Puts the owner on seat 0 if the live keeps its owner there, the owner is in the live, and the seat is free.
-    mutating func seatOwnerIfKept() {
+    /// Puts the owner on seat 0 if the seat is reserved for the owner and empty, and the owner is in the live.
+    ///
+    /// A locked seat 0 is unlocked.
+    mutating func putOwnerOnSeatZeroIfReserved() {
         let owner = self.stage.owner
         guard self.stage.keepsOwner, self.stage.isOwnerIn, let first = self.stage.seats.first, first.occupant == nil
         else { return }

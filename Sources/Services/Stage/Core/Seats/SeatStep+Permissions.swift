@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import PlazaModel
 
-/// Decides who may make which seat call, and against whom (R15.4, R15.5, R7.2).
+/// Decides who may make which seat call, and which users it may concern (R15.4, R15.5, R7.2).
 extension SeatStep {
     /// Whether the caller is the owner, an admin or the app's server.
     func isHost(_ caller: Caller) -> Bool {
@@ -14,7 +14,7 @@ extension SeatStep {
         throw self.permissionError("only the owner and admins may do this")
     }
 
-    /// Rejects the app's server, which is no user.
+    /// Rejects the app's server, because it is not a user.
     func requireUser(_ caller: Caller) throws(ReplyError) {
         guard caller.role == .user else { throw self.permissionError("only users can sit on seats") }
     }
@@ -30,12 +30,13 @@ extension SeatStep {
         throw self.permissionError("an admin may not do this to the owner")
     }
 
-    /// Rejects removing the owner from its seat while `keepsOwner` is set.
-    func requireNotKeptOwner(_ user: UserID) throws(ReplyError) {
-        if self.stage.isKeptOwner(user) {
+    /// Rejects the removal of the owner from seat 0 while the seat is reserved for the owner.
+    func requireRemovable(_ user: UserID) throws(ReplyError) {
+        if self.stage.isOwnerBoundToSeatZero(user) {
             throw self.permissionError("the live keeps its owner on seat 0")
         }
     }
 
+    /// The error for a caller who may not do this.
     func permissionError(_ message: String) -> ReplyError { ReplyError(.noPermission, message) }
 }

@@ -9,21 +9,21 @@ extension SeatStep {
     /// Users whose seats no longer exist move to free seats; when none is left, they lose their seat.
     mutating func updateInfo(_ info: LiveInfo) {
         var displaced = self.stage.applyInfo(info)
-        // If seat 0 is now reserved for the owner, a guest on it moves to a free seat, as if seat 0 no longer existed.
+        // If seat 0 is now reserved for the owner, a guest on seat 0 moves to a free seat.
         if self.stage.keepsOwner, let first = self.stage.seats.first, let guest = first.occupant?.user,
             guest.userID != self.stage.owner.userID
         {
             displaced.insert(first, at: 0)
             self.stage.seats[0].occupant = nil
         }
-        // The owner moves to seat 0 first, so that the seat that it leaves is free for the displaced users.
+        // The owner moves to seat 0 first, so that its former seat is free for the displaced users.
         if !displaced.contains(where: { $0.occupant?.user.userID == self.stage.owner.userID }) {
-            self.seatOwnerIfKept()
+            self.putOwnerOnSeatZeroIfReserved()
         }
         for seat in displaced {
             guard let occupant = seat.occupant else { continue }
             let user = occupant.user
-            if let freeIndex = try? self.stage.freeSeat(-1, for: user.userID) {
+            if let freeIndex = try? self.stage.freeSeat(SeatStage.anySeat, for: user.userID) {
                 self.stage.seats[freeIndex].occupant = occupant
                 self.stage.applyLocks(at: freeIndex)
                 self.events.append(.userMoved(user: user, from: seat.index, to: freeIndex))
@@ -33,14 +33,14 @@ extension SeatStep {
                 self.notify(user.userID, .kickedOffSeat(seatIndex: seat.index, by: self.stage.owner))
             }
         }
-        self.seatOwnerIfKept()
+        self.putOwnerOnSeatZeroIfReserved()
     }
 }
 
 extension SeatStage {
     /// Applies the live's info to the stage.
     ///
-    /// - Returns: the seats that no longer exist and were occupied.
+    /// - Returns: the occupied seats that no longer exist.
     mutating func applyInfo(_ info: LiveInfo) -> [Seat] {
         self.owner = info.liveOwner
         self.admins = info.admins

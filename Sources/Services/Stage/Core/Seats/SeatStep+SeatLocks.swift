@@ -13,7 +13,7 @@ extension SeatStep {
         let isLocking = isLocked == true && !self.stage.seats[index].isLocked
         if isLocking {
             if self.stage.keepsOwner, index == 0 { throw self.permissionError("seat 0 is reserved for the owner") }
-            if let occupant { try self.requireNotKeptOwner(occupant) }
+            if let occupant { try self.requireRemovable(occupant) }
         }
         if let occupant, isLocking || microphone != nil || camera != nil {
             try self.requireAuthority(over: occupant, caller)

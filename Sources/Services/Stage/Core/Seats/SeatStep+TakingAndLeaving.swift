@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import PlazaModel
 
-/// Taking a seat, and leaving it (R7.3, R6.4, R6.21).
+/// Users take seats and leave them (R7.3, R6.4, R6.21).
 extension SeatStep {
-    /// Puts `guest`, who has no seat, on the free seat `index`; its open requests become void.
+    /// Puts `guest`, who has no seat, on the free seat `index`; the open requests of the guest become void.
     mutating func takeSeat(_ guest: UserInfo, at index: Int) {
         self.stage.seats[index].occupant = SeatUser(
             user: guest, role: self.stage.role(of: guest.userID), live: self.stage.key.live)

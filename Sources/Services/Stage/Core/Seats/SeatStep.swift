@@ -2,17 +2,19 @@
 import MachineKit
 import PlazaModel
 
-/// The handling of one input for one live, on a copy of its stage and requests.
+/// Handles one input for one live, on a copy of the live's stage and requests.
 ///
-/// Nothing is written to the journal before `store`. During the step the machine's effects are moved into `effects`; if
-/// the call is rejected, the machine removes those of this step. Therefore a rejected call changes nothing.
+/// Nothing is written to the journal before `store`. During the step the machine's effects are moved into `effects`. If a
+/// call is rejected, the machine removes the effects of this step. Therefore a rejected call changes nothing.
 struct SeatStep: ~Copyable {
     let moment: Moment
     var stage: SeatStage
     var requests: SeatRequests
-    /// The effects of earlier inputs, then those of this one.
+    /// The effects of earlier inputs, followed by the effects of this step.
     var effects: [Effect] = []
+    /// The events of this step, for the viewers.
     var events: [StageEvent] = []
+    /// The stage before this step; nil for a newly opened stage.
     let originalStage: CopyOnWrite<SeatStage>?
     private let originalRequests: SeatRequests
     /// The index of the stage's row if it was loaded; nil for a newly opened stage, whose row is stored by its key and
@@ -32,21 +34,21 @@ struct SeatStep: ~Copyable {
         self.originalRequests = self.requests
     }
 
-    /// Opens a new stage, which replaces the stage `last` and its requests.
+    /// Opens a new stage, which replaces the previous stage of the same name and its requests.
     init(
-        opening key: LiveKey, _ moment: Moment, epoch: Int64, info: LiveInfo, after last: SeatStage?,
-        _ lastRequests: SeatRequests
+        opening key: LiveKey, _ moment: Moment, epoch: Int64, info: LiveInfo, after previousStage: SeatStage?,
+        _ previousRequests: SeatRequests
     ) {
         self.stageIndex = nil
         self.moment = moment
-        self.stage = SeatStage(key: key, epoch: epoch, revision: last?.revision ?? 0, info: info)
+        self.stage = SeatStage(key: key, epoch: epoch, revision: previousStage?.revision ?? 0, info: info)
         self.requests = SeatRequests()
         self.originalStage = nil
-        // So that `store` replaces the requests of the last stage.
-        self.originalRequests = lastRequests
-        // The fence of revoked users has a row of its own, which outlives the stage; without this it is not read.
-        self.stage.hasRevocations = last?.hasRevocations ?? false
-        self.seatOwnerIfKept()
+        // `store` compares the new requests with these, and so replaces the requests of the previous stage.
+        self.originalRequests = previousRequests
+        // The revocation fence has its own row, which outlives the stage. Calls read it only if this flag is set.
+        self.stage.hasRevocations = previousStage?.hasRevocations ?? false
+        self.putOwnerOnSeatZeroIfReserved()
     }
 
     /// Writes the changed rows to the journal.

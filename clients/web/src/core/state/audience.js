@@ -34,7 +34,7 @@ export function reduce(state, input, context) {
  * @param {import('../live-fold.js').Context} context
  * @returns {State}
  */
-function step(state, { type, body }, { selfID, states, emit }) {
+function step(state, { type, body }, { selfID, states, emit, isCovered }) {
   switch (type) {
     case 'snapshot.audience': {
       const page = object(body.page, 'page');
@@ -47,15 +47,18 @@ function step(state, { type, body }, { selfID, states, emit }) {
       return { ...state, audienceCount: Number(count.count ?? 0), isAudienceCountStale: count.stale === true };
     }
     case 'snapshot.mutes': {
-      const known = new Map(state.audienceList.map((user) => [user.userID, user]));
-      const users = array(body.items, 'items').map((item) => text(object(item, 'item').user, 'user'));
-      return { ...state, messageBannedUserList: users.map((user) => known.get(user) ?? bareUser(user)) };
+      const page = object(body.page, 'page');
+      const muted = array(page.items, 'items').map((item) => mutedUser(state, item));
+      return withOwn({ ...state, messageBannedUserList: muted }, page.own);
     }
+    case 'snapshot.ownMute':
+      return withOwn({ ...state, messageBannedUserList: without(state.messageBannedUserList, selfID) }, object(body.page, 'page').own);
     case 'item.audienceJoined': {
       const audience = userInfo(body.user);
       // The owner is never among the audience.
       if (audience.userID === states.live.info.liveOwner.userID) return state;
       emit('onAudienceJoined', { audience });
+      if (isCovered('audience')) return state;
       const others = without(state.audienceList, audience.userID);
       if (others.length < state.audienceList.length) return { ...state, audienceList: replaced(state.audienceList, audience) };
       return others.length < maxAudience ? { ...state, audienceList: [...others, audience] } : state;
@@ -64,13 +67,14 @@ function step(state, { type, body }, { selfID, states, emit }) {
       const audience = userInfo(body.user);
       if (audience.userID === states.live.info.liveOwner.userID) return state;
       emit('onAudienceLeft', { audience });
+      if (isCovered('audience')) return state;
       return { ...state, audienceList: without(state.audienceList, audience.userID) };
     }
     case 'item.userChanged': {
       const user = userInfo(body.user);
       return {
         ...state,
-        audienceList: replaced(state.audienceList, user),
+        audienceList: isCovered('audience') ? state.audienceList : replaced(state.audienceList, user),
         messageBannedUserList: replaced(state.messageBannedUserList, user),
       };
     }
@@ -78,17 +82,44 @@ function step(state, { type, body }, { selfID, states, emit }) {
       const audience = userInfo(body.user);
       const isDisable = bool(body.isDisable, 'isDisable');
       emit('onAudienceMessageDisabled', { audience, isDisable });
+      if (isCovered('mutes') || (audience.userID === selfID && isCovered('ownMute'))) return state;
       const others = without(state.messageBannedUserList, audience.userID);
       return { ...state, messageBannedUserList: isDisable ? [...others, audience] : others };
     }
     case 'local.selfMuted': {
-      // A client does not learn its own mute at entry: its first message is refused.
+      // The client does not know yet that its user is muted: the server has refused a message.
       const others = without(state.messageBannedUserList, selfID);
       return { ...state, messageBannedUserList: [...others, bareUser(selfID)] };
     }
     default:
       return state;
   }
+}
+
+/**
+ * The user of a mute as the list of viewers shows it, or as the server does, or with nothing but its id.
+ *
+ * @param {State} state
+ * @param {unknown} value
+ */
+function mutedUser(state, value) {
+  const mute = object(value, 'mute');
+  const userID = text(mute.user, 'user');
+  return state.audienceList.find((user) => user.userID === userID)
+    ?? (mute.userInfo === undefined ? bareUser(userID) : userInfo(mute.userInfo));
+}
+
+/**
+ * The state with the user's own mute, if there is one.
+ *
+ * @param {State} state
+ * @param {unknown} own
+ * @returns {State}
+ */
+function withOwn(state, own) {
+  if (own === undefined) return state;
+  const user = mutedUser(state, own);
+  return { ...state, messageBannedUserList: [...without(state.messageBannedUserList, user.userID), user] };
 }
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { emptySeatUser, hostOf, memberHost } from '../models.js';
+import { emptySeatUser, hostOf, memberHost, seconds } from '../models.js';
 import { array, bool, isObject, object, text, whole } from '../read.js';
 
 /** @typedef {import('../../index.js').BattleState} State */
@@ -35,13 +35,27 @@ export function reduce(state, { type, body }, context) {
     /** @param {unknown} value a member, a live's id, or nothing: this live */
     const host = (value) => (isObject(value) ? memberHost(value) : hostOfLive(context, typeof value === 'string' ? value : liveID));
     const battleID = text(body.battle, 'battle');
-    const details = type !== 'notice.battleRequestReceived' ? {} : {
-      durationSeconds: whole(body.durationSeconds, 'durationSeconds', 0), expiresAt: whole(body.expiresAt, 'expiresAt', 0),
-      extensionInfo: text(body.extensionInfo, 'extensionInfo', ''),
-    };
+    const details = type === 'notice.battleRequestReceived' ? requestDetail(body) : {};
     emit(requestEvents[type], { battleID, inviter: host(body.inviter), invitee: host(body.invitee), ...details });
+  } else if (type === 'snapshot.battleRequests') {
+    for (const entry of array(body.received, 'received')) {
+      const request = object(entry, 'request');
+      if (bool(request.hasAccepted, 'hasAccepted', false)) continue;
+      emit('onBattleRequestReceived', {
+        battleID: text(request.battle, 'battle'), inviter: memberHost(request.inviter), invitee: memberHost(request.invitee),
+        ...requestDetail(request),
+      });
+    }
   } else if (type === 'notice.battleNotStarted') emit('onBattleNotStarted', { battleID: text(body.battle, 'battle') });
   return next;
+}
+
+/** @param {import('../read.js').JSONObject} request */
+function requestDetail(request) {
+  return {
+    durationSeconds: whole(request.durationSeconds, 'durationSeconds', 0), expiresAt: whole(request.expiresAt, 'expiresAt', 0),
+    extensionInfo: text(request.extensionInfo, 'extensionInfo', ''),
+  };
 }
 
 /**
@@ -109,8 +123,8 @@ function battleInfo(battle) {
       needResponse: bool(battle.needResponse, 'needResponse', false),
       extensionInfo: text(battle.extensionInfo, 'extensionInfo', ''),
     },
-    startTime: whole(battle.startTime, 'startTime', 0),
-    endTime: whole(battle.endTime, 'endTime', 0),
+    startTime: seconds(battle.startTime, 'startTime'),
+    endTime: seconds(battle.endTime, 'endTime'),
   };
 }
 

@@ -15,11 +15,17 @@ export const initial = () => ({ connected: [], invitees: [], applicants: [], can
  */
 export function reduce(state, input, context) {
   let next = step(state, input, context);
+  if (context.isCovered('seatRequests')) next = state;
   const { record } = context.states.stage;
   if (record !== undefined && record !== context.before.stage.record) {
     const seats = array(record.seats, 'seats').map((seat) => object(seat, 'seat')).filter((seat) => isObject(seat.occupant));
-    next = { ...next, connected: seats.map((seat) => seatUser(seat.occupant)) };
+    const connected = seats.map((seat) => seatUser(seat.occupant));
+    // A user on a seat is invited no more.
+    const invitees = next.invitees.filter((user) => !connected.some((other) => other.userID === user.userID));
+    next = { ...next, connected, invitees };
   }
+  // A former admin answers no requests any more.
+  if (!isHost(context) && next.applicants.length + next.invitees.length > 0) next = { ...next, applicants: [], invitees: [] };
   const { audience } = context.states;
   if (next === state && audience.audienceList === context.before.audience.audienceList) return state;
   // Who could be invited: the viewers who neither sit nor are invited.
@@ -37,6 +43,9 @@ function step(state, { type, body }, { selfID, states, emit }) {
   switch (type) {
     case 'snapshot.seatRequests': {
       const invitations = array(body.invitations, 'invitations').map((entry) => object(entry, 'invitation'));
+      for (const entry of invitations) {
+        if (userInfo(entry.guest).userID === selfID) emit('onHostInvitationReceived', { hostUser: userInfo(entry.host), ...requestDetail(entry) });
+      }
       return {
         ...state,
         applicants: array(body.applications, 'applications').map((entry) => userInfo(object(entry, 'application').guest)),
@@ -100,6 +109,12 @@ function step(state, { type, body }, { selfID, states, emit }) {
     default:
       return state;
   }
+}
+
+/** @param {import('../live-fold.js').Context} context */
+function isHost({ selfID, states }) {
+  const { info } = states.live;
+  return info.liveOwner.userID === selfID || info.admins.includes(selfID);
 }
 
 /** @param {import('../read.js').JSONObject} body */

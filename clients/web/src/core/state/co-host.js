@@ -19,6 +19,7 @@ export const initial = () => ({
 export function reduce(state, input, context) {
   const { record, events } = context.states.stage;
   let next = step(state, input, context);
+  if (context.isCovered('coHostRequests')) next = state;
   if (record !== undefined && record !== context.before.stage.record) next = connection(next, record, context.liveID);
   for (const { kind, body } of events) {
     if (kind === 'coHostJoined') context.emit('onCoHostUserJoined', { userInfo: memberHost(body.member) });
@@ -85,6 +86,11 @@ function step(state, { type, body }, { liveID, emit }) {
       const invitee = text(body.invitee, 'invitee');
       emit('onCoHostRequestTimeout', { inviter: known(inviter), invitee: known(invitee) });
       return ended(state, inviter, invitee, liveID);
+    }
+    case 'snapshot.coHostRequests': {
+      const invitees = array(body.sent, 'sent').map((request) => memberHost(object(request, 'request').invitee));
+      const applicants = array(body.received, 'received').map((request) => memberHost(object(request, 'request').inviter));
+      return { ...state, invitees, applicant: applicants[applicants.length - 1] ?? null };
     }
     case 'local.coHostRequested': {
       const lives = array(body.lives, 'lives').map((live) => text(live, 'live'));

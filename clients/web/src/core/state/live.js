@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { emptyLiveInfo, liveInfo, userInfo } from '../models.js';
-import { array, bool, object, text, textMap } from '../read.js';
+import { array, bool, object, text, textMap, whole } from '../read.js';
 
 /**
- * @typedef {{ info: import('../../index.js').LiveInfo, isTipsDegraded: boolean }} State
- * The info of the live, and whether the feed leaves out who comes and goes.
+ * @typedef {{ info: import('../../index.js').LiveInfo, revision: number | undefined, isTipsDegraded: boolean }} State
+ * The info of the live with its revision, if the server tells it, and whether the feed leaves out who comes and goes.
  */
 
 /** @returns {State} */
-export const initial = () => ({ info: emptyLiveInfo, isTipsDegraded: false });
+export const initial = () => ({ info: emptyLiveInfo, revision: undefined, isTipsDegraded: false });
 
 /**
  * @param {State} state
@@ -17,11 +17,17 @@ export const initial = () => ({ info: emptyLiveInfo, isTipsDegraded: false });
  */
 export function reduce(state, { type, body }) {
   const { info } = state;
+  const revision = body.revision === undefined ? undefined : whole(body.revision, 'revision');
+  if (/^item\.(infoChanged|metadataChanged|adminSet|adminRevoked)$/.test(type) && revision !== undefined) {
+    // The info contains the change already.
+    if (state.revision !== undefined && revision <= state.revision) return state;
+    state = { ...state, revision };
+  }
   switch (type) {
     case 'snapshot.details': {
       const audience = object(body.audience ?? {}, 'audience');
       const counts = { totalViewerCount: Number(audience.totalViewers ?? 0), audienceCount: Number(audience.count ?? 0) };
-      return { ...state, info: liveInfo(body.info, counts) };
+      return { ...state, info: liveInfo(body.info, counts), revision };
     }
     case 'item.infoChanged':
       return { ...state, info: liveInfo(body.info, info) };

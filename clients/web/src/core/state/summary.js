@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { statistics } from '../models.js';
-import { whole } from '../read.js';
+import { object, whole } from '../read.js';
 
 /** @typedef {import('../../index.js').LiveSummaryState} State */
 
@@ -15,14 +15,23 @@ export const initial = () => ({
 /**
  * @param {State} state
  * @param {import('../live-fold.js').Input} input
+ * @param {import('../live-fold.js').Context} context
  * @returns {State}
  */
-export function reduce(state, { type, body }) {
+export function reduce(state, { type, body }, { isCovered }) {
   switch (type) {
-    case 'item.summary':
     case 'item.liveEnded':
-    case 'snapshot.statistics':
       return body.statistics === undefined ? state : { summaryData: summaryOf(statistics(body.statistics)) };
+    case 'item.summary':
+    case 'snapshot.statistics': {
+      if (body.statistics === undefined || isCovered('statistics')) return state;
+      // Of a running live only the counts tell how many have come.
+      return raised({ summaryData: summaryOf(statistics(body.statistics)) }, state.summaryData.totalViewers);
+    }
+    case 'counts':
+      return raised(state, Number(body.totalViewers ?? 0));
+    case 'snapshot.details':
+      return raised(state, Number(object(body.audience ?? {}, 'audience').totalViewers ?? 0));
     case 'local.elapsed': {
       // The server tells the figures every five seconds; in between the client counts the time itself.
       const { summaryData } = state;
@@ -31,6 +40,16 @@ export function reduce(state, { type, body }) {
     default:
       return state;
   }
+}
+
+/**
+ * @param {State} state
+ * @param {number} totalViewers
+ * @returns {State}
+ */
+function raised(state, totalViewers) {
+  const { summaryData } = state;
+  return totalViewers > summaryData.totalViewers ? { summaryData: { ...summaryData, totalViewers } } : state;
 }
 
 /**

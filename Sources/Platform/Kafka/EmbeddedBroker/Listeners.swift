@@ -19,10 +19,10 @@ enum Listeners {
 
     /// Whether `descriptor` is an IPv4 socket that listens on one of `ports`.
     private static func isListening(_ descriptor: Int32, on ports: Set<UInt16>) -> Bool {
-        var acceptsConnections: Int32 = 0
+        var isListening: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
-        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &acceptsConnections, &size) == 0,
-            acceptsConnections != 0
+        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size) == 0,
+            isListening != 0
         else {
             return false
         }

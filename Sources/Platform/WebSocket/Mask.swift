@@ -32,7 +32,7 @@ package struct Mask: Equatable, Sendable {
             let doubleWord = UInt64(word) | UInt64(word) << 32
             var index = range.lowerBound
             // Masking eight bytes at a time is five times as fast as single bytes. The mask repeats every four bytes,
-            // so it needs no rotation after each step.
+            // so the mask needs no rotation after eight bytes.
             while index + 8 <= range.upperBound {
                 let masked =
                     unsafe UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)) ^ doubleWord

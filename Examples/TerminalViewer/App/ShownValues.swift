@@ -3,7 +3,7 @@ import Foundation
 import LivePlazaKit
 import ViewerScreens
 
-// How values of the stores are shown.
+// How the viewer shows values of the stores.
 
 extension LiveUserInfo {
     var shownName: String { self.userName.isEmpty ? self.userID : self.userName }
@@ -41,6 +41,6 @@ extension BattleBar {
         self.init(
             sides: state.battleUsers.map {
                 Side(name: $0.shownName, score: Int(clamping: state.battleScore[$0.userID] ?? 0))
-            }, end: Double(battle.endTime))
+            }, endTime: Double(battle.endTime) * 1000)
     }
 }

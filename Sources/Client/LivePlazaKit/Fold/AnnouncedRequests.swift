@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+
+/// The requests to this user that only an event shows, so that each of them leads to one event.
+///
+/// A notice tells of a request. The server keeps notices for a minute only, so a later read of the open requests tells
+/// of those whose notice was missed.
+struct AnnouncedRequests: Sendable {
+    private var battles: Set<BattleID> = []
+    private var invitations: Set<Invitation> = []
+
+    /// An invitation to a seat, which its host and its end identify.
+    private struct Invitation: Hashable {
+        let host: UserID
+        let expiresAt: Timestamp
+    }
+
+    mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
+        switch input {
+        case .notice(.battleRequestReceived(let id, let inviter, _, _, _), _):
+            self.announce(id, inviter, invitee: context.host(of: context.liveID), &context)
+        case .notice(.invitationReceived(let host, _, let expiresAt, _), _):
+            self.announce(host, expiresAt, &context)
+        case .snapshot(.battleRequests(_, let received, _)):
+            for request in received where !request.hasAccepted {
+                self.announce(request.battle, request.inviter, invitee: SeatUserInfo(request.invitee), &context)
+            }
+        case .snapshot(.seatRequests(_, let invitations, _)):
+            for invitation in invitations where invitation.guest.userID == context.selfID {
+                self.announce(invitation.host, invitation.expiresAt, &context)
+            }
+        default: break
+        }
+    }
+
+    private mutating func announce(
+        _ battle: BattleID, _ inviter: ConnectionMember, invitee: SeatUserInfo, _ context: inout FoldContext
+    ) {
+        guard self.battles.insert(battle).inserted else { return }
+        context.events.append(
+            .battle(
+                .onBattleRequestReceived(battleID: battle.text, inviter: SeatUserInfo(inviter), invitee: invitee)))
+    }
+
+    private mutating func announce(_ host: UserInfo, _ expiresAt: Timestamp, _ context: inout FoldContext) {
+        guard self.invitations.insert(Invitation(host: host.userID, expiresAt: expiresAt)).inserted else { return }
+        context.events.append(.guest(.onHostInvitationReceived(hostUser: LiveUserInfo(host))))
+    }
+}

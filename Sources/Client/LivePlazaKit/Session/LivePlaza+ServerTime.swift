@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+extension LivePlaza {
+    /// The server's time, by which an app shows when a battle or a request ends.
+    ///
+    /// The device's own clock may be wrong; before the first login its time is returned. It can be read on any thread.
+    public var serverTime: Date { Date(timeIntervalSince1970: self.engine.serverTime / 1000) }
+}
+
+extension PlazaEngine {
+    /// The server's time in milliseconds since 1970.
+    nonisolated var serverTime: Double {
+        self.serverTimeOffset.withLock { $0 }.map { self.clock.now + $0 } ?? self.clock.wall
+    }
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+internal import PlazaWire
+
+extension PlazaEngine {
+    /// The interval at which the displayed duration of a live is increased, in milliseconds.
+    private static var durationTick: Double { 1000 }
+
+    /// The id of the live that the client is in; empty if it is in none.
+    var currentLiveID: String { self.liveSession?.fold.liveID.text ?? "" }
+
+    /// Enters a live and waits until its info is known.
+    ///
+    /// - Throws: `noSuchRoomOnEntry`, `inAnotherRoom`, `roomFull`, `banned`, `noPermission`.
+    func enter(_ liveID: String) async throws(ErrorInfo) -> LiveInfo {
+        _ = try await self.call("live.join", live: LiveID(liveID))
+        return try await self.loadJoinedLive(liveID)
+    }
+
+    /// Reads the info of a live that was just joined, and begins to read its other snapshots.
+    ///
+    /// - Throws: `notInRoom`.
+    func loadJoinedLive(_ liveID: String) async throws(ErrorInfo) -> LiveInfo {
+        let live = LiveID(liveID)
+        guard let session = self.liveSession, session.fold.liveID == live else { throw Self.leftMeanwhileError }
+        guard session.fold.states.live.info.isEmpty else { return session.fold.states.live.info }
+        do throws(ErrorInfo) {
+            try await self.refresh(.details)
+        } catch {
+            // Without its info the live cannot be shown, so the client leaves it.
+            _ = try? await self.call("live.leave", live: live)
+            throw error
+        }
+        guard let entered = self.liveSession, entered.number == session.number else { throw Self.leftMeanwhileError }
+        self.readNow([.audience, .statistics] + (self.isHost ? self.snapshotsForHosts : [.ownMute]))
+        self.leaveOldSeat()
+        return entered.fold.states.live.info
+    }
+
+    private static var leftMeanwhileError: ErrorInfo { ErrorInfo(.notInRoom, "the live was left meanwhile") }
+
+    /// Folds a change that this client has made, if it is about the live that the client is in.
+    func applyLocalChange(_ change: LocalChange, in live: String) { self.fold(.local(change), in: LiveID(live)) }
+
+    /// Folds the result of a read, if it is about the live that the client is in.
+    func applySnapshot(_ snapshot: Snapshot, in live: String) {
+        guard self.liveSession?.fold.liveID.text == live else { return }
+        let events = self.liveSession?.fold.snapshotRead(snapshot) ?? []
+        self.show(events)
+    }
+
+    /// The states of a live: the defaults, unless the client is in it.
+    func states(of live: String) -> LiveStates {
+        guard let fold = self.liveSession?.fold, fold.liveID.text == live else { return LiveStates() }
+        return fold.states
+    }
+
+    /// Updates the live that the client is in after an event of the connection.
+    func updateLive(after event: ClientEvent) {
+        switch event {
+        case .joined(let live, let isAgain, _):
+            if !isAgain || self.liveSession?.fold.liveID != live { self.beginLiveSession(live) }
+        case .feed(_, let items, _, let hasGap): self.feedReceived(items, hasGap: hasGap)
+        case .counts(let counts):
+            let wasStale = self.liveSession?.fold.states.audience.isAudienceCountStale == true
+            self.fold(.counts(counts), in: counts.live)
+            // Users who were disconnected while presence had lost its store are gone, but no tip reports it.
+            if wasStale, !counts.stale { self.readLater([.audience]) }
+        case .notice(let notice): self.fold(.notice(notice.content, at: notice.at), in: notice.live)
+        case .resumed(_, let replayed): self.resumed(replayed: replayed)
+        case .left, .ended: self.endLiveSession()
+        case .liveEnded(let live, _): self.liveEnded(live, .endedByHost)
+        case .kickedOut(let live, let reason, _): self.exitLive(live, .kickedOut(LiveKickedOutReason(reason)))
+        case .resumeFailed(let live, let error): self.resumeFailed(live, error)
+        case .loggedIn, .serverTime, .disconnected, .draining, .tokenRenewed, .tokenRenewalFailed, .badFrame: break
+        }
+    }
+
+    private func fold(_ input: FoldInput, in live: LiveID) {
+        guard self.liveSession?.fold.liveID == live else { return }
+        let events = self.liveSession?.fold.apply(input) ?? []
+        self.show(events)
+    }
+
+    private func beginLiveSession(_ live: LiveID) {
+        self.endLiveSession()
+        self.liveSessionCount += 1
+        self.liveSession = LiveSession(
+            number: self.liveSessionCount, fold: LiveFold(liveID: live, selfID: UserID(self.selfID)),
+            stores: self.sinks.stores(live.text))
+        self.scheduleDurationTick()
+        self.show([])
+    }
+
+    /// Ends the stay in the live: the stores of the live return to their defaults.
+    func endLiveSession() {
+        guard let session = self.liveSession else { return }
+        self.liveSession = nil
+        session.durationTimer?.cancel()
+        for timer in session.readTimers.values { timer.cancel() }
+        self.sinks.list()?.showCurrentLive(LiveInfo())
+        session.stores.show(LiveStates(), events: [])
+    }
+
+    /// Why a client is no longer in its live, although it did not leave.
+    private enum LiveExit {
+        case ended(LiveEndedReason)
+        case kickedOut(LiveKickedOutReason)
+    }
+
+    private func exitLive(_ live: LiveID, _ exit: LiveExit, message: String = "") {
+        guard self.liveSession?.fold.liveID == live else { return }
+        self.endLiveSession()
+        switch exit {
+        case .ended(let reason):
+            self.sinks.list()?.publish(.onLiveEnded(liveID: live.text, reason: reason, message: message))
+        case .kickedOut(let reason):
+            self.sinks.list()?.publish(.onKickedOutOfLive(liveID: live.text, reason: reason, message: message))
+        }
+    }
+
+    private func liveEnded(_ live: LiveID, _ reason: LiveEndReason) {
+        self.exitLive(live, .ended(LiveEndedReason(reason)))
+    }
+
+    /// Handles the failure to resume the live.
+    private func resumeFailed(_ live: LiveID, _ error: ErrorInfo) {
+        let told = error.reason.flatMap { KickReason(rawValue: $0) }.map { LiveKickedOutReason($0) }
+        let exit: LiveExit =
+            switch ReplyCode(error.code) {
+            case .noSuchRoomOnEntry:
+                .ended(error.reason == LiveEndReason.endedByHost.rawValue ? .endedByHost : .endedByServer)
+            case .banned: .kickedOut(told ?? .byAdmin)
+            case .staleTicket: .kickedOut(told ?? .forJoinRoomStatusInvalidDuringOffline)
+            default: .kickedOut(.forNetworkDisconnected)
+            }
+        self.exitLive(live, exit, message: error.message)
+    }
+
+    private func feedReceived(_ items: [FeedEntry], hasGap: Bool) {
+        // Do not copy the session here: two copies would share the list of messages, so each message would copy the list.
+        guard let live = self.liveSession?.fold.liveID else { return }
+        let wasDegraded = self.liveSession?.fold.states.live.isTipsDegraded ?? false
+        let wasHost = self.isHost
+        var events: [StoreEvent] = []
+        for item in items { events += self.liveSession?.fold.apply(.item(item)) ?? [] }
+        self.show(events)
+        for case .liveEnded(let reason, _) in items.map(\.content) {
+            return self.liveEnded(live, reason)
+        }
+        let isDegraded = self.liveSession?.fold.states.live.isTipsDegraded ?? false
+        // Tips about users who joined or left are missing, so the audience is read again.
+        if hasGap || (wasDegraded && !isDegraded) { self.readLater([.audience]) }
+        if !wasHost, self.isHost { self.readNow(self.snapshotsForHosts) }
+    }
+
+    private func resumed(replayed: Bool) {
+        guard self.liveSession != nil else { return }
+        if !replayed {
+            self.readNow([.details])
+            self.readLater([.audience, .statistics])
+            // A viewer may have been muted, unmuted or invited meanwhile.
+            if !self.isHost { self.readLater([.ownMute, .seatRequests]) }
+        }
+        // The server keeps notices for a minute only, so some may be missing.
+        if self.isHost { self.readLater(self.snapshotsForHosts) }
+    }
+
+    /// What only hosts read: the owner also reads the requests between lives.
+    var snapshotsForHosts: [SnapshotName] {
+        let isOwner = self.liveSession?.fold.states.live.info.liveOwner.userID == self.selfID
+        return [.mutes, .seatRequests] + (isOwner ? [.coHostRequests, .battleRequests] : [])
+    }
+
+    /// Whether the user is the owner of the live or an admin.
+    var isHost: Bool {
+        guard let info = self.liveSession?.fold.states.live.info else { return false }
+        return info.liveOwner.userID == self.selfID || info.admins.contains(self.selfID)
+    }
+
+    /// Leaves the seat on which a viewer who enters a video live again is still shown.
+    private func leaveOldSeat() {
+        guard let fold = self.liveSession?.fold, fold.states.live.info.liveOwner.userID != self.selfID,
+            SeatTemplate.resolved(Int(clamping: fold.states.live.info.seatLayoutTemplateID)).kind == .video
+        else { return }
+        let isSeated = fold.states.seat.seatList.contains { seat in
+            seat.userInfo.liveID == fold.liveID.text && seat.userInfo.userID == self.selfID
+        }
+        if isSeated { self.task { engine in _ = try? await engine.call("seat.leave", live: fold.liveID) } }
+    }
+
+    /// Shows the states of the live in its stores, and publishes events.
+    private func show(_ events: [StoreEvent]) {
+        guard let session = self.liveSession else { return }
+        var info = session.fold.states.live.info
+        info.liveID = session.fold.liveID.text
+        info.isEmpty = false
+        self.sinks.list()?.showCurrentLive(info)
+        session.stores.show(session.fold.states, events: events)
+    }
+
+    /// Increases the displayed duration each second, until the live session ends.
+    private func scheduleDurationTick() {
+        guard let number = self.liveSession?.number else { return }
+        let start = self.clock.now
+        self.liveSession?.durationTimer = self.clock.schedule(after: Self.durationTick, on: self.queue) { [weak self] in
+            self?.assumeOnQueue { engine in
+                guard let session = engine.liveSession, session.number == number else { return }
+                let elapsed = UInt(max(0, (engine.clock.now - start).rounded()))
+                if session.fold.states.summary.summaryData.totalDuration > 0 {
+                    engine.fold(.local(.elapsed(elapsed)), in: session.fold.liveID)
+                }
+                engine.scheduleDurationTick()
+            }
+        }
+    }
+}

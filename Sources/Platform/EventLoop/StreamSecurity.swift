@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Encrypts and decrypts the bytes of one stream, such as a TLS session; always on the loop's thread.
+///
+/// It performs no IO: encrypted bytes wait in it until `takeOutput()`.
+package protocol StreamSecurity: AnyObject {
+    /// Whether the handshake has succeeded, so that `encrypt` may be called.
+    var isEstablished: Bool { get }
+    /// Begins the handshake, as the side that connects.
+    ///
+    /// - Throws: `LoopError.tls` when it cannot begin.
+    func beginHandshake() throws(LoopError)
+    /// Accepts bytes from the peer, and continues the handshake if it is not over.
+    ///
+    /// - Throws: `LoopError.tls` when the handshake has failed.
+    func receive(_ bytes: Span<UInt8>) throws(LoopError)
+    /// Decrypts received bytes into `buffer`.
+    ///
+    /// - Returns: The number of decrypted bytes; 0 when the rest of a record has not been received.
+    /// - Throws: `LoopError.endOfStream` when the peer has ended the stream, `LoopError.tls` for a damaged record.
+    func decrypt(into buffer: inout MutableSpan<UInt8>) throws(LoopError) -> Int
+    /// Encrypts bytes.
+    ///
+    /// - Throws: `LoopError.tls` when the session has failed.
+    func encrypt(_ bytes: Span<UInt8>) throws(LoopError)
+    /// Announces that no more bytes follow.
+    func encryptEnd()
+    /// Removes and returns the encrypted bytes that are to be sent; nil when there are none.
+    func takeOutput() -> SharedBytes?
+}
+
+/// The encrypted stream: `security` stands between the delegate and the socket.
+extension TCPStream {
+    /// How many bytes encryption adds to a write at most: 22 for each record of 16 KiB in TLS 1.3, rounded up.
+    private static func overheadBytes(_ count: Int) -> Int { 64 + count / 256 }
+
+    /// Begins the handshake on a new connection.
+    func beginHandshake(_ security: any StreamSecurity) {
+        self.startReading()
+        do throws(LoopError) {
+            try security.beginHandshake()
+            try self.sendOutput(of: security)
+        } catch { self.end(error) }
+    }
+
+    /// Encrypts and sends pieces.
+    ///
+    /// The limit is checked before the encryption: a record that is encrypted must be sent, because the records are
+    /// numbered.
+    func write(_ pieces: [SharedBytes], encryptedBy security: any StreamSecurity) throws(LoopError) -> Bool {
+        if self.isClosed || !security.isEstablished { throw .closed }
+        let count = pieces.reduce(0) { $0 + $1.count }
+        guard self.pendingBytes + count + Self.overheadBytes(count) <= self.pendingLimitBytes else {
+            throw .overflow(limit: self.pendingLimitBytes)
+        }
+        do throws(LoopError) {
+            for piece in pieces where piece.count > 0 {
+                try piece.withSpan { bytes throws(LoopError) in try security.encrypt(bytes) }
+            }
+            return try self.sendOutput(of: security)
+        } catch {
+            // What was encrypted cannot be taken back, so the stream cannot continue without it.
+            self.end(error)
+            throw error
+        }
+    }
+
+    /// Decrypts `count` bytes of the loop's read buffer, and passes the result to the delegate.
+    func receive(_ count: Int, decryptedBy security: any StreamSecurity) {
+        let wasEstablished = security.isEstablished
+        do throws(LoopError) {
+            try security.receive(unsafe self.loop.readBuffer.extracting(0..<count).span)
+            try self.sendOutput(of: security)
+            if !wasEstablished, security.isEstablished { self.delegate?.streamConnected(self) }
+            while security.isEstablished, !self.isClosed {
+                // The session has copied the received bytes, so their buffer is free for the decrypted ones.
+                var buffer = unsafe self.loop.readBuffer.mutableSpan
+                let decrypted = try security.decrypt(into: &buffer)
+                // A decrypted message of the handshake may have to be answered, for example a change of keys.
+                try self.sendOutput(of: security)
+                if decrypted == 0 { return }
+                var bytes = unsafe self.loop.readBuffer.extracting(0..<decrypted).mutableSpan
+                self.delegate?.stream(self, received: &bytes)
+            }
+        } catch {
+            // The output contains the alert that tells the peer what failed.
+            _ = try? self.sendOutput(of: security)
+            self.end(error)
+        }
+    }
+
+    /// Sends the message that ends the encrypted stream.
+    func sendEnd(encryptedBy security: any StreamSecurity) {
+        guard security.isEstablished else { return }
+        security.encryptEnd()
+        // If the write fails, the stream is ending and reports that itself.
+        _ = try? self.sendOutput(of: security)
+    }
+
+    /// Sends what the session has encrypted.
+    ///
+    /// - Returns: Whether the system has accepted all bytes.
+    @discardableResult private func sendOutput(of security: any StreamSecurity) throws(LoopError) -> Bool {
+        guard let output = security.takeOutput() else { return self.pendingBytes == 0 }
+        return try self.writeToSocket(output)
+    }
+}

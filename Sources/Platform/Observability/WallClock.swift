@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+
+/// The time of day, for people; no decision of a machine depends on it.
+package enum WallClock {
+    /// Milliseconds since 1970.
+    package static func milliseconds() -> Int64 { Self.nanoseconds() / 1_000_000 }
+
+    /// Nanoseconds since 1970.
+    package static func nanoseconds() -> Int64 {
+        var time = timespec()
+        guard unsafe clock_gettime(CLOCK_REALTIME, &time) == 0 else { return 0 }
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
+    /// A time of day as text in the format of RFC 3339, in UTC and with milliseconds.
+    package static func text(milliseconds: Int64) -> String {
+        let (days, millisecondOfDay) = milliseconds.flooredDivision(by: 86_400_000)
+        // Howard Hinnant's algorithm computes the date from the number of the day. Its years begin in March, so that
+        // the leap day is the last day of a year.
+        let (era, dayOfEra) = (days + 719_468).flooredDivision(by: 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        let second = millisecondOfDay / 1_000
+        let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
+        let time = "\(padded(second / 3_600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
+        return "\(date)T\(time).\(padded(millisecondOfDay % 1_000, 3))Z"
+    }
+
+    private static func padded(_ number: Int64, _ width: Int) -> String {
+        let text = number.description
+        return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+    }
+}
+
+extension Int64 {
+    /// Division whose remainder is never negative.
+    fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let remainder = ((self % divisor) + divisor) % divisor
+        return ((self - remainder) / divisor, remainder)
+    }
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaKit
+import LivePlazaTesting
+import Synchronization
+import Testing
+
+/// The connection of a user is cut at every call of every store.
+///
+/// Each test runs a whole session and cuts the connection once per call, always after the same number of frames: before
+/// the call, between the call and its reply, or after it. Every call must succeed and be applied once. At the end the
+/// stores must equal those of a witness whose connection was never cut, and those of a newcomer.
+struct SimulatedCallCutTests {
+    /// The numbers of frames that are still delivered before each cut; with 100, nothing is cut.
+    private static let frames = [0, 1, 2, 3, 5, 100]
+
+    @Test(arguments: Self.frames)
+    func `I7 I15 every call of a host is applied once although the connection is cut at each`(_ frames: Int) throws {
+        let session = try CutSession("host", "one", cutAfterFrames: frames)
+        let (host, cluster) = (session.plaza, session.cluster)
+        let lives = host.liveListStore
+        var info = LiveInfo()
+        (info.liveID, info.liveName) = ("one", "One")
+        session.query("create the live") { lives.createLive(info, completion: $0) }
+        try session.addWitness()
+        let guest = try session.enter("guest")
+        let rival = try cluster.user("rival", userName: "R")
+        try rival.createLive("two")
+        session.passTime()
+
+        info.notice = "at eight"
+        session.call("update the live") { lives.updateLiveInfo(info, modifyFlag: .notice, completion: $0) }
+        session.call("set metadata") { lives.updateLiveMetaData(["product": "mug"], completion: $0) }
+        session.query("read metadata") { lives.queryMetaData(keys: ["product"], completion: $0) }
+        session.query("read the live") { lives.fetchLiveInfo(liveID: "one", completion: $0) }
+        session.call("list lives") { lives.fetchLiveList(cursor: "", count: 20, completion: $0) }
+        let profile = UserProfile(userID: "host", nickname: "Hostess")
+        session.call("rename") { host.loginStore.setSelfInfo(userProfile: profile, completion: $0) }
+
+        let barrage = host.barrageStore(liveID: "one")
+        session.call("text") { barrage.sendTextMessage(text: "welcome", extensionInfo: nil, completion: $0) }
+        session.call("custom") { barrage.sendCustomMessage(businessID: "poll", data: "1", completion: $0) }
+        session.call("like") { host.likeStore(liveID: "one").sendLike(count: 3, completion: $0) }
+
+        let audience = host.audienceStore(liveID: "one")
+        session.call("set admin") { audience.setAdministrator(userID: "guest", completion: $0) }
+        session.call("revoke admin") { audience.revokeAdministrator(userID: "guest", completion: $0) }
+        session.call("mute") { audience.disableSendMessage(userID: "guest", isDisable: true, completion: $0) }
+        session.call("unmute") { audience.disableSendMessage(userID: "guest", isDisable: false, completion: $0) }
+        session.call("list the audience") { audience.fetchAudienceList(completion: $0) }
+
+        let guests = host.coGuestStore(liveID: "one")
+        let seats = host.seatStore(liveID: "one")
+        session.call("invite") { guests.inviteToSeat(userID: "guest", timeout: 300, extraInfo: nil, completion: $0) }
+        session.call("cancel the invitation") { guests.cancelInvitation(inviteeID: "guest", completion: $0) }
+        try guest.applyForSeat(timeout: 300, in: "one")
+        session.call("reject the guest") { guests.rejectApplication(userID: "guest", completion: $0) }
+        try guest.applyForSeat(timeout: 300, in: "one")
+        session.call("accept the guest") { guests.acceptApplication(userID: "guest", completion: $0) }
+        session.call("close the microphone") { seats.closeRemoteMicrophone(userID: "guest", completion: $0) }
+        session.call("open the microphone") {
+            seats.openRemoteMicrophone(userID: "guest", policy: .unlockOnly, completion: $0)
+        }
+        session.call("close the camera") { seats.closeRemoteCamera(userID: "guest", completion: $0) }
+        session.call("open the camera") { seats.openRemoteCamera(userID: "guest", policy: .unlockOnly, completion: $0) }
+        session.call("move the guest") {
+            seats.moveUserToSeat(userID: "guest", targetIndex: 3, policy: .abortWhenOccupied, completion: $0)
+        }
+        session.call("lock a seat") { seats.lockSeat(seatIndex: 5, completion: $0) }
+        session.call("unlock it") { seats.unlockSeat(seatIndex: 5, completion: $0) }
+        session.call("lock another") { seats.lockSeat(seatIndex: 6, completion: $0) }
+        session.call("kick from the seat") { seats.kickUserOutOfSeat(userID: "guest", completion: $0) }
+
+        try cluster.backend().call(
+            "app.setGifts",
+            json: #"{"categories":[{"categoryID":"c","name":"C","gifts":[{"giftID":"rose","name":"R"}]}]}"#)
+        let gifts = host.giftStore(liveID: "one")
+        session.call("gifts off") { gifts.setGiftEnabled(isEnabled: false, completion: $0) }
+        session.call("gifts on") { gifts.setGiftEnabled(isEnabled: true, completion: $0) }
+        session.call("list gifts") { gifts.refreshUsableGifts(completion: $0) }
+
+        let coHosts = host.coHostStore(liveID: "one")
+        session.call("list candidates") { coHosts.getCoHostCandidates(cursor: "", completion: $0) }
+        session.call("invite the rival") {
+            coHosts.requestHostConnection(
+                targetHost: "two", layoutTemplate: .hostDynamicGrid, timeout: 300, completion: $0)
+        }
+        session.call("cancel that") { coHosts.cancelHostConnection(toHostLiveID: "two", completion: $0) }
+        try rival.requestCoHost(["one"], timeout: 300, from: "two")
+        session.call("reject the rival") { coHosts.rejectHostConnection(fromHostLiveID: "two", completion: $0) }
+        try rival.requestCoHost(["one"], timeout: 300, from: "two")
+        session.call("accept the rival") { coHosts.acceptHostConnection(fromHostLiveID: "two", completion: $0) }
+        session.call("mute the rival") { coHosts.muteRemoteHostAudio(liveID: "two", isMuted: true, completion: $0) }
+
+        let battles = host.battleStore(liveID: "one")
+        let config = BattleConfig(duration: 300, needResponse: true)
+        let request = Mutex("")
+        session.await("request a battle") { succeed, fail in
+            battles.requestBattle(config: config, userIDList: ["rival"], timeout: 300) { result in
+                switch result {
+                case .success(let (battle, _)):
+                    request.withLock { $0 = battle.battleID }
+                    succeed()
+                case .failure(let error): fail(error)
+                }
+            }
+        }
+        session.call("cancel the battle") {
+            battles.cancelBattleRequest(battleId: request.withLock { $0 }, userIdList: ["rival"], completion: $0)
+        }
+        let rejected = try Self.requestBattle(of: rival)
+        session.call("reject a battle") { battles.rejectBattle(battleID: rejected, completion: $0) }
+        let battle = try Self.requestBattle(of: rival)
+        session.call("accept a battle") { battles.acceptBattle(battleID: battle, completion: $0) }
+        session.call("leave the battle") { battles.exitBattle(battleID: battle, completion: $0) }
+        session.call("leave the connection") { coHosts.exitHostConnection(completion: $0) }
+        session.call("kick the guest") { audience.kickUserOutOfRoom(userID: "guest", completion: $0) }
+
+        try session.expectSameStores(messages: ["welcome", ""])
+        session.await("end the live") { succeed, fail in
+            lives.endLive { result in
+                switch result {
+                case .success(let totals):
+                    #expect(totals.totalMessageCount == 2)
+                    succeed()
+                case .failure(let error): fail(error)
+                }
+            }
+        }
+        session.call("log out") { host.loginStore.logout(completion: $0) }
+        #expect(session.failures.all.isEmpty)
+    }
+
+    /// Requests a battle that the host must accept, and returns its id.
+    private static func requestBattle(of rival: ScriptedUser) throws -> String {
+        let reply = try rival.call(
+            "battle.request",
+            json: #"{"live":"two","to":["one"],"duration":300,"needResponse":true,"timeout":300}"#)
+        return try #require(reply.split(separator: #""battle":""#).last?.split(separator: "\"").first.map(String.init))
+    }
+
+    @Test(arguments: Self.frames)
+    func `I7 I15 every call of a guest is applied once although the connection is cut at each`(_ frames: Int) throws {
+        let session = try CutSession("guest", "one", cutAfterFrames: frames)
+        let (guest, cluster) = (session.plaza, session.cluster)
+        let host = try cluster.user("host", userName: "Host")
+        try host.createLive("one", name: "One")
+        try cluster.backend().call(
+            "app.setGifts",
+            json: #"{"categories":[{"categoryID":"c","name":"C","gifts":[{"giftID":"rose","name":"R"}]}]}"#)
+        try session.addWitness()
+        session.query("join") { guest.liveListStore.joinLive(liveID: "one", completion: $0) }
+
+        let barrage = guest.barrageStore(liveID: "one")
+        session.call("text") { barrage.sendTextMessage(text: "hello", extensionInfo: nil, completion: $0) }
+        session.call("like") { guest.likeStore(liveID: "one").sendLike(count: 2, completion: $0) }
+        let gifts = guest.giftStore(liveID: "one")
+        session.call("gift") { gifts.sendGift(giftID: "rose", count: 2, completion: $0) }
+        session.call("gift to a user") {
+            gifts.sendGift(giftID: "rose", count: 1, receivers: ["host"], completion: $0)
+        }
+
+        let (requests, seats) = (guest.coGuestStore(liveID: "one"), guest.seatStore(liveID: "one"))
+        session.call("apply") { requests.applyForSeat(timeout: 300, extraInfo: nil, completion: $0) }
+        session.call("cancel the application") { requests.cancelApplication(completion: $0) }
+        session.call("apply again") { requests.applyForSeat(timeout: 300, extraInfo: nil, completion: $0) }
+        try host.answerApplication(of: "guest", accept: true, in: "one")
+        session.call("camera on") { seats.reportCamera(isOn: true, completion: $0) }
+        session.call("unmute") { seats.unmuteMicrophone(completion: $0) }
+        session.call("speak") { seats.reportSpeaking(level: 30, completion: $0) }
+        session.call("suspend") { seats.reportSuspension(.inCalling, completion: $0) }
+        session.call("resume") { seats.reportSuspension(.none, completion: $0) }
+        session.call("leave the seat") { seats.leaveSeat(completion: $0) }
+        try host.invite("guest", timeout: 300, in: "one")
+        session.call("reject the invitation") { requests.rejectInvitation(inviterID: "host", completion: $0) }
+        try host.invite("guest", timeout: 300, in: "one")
+        session.call("accept the invitation") { requests.acceptInvitation(inviterID: "host", completion: $0) }
+        session.call("leave as a guest") { requests.disConnect(completion: $0) }
+        try host.call("live.update", json: #"{"live":"one","seatMode":"free"}"#)
+        session.call("take a seat") { seats.takeSeat(seatIndex: 4, completion: $0) }
+
+        try session.expectSameStores(messages: ["hello"])
+        #expect(guest.summaryStore(liveID: "one").state.value.summaryData.totalGiftsSent == 3)
+        session.call("leave the live") { guest.liveListStore.leaveLive(completion: $0) }
+        session.call("log out") { guest.loginStore.logout(completion: $0) }
+        #expect(session.failures.all.isEmpty)
+    }
+}
+
+/// A session of one user whose connection is cut at each call.
+private final class CutSession {
+    let cluster: SimulatedCluster
+    let plaza: LivePlaza
+    let failures = Failures()
+    private let user: String
+    private let live: String
+    private let frames: Int
+    private var witness: LivePlaza?
+
+    /// Logs the user in.
+    ///
+    /// - Parameters:
+    ///   - user: the user's id.
+    ///   - live: the live of the session.
+    ///   - frames: how many frames are delivered before each cut.
+    /// - Throws: when the cluster cannot be made.
+    init(_ user: String, _ live: String, cutAfterFrames frames: Int) throws {
+        self.cluster = SimulatedCluster(seed: UInt64(frames) + 1)
+        (self.user, self.live, self.frames) = (user, live, frames)
+        self.plaza = self.cluster.client(user)
+        let token = self.cluster.token(user)
+        self.call("log in") { [plaza] in
+            plaza.loginStore.login(sdkAppID: 1, userID: user, userSig: token, completion: $0)
+        }
+    }
+
+    /// Advances the time by more than a reconnect takes, with its pauses.
+    func passTime() { self.cluster.advance(by: .seconds(12)) }
+
+    /// Makes a call, cuts the connection, and waits until the call has ended.
+    func await(_ name: String, _ body: (_ succeed: @escaping () -> Void, _ fail: @escaping (ErrorInfo) -> Void) -> Void)
+    {
+        let completion = self.failures.record(name)
+        if self.frames < 100 { self.cluster.cutConnection(of: self.user, afterFrames: self.frames) }
+        body({ completion(.success(())) }, { completion(.failure($0)) })
+        self.passTime()
+    }
+
+    func call(_ name: String, _ body: (@escaping CompletionClosure) -> Void) {
+        self.await(name) { succeed, fail in
+            body { result in
+                switch result {
+                case .success: succeed()
+                case .failure(let error): fail(error)
+                }
+            }
+        }
+    }
+
+    func query<Value>(_ name: String, _ body: (@escaping (Result<Value, ErrorInfo>) -> Void) -> Void) {
+        self.await(name) { succeed, fail in
+            body { result in
+                switch result {
+                case .success: succeed()
+                case .failure(let error): fail(error)
+                }
+            }
+        }
+    }
+
+    /// Enters the live with a client whose connection is never cut.
+    func addWitness() throws { self.witness = try self.enterWithStores("witness") }
+
+    /// Enters the live with a user whose calls the test makes.
+    func enter(_ user: String) throws -> ScriptedUser {
+        let scripted = try self.cluster.user(user)
+        try scripted.joinLive(self.live)
+        return scripted
+    }
+
+    /// Compares the user's stores with those of the witness and of a newcomer.
+    func expectSameStores(messages: [String]) throws {
+        let newcomer = try self.enterWithStores("newcomer")
+        self.passTime()
+        var own = StoreSnapshot(self.plaza, self.live)
+        #expect(own.messages == messages)
+        var witness = StoreSnapshot(try #require(self.witness), self.live)
+        var late = StoreSnapshot(newcomer, self.live)
+        // Only hosts read candidates; each client's own requests are its alone.
+        (own.coHosts.candidates, witness.coHosts.candidates, late.coHosts.candidates) = ([], [], [])
+        #expect(own.differences(from: witness) == [])
+        // A newcomer has no earlier messages, so they are not compared.
+        (own.messages, late.messages) = ([], [])
+        #expect(own.differences(from: late) == [])
+    }
+
+    private func enterWithStores(_ name: String) throws -> LivePlaza {
+        let plaza = self.cluster.client(name)
+        plaza.loginStore.login(
+            sdkAppID: 1, userID: name, userSig: self.cluster.token(name),
+            completion: self.failures.record("\(name) logs in"))
+        self.passTime()
+        let entered = self.failures.record("\(name) enters")
+        plaza.liveListStore.joinLive(liveID: self.live) { result in
+            switch result {
+            case .success: entered(.success(()))
+            case .failure(let error): entered(.failure(error))
+            }
+        }
+        self.passTime()
+        return plaza
+    }
+}

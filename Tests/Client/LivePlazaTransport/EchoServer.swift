@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import EventLoop
+import LivePlazaKit
+import WebSocket
+
+/// The events of a connection, for which a test waits.
+final class EventLog: Sendable {
+    private let events = ConditionVariable<[TransportEvent]>([])
+
+    func add(_ event: TransportEvent) { self.events.update { $0.append(event) } }
+
+    /// The first events, when there are so many.
+    func wait(for count: Int) -> [TransportEvent] {
+        self.events.wait(timeout: .seconds(20)) { $0.count >= count ? $0 : nil } ?? []
+    }
+}
+
+/// A server on its own thread that sends back what it receives, and closes when it is told to.
+final class EchoServer: Sendable {
+    let port: UInt16
+    private let thread: LoopThread
+
+    init() throws {
+        (self.thread, self.port) = try EventLoop.start(name: "echo") { (loop) throws(LoopError) -> UInt16 in
+            var configuration = WebSocketConfiguration()
+            configuration.maxMessageBytes = 2_000_000
+            configuration.maxPendingBytes = 8_000_000
+            configuration.policy = HandshakePolicy(subprotocols: ["liveplaza.v1"], requiresSubprotocol: true)
+            let group = WebSocketGroup(loop: loop, configuration: configuration)
+            return try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: Echo()).port
+        }
+    }
+
+    func stop() {
+        self.thread.stop()
+        self.thread.join()
+    }
+}
+
+private final class Echo: WebSocketDelegate {
+    func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?) {}
+
+    func webSocket(_ connection: WebSocketConnection, receivedText text: Span<UInt8>) {
+        let string = String(decoding: text.indices.map { text[$0] }, as: UTF8.self)
+        let words = string.split(separator: " ")
+        if words.first == "close", let code = words.last.flatMap({ UInt16($0) }) {
+            connection.close(CloseCode(rawValue: code))
+        } else {
+            connection.sendText(text)
+        }
+    }
+
+    func webSocketClosed(_ connection: WebSocketConnection, _ closure: WebSocketClosure) {}
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import Foundation
+import LivePlazaKit
+import TestSupport
+import Testing
+
+@testable import LivePlazaTransport
+
+/// Connections with TLS to a server whose certificate a private authority signed.
+@Suite(.enabled(if: PrivateAuthority.isAvailable, "install openssl"), .serialized, .timeLimit(.minutes(1)))
+struct TLSTransportTests {
+    @Test func `texts of all sizes go both ways through TLS, and the server's close code arrives`() throws {
+        let server = try SecureEchoServer()
+        defer { server.stop() }
+        let transport = try LoopTransport(certificateAuthorities: server.authority.certificate)
+        let log = EventLog()
+        let connection = try transport.connect(to: "wss://127.0.0.1:\(server.port)/v1") { log.add($0) }
+        #expect(log.wait(for: 1) == [.opened])
+        // The last size exceeds the sockets' buffers and many TLS records.
+        for (number, size) in [1, 125, 16_384, 65_536, 900_000].enumerated() {
+            let text = (0..<size).map { UInt8(ascii: "a") + UInt8($0 % 26) }
+            connection.send(text)
+            let isEchoed = log.wait(for: number + 2).last == .text(text)
+            #expect(isEchoed, "\(size) bytes")
+        }
+        connection.send(Array("close 4102".utf8))
+        #expect(log.wait(for: 7).last == .closed(code: 4102))
+    }
+
+    @Test func `many texts that are sent at once arrive in order`() throws {
+        let server = try SecureEchoServer()
+        defer { server.stop() }
+        let transport = try LoopTransport(certificateAuthorities: server.authority.certificate)
+        let log = EventLog()
+        let connection = try transport.connect(to: "wss://127.0.0.1:\(server.port)/v1") { log.add($0) }
+        #expect(log.wait(for: 1) == [.opened])
+        let texts = (0..<500).map { Array("\($0) \(String(repeating: "x", count: $0))".utf8) }
+        for text in texts { connection.send(text) }
+        #expect(log.wait(for: 501).dropFirst() == ArraySlice(texts.map { .text($0) }))
+    }
+
+    @Test func `a server is trusted by its authority's certificate alone, and only at its own address`() throws {
+        let server = try SecureEchoServer()
+        defer { server.stop() }
+        let other = try PrivateAuthority()
+        for (host, authorities) in [
+            ("127.0.0.1", other.certificate), ("127.0.0.1", nil), ("localhost", server.authority.certificate),
+        ] {
+            let transport = try LoopTransport(certificateAuthorities: authorities)
+            let log = EventLog()
+            _ = try transport.connect(to: "wss://\(host):\(server.port)/v1") { log.add($0) }
+            #expect(log.wait(for: 1) == [.closed(code: 1015)], "\(host) \(authorities ?? "of the system")")
+        }
+    }
+
+    @Test(arguments: [(SecureEchoServer.Mode.answersInClearText, 1015), (.endsHandshakes, 1006)])
+    func `a server without TLS, and one that ends the handshake, close the connection`(
+        _ mode: SecureEchoServer.Mode, code: Int
+    ) throws {
+        let server = try SecureEchoServer(mode)
+        defer { server.stop() }
+        let transport = try LoopTransport(certificateAuthorities: server.authority.certificate)
+        let log = EventLog()
+        _ = try transport.connect(to: "wss://127.0.0.1:\(server.port)/v1") { log.add($0) }
+        #expect(log.wait(for: 1) == [.closed(code: code)])
+    }
+
+    @Test func `a file without certificates is refused with its reason`() throws {
+        for path in ["/no/such/file.pem", "/dev/null"] {
+            let error = #expect(throws: ErrorInfo.self) { _ = try LoopTransport(certificateAuthorities: path) }
+            #expect(error?.code == -1001)
+        }
+    }
+}
+
+/// An echo server behind a process that decrypts what clients send.
+final class SecureEchoServer {
+    /// What the process does with a connection.
+    enum Mode: String, Sendable {
+        case forwards
+        /// It answers as a server without TLS does.
+        case answersInClearText
+        /// It closes each connection before it has answered the handshake.
+        case endsHandshakes
+    }
+
+    let authority: PrivateAuthority
+    let port: UInt16
+    private let echo: EchoServer
+    private let proxy: TestProcess
+
+    /// Starts both.
+    ///
+    /// - Parameter mode: what the process does with a connection.
+    /// - Throws: when a process or a certificate cannot be made.
+    init(_ mode: Mode = .forwards) throws {
+        self.authority = try PrivateAuthority()
+        self.echo = try EchoServer()
+        self.proxy = try TestProcess([
+            "python3", "-c", Self.script, self.authority.serverCertificate, self.authority.serverKey,
+            String(self.echo.port), mode.rawValue,
+        ])
+        var line = ""
+        while !line.hasSuffix("\n") {
+            let piece = self.proxy.output.availableData
+            if piece.isEmpty { break }
+            line += String(decoding: piece, as: UTF8.self)
+        }
+        self.port = try #require(UInt16(line.dropLast()), "the proxy printed '\(line)'")
+    }
+
+    func stop() {
+        try? self.proxy.input.close()
+        _ = self.proxy.end()
+        self.echo.stop()
+    }
+
+    /// Prints its port, and ends with its standard input.
+    private static let script = """
+        import asyncio, ssl, sys
+        certificate, key, target, mode = sys.argv[1:]
+
+        async def pipe(reader, writer):
+            try:
+                while data := await reader.read(65536):
+                    writer.write(data)
+                    await writer.drain()
+            except (OSError, ssl.SSLError):
+                pass
+            finally:
+                writer.close()
+
+        async def forward(reader, writer):
+            other_reader, other_writer = await asyncio.open_connection("127.0.0.1", int(target))
+            await asyncio.gather(pipe(reader, other_writer), pipe(other_reader, writer))
+
+        async def end(reader, writer):
+            await reader.read(1)
+            if mode == "answersInClearText":
+                writer.write(b"HTTP/1.1 400 Bad Request\\r\\n\\r\\n")
+            writer.close()
+
+        async def main():
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate, key)
+            if mode != "forwards":
+                server = await asyncio.start_server(end, "127.0.0.1", 0)
+            else:
+                server = await asyncio.start_server(forward, "127.0.0.1", 0, ssl=context)
+            print(server.sockets[0].getsockname()[1], flush=True)
+            await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+
+        asyncio.run(main())
+        """
+}

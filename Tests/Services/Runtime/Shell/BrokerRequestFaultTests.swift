@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import EmbeddedBroker
+import KafkaClient
+import MachineKit
+import PlazaModel
+import TestSupport
+import Testing
+
+@testable import ServiceShell
+
+/// A kind of request in Kafka's protocol, and what is wrong with its responses.
+struct RequestFault: Sendable, CustomTestStringConvertible {
+    /// The kinds that services send, by their API keys.
+    enum Kind: Int16, CaseIterable, Sendable {
+        case produce = 0
+        case fetch = 1
+        case listOffsets = 2
+        case metadata = 3
+        case offsetCommit = 8
+        case offsetFetch = 9
+        case findCoordinator = 10
+        case joinGroup = 11
+        case heartbeat = 12
+        case syncGroup = 14
+        case initProducerID = 22
+        case addPartitionsToTransaction = 24
+        case addOffsetsToTransaction = 25
+        case endTransaction = 26
+        case transactionOffsetCommit = 28
+    }
+
+    /// Error numbers of Kafka's protocol.
+    enum Code: Int32, CaseIterable, Sendable {
+        case notLeader = 6
+        case requestTimedOut = 7
+        case messageTooLarge = 10
+        case coordinatorLoading = 14
+        case coordinatorNotAvailable = 15
+        case notCoordinator = 16
+        case notEnoughReplicas = 19
+        case illegalGeneration = 22
+        case unknownMember = 25
+        case rebalanceInProgress = 27
+        case topicAuthorizationFailed = 29
+        case groupAuthorizationFailed = 30
+        case invalidProducerEpoch = 47
+        case invalidTransactionState = 48
+        case concurrentTransactions = 51
+        case producerFenced = 90
+    }
+
+    var kind: Kind
+    /// Nil delays the response instead.
+    var code: Code?
+
+    var testDescription: String { "\(self.kind) \(self.code.map { "\($0)" } ?? "delayed")" }
+
+    static func faults(_ kind: Kind, _ codes: [Code]) -> [RequestFault] {
+        codes.map { RequestFault(kind: kind, code: $0) } + [RequestFault(kind: kind, code: nil)]
+    }
+
+    /// Rejects the next `count` requests, or delays one response.
+    func inject(into broker: EmbeddedBroker, count: Int, delay: Duration) throws {
+        if let code = self.code {
+            try broker.injectFault(intoRequests: self.kind.rawValue, count: count, error: code.rawValue)
+        } else {
+            try broker.injectFault(intoRequests: self.kind.rawValue, count: 1, delay: delay)
+        }
+    }
+}
+
+/// The broker rejects or delays each kind of request that a service sends.
+///
+/// No fault stops a writer or a shell for good.
+@Suite(.serialized) struct BrokerRequestFaultTests {
+    static let transactionFaults: [RequestFault] =
+        RequestFault.faults(.produce, [.notLeader, .requestTimedOut, .notEnoughReplicas, .messageTooLarge])
+        + RequestFault.faults(
+            .addPartitionsToTransaction,
+            [.coordinatorLoading, .notCoordinator, .concurrentTransactions, .topicAuthorizationFailed, .producerFenced])
+        + RequestFault.faults(
+            .addOffsetsToTransaction,
+            [.coordinatorLoading, .notCoordinator, .concurrentTransactions, .groupAuthorizationFailed])
+        + RequestFault.faults(
+            .transactionOffsetCommit,
+            [.coordinatorLoading, .notCoordinator, .requestTimedOut, .illegalGeneration, .unknownMember])
+        + RequestFault.faults(
+            .endTransaction,
+            [
+                .coordinatorLoading, .coordinatorNotAvailable, .notCoordinator, .concurrentTransactions,
+                .invalidProducerEpoch, .invalidTransactionState,
+            ])
+
+    @Test(.timeLimit(.minutes(1)), arguments: transactionFaults)
+    func `I8 a transaction ends or fails in time, and the next one succeeds`(_ fault: RequestFault) async throws {
+        try await runOnDedicatedThread {
+            let topics = Dictionary(uniqueKeysWithValues: PlazaTopic.allCases.map { ($0.rawValue, 1) })
+            let broker = try EmbeddedBroker(topics: topics)
+            let settings = KafkaSettings(brokers: broker.bootstrap, clientID: "writer") { _, _, _ in }
+            let consumer = try KafkaConsumer(settings, group: "g", sessionTimeout: EmbeddedBroker.sessionTimeout)
+            defer { consumer.close() }
+            let group = try #require(consumer.groupMetadata())
+            let writer = try TransactionWriter(
+                settings, transactionalID: "writer", state: .directoryState, timeout: Milliseconds(1000))
+            try writer.prepare()
+            try writer.commit(Self.batch("before"), group: group, consumer: consumer)
+
+            let lastingCodes: Set<RequestFault.Code> = [
+                .messageTooLarge, .topicAuthorizationFailed, .groupAuthorizationFailed, .producerFenced,
+                .illegalGeneration, .unknownMember, .invalidProducerEpoch, .invalidTransactionState,
+            ]
+            let isLasting = fault.code.map(lastingCodes.contains) ?? false
+            try fault.inject(into: broker, count: isLasting ? 1 : 2, delay: .seconds(4))
+            let began = MonotonicClock.now
+            var failure: KafkaError?
+            do throws(KafkaError) {
+                try writer.commit(Self.batch("meanwhile"), group: group, consumer: consumer)
+            } catch {
+                failure = error
+            }
+            // Three calls at most, each of at most 1 s of repeating and one more call of 2 s.
+            #expect(MonotonicClock.now - began < .seconds(10))
+            if fault.code != nil { #expect((failure != nil) == isLasting, "\(failure.debugDescription)") }
+
+            if let failure, failure.isFatal || failure.kind == .fenced {
+                writer.close()
+                let next = try TransactionWriter(settings, transactionalID: "writer", state: .directoryState)
+                try Self.prepare(next)
+                try next.commit(Self.batch("after"), group: group, consumer: consumer)
+                next.close()
+            } else {
+                try writer.commit(Self.batch("after"), group: group, consumer: consumer)
+                writer.close()
+            }
+        }
+    }
+
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: RequestFault.faults(
+            .initProducerID, [.coordinatorLoading, .coordinatorNotAvailable, .notCoordinator])
+            + RequestFault.faults(.findCoordinator, [.coordinatorNotAvailable]))
+    func `I8 a new writer gets its producer id although the broker first refuses`(_ fault: RequestFault) async throws {
+        try await runOnDedicatedThread {
+            let topics = Dictionary(uniqueKeysWithValues: PlazaTopic.allCases.map { ($0.rawValue, 1) })
+            let broker = try EmbeddedBroker(topics: topics)
+            let settings = KafkaSettings(brokers: broker.bootstrap, clientID: "writer") { _, _, _ in }
+            try fault.inject(into: broker, count: 3, delay: .seconds(3))
+            let writer = try TransactionWriter(settings, transactionalID: "writer", state: .directoryState)
+            try Self.prepare(writer)
+            writer.close()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `I8 a shell starts although the broker rejects and delays each request of its start`() throws {
+        let topics = try TopicBroker(isReal: false, clientID: "shell-test")
+        let broker = try #require(topics.embedded)
+        let harness = try ShellHarness(.embedded, on: topics)
+        let live = MachineShellTests.lives("start", 1)[0]
+        let faults: [RequestFault] =
+            RequestFault.faults(.metadata, [.notLeader])
+            + RequestFault.faults(.listOffsets, [.notLeader, .requestTimedOut])
+            + RequestFault.faults(.offsetFetch, [.coordinatorLoading, .notCoordinator])
+            + RequestFault.faults(.findCoordinator, [.coordinatorNotAvailable])
+            + RequestFault.faults(.joinGroup, [.coordinatorNotAvailable, .notCoordinator, .unknownMember])
+            + RequestFault.faults(.syncGroup, [.notCoordinator, .rebalanceInProgress])
+        for fault in faults { try fault.inject(into: broker, count: 2, delay: .seconds(2)) }
+        let shell = harness.start("one")
+        for number in 1...5 { try harness.say("\(number)", in: live) }
+        try harness.flush()
+        var numbers: [Int64] = []
+        let deadline = MonotonicClock.now + .seconds(90)
+        while (numbers.last ?? 0) < 5, MonotonicClock.now < deadline {
+            numbers = try harness.feed(of: [live]) { ($0[live]?.max() ?? 0) >= 5 }[live] ?? []
+        }
+        #expect(MachineShellTests.withoutRepeats(numbers) == [1, 2, 3, 4, 5])
+        #expect(shell.stop())
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func `I8 a running shell continues after the broker rejected and delayed each request of its work`() throws {
+        let topics = try TopicBroker(isReal: false, clientID: "shell-test")
+        let broker = try #require(topics.embedded)
+        let harness = try ShellHarness(.embedded, on: topics)
+        let live = MachineShellTests.lives("work", 1)[0]
+        let shell = harness.start("one")
+        try harness.say("first", in: live)
+        try harness.flush()
+        _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
+        var expected: Int64 = 1
+        let faults: [RequestFault] =
+            RequestFault.faults(.produce, [.notLeader, .requestTimedOut, .notEnoughReplicas])
+            + RequestFault.faults(.fetch, [.notLeader, .requestTimedOut])
+            + RequestFault.faults(.offsetCommit, [.coordinatorLoading, .notCoordinator, .requestTimedOut])
+            + RequestFault.faults(.heartbeat, [.coordinatorNotAvailable, .rebalanceInProgress, .unknownMember])
+        for fault in faults {
+            // The test's own clients send such requests, too.
+            try fault.inject(into: broker, count: 4, delay: .seconds(2))
+            for _ in 0..<3 { try harness.say("text", in: live) }
+            expected += 3
+            try harness.flush()
+            let last = expected
+            let numbers = try harness.feed(of: [live]) { ($0[live]?.max() ?? 0) >= last }[live] ?? []
+            #expect(MachineShellTests.withoutRepeats(numbers).last ?? 0 >= last, "\(fault.testDescription): \(numbers)")
+        }
+        #expect(shell.stop())
+    }
+
+    /// Repeats `prepare` for up to 20 s, as a shell's lives do.
+    private static func prepare(_ writer: TransactionWriter) throws {
+        let deadline = MonotonicClock.now + .seconds(20)
+        while true {
+            do throws(KafkaError) {
+                return try writer.prepare()
+            } catch {
+                guard !error.isFatal, MonotonicClock.now < deadline else { throw error }
+            }
+        }
+    }
+
+    private static func batch(_ value: String) -> BatchOutput {
+        var batch = BatchOutput()
+        let record = OutgoingRecord(
+            topic: PlazaTopic.roomFeed.rawValue, partition: 0, key: Array("k".utf8), value: Array(value.utf8))
+        batch.items.append(BatchOutput.Item(record: record, inboxPartition: 0))
+        batch.offsets[TopicPartition(PlazaTopic.directoryInbox.rawValue, 0)] = OffsetAndMetadata(offset: 1)
+        return batch
+    }
+}
