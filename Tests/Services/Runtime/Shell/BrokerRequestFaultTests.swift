@@ -34,7 +34,6 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
     enum Code: Int32, CaseIterable, Sendable {
         case notLeader = 6
         case requestTimedOut = 7
-        case messageTooLarge = 10
         case coordinatorLoading = 14
         case coordinatorNotAvailable = 15
         case notCoordinator = 16
@@ -75,7 +74,7 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
 /// No fault stops a writer or a shell for good.
 @Suite(.serialized) struct BrokerRequestFaultTests {
     static let transactionFaults: [RequestFault] =
-        RequestFault.faults(.produce, [.notLeader, .requestTimedOut, .notEnoughReplicas, .messageTooLarge])
+        RequestFault.faults(.produce, [.notLeader, .requestTimedOut, .notEnoughReplicas])
         + RequestFault.faults(
             .addPartitionsToTransaction,
             [.coordinatorLoading, .notCoordinator, .concurrentTransactions, .topicAuthorizationFailed, .producerFenced])
@@ -107,7 +106,7 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
             try writer.commit(Self.batch("before"), group: group, consumer: consumer)
 
             let lastingCodes: Set<RequestFault.Code> = [
-                .messageTooLarge, .topicAuthorizationFailed, .groupAuthorizationFailed, .producerFenced,
+                .topicAuthorizationFailed, .groupAuthorizationFailed, .producerFenced,
                 .illegalGeneration, .unknownMember, .invalidProducerEpoch, .invalidTransactionState,
             ]
             let isLasting = fault.code.map(lastingCodes.contains) ?? false
@@ -198,9 +197,8 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
         for fault in faults {
             // The test's own clients send such requests, too.
             try fault.inject(into: broker, count: 4, delay: .seconds(2))
-            for _ in 0..<3 { try harness.say("text", in: live) }
+            for _ in 0..<3 { try harness.sayAndWait("text", in: live) }
             expected += 3
-            try harness.flush()
             let last = expected
             let numbers = try harness.feed(of: [live]) { ($0[live]?.max() ?? 0) >= last }[live] ?? []
             #expect(MachineShellTests.withoutRepeats(numbers).last ?? 0 >= last, "\(fault.testDescription): \(numbers)")

@@ -44,13 +44,20 @@ final class ShellHarness {
     }
 
     /// Sends a text message to the inbox; `flush` waits for it.
-    func say(_ text: String, in live: LiveKey) throws {
+    func say(_ text: String, in live: LiveKey) throws { try self.producer.send(self.record(text, in: live)) }
+
+    /// Sends a text message to the inbox, and waits until the broker has acknowledged it.
+    func sayAndWait(_ text: String, in live: LiveKey) throws {
+        _ = try self.producer.sendAndWait(self.record(text, in: live), timeout: .seconds(30))
+    }
+
+    private func record(_ text: String, in live: LiveKey) -> OutgoingRecord {
         self.sent += 1
         let caller = Caller(
             user: UserInfo(userID: "u"), role: .user, request: RequestID(session: "s", counter: self.sent),
             replyTo: "gateway-1")
         let input = BarrageInput(live, .sendText(text: text, extensionInfo: nil, caller: caller))
-        try self.producer.send(TopicRecord(.barrage(input)).outgoing(partitions: Self.partitions))
+        return TopicRecord(.barrage(input)).outgoing(partitions: Self.partitions)
     }
 
     /// Sends the texts "1", "2", … to a live without messages, each after the previous one is in the feed.
