@@ -18,7 +18,7 @@ package protocol StreamSecurity: AnyObject {
     ///
     /// - Returns: The number of decrypted bytes; 0 when the rest of a record has not been received.
     /// - Throws: `LoopError.endOfStream` when the peer has ended the stream, `LoopError.tls` for a damaged record.
-    func decrypt(into buffer: inout MutableSpan<UInt8>) throws(LoopError) -> Int
+    func decrypt(into buffer: UnsafeMutableBufferPointer<UInt8>) throws(LoopError) -> Int
     /// Encrypts bytes.
     ///
     /// - Throws: `LoopError.tls` when the session has failed.
@@ -74,13 +74,11 @@ extension TCPStream {
             if !wasEstablished, security.isEstablished { self.delegate?.streamConnected(self) }
             while security.isEstablished, !self.isClosed {
                 // The session has copied the received bytes, so their buffer is free for the decrypted ones.
-                var buffer = unsafe self.loop.readBuffer.mutableSpan
-                let decrypted = try security.decrypt(into: &buffer)
+                let decrypted = try unsafe security.decrypt(into: self.loop.readBuffer)
                 // A decrypted message of the handshake may have to be answered, for example a change of keys.
                 try self.sendOutput(of: security)
                 if decrypted == 0 { return }
-                var bytes = unsafe self.loop.readBuffer.extracting(0..<decrypted).mutableSpan
-                self.delegate?.stream(self, received: &bytes)
+                self.passToDelegate(decrypted)
             }
         } catch {
             // The output contains the alert that tells the peer what failed.

@@ -248,6 +248,11 @@ package final class TCPStream: LoopHandle {
         if count < 0 { return self.end(LoopError(status: Int32(count))) }
         if count == 0 { return }
         if let security = self.security { return self.receive(count, decryptedBy: security) }
+        self.passToDelegate(count)
+    }
+
+    /// Passes the first bytes of the loop's read buffer to the delegate.
+    func passToDelegate(_ count: Int) {
         var bytes = unsafe self.loop.readBuffer.extracting(0..<count).mutableSpan
         self.delegate?.stream(self, received: &bytes)
     }

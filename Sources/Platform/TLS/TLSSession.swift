@@ -43,11 +43,9 @@ package import EventLoop
         if !self.isEstablished { try self.continueHandshake() }
     }
 
-    package func decrypt(into buffer: inout MutableSpan<UInt8>) throws(LoopError) -> Int {
+    package func decrypt(into buffer: UnsafeMutableBufferPointer<UInt8>) throws(LoopError) -> Int {
         ERR_clear_error()
-        let count = unsafe buffer.withUnsafeMutableBufferPointer { target in
-            unsafe SSL_read(self.session, target.baseAddress, Int32(clamping: target.count))
-        }
+        let count = unsafe SSL_read(self.session, buffer.baseAddress, Int32(clamping: buffer.count))
         if count > 0 { return Int(count) }
         switch unsafe SSL_get_error(self.session, count) {
         case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return 0
