@@ -301,7 +301,7 @@ let testTargets: [Target] = [
     tests("SettingsTests", in: "Services/Runtime/Settings", ["Settings"]),
     tests(
         "LoadKitTests", in: "Tools/LoadKit",
-        ["LoadKit", "ProtocolClient", "PlazaModel", "PlazaWire", "MachineKit", "Observability"]),
+        ["LoadKit", "ProtocolClient", "PlazaModel", "PlazaWire", "MachineKit", "Observability", "Repository"]),
     tests(
         "AttackKitTests", in: "Tools/AttackKit",
         ["AttackKit", "ProtocolClient", "PlazaModel", "WebSocket", "MachineKit"]),

@@ -7,7 +7,7 @@ umask 077
 
 usage() {
   cat <<'EOT'
-usage: deploy/init-env.sh [--profiles NAME[,...]]
+usage: deploy/init-env.sh [--profiles NAME[,...]] [--demo-tokens | --no-demo-tokens]
 
 Makes .env for docker-compose.yml, readable by its owner alone: a random signing key for the app "demo", random passwords
 for Redis and Grafana, and a random session key. Keeps what an existing .env says, and adds what it lacks. Run it again
@@ -17,25 +17,32 @@ after a change of LIVEPLAZA_APPS_JSON: it makes anew the two parts of it that se
                        default   one broker, each service once
                        ha        three brokers, three copies of all that is written, each service twice
                        observe   Prometheus, Grafana, and Jaeger, which services send traces to
+                       evening   four lives with chat, seats and battles, for whoever opens the pages
                      for example --profiles ha,observe. One broker and three have different volumes: after a change
                      the other's topics are still there, and unused
+  --demo-tokens      lets whoever reaches the pages from this host or a private network sign in as ANY user of the app
+                     "demo", without a password: for trying out alone. Off by default; .env keeps it
+  --no-demo-tokens   turns that off again
   --help             show this, and do nothing
 EOT
 }
 profiles=""
+demo_tokens=""
 while (($#)); do
   case $1 in
     -h | --help) usage && exit 0 ;;
     --profiles=*) profiles=${1#*=} ;;
     --profiles) profiles=${2:-none} && shift ;;
+    --demo-tokens) demo_tokens=on ;;
+    --no-demo-tokens) demo_tokens=off ;;
     *) usage >&2 && exit 64 ;;
   esac
   shift
 done
 for profile in ${profiles//,/ }; do
   case $profile in
-    default | ha | observe) ;;
-    *) printf 'init-env: there is no profile "%s": default, ha and observe are\n' "$profile" >&2 && exit 64 ;;
+    default | ha | observe | evening) ;;
+    *) printf 'init-env: there is no profile "%s": default, ha, observe and evening are\n' "$profile" >&2 && exit 64 ;;
   esac
 done
 say() { printf 'init-env: %s\n' "$*"; }
@@ -110,6 +117,22 @@ EOF
   } >.env.new
   mv .env.new .env
   say "profiles: ${chosen:-default}"
+fi
+
+if [[ -n $demo_tokens ]]; then
+  kept=$(grep -Ev '^LIVEPLAZA_DEMO_TOKENS=|^# Anybody who reaches the pages' .env)
+  {
+    printf '%s\n' "$kept"
+    if [[ $demo_tokens == on ]]; then
+      printf '# Anybody who reaches the pages signs in as any user of this app: for trying out alone.\n'
+      printf 'LIVEPLAZA_DEMO_TOKENS=demo\n'
+    fi
+  } >.env.new
+  mv .env.new .env
+fi
+if grep -q '^LIVEPLAZA_DEMO_TOKENS=.' .env; then
+  say "WARNING: demo tokens are on. Whoever reaches the pages signs in as ANY user, without a password." >&2
+  say "         For trying out alone; do not set LIVEPLAZA_LISTEN. Turn it off: deploy/init-env.sh --no-demo-tokens" >&2
 fi
 
 # The parts of the apps that services other than gateways are given: without keys, and without the secrets of webhooks.

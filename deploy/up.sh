@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# From a new Debian 12 machine with Swift to a running LivePlaza with a demo that keeps one live busy.
+# From a new Debian 12 machine with Swift to a running LivePlaza with an evening of four lives.
 #
 #   deploy/up.sh [options of `plaza up`]       for example: deploy/up.sh --kafka-home ~/kafka --scale gateway=2
 #
@@ -12,8 +12,9 @@ usage() {
   cat <<'EOT'
 usage: deploy/up.sh [options of `plaza up`]
 
-From a Debian 12 machine with Swift to a running LivePlaza with a demo that keeps one live busy: installs the Debian packages that
-are missing, builds in release mode (some minutes the first time), and runs `plaza up --demo`. Safe to run again.
+From a Debian 12 machine with Swift to a running LivePlaza with an evening of four lives: installs the Debian packages
+that are missing, builds in release mode (some minutes the first time), and runs `plaza up --demo`. Then open
+http://127.0.0.1:8081/: it shows the lives, their chat and seats, and a battle. Safe to run again.
 
 Options are passed on to `plaza up`; `plaza up --help` lists them once it is built. Often used:
   --kafka-home DIR     start the Apache Kafka that is unpacked there; Java is installed if missing

@@ -28,10 +28,10 @@ except ImportError:
     raise SystemExit("PyYAML is missing: python3 -m pip install --target .build/python-deploy --requirement Tests/Deploy/requirements.txt")
 
 # Names with a volume or a port of their own: one of each.
-SINGLE = {"proxy", "kafka", "kafka-2", "kafka-3", "redis", "prometheus", "grafana", "jaeger", "demo"}
+SINGLE = {"proxy", "kafka", "kafka-2", "kafka-3", "redis", "prometheus", "grafana", "jaeger", "demo", "evening"}
 # Writes its configuration at its start.
 WRITABLE = {"kafka", "kafka-2", "kafka-3"}
-CHOICES = ["default", "ha", "observe", "ha,observe"]
+CHOICES = ["default", "ha", "observe", "ha,observe", "evening"]
 
 
 def compose_command():
@@ -70,11 +70,11 @@ def check_file(file, folder):
     return faults
 
 
-def make_environment(folder, choice):
+def make_environment(folder, choice, *more):
     """The .env that deploy/init-env.sh makes in a folder, as a dictionary."""
     os.makedirs(os.path.join(folder, "deploy"), exist_ok=True)
     shutil.copy(os.path.join(ROOT, "deploy", "init-env.sh"), os.path.join(folder, "deploy"))
-    subprocess.run([os.path.join(folder, "deploy", "init-env.sh"), "--profiles", choice], check=True, capture_output=True)
+    subprocess.run([os.path.join(folder, "deploy", "init-env.sh"), "--profiles", choice, *more], check=True, capture_output=True)
     with open(os.path.join(folder, ".env")) as file:
         lines = [line.rstrip("\n").split("=", 1) for line in file if re.match(r"\w+=", line)]
     return {name: value[1:-1] if value.startswith("'") else value for name, value in lines}
@@ -108,6 +108,22 @@ def check_choices(text, command):
                 raise Failure(f"{choice}: gateways are told of no broker")
     say(f"profiles {'; '.join(CHOICES)}: .env is complete" + (f", {' '.join(command)} reads the file" if command else
         "; neither `docker compose` nor docker-compose is here to read the file"))
+
+
+def check_demo_tokens(text):
+    """Signing in by any name is off until --demo-tokens turns it on, loudly, and --no-demo-tokens turns it off again."""
+    with tempfile.TemporaryDirectory() as folder:
+        for arguments, expected in ([], None), (["--demo-tokens"], "demo"), ([], "demo"), (["--no-demo-tokens"], None):
+            found = make_environment(folder, "evening", *arguments).get("LIVEPLAZA_DEMO_TOKENS")
+            if found != expected:
+                raise Failure(f"init-env.sh {arguments}: LIVEPLAZA_DEMO_TOKENS is {found}, not {expected}")
+        script = os.path.join(folder, "deploy", "init-env.sh")
+        said = subprocess.run([script, "--demo-tokens"], capture_output=True, text=True, check=True).stderr
+        if "WARNING" not in said:
+            raise Failure(f"init-env.sh --demo-tokens does not warn: {said}")
+    if "${LIVEPLAZA_DEMO_TOKENS:-}" not in text:
+        raise Failure("docker-compose.yml gives demo tokens by default, or never")
+    say("tokens for any name are off until deploy/init-env.sh --demo-tokens, which warns")
 
 
 class Project:
@@ -185,6 +201,7 @@ def main():
         raise Failure(f"{len(faults)} faults")
     say("every service can be scaled, its settings exist, and no container can write to its root file system or log without bound")
     check_choices(text, command)
+    check_demo_tokens(text)
     if options.run:
         if not command or subprocess.run(["docker", "info"], capture_output=True).returncode != 0:
             raise SystemExit("--run needs a Docker engine, and `docker compose` or docker-compose")

@@ -37,7 +37,9 @@ enum DemoCommand: Subcommand {
     }
 
     /// Plays the evening until it is over or a signal stops it.
-    private static func playEvening(_ access: ClusterAccess, for duration: Duration?, seed: UInt64) async throws -> Int32 {
+    private static func playEvening(_ access: ClusterAccess, for duration: Duration?, seed: UInt64) async throws
+        -> Int32
+    {
         let setting = Scenario.Setting(
             addresses: access.gateways, name: String(UInt32.random(in: .min ... .max), radix: 36),
             token: { access.token($0, isServer: $1) }, say: Subcommands.printLine)

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import LoadKit
+import PlazaModel
+import ProtocolClient
+import TestSupport
+import Testing
+
+/// Plays the evening of `plaza demo --evening` with real processes, and reads what the pages read.
+@Suite(.serialized) struct EveningClusterTests {
+    @Test(.timeLimit(.minutes(2)))
+    func `the evening fills the plaza within seconds, battles, outlives a gateway, and ends its lives`() async throws {
+        var options = LiveCluster.options()
+        options.scale = [.gateway: 2]
+        try await LiveCluster.with(options) { cluster in
+            let harness = try ClusterHarness(cluster)
+            let setting = Scenario.Setting(
+                addresses: harness.addresses, name: "test", token: { harness.token($0, isServer: $1) }, say: { _ in })
+            let evening = try EveningRunner(setting, seed: 1)
+            let playing = Task { await evening.play() }
+            defer { playing.cancel() }
+            let hub = try ClientHub()
+            defer { hub.stop() }
+            let viewer = DemoUser("viewer", harness.client("viewer", on: hub, addresses: [harness.addresses[1]]))
+
+            try await Self.wait(for: "a list of four lives with viewers and covers") {
+                let lives = await Self.lives(viewer)
+                return lives.count == 4 && lives.allSatisfy { $0.audienceCount >= 3 && !$0.info.coverURL.isEmpty }
+            }
+            let lives = await Self.lives(viewer)
+            #expect(Set(lives.flatMap(\.info.categoryList)) == [0, 1, 2, 3])
+            #expect(lives.count { $0.info.metaData["product-name"] != nil } == 1)
+            try await Self.wait(for: "a battle with scores, and a guest on a seat") {
+                guard let stage = await Self.stage(viewer), let battle = stage.battle else { return false }
+                return battle.ended == nil && battle.sides.allSatisfy { $0.score > 0 }
+                    && stage.seats.count { $0.occupant != nil } >= 2
+            }
+            let gifts = try await viewer.call("gift.list", CallParams())
+            guard case .gifts(let categories) = gifts else { throw ScenarioFailure("the gifts are \(gifts)") }
+            #expect(categories.first { $0.categoryID.text == "evening" }?.gifts.count == 6)
+
+            try await viewer.call("live.join", CallParams(live: Self.live), live: Self.live)
+            try await Self.hear(viewer)
+            try await cluster.kill("gateway-1")
+            // What was heard before the kill and is not read yet says nothing.
+            await viewer.collectUpdates(seconds: 1)
+            let heard = viewer.texts.count
+            try await Self.wait(for: "further messages of clients that have resumed") {
+                await viewer.collectUpdates(seconds: 0.2)
+                return viewer.texts.count >= heard + 20
+            }
+            #expect(viewer.isFeedComplete)
+
+            playing.cancel()
+            await playing.value
+            try await Self.wait(for: "an empty list after the evening") { await Self.lives(viewer).isEmpty }
+        }
+    }
+
+    private static let live = LiveID("evening-piano")
+
+    private static func lives(_ user: DemoUser) async -> [LiveListEntry] {
+        guard case .lives(let items, _)? = try? await user.call("live.list", CallParams(count: 50)) else { return [] }
+        return items
+    }
+
+    private static func stage(_ user: DemoUser) async -> StageRecord? {
+        guard case .stage(let record)? = try? await user.call("stage.get", CallParams(live: Self.live)) else {
+            return nil
+        }
+        return record
+    }
+
+    /// Waits for text, likes and a gift.
+    private static func hear(_ user: DemoUser) async throws {
+        _ = try await user.waitForFeedItem("a message") { if case .text = $0 { true } else { nil } }
+        _ = try await user.waitForFeedItem("a gift", within: 20) { if case .gift = $0 { true } else { nil } }
+    }
+
+    /// Waits for at most 20 s until `isTrue`.
+    private static func wait(for what: String, _ isTrue: () async -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while await !isTrue() {
+            guard ContinuousClock.now < deadline else { throw ScenarioFailure("there was no \(what)") }
+            try await Task.sleep(for: .milliseconds(200))
+        }
+    }
+}

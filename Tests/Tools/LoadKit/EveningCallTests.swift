@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import MachineKit
+import PlazaModel
+import Repository
+import Testing
+
+@testable import LoadKit
+
+@Suite struct EveningCallTests {
+    private let cast = EveningCast.lives
+
+    @Test func `the ids and texts of the cast are valid, and its users are different`() {
+        var users: [String] = []
+        for live in self.cast {
+            #expect(LiveID(checking: live.id) != nil)
+            #expect(TextRule.isPlain(live.title, maxBytes: Limits.liveNameBytes))
+            #expect((0...5).contains(live.category))
+            users += [live.hostID] + (0..<live.viewerCount).map(live.viewerID)
+        }
+        #expect(users.allSatisfy { UserID(checking: $0) != nil })
+        #expect(Set(users).count == users.count)
+    }
+
+    @Test func `every picture that the cast names is served with the pages`() {
+        let paths = self.cast.map(\.coverURL) + self.cast.compactMap { $0.product["product-cover"] }
+        #expect(paths.count == 5)
+        for path in paths {
+            #expect(FileManager.default.fileExists(atPath: Repository.root.path + "/clients/web" + path), "\(path)")
+        }
+    }
+
+    @Test func `a host accepts applications; a co-host request only from a live that it may connect with`() {
+        let guest = UserInfo(userID: UserID("ada"), userName: "Ada")
+        let application = NoticeContent.applicationReceived(
+            guest: guest, seatIndex: -1, expiresAt: Timestamp(milliseconds: 1), extraInfo: "")
+        #expect(EveningCall(answering: application, live: 0, cast: self.cast)?.method == "seat.acceptApplication")
+        func request(from live: String) -> NoticeContent {
+            .coHostRequestReceived(
+                inviter: ConnectionMember(live: LiveID(live), host: guest, joinedAt: Timestamp(milliseconds: 1)),
+                expiresAt: Timestamp(milliseconds: 1), extensionInfo: "")
+        }
+        func accepts(_ live: Int, _ inviter: String) -> Bool {
+            EveningCall(answering: request(from: inviter), live: live, cast: self.cast)?.method == "cohost.accept"
+        }
+        #expect(accepts(1, self.cast[0].id))
+        #expect(!accepts(1, "live-ada"))
+        #expect(accepts(2, "live-ada"))
+        #expect(!accepts(2, self.cast[0].id))
+    }
+
+    @Test func `a score is sent only while a battle runs`() {
+        let score = EveningAction(live: 1, user: self.cast[1].hostID, kind: .score(5))
+        #expect(EveningCall(score, cast: self.cast, battle: nil) == nil)
+        #expect(EveningCall(score, cast: self.cast, battle: BattleID("b1"))?.method == "battle.score")
+    }
+}

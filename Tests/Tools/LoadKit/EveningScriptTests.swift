@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import LoadKit
+
+@Suite struct EveningScriptTests {
+    /// The actions of the time from 0 to `milliseconds`, in steps of 200 ms.
+    private func play(_ script: inout EveningScript, until milliseconds: Int64) -> [EveningAction] {
+        stride(from: Int64(0), through: milliseconds, by: 200).flatMap { script.actions(until: $0) }
+    }
+
+    @Test(arguments: [1, 7, 12345]) func `one seed always gives the same evening, another one another`(seed: UInt64) {
+        var first = EveningScript(seed: seed)
+        var second = EveningScript(seed: seed)
+        var other = EveningScript(seed: seed + 1)
+        let actions = self.play(&first, until: 60_000)
+        #expect(actions == self.play(&second, until: 60_000))
+        #expect(actions != self.play(&other, until: 60_000))
+    }
+
+    @Test(arguments: [1, 2, 3]) func `each live has two to ten messages a second, and everything else`(seed: UInt64) {
+        var script = EveningScript(seed: seed)
+        script.observed(.battling)
+        let actions = self.play(&script, until: 300_000)
+        for live in EveningCast.lives.indices {
+            let own = actions.filter { $0.live == live }
+            func count(_ matches: (EveningAction.Kind) -> Bool) -> Int { own.count { matches($0.kind) } }
+            #expect((570...3_100).contains(count { if case .text = $0 { true } else { false } }))
+            #expect(count { if case .gift = $0 { true } else { false } } >= 20)
+            #expect(count { if case .likes = $0 { true } else { false } } >= 90)
+            #expect(count { $0 == .askForSeat } >= 5)
+            #expect(count { $0 == .leaveSeat } >= 5)
+            #expect(count { $0 == .join } >= 3)
+            #expect(count { $0 == .leave } >= 3)
+            #expect(count { if case .speaking(let level) = $0 { level > 0 } else { false } } >= 150)
+            #expect((count { if case .score = $0 { true } else { false } } > 0) == (live < 2))
+        }
+    }
+
+    @Test(arguments: [4, 5, 6]) func `only who is in a live acts there, and only who sits reports devices`(seed: UInt64)
+    {
+        var script = EveningScript(seed: seed)
+        var present = Set(script.opening().map(\.user)).union(EveningCast.lives.map(\.hostID))
+        var seated = Set(EveningCast.lives.map(\.hostID))
+        for action in self.play(&script, until: 300_000) {
+            switch action.kind {
+            case .join: #expect(present.insert(action.user).inserted)
+            case .leave:
+                #expect(present.remove(action.user) != nil)
+                #expect(!seated.contains(action.user))
+            case .askForSeat: #expect(seated.insert(action.user).inserted)
+            case .leaveSeat: #expect(seated.remove(action.user) != nil)
+            case .devices, .speaking: #expect(seated.contains(action.user))
+            default: #expect(present.contains(action.user))
+            }
+            #expect(seated.isSubset(of: present))
+            #expect(seated.count <= EveningCast.lives.count * (1 + EveningScript.maxGuests))
+        }
+    }
+
+    @Test func `the first two lives connect, battle for one to two minutes, and battle again after a pause`() {
+        var script = EveningScript(seed: 1)
+        #expect(self.play(&script, until: 1_000).contains { $0.kind == .connect(to: 1) })
+        script.observed(.connected)
+        let battles = stride(from: Int64(1_200), through: 5_000, by: 200).flatMap { script.actions(until: $0) }
+            .compactMap { if case .battle(1, let seconds) = $0.kind { seconds } else { nil } }
+        #expect(battles.count >= 1)
+        #expect(battles.allSatisfy { (60...120).contains($0) })
+        func hasBattle(_ range: StrideThrough<Int64>, _ script: inout EveningScript) -> Bool {
+            range.flatMap { script.actions(until: $0) }.contains {
+                if case .battle = $0.kind { true } else { false }
+            }
+        }
+        script.observed(.battling)
+        #expect(!hasBattle(stride(from: 5_200, through: 70_000, by: 200), &script))
+        script.observed(.connected)
+        #expect(!hasBattle(stride(from: 70_200, through: 77_000, by: 200), &script))
+        #expect(hasBattle(stride(from: 77_200, through: 90_000, by: 200), &script))
+    }
+
+    @Test func `what was due while the runner was held up does not come at once`() {
+        var script = EveningScript(seed: 1)
+        _ = self.play(&script, until: 10_000)
+        #expect(script.actions(until: 3_600_000).count < 120)
+    }
+
+    @Test func `the admin welcomes who enters, and not everybody who enters at once`() {
+        var script = EveningScript(seed: 1)
+        _ = script.actions(until: 1_000)
+        let welcome = script.entered("Ada", live: 2)
+        #expect(welcome?.user == EveningCast.lives[2].viewerID(0))
+        if case .text(let text) = welcome?.kind { #expect(text.contains("Ada")) } else { Issue.record("no welcome") }
+        #expect(script.entered("Ben", live: 2) == nil)
+        #expect(script.entered("Ben", live: 1) != nil)
+        _ = script.actions(until: 1_000 + EveningScript.welcomeInterval)
+        #expect(script.entered("Ben", live: 2) != nil)
+        #expect(script.entered("", live: 3) == nil)
+    }
+}
