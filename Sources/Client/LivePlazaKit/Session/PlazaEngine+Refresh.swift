@@ -63,10 +63,10 @@ extension PlazaEngine {
     }
 
     private func scheduleRead(_ name: SnapshotName, after delay: Double, failures: Int) {
-        guard let session = self.liveSession, session.readTimers[name] == nil else { return }
+        guard let number = self.liveSession?.number, self.liveSession?.readTimers[name] == nil else { return }
         self.liveSession?.readTimers[name] = self.clock.schedule(after: delay, on: self.queue) { [weak self] in
             self?.assumeOnQueue { engine in
-                guard engine.liveSession?.number == session.number else { return }
+                guard engine.liveSession?.number == number else { return }
                 engine.liveSession?.readTimers[name] = nil
                 engine.readWithRetries(name, failures: failures)
             }
@@ -74,21 +74,22 @@ extension PlazaEngine {
     }
 
     private func readOnce(_ name: SnapshotName) async -> Result<Void, ErrorInfo> {
-        guard let session = self.liveSession else { return .success(()) }
-        let live = session.fold.liveID
+        guard let number = self.liveSession?.number, let live = self.liveSession?.fold.liveID else {
+            return .success(())
+        }
         self.liveSession?.fold.snapshotRequested(name)
         do throws(ErrorInfo) {
             let snapshot = try await self.fetch(name, of: live)
-            guard self.liveSession?.number == session.number else { return .success(()) }
+            guard self.liveSession?.number == number else { return .success(()) }
             let mustReadAgain = self.liveSession?.fold.mustReadAgain(name) ?? false
-            let wasViewer = !session.fold.states.live.info.isEmpty && !self.isHost
+            let wasViewer = self.liveSession?.fold.states.live.info.isEmpty == false && !self.isHost
             self.applySnapshot(snapshot, in: live.text)
             if mustReadAgain { self.readLater([name]) }
             // The item that made the user an admin was missed.
             if wasViewer, self.isHost { self.readNow(self.snapshotsForHosts) }
             return .success(())
         } catch {
-            if self.liveSession?.number == session.number { self.liveSession?.fold.snapshotFailed(name) }
+            if self.liveSession?.number == number { self.liveSession?.fold.snapshotFailed(name) }
             return .failure(error)
         }
     }
@@ -116,13 +117,15 @@ extension PlazaEngine {
         case .mutes: return .mutes(try await self.fetchMutes(of: live))
         case .ownMute: return .ownMute(try await self.fetchMutes(of: live, ["count": 1]))
         case .coHostRequests:
-            guard case .coHostRequests(let sent, let received, let at) = try await self.call(
-                "cohost.requests", live: live)
+            guard
+                case .coHostRequests(let sent, let received, let at) = try await self.call(
+                    "cohost.requests", live: live)
             else { throw unexpected }
             return .coHostRequests(sent: sent, received: received, at: at)
         case .battleRequests:
-            guard case .battleRequests(let sent, let received, let at) = try await self.call(
-                "battle.requests", live: live)
+            guard
+                case .battleRequests(let sent, let received, let at) = try await self.call(
+                    "battle.requests", live: live)
             else { throw unexpected }
             return .battleRequests(sent: sent, received: received, at: at)
         }
