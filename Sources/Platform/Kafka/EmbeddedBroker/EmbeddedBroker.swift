@@ -100,7 +100,9 @@ internal import MachineKit
         Listeners.disableNagle(ports: Set(addresses.compactMap { UInt16($0.split(separator: ":").last ?? "") }))
     }
 
-    /// Rejects or delays the next requests of one kind. Faults of one kind add up, in the order of the calls.
+    /// Rejects or delays the next requests of one kind.
+    ///
+    /// Faults of one kind add up, in the order of the calls.
     ///
     /// - Parameters:
     ///   - apiKey: the kind of the requests: its number in Kafka's protocol, such as 26 for `EndTxn`.
