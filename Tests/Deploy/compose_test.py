@@ -64,10 +64,27 @@ def check_file(file, folder):
     if not set(SERVICES) <= set(file["services"]):
         faults.append("a service is missing")
     with open(os.path.join(ROOT, "deploy", "Dockerfile")) as dockerfile:
-        user = re.findall(r"^USER (\S+)", dockerfile.read(), re.M)
+        text = dockerfile.read()
+    faults += missing_in_context(text)
+    user = re.findall(r"^USER (\S+)", text, re.M)
     if not user or user[-1].split(":")[0] in ("root", "0"):
         faults.append("the image runs as root")
     return faults
+
+
+def missing_in_context(dockerfile):
+    """What the Dockerfile copies from the build context, although .dockerignore leaves it out."""
+    with open(os.path.join(ROOT, ".dockerignore")) as file:
+        lines = [line.strip() for line in file if line.strip() and not line.startswith("#")]
+    kept = [line[1:] for line in lines if line.startswith("!")]
+    sources = re.findall(r"^COPY (?!--from)(\S+) \S+", dockerfile, re.M)
+    if "*" not in lines or not sources:
+        return ["the check of the build context finds no rule or no COPY"]
+    return [
+        f"the image's build lacks {source}: name it in .dockerignore"
+        for source in sources
+        if not any(source == path or source.startswith(path + "/") for path in kept)
+    ]
 
 
 def make_environment(folder, choice, *more):
