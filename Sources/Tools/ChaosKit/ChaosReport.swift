@@ -9,6 +9,11 @@ package struct RoundResult: Hashable, Sendable, Codable {
     package var only: String?
     /// The number of the round.
     package var number: Int
+    /// The numbers of brokers and of instances of each service; nil in a report that does not say.
+    ///
+    /// They decide which faults are possible, so a round comes again only with the same numbers.
+    package var brokers: Int?
+    package var instances: Int?
     /// The description of the fault.
     package var fault: String
     /// The kind of the fault, by which reports are grouped.
@@ -39,6 +44,16 @@ package struct RoundResult: Hashable, Sendable, Codable {
     package var invalid: String?
     /// The broken promises, one sentence each; empty if every promise held.
     package var findings: [String]
+
+    /// The options with which `plaza chaos` runs the round again.
+    package var options: String {
+        var options = "--seed \(self.seed)"
+        if let only = self.only { options += " --only '\(only)'" }
+        options += " --round \(self.number)"
+        if let brokers = self.brokers { options += " --brokers \(brokers)" }
+        if let instances = self.instances { options += " --instances \(instances)" }
+        return options
+    }
 
     /// Whether the fault was injected, and every promise was kept.
     package var isHeld: Bool { self.invalid == nil && self.findings.isEmpty }
@@ -92,9 +107,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
     package var table: String {
         var lines = ([Self.header] + self.rows).map(Self.line)
         for round in self.rounds where !round.findings.isEmpty {
-            let only = round.only.map { " --only '\($0)'" } ?? ""
-            lines.append(
-                "round \(round.number), \(round.fault); again: --seed \(round.seed)\(only) --round \(round.number)")
+            lines.append("round \(round.number), \(round.fault); again: \(round.options)")
             if let lag = round.machineLag, lag > 1_000 {
                 lines.append("    (the machine was short of processor time: it woke this process \(Int(lag)) ms late)")
             }

@@ -54,9 +54,9 @@ package enum ChaosRunner {
     ///   - cluster: a running cluster that this process started; it must restart processes that exit.
     ///   - network: the cluster's proxies; nil if no link can be interrupted.
     ///   - say: called with a line before and after each round.
-    /// - Returns: the results; the run continues after a round in which a promise was broken.
-    /// - Throws: the reason why the cluster was not ready again within a minute after a round; `ChaosError.noFault` if
-    ///   no fault is possible.
+    /// - Returns: the results; the run continues after a round in which a promise was broken, and ends with a round after
+    ///   which the cluster was not ready again within a minute.
+    /// - Throws: the reason why a round could not run; `ChaosError.noFault` if no fault is possible.
     package static func run(
         _ plan: ChaosPlan, on cluster: LocalCluster, network: ChaosNetwork? = nil,
         say: @escaping @Sendable (String) -> Void
@@ -83,8 +83,18 @@ package enum ChaosRunner {
                 "    longest pause \(Int(result.longestPause)) ms, \(result.admitted) messages, refused: "
                     + "\(refused.isEmpty ? "none" : refused), machine up to \(Int(result.machineLag ?? 0)) ms late; \(result.verdict)"
             )
+            result.brokers = brokers == 0 ? nil : brokers
+            result.instances = instances.values.max()
+            do {
+                try await cluster.waitUntilReady(within: .seconds(60))
+            } catch {
+                // The rounds until now are worth reporting, and this one most of all.
+                result.findings.append("recovery: the cluster was not ready 60 s after the round: \(error)")
+                say("    \(result.verdict)")
+                report.rounds.append(result)
+                return report
+            }
             report.rounds.append(result)
-            try await cluster.waitUntilReady(within: .seconds(60))
         }
         return report
     }

@@ -129,6 +129,26 @@ import Testing
         }
     }
 
+    @Test func `a producer that can never write again says so, and the gateway then ends`() async throws {
+        try await runOnDedicatedThread {
+            let rig = try Rig()
+            defer { rig.stop() }
+            rig.cluster.create("a")
+            let client = try rig.cluster.viewer("bob", of: "a")
+            #expect(rig.writer.fatalError == nil)
+            // A refused authorisation loses a record, after which an idempotent producer may not write any other.
+            let (produce, topicAuthorizationFailed): (Int16, Int32) = (0, 29)
+            try rig.broker.injectFault(intoRequests: produce, count: 20, error: topicAuthorizationFailed)
+            #expect(self.rejection(try client.call("barrage.sendText", Self.text)) != nil)
+            let began = MonotonicClock.milliseconds
+            while rig.writer.fatalError == nil {
+                try #require(MonotonicClock.milliseconds - began < 10_000, "no fatal error in 10 s")
+                try self.drain(client, milliseconds: 50)
+            }
+            #expect(rig.writer.fatalError?.isFatal == true)
+        }
+    }
+
     @Test func `a stop while the broker is away does not wait for a probe's timeout`() async throws {
         try await runOnDedicatedThread {
             let rig = try Rig()

@@ -5,11 +5,34 @@ internal import PlazaWire
 /// Camera, microphone and screen of this user.
 ///
 /// The app's `MediaEngine` captures and plays. The store keeps the state of the devices and reports it to the user's
-/// seat, so that others see at once that a guest's camera is on. Without an engine, opening a device always succeeds, so
+/// seat, so that others see at once that a guest's camera is on; a device that is open when the user sits down is reported
+/// then. When a host closes or locks a device, and when the user loses its seat, the store closes it. Without an engine, opening a device always succeeds, so
 /// that an app can be tried without media.
 public final class DeviceStore: Sendable {
     private let engine: PlazaEngine
     private let media = Locked<(any MediaEngine)?>(nil)
+    private let progress = Locked(Progress())
+
+    /// What the store must know besides the state that it shows; used on the delivery queue only.
+    private struct Progress {
+        /// The user's seat; nil if the user sits on none.
+        var seat: OwnSeat?
+        var isMuted = false
+        /// The last call that opened or closed each device.
+        var lastCalls: [Device: LastCall] = [:]
+    }
+
+    /// A device that takes time to open.
+    private enum Device {
+        case camera
+        case microphone
+    }
+
+    /// A call that opened or closed a device.
+    private struct LastCall {
+        var number: Int
+        var opens: Bool
+    }
 
     /// The state of the devices.
     public let state = StatePublisher(initialState: DeviceState())
@@ -29,8 +52,8 @@ public final class DeviceStore: Sendable {
     ///
     /// - Parameters:
     ///   - isFront: whether to use the camera on the side of the screen.
-    ///   - completion: errors: `failed` with the device's error; `seatCameraLocked` or `cameraNeedsHost`, after which
-    ///     the camera is closed again.
+    ///   - completion: errors: −1100 (it does not start) to −1103 (there is none); `failed` if it was closed meanwhile;
+    ///     `seatCameraLocked` or `cameraNeedsHost`, after which the camera is closed again.
     public func openLocalCamera(isFront: Bool, completion: CompletionClosure?) {
         self.engine.start(completion, self.openCameraOperation(isFront: isFront))
     }
@@ -42,17 +65,16 @@ public final class DeviceStore: Sendable {
 
     /// Closes the camera.
     public func closeLocalCamera() {
-        self.run { engine, media in
-            media?.closeCamera()
-            self.changeState { $0.cameraStatus = .off }
+        self.run { engine, _ in
+            self.closeCameraNow()
             try? await engine.report(camera: false)
         }
     }
 
     /// Opens the microphone, and reports it to the seat if the user sits on one.
     ///
-    /// - Parameter completion: errors: `failed` with the device's error; `seatMicrophoneLocked` or
-    ///   `microphoneNeedsHost`, after which the microphone is closed again.
+    /// - Parameter completion: errors: −1104 (it does not start) to −1107 (there is none); `failed` if it was closed
+    ///   meanwhile; `seatMicrophoneLocked` or `microphoneNeedsHost`, after which the microphone is closed again.
     public func openLocalMicrophone(completion: CompletionClosure?) {
         self.engine.start(completion, self.openMicrophoneOperation)
     }
@@ -62,9 +84,8 @@ public final class DeviceStore: Sendable {
 
     /// Closes the microphone.
     public func closeLocalMicrophone() {
-        self.run { engine, media in
-            media?.closeMicrophone()
-            self.changeState { $0.microphoneStatus = .off }
+        self.run { engine, _ in
+            self.closeMicrophoneNow()
             try? await engine.report(microphone: false)
         }
     }
@@ -165,16 +186,18 @@ extension DeviceStore {
     private func openCameraOperation(isFront: Bool) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
             let media = self.mediaEngine
+            let call = self.beginCall(opens: true, .camera)
             let fault = await Self.waitForCompletion { completion in
                 media?.openCamera(isFront: isFront, completion: completion) ?? completion(.noError)
             }
             self.changeState { ($0.cameraLastError, $0.isFrontCamera) = (fault, isFront) }
-            if fault != .noError { throw Self.error(fault, of: "camera") }
+            if fault != .noError { throw Self.error(fault, of: "camera", firstCode: -1100) }
             do throws(ErrorInfo) {
+                try self.throwIfReplaced(call, .camera)
                 try await engine.report(camera: true)
+                try self.throwIfReplaced(call, .camera)
             } catch {
-                media?.closeCamera()
-                self.changeState { $0.cameraStatus = .off }
+                if self.mustClose(after: call, .camera) { self.closeCameraNow() }
                 throw error
             }
             self.changeState { $0.cameraStatus = .on }
@@ -184,20 +207,60 @@ extension DeviceStore {
     private var openMicrophoneOperation: StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
             let media = self.mediaEngine
+            let call = self.beginCall(opens: true, .microphone)
             let fault = await Self.waitForCompletion { completion in
                 media?.openMicrophone(completion: completion) ?? completion(.noError)
             }
             self.changeState { $0.microphoneLastError = fault }
-            if fault != .noError { throw Self.error(fault, of: "microphone") }
+            if fault != .noError { throw Self.error(fault, of: "microphone", firstCode: -1104) }
             do throws(ErrorInfo) {
+                try self.throwIfReplaced(call, .microphone)
                 try await engine.report(microphone: true)
+                try self.throwIfReplaced(call, .microphone)
             } catch {
-                media?.closeMicrophone()
-                self.changeState { $0.microphoneStatus = .off }
+                if self.mustClose(after: call, .microphone) { self.closeMicrophoneNow() }
                 throw error
             }
+            self.setMicrophoneMuted(false)
             self.changeState { $0.microphoneStatus = .on }
         }
+    }
+
+    /// Begins a call that opens or closes a device, and returns its number.
+    @discardableResult
+    private func beginCall(opens: Bool, _ device: Device) -> Int {
+        self.progress.withLock { progress in
+            let number = (progress.lastCalls[device]?.number ?? 0) + 1
+            progress.lastCalls[device] = LastCall(number: number, opens: opens)
+            return number
+        }
+    }
+
+    /// Throws if a later call has opened or closed the device.
+    private func throwIfReplaced(
+        _ call: Int, _ device: Device
+    ) throws(ErrorInfo) {
+        guard self.progress.withLock({ $0.lastCalls[device]?.number }) != call else { return }
+        throw ErrorInfo(code: ReplyCode.failed.code, message: "the device was closed while it was being opened")
+    }
+
+    /// Whether a call that failed to open a device must close it: not if a later call opens it again.
+    private func mustClose(after call: Int, _ device: Device) -> Bool {
+        self.progress.withLock { progress in
+            progress.lastCalls[device].map { $0.number == call || !$0.opens } ?? true
+        }
+    }
+
+    private func closeCameraNow() {
+        self.beginCall(opens: false, .camera)
+        self.mediaEngine?.closeCamera()
+        self.changeState { $0.cameraStatus = .off }
+    }
+
+    private func closeMicrophoneNow() {
+        self.beginCall(opens: false, .microphone)
+        self.mediaEngine?.closeMicrophone()
+        self.changeState { $0.microphoneStatus = .off }
     }
 
     /// Calls `open`, and waits until it calls the closure that it gets.
@@ -207,8 +270,56 @@ extension DeviceStore {
         await withCheckedContinuation { continuation in open { continuation.resume(returning: $0) } }
     }
 
-    private static func error(_ fault: DeviceError, of device: String) -> ErrorInfo {
-        ErrorInfo(code: ReplyCode.failed.code, message: "the \(device) cannot be opened: \(fault)")
+    /// The error of a device that cannot be opened.
+    ///
+    /// `firstCode` is the device's code for a failed start. The codes for a missing permission, for a device that is in
+    /// use and for a missing device follow it downwards.
+    private static func error(_ fault: DeviceError, of device: String, firstCode: Int) -> ErrorInfo {
+        let code =
+            switch fault {
+            case .noError, .notSupportCapture, .unknownError: firstCode
+            case .noSystemPermission: firstCode - 1
+            case .occupiedError: firstCode - 2
+            case .noDeviceDetected: firstCode - 3
+            }
+        return ErrorInfo(code: code, message: "the \(device) cannot be opened: \(fault)")
+    }
+}
+
+extension DeviceStore: DeviceSink {
+    func ownSeatChanged(to seat: OwnSeat?) {
+        let state = self.state.value
+        let change = self.progress.withLock { progress in
+            let devices = OpenDevices(
+                camera: state.cameraStatus == .on, microphone: state.microphoneStatus == .on,
+                screen: state.screenStatus == .on, isMuted: progress.isMuted)
+            defer { progress.seat = seat }
+            return SeatDeviceChange(from: progress.seat, to: seat, devices)
+        }
+        if change.closesCamera { self.closeCameraNow() }
+        if change.closesMicrophone { self.closeMicrophoneNow() }
+        if change.closesScreen {
+            self.mediaEngine?.stopScreenShare()
+            self.changeState { $0.screenStatus = .off }
+        }
+        if change.reportsCamera {
+            self.run { engine, _ in
+                do throws(ErrorInfo) { try await engine.report(camera: true) } catch { self.closeCameraNow() }
+            }
+        }
+        if change.reportsMicrophone {
+            self.run { engine, _ in
+                do throws(ErrorInfo) { try await engine.report(microphone: true) } catch { self.closeMicrophoneNow() }
+            }
+        }
+    }
+
+    func setMicrophoneMuted(_ isMuted: Bool) {
+        let isChanged = self.progress.withLock { progress in
+            defer { progress.isMuted = isMuted }
+            return progress.isMuted != isMuted
+        }
+        if isChanged { self.mediaEngine?.setMicrophoneMuted(isMuted) }
     }
 }
 

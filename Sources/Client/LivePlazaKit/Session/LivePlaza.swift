@@ -43,14 +43,14 @@ public final class LivePlaza: Sendable {
             options: options, queue: queue, clock: clock, random: random,
             sinks: StoreSinks(
                 stores: { liveID in registry.stores(of: liveID) }, list: { registry.list }, login: { registry.login },
-                publish: { events.send($0) }))
+                devices: { registry.devices }, publish: { events.send($0) }))
         self.engine = engine
         self.registry = registry
         self.eventPublisher = events
         self.loginStore = LoginStore(engine: engine)
         self.liveListStore = LiveListStore(engine: engine)
         self.deviceStore = DeviceStore(engine: engine)
-        registry.attach(engine, list: self.liveListStore, login: self.loginStore)
+        registry.attach(engine, list: self.liveListStore, login: self.loginStore, devices: self.deviceStore)
     }
 
     deinit {
@@ -90,6 +90,7 @@ private final class StoreRegistry: Sendable {
         weak var engine: PlazaEngine?
         weak var list: LiveListStore?
         weak var login: LoginStore?
+        weak var devices: DeviceStore?
         var storesByLive: [String: WeakStores] = [:]
         /// The stores that were requested last, oldest first.
         var retained: [LiveStores] = []
@@ -101,12 +102,14 @@ private final class StoreRegistry: Sendable {
 
     var list: LiveListStore? { self.state.withLock { $0.list } }
     var login: LoginStore? { self.state.withLock { $0.login } }
+    var devices: DeviceStore? { self.state.withLock { $0.devices } }
 
-    func attach(_ engine: PlazaEngine, list: LiveListStore, login: LoginStore) {
+    func attach(_ engine: PlazaEngine, list: LiveListStore, login: LoginStore, devices: DeviceStore) {
         self.state.withLock { state in
             state.engine = engine
             state.list = list
             state.login = login
+            state.devices = devices
         }
     }
 

@@ -99,6 +99,7 @@ extension PlazaEngine {
         self.liveSession = nil
         session.durationTimer?.cancel()
         for timer in session.readTimers.values { timer.cancel() }
+        self.sinks.devices()?.ownSeatChanged(to: nil)
         self.sinks.list()?.showCurrentLive(LiveInfo())
         session.stores.show(LiveStates(), events: [])
     }
@@ -196,6 +197,8 @@ extension PlazaEngine {
         var info = session.fold.states.live.info
         info.liveID = session.fold.liveID.text
         info.isEmpty = false
+        let seats = session.fold.states.seat.seatList
+        self.sinks.devices()?.ownSeatChanged(to: OwnSeat(of: self.selfID, in: seats, liveID: info.liveID))
         self.sinks.list()?.showCurrentLive(info)
         session.stores.show(session.fold.states, events: events)
     }

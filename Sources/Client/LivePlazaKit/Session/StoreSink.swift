@@ -25,6 +25,16 @@ protocol LoginSink: AnyObject, Sendable {
     func publish(_ event: LoginEvent)
 }
 
+/// The store of the user's devices.
+///
+/// Its methods are called on the delivery queue.
+protocol DeviceSink: AnyObject, Sendable {
+    /// Handles a change of the user's seat; nil if the user sits on none.
+    func ownSeatChanged(to seat: OwnSeat?)
+    /// Mutes or unmutes the open microphone.
+    func setMicrophoneMuted(_ isMuted: Bool)
+}
+
 /// The stores in which an engine shows its states.
 ///
 /// The engine retains only the stores of the live that it is in. The stores of other lives exist as long as the app
@@ -34,6 +44,7 @@ struct StoreSinks: Sendable {
     let stores: @Sendable (_ liveID: String) -> any LiveStoresSink
     let list: @Sendable () -> (any ListSink)?
     let login: @Sendable () -> (any LoginSink)?
+    let devices: @Sendable () -> (any DeviceSink)?
     /// Publishes an event that no store shows.
     let publish: @Sendable (PlazaEvent) -> Void
 }

@@ -49,19 +49,33 @@ public final class LiveSeatStore: @unchecked Sendable {
         try await self.stores.handle.run(StoreCall("seat.leave"))
     }
 
-    /// Reports that the user's microphone is closed.
-    public func muteMicrophone() { self.stores.handle.run(nil, Self.microphoneCall(isOn: false)) }
+    /// Mutes the user's microphone at once, and reports that it is closed.
+    public func muteMicrophone() {
+        let liveID = self.stores.handle.liveID
+        self.stores.handle.run(nil as CompletionClosure?) { engine async throws(ErrorInfo) in
+            engine.sinks.devices()?.setMicrophoneMuted(true)
+            _ = try await engine.perform(Self.microphoneCall(isOn: false), in: liveID)
+        }
+    }
 
-    /// Reports that the user's microphone is open.
+    /// Reports that the user's microphone is open, and unmutes it once the server has agreed.
     ///
     /// - Parameter completion: errors: `notOnSeat`, `seatMicrophoneLocked`, `microphoneNeedsHost`.
     public func unmuteMicrophone(completion: CompletionClosure?) {
-        self.stores.handle.run(completion, Self.microphoneCall(isOn: true))
+        self.stores.handle.run(completion, self.unmuteOperation)
     }
 
-    /// Reports that the user's microphone is open.
+    /// Reports that the user's microphone is open, and unmutes it once the server has agreed.
     public func unmuteMicrophone() async throws(ErrorInfo) {
-        try await self.stores.handle.run(Self.microphoneCall(isOn: true))
+        try await self.stores.handle.run(self.unmuteOperation)
+    }
+
+    private var unmuteOperation: StoreOperation<Void> {
+        let liveID = self.stores.handle.liveID
+        return { engine async throws(ErrorInfo) in
+            _ = try await engine.perform(Self.microphoneCall(isOn: true), in: liveID)
+            engine.sinks.devices()?.setMicrophoneMuted(false)
+        }
     }
 
     /// Reports whether the user's camera is open.

@@ -54,6 +54,9 @@ package final class InboxWriter: RecordSink {
         meter.exportQueueDepth(of: self.producer, as: Self.name)
     }
 
+    /// The error after which the producer never writes again; nil while it works.
+    package var fatalError: KafkaError? { self.producer.fatalError }
+
     /// Fetches the metadata of the inbox topics in advance; otherwise the first record would wait up to a second for it.
     package func warmUp() throws(KafkaError) {
         for topic in Self.topics { try self.producer.loadTopicMetadata(topic.rawValue, timeout: .seconds(5)) }

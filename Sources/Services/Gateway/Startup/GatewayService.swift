@@ -31,6 +31,9 @@ package final class GatewayService: ServiceComponent {
     /// The time without a loop turn after which a thread is considered hung.
     private static let hangMilliseconds: Int64 = 30_000
 
+    /// How often the producer of the inboxes is checked for a fatal error.
+    private static let writerCheckInterval: Duration = .seconds(1)
+
     /// Creates a gateway that is not running yet.
     ///
     /// - Parameters:
@@ -125,7 +128,10 @@ package final class GatewayService: ServiceComponent {
         self.state.update { $0.isListening = true }
         self.log.info(
             "listening", [.port: .int(Int(self.gateway.port)), LogKey("http.port"): .int(Int(api.port))])
-        self.state.wait { $0.isStopping ? () : nil }
+        // A producer with a fatal error refuses every call, so the process must end, and its supervisor start a new one.
+        while self.state.wait(timeout: Self.writerCheckInterval, for: { $0.isStopping ? () : nil }) == nil {
+            if let error = writer.fatalError { throw error }
+        }
         self.gateway.beginStopping()
     }
 

@@ -59,7 +59,8 @@ struct EngineHarness {
         self.engine = PlazaEngine(
             options: options, queue: EngineQueue(self.queue), clock: self.clock, random: { 0.5 },
             sinks: StoreSinks(
-                stores: { _ in stores }, list: { stores }, login: { stores }, publish: { stores.add(.event($0)) }))
+                stores: { _ in stores }, list: { stores }, login: { stores }, devices: { nil },
+                publish: { stores.add(.event($0)) }))
     }
 
     /// Begins a call, and runs all work that follows from it.

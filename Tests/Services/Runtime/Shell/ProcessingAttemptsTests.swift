@@ -128,6 +128,15 @@ import Testing
         #expect(!watch.isStalled(at: Self.at(1011)))
     }
 
+    @Test func `work that waits for an absent broker is no stall, until work comes again`() {
+        var watch = ProgressWatch()
+        watch.workArrived(at: Self.at(100))
+        watch.brokerUnreachable()
+        #expect(!watch.isStalled(at: Self.at(200)))
+        watch.workArrived(at: Self.at(300))
+        #expect(watch.isStalled(at: Self.at(310)))
+    }
+
     @Test func `no retry is without a pause, and none is longer than a second`() {
         var watch = ProgressWatch()
         #expect(watch.retryPause == Milliseconds(50))

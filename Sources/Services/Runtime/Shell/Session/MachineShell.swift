@@ -54,11 +54,16 @@ package final class MachineShell: Sendable {
         while !self.status.isStopping {
             let began = MonotonicClock.now
             let sessionTimeout = self.settings.sessionTimeout.timeout
+            // An unanswered commit or append also ends a session that has made no progress.
+            var isStalled = false
             do {
                 let session = try ShellSession(
                     self.spec, self.settings, sessionTimeout: sessionTimeout, self.log, self.metrics, self.status)
                 self.status.setWaker(session.waker)
-                defer { session.close() }
+                defer {
+                    isStalled = session.isStalled
+                    session.close()
+                }
                 try session.run()
             } catch {
                 if self.settings.sessionTimeout.raiseIfRejected(error, requested: sessionTimeout, log: self.log) {
@@ -66,7 +71,7 @@ package final class MachineShell: Sendable {
                 }
                 self.log.warning(
                     "the machine begins anew", [.detail: .string("\(error)"), .reason: .string(self.spec.name)])
-                if error is SessionStalledError, stalledSessions.sessionStalled(at: MonotonicClock.now) {
+                if isStalled, stalledSessions.sessionStalled(at: MonotonicClock.now) {
                     return self.log.error(
                         "three sessions in a minute made no progress", [.reason: .string(self.spec.name)])
                 }

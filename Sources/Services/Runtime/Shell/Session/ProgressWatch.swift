@@ -35,6 +35,11 @@ package struct ProgressWatch: Sendable {
         self.failures = 0
     }
 
+    /// Records that no broker can be reached.
+    ///
+    /// Work that waits for a broker is no reason to restart the process: a new one would wait, too.
+    package mutating func brokerUnreachable() { self.waitingSince = nil }
+
     /// Records that a batch failed and will be processed again.
     package mutating func workFailed() { self.failures += 1 }
 

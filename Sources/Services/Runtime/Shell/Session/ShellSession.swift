@@ -141,8 +141,11 @@ final class ShellSession {
     private func throwIfUnusable() throws {
         let fatalError = self.writer.fatalError ?? self.appender?.fatalError ?? self.replyProducer.fatalError
         if let fatalError { throw fatalError }
-        if self.progress.isStalled(at: MonotonicClock.now) { throw SessionStalledError(cause: self.lastFailure) }
+        if self.isStalled { throw SessionStalledError(cause: self.lastFailure) }
     }
+
+    /// Whether the session has work and makes no progress.
+    var isStalled: Bool { self.progress.isStalled(at: MonotonicClock.now) }
 
     /// Records progress or a failure of the session.
     func reportProgress(_ change: (inout ProgressWatch) -> Void) {
@@ -172,6 +175,7 @@ final class ShellSession {
                 return try self.warmUp()
             } catch {
                 self.status.reportTurn(isReady: false)
+                self.reportProgress { $0.brokerUnreachable() }
                 guard error.isRetriable || error.kind == .timedOut || error.kind == .brokerDown else { throw error }
             }
         }

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The devices of this user's seat, as the server shows them to everybody.
+struct OwnSeat: Equatable, Sendable {
+    var isCameraOn: Bool
+    var isMicrophoneOn: Bool
+    /// Whether no host has locked the camera.
+    var allowsCamera: Bool
+    /// Whether no host has locked the microphone.
+    var allowsMicrophone: Bool
+
+    /// The user's seat in a live; nil if the user sits on none.
+    init?(of userID: String, in seats: [SeatInfo], liveID: String) {
+        // In a connection the list also has the seats of other lives.
+        let seat = seats.first { $0.userInfo.userID == userID && $0.userInfo.liveID == liveID }
+        guard let user = seat?.userInfo, !userID.isEmpty else { return nil }
+        self.isCameraOn = user.cameraStatus == .on
+        self.isMicrophoneOn = user.microphoneStatus == .on
+        self.allowsCamera = user.allowOpenCamera
+        self.allowsMicrophone = user.allowOpenMicrophone
+    }
+}
+
+/// The user's devices that capture.
+struct OpenDevices: Equatable, Sendable {
+    var camera = false
+    var microphone = false
+    var screen = false
+    /// Whether the user has muted the open microphone itself.
+    var isMuted = false
+}
+
+/// What must happen to the user's devices after the user's seat has changed.
+///
+/// A device must not capture after a host has closed it, nor after the user has lost its seat. A device that the user
+/// opened before it sat down must be reported to the seat, so that others see it.
+struct SeatDeviceChange: Equatable, Sendable {
+    var closesCamera = false
+    var closesMicrophone = false
+    var closesScreen = false
+    var reportsCamera = false
+    var reportsMicrophone = false
+
+    init(from old: OwnSeat?, to new: OwnSeat?, _ devices: OpenDevices) {
+        switch (old, new) {
+        case (nil, nil): break
+        case (.some, nil):
+            self.closesCamera = devices.camera
+            self.closesMicrophone = devices.microphone
+            self.closesScreen = devices.screen
+        case (nil, let new?):
+            self.closesCamera = devices.camera && !new.allowsCamera
+            self.closesMicrophone = devices.microphone && !new.allowsMicrophone
+            self.reportsCamera = devices.camera && new.allowsCamera && !new.isCameraOn
+            self.reportsMicrophone =
+                devices.microphone && !devices.isMuted && new.allowsMicrophone && !new.isMicrophoneOn
+        case (let old?, let new?):
+            let isCameraLocked = old.allowsCamera && !new.allowsCamera
+            let isMicrophoneLocked = old.allowsMicrophone && !new.allowsMicrophone
+            let isCameraOff = old.isCameraOn && !new.isCameraOn
+            let isMicrophoneOff = old.isMicrophoneOn && !new.isMicrophoneOn && !devices.isMuted
+            self.closesCamera = devices.camera && (isCameraLocked || isCameraOff)
+            self.closesMicrophone = devices.microphone && (isMicrophoneLocked || isMicrophoneOff)
+        }
+    }
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaKit
+import LivePlazaTesting
+import Synchronization
+import Testing
+
+/// The user's own devices, while hosts and the user change its seat on a simulated cluster.
+struct DeviceStoreTests {
+    @Test func `what is open when the user sits down is reported to the seat`() async throws {
+        let (cluster, host, guest) = try await Self.makeLive()
+        try await guest.plaza.deviceStore.openLocalCamera(isFront: true)
+        try await guest.plaza.deviceStore.openLocalMicrophone()
+        try await Self.seat(guest, host, cluster)
+        let seat = try #require(Self.seat(of: guest, at: host))
+        #expect(seat.cameraStatus == .on && seat.microphoneStatus == .on)
+    }
+
+    @Test func `a host who closes a device stops its capture at the guest`() async throws {
+        let (cluster, host, guest) = try await Self.makeLive()
+        try await Self.seat(guest, host, cluster)
+        try await guest.plaza.deviceStore.openLocalMicrophone()
+        try await guest.plaza.deviceStore.openLocalCamera(isFront: true)
+        cluster.settle()
+        let media = try #require(guest.media)
+        #expect(media.open == ["camera", "microphone"])
+        let seats = host.plaza.seatStore(liveID: "eve")
+        try await seats.closeRemoteMicrophone(userID: "guest")
+        cluster.advance(by: .seconds(1))
+        #expect(media.open == ["camera"])
+        #expect(guest.plaza.deviceStore.state.value.microphoneStatus == .off)
+        #expect(guest.plaza.deviceStore.state.value.cameraStatus == .on)
+        try await seats.closeRemoteCamera(userID: "guest")
+        cluster.advance(by: .seconds(1))
+        #expect(media.open == [])
+        #expect(guest.plaza.deviceStore.state.value.cameraStatus == .off)
+        // What a host has locked cannot be opened, and is closed again.
+        let refusal = await #expect(throws: ErrorInfo.self) {
+            try await guest.plaza.deviceStore.openLocalMicrophone()
+        }
+        #expect(refusal?.code == -2360)
+        #expect(media.open == [])
+    }
+
+    @Test(arguments: ["kicked off the seat", "leaves the seat", "kicked out of the live", "leaves", "ended"])
+    func `who loses its seat captures no longer`(_ how: String) async throws {
+        let (cluster, host, guest) = try await Self.makeLive()
+        try await Self.seat(guest, host, cluster)
+        try await guest.plaza.deviceStore.openLocalMicrophone()
+        try await guest.plaza.deviceStore.openLocalCamera(isFront: true)
+        guest.plaza.deviceStore.startScreenShare(appGroup: "group")
+        cluster.settle()
+        let media = try #require(guest.media)
+        #expect(media.open == ["camera", "microphone", "screen"])
+        switch how {
+        case "kicked off the seat": try await host.plaza.seatStore(liveID: "eve").kickUserOutOfSeat(userID: "guest")
+        case "leaves the seat": try await guest.plaza.seatStore(liveID: "eve").leaveSeat()
+        case "kicked out of the live":
+            try await host.plaza.audienceStore(liveID: "eve").kickUserOutOfRoom(userID: "guest")
+        case "leaves": try await guest.plaza.liveListStore.leaveLive()
+        default: _ = try await host.plaza.liveListStore.endLive()
+        }
+        cluster.advance(by: .seconds(1))
+        #expect(media.open == [])
+        let state = guest.plaza.deviceStore.state.value
+        #expect(state.cameraStatus == .off && state.microphoneStatus == .off && state.screenStatus == .off)
+    }
+
+    @Test func `a user who mutes its microphone is silent at once, and the device stays open`() async throws {
+        let (cluster, host, guest) = try await Self.makeLive()
+        try await Self.seat(guest, host, cluster)
+        try await guest.plaza.deviceStore.openLocalMicrophone()
+        let media = try #require(guest.media)
+        let seats = guest.plaza.seatStore(liveID: "eve")
+        seats.muteMicrophone()
+        cluster.advance(by: .seconds(1))
+        #expect(media.isMuted && media.open == ["microphone"])
+        #expect(Self.seat(of: guest, at: host)?.microphoneStatus == .off)
+        try await seats.unmuteMicrophone()
+        cluster.advance(by: .seconds(1))
+        #expect(!media.isMuted && media.open == ["microphone"])
+        #expect(Self.seat(of: guest, at: host)?.microphoneStatus == .on)
+    }
+
+    @Test func `a camera that is closed while it opens stays closed`() async throws {
+        let (cluster, _, guest) = try await Self.makeLive()
+        let media = try #require(guest.media)
+        media.holdsOpening = true
+        let result = Mutex<Result<Void, ErrorInfo>?>(nil)
+        guest.plaza.deviceStore.openLocalCamera(isFront: true) { outcome in result.withLock { $0 = outcome } }
+        cluster.settle()
+        guest.plaza.deviceStore.closeLocalCamera()
+        cluster.settle()
+        media.finishOpening()
+        cluster.settle()
+        guard case .failure? = result.withLock({ $0 }) else {
+            Issue.record("the camera was opened")
+            return
+        }
+        #expect(media.open == [])
+        #expect(guest.plaza.deviceStore.state.value.cameraStatus == .off)
+    }
+
+    @Test(arguments: [
+        (DeviceError.unknownError, -1100, -1104), (.noSystemPermission, -1101, -1105), (.occupiedError, -1102, -1106),
+        (.noDeviceDetected, -1103, -1107),
+    ])
+    func `a device that does not open has the device's code`(fault: DeviceError, camera: Int, microphone: Int)
+        async throws
+    {
+        let (_, _, guest) = try await Self.makeLive()
+        guest.media?.fault = fault
+        let devices = guest.plaza.deviceStore
+        let cameraError = await #expect(throws: ErrorInfo.self) { try await devices.openLocalCamera(isFront: true) }
+        let microphoneError = await #expect(throws: ErrorInfo.self) { try await devices.openLocalMicrophone() }
+        #expect(cameraError?.code == camera && microphoneError?.code == microphone)
+        #expect(devices.state.value.cameraLastError == fault && devices.state.value.microphoneLastError == fault)
+        #expect(devices.state.value.cameraStatus == .off && devices.state.value.microphoneStatus == .off)
+    }
+
+    @Test func `a reset closes everything`() async throws {
+        let (cluster, _, guest) = try await Self.makeLive()
+        let devices = guest.plaza.deviceStore
+        try await devices.openLocalCamera(isFront: false)
+        try await devices.openLocalMicrophone()
+        devices.setOutputVolume(7)
+        devices.startScreenShare(appGroup: "group")
+        cluster.settle()
+        devices.reset()
+        cluster.settle()
+        #expect(guest.media?.open == [])
+        #expect(devices.state.value == DeviceState())
+    }
+
+    // MARK: Set-up
+
+    private struct Guest {
+        let user: AppUser
+        var plaza: LivePlaza { self.user.plaza }
+        var media: FakeMedia? { self.plaza.deviceStore.mediaEngine as? FakeMedia }
+    }
+
+    /// A live `eve` with its host, and a guest in it whose devices are a test's.
+    private static func makeLive() async throws -> (cluster: SimulatedCluster, host: AppUser, guest: Guest) {
+        let cluster = SimulatedCluster(seed: 11)
+        let host = AppUser("host", on: cluster, live: "eve")
+        let guest = Guest(user: AppUser("guest", on: cluster, live: "eve"))
+        guest.plaza.deviceStore.mediaEngine = FakeMedia()
+        try await host.login()
+        try await guest.user.login()
+        try await host.create("eve")
+        try await guest.user.join("eve")
+        return (cluster, host, guest)
+    }
+
+    private static func seat(_ guest: Guest, _ host: AppUser, _ cluster: SimulatedCluster) async throws {
+        try await guest.plaza.coGuestStore(liveID: "eve").applyForSeat(timeout: 30)
+        cluster.settle()
+        try await host.plaza.coGuestStore(liveID: "eve").acceptApplication(userID: "guest")
+        cluster.advance(by: .seconds(1))
+    }
+
+    private static func seat(of guest: Guest, at host: AppUser) -> SeatUserInfo? {
+        host.plaza.seatStore(liveID: "eve").state.value.seatList.first { $0.userInfo.userID == guest.user.id }?.userInfo
+    }
+}
+
+/// A media engine that captures nothing, and remembers what it was told.
+private final class FakeMedia: MediaEngine {
+    private struct State {
+        var open: Set<String> = []
+        var isMuted = false
+        var fault = DeviceError.noError
+        var holdsOpening = false
+        var held: [@Sendable () -> Void] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// The devices that capture.
+    var open: Set<String> { self.state.withLock { $0.open } }
+    var isMuted: Bool { self.state.withLock { $0.isMuted } }
+    /// The error with which devices open.
+    var fault: DeviceError {
+        get { self.state.withLock { $0.fault } }
+        set { self.state.withLock { $0.fault = newValue } }
+    }
+    /// Whether devices open only at `finishOpening()`.
+    var holdsOpening: Bool {
+        get { self.state.withLock { $0.holdsOpening } }
+        set { self.state.withLock { $0.holdsOpening = newValue } }
+    }
+
+    func finishOpening() {
+        let held = self.state.withLock { state in
+            defer { state.held = [] }
+            return state.held
+        }
+        for finish in held { finish() }
+    }
+
+    private func openDevice(_ name: String, _ completion: @escaping @Sendable (DeviceError) -> Void) {
+        let finish: @Sendable () -> Void = {
+            let fault = self.state.withLock { state in
+                if state.fault == .noError { state.open.insert(name) }
+                return state.fault
+            }
+            completion(fault)
+        }
+        let isHeld = self.state.withLock { state in
+            if state.holdsOpening { state.held.append(finish) }
+            return state.holdsOpening
+        }
+        if !isHeld { finish() }
+    }
+
+    private func closeDevice(_ name: String) { self.state.withLock { _ = $0.open.remove(name) } }
+
+    func openCamera(isFront: Bool, completion: @escaping @Sendable (DeviceError) -> Void) {
+        self.openDevice("camera", completion)
+    }
+    func closeCamera() { self.closeDevice("camera") }
+    func openMicrophone(completion: @escaping @Sendable (DeviceError) -> Void) {
+        self.openDevice("microphone", completion)
+    }
+    func closeMicrophone() { self.closeDevice("microphone") }
+    func setMicrophoneMuted(_ isMuted: Bool) { self.state.withLock { $0.isMuted = isMuted } }
+    func startScreenShare(appGroup: String) { self.state.withLock { _ = $0.open.insert("screen") } }
+    func stopScreenShare() { self.closeDevice("screen") }
+    func switchCamera(isFront: Bool) {}
+    func setMirror(_ mirror: MirrorType) {}
+    func setVideoQuality(_ quality: VideoQuality) {}
+    func setAudioRoute(_ route: AudioRoute) {}
+    func setCaptureVolume(_ volume: Int) {}
+    func setOutputVolume(_ volume: Int) {}
+    func startPreview(liveID: String, isMuted: Bool, tell: @escaping @Sendable (PreviewEvent) -> Void) {}
+    func stopPreview(liveID: String) {}
+}
