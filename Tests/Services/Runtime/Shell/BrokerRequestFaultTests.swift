@@ -74,47 +74,33 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
 /// No fault stops a writer or a shell for good.
 @Suite(.serialized) struct BrokerRequestFaultTests {
     static let transactionFaults: [RequestFault] =
-        RequestFault.faults(.produce, [.notLeader, .requestTimedOut, .notEnoughReplicas])
+        RequestFault.faults(.produce, [.notLeader, .notEnoughReplicas])
         + RequestFault.faults(
             .addPartitionsToTransaction,
-            [.coordinatorLoading, .notCoordinator, .concurrentTransactions, .topicAuthorizationFailed, .producerFenced])
+            [.notCoordinator, .concurrentTransactions, .topicAuthorizationFailed, .producerFenced])
+        + RequestFault.faults(.addOffsetsToTransaction, [.coordinatorLoading, .groupAuthorizationFailed])
+        + RequestFault.faults(.transactionOffsetCommit, [.requestTimedOut, .illegalGeneration, .unknownMember])
         + RequestFault.faults(
-            .addOffsetsToTransaction,
-            [.coordinatorLoading, .notCoordinator, .concurrentTransactions, .groupAuthorizationFailed])
-        + RequestFault.faults(
-            .transactionOffsetCommit,
-            [.coordinatorLoading, .notCoordinator, .requestTimedOut, .illegalGeneration, .unknownMember])
-        + RequestFault.faults(
-            .endTransaction,
-            [
-                .coordinatorLoading, .coordinatorNotAvailable, .notCoordinator, .concurrentTransactions,
-                .invalidProducerEpoch, .invalidTransactionState,
-            ])
+            .endTransaction, [.coordinatorNotAvailable, .invalidProducerEpoch, .invalidTransactionState])
 
     @Test(.timeLimit(.minutes(1)), arguments: transactionFaults)
     func `I8 a transaction ends or fails in time, and the next one succeeds`(_ fault: RequestFault) async throws {
         try await runOnDedicatedThread {
-            let topics = Dictionary(uniqueKeysWithValues: PlazaTopic.allCases.map { ($0.rawValue, 1) })
-            let broker = try EmbeddedBroker(topics: topics)
-            let settings = KafkaSettings(brokers: broker.bootstrap, clientID: "writer") { _, _, _ in }
-            let consumer = try KafkaConsumer(settings, group: "g", sessionTimeout: EmbeddedBroker.sessionTimeout)
-            defer { consumer.close() }
-            let group = try #require(consumer.groupMetadata())
-            let writer = try TransactionWriter(
-                settings, transactionalID: "writer", state: .directoryState, timeout: Milliseconds(1000))
+            let fixture = try WriterFixture()
+            let writer = try fixture.makeWriter(timeout: Milliseconds(1000))
             try writer.prepare()
-            try writer.commit(Self.batch("before"), group: group, consumer: consumer)
+            try fixture.commit("before", by: writer)
 
             let lastingCodes: Set<RequestFault.Code> = [
                 .topicAuthorizationFailed, .groupAuthorizationFailed, .producerFenced,
                 .illegalGeneration, .unknownMember, .invalidProducerEpoch, .invalidTransactionState,
             ]
             let isLasting = fault.code.map(lastingCodes.contains) ?? false
-            try fault.inject(into: broker, count: isLasting ? 1 : 2, delay: .seconds(4))
+            try fault.inject(into: fixture.broker, count: isLasting ? 1 : 2, delay: .seconds(4))
             let began = MonotonicClock.now
             var failure: KafkaError?
             do throws(KafkaError) {
-                try writer.commit(Self.batch("meanwhile"), group: group, consumer: consumer)
+                try fixture.commit("meanwhile", by: writer)
             } catch {
                 failure = error
             }
@@ -124,12 +110,12 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
 
             if let failure, failure.isFatal || failure.kind == .fenced {
                 writer.close()
-                let next = try TransactionWriter(settings, transactionalID: "writer", state: .directoryState)
+                let next = try fixture.makeWriter()
                 try Self.prepare(next)
-                try next.commit(Self.batch("after"), group: group, consumer: consumer)
+                try fixture.commit("after", by: next)
                 next.close()
             } else {
-                try writer.commit(Self.batch("after"), group: group, consumer: consumer)
+                try fixture.commit("after", by: writer)
                 writer.close()
             }
         }
@@ -138,15 +124,13 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
     @Test(
         .timeLimit(.minutes(1)),
         arguments: RequestFault.faults(
-            .initProducerID, [.coordinatorLoading, .coordinatorNotAvailable, .notCoordinator])
+            .initProducerID, [.coordinatorLoading, .notCoordinator])
             + RequestFault.faults(.findCoordinator, [.coordinatorNotAvailable]))
     func `I8 a new writer gets its producer id although the broker first refuses`(_ fault: RequestFault) async throws {
         try await runOnDedicatedThread {
-            let topics = Dictionary(uniqueKeysWithValues: PlazaTopic.allCases.map { ($0.rawValue, 1) })
-            let broker = try EmbeddedBroker(topics: topics)
-            let settings = KafkaSettings(brokers: broker.bootstrap, clientID: "writer") { _, _, _ in }
-            try fault.inject(into: broker, count: 3, delay: .seconds(3))
-            let writer = try TransactionWriter(settings, transactionalID: "writer", state: .directoryState)
+            let fixture = try WriterFixture()
+            try fault.inject(into: fixture.broker, count: 3, delay: .seconds(3))
+            let writer = try fixture.makeWriter()
             try Self.prepare(writer)
             writer.close()
         }
@@ -216,14 +200,5 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
                 guard !error.isFatal, MonotonicClock.now < deadline else { throw error }
             }
         }
-    }
-
-    private static func batch(_ value: String) -> BatchOutput {
-        var batch = BatchOutput()
-        let record = OutgoingRecord(
-            topic: PlazaTopic.roomFeed.rawValue, partition: 0, key: Array("k".utf8), value: Array(value.utf8))
-        batch.items.append(BatchOutput.Item(record: record, inboxPartition: 0))
-        batch.offsets[TopicPartition(PlazaTopic.directoryInbox.rawValue, 0)] = OffsetAndMetadata(offset: 1)
-        return batch
     }
 }

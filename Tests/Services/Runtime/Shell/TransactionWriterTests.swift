@@ -13,40 +13,24 @@ import Testing
     /// The API key of `EndTxn` in Kafka's protocol.
     private static let endTransaction: Int16 = 26
 
-    private static func batch(_ value: String) -> BatchOutput {
-        var batch = BatchOutput()
-        let record = OutgoingRecord(
-            topic: PlazaTopic.roomFeed.rawValue, partition: 0, key: Array("k".utf8), value: Array(value.utf8))
-        batch.items.append(BatchOutput.Item(record: record, inboxPartition: 0))
-        return batch
-    }
-
     @Test
     func
         `a commit without a response is a fatal error, and a new writer with the same transactional id ends the transaction`()
         async throws
     {
         try await runOnDedicatedThread {
-            let topics = Dictionary(uniqueKeysWithValues: PlazaTopic.allCases.map { ($0.rawValue, 1) })
-            let broker = try EmbeddedBroker(topics: topics)
-            let settings = KafkaSettings(brokers: broker.bootstrap, clientID: "writer") { _, _, _ in }
-            let consumer = try KafkaConsumer(settings, group: "g", sessionTimeout: EmbeddedBroker.sessionTimeout)
-            defer { consumer.close() }
-            let group = try #require(consumer.groupMetadata())
-            let first = try TransactionWriter(
-                settings, transactionalID: "writer", state: .directoryState, timeout: Milliseconds(500))
+            let fixture = try WriterFixture()
+            let first = try fixture.makeWriter(timeout: Milliseconds(500))
             try first.prepare()
-            try first.commit(Self.batch("before"), group: group, consumer: consumer)
-            try broker.injectFault(intoRequests: Self.endTransaction, count: 1, delay: .seconds(5))
+            try fixture.commit("before", by: first)
+            try fixture.broker.injectFault(intoRequests: Self.endTransaction, count: 1, delay: .seconds(5))
             // The writer must not abort here: librdkafka rejects every abort while the outcome of a commit is unknown.
-            let error = #expect(throws: KafkaError.self) {
-                try first.commit(Self.batch("unanswered"), group: group, consumer: consumer)
-            }
+            let error = #expect(throws: KafkaError.self) { try fixture.commit("unanswered", by: first) }
             #expect(error?.isFatal == true)
             first.close()
-            let second = try TransactionWriter(settings, transactionalID: "writer", state: .directoryState)
+            let second = try fixture.makeWriter()
             try second.prepare()
-            try second.commit(Self.batch("after"), group: group, consumer: consumer)
+            try fixture.commit("after", by: second)
             second.close()
         }
     }
@@ -73,21 +57,21 @@ import Testing
             defer { writer.close() }
             try writer.prepare()
             try writer.warmUp()
-            try writer.commit(Self.batch("first"), group: group, consumer: consumer)
+            try writer.commit(BatchOutput("first"), group: group, consumer: consumer)
             proxy.holdNextRequest(ofKind: Self.endTransaction)
             // The client repeats the request that is held, and the repetition is answered.
-            try writer.commit(Self.batch("second"), group: group, consumer: consumer)
+            try writer.commit(BatchOutput("second"), group: group, consumer: consumer)
             #expect(proxy.isHolding)
             proxy.deliverBeforeNextRequest()
             // The broker takes the first record of this batch and refuses the second one, so that the writer aborts.
             // Before that request the late commit arrives.
-            var half = Self.batch("half")
+            var half = BatchOutput("half")
             let refused = OutgoingRecord(
                 topic: PlazaTopic.replies.rawValue, partition: 0, value: Array(repeating: 1, count: 5000))
             half.items.append(BatchOutput.Item(record: refused, inboxPartition: 0))
             #expect(throws: KafkaError.self) { try writer.commit(half, group: group, consumer: consumer) }
             #expect(proxy.hasDelivered)
-            try writer.commit(Self.batch("last"), group: group, consumer: consumer)
+            try writer.commit(BatchOutput("last"), group: group, consumer: consumer)
             #expect(try Self.feed(settings, until: "last") == ["first", "second", "last"])
         }
     }
