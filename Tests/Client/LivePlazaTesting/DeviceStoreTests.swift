@@ -65,6 +65,35 @@ struct DeviceStoreTests {
         #expect(state.cameraStatus == .off && state.microphoneStatus == .off && state.screenStatus == .off)
     }
 
+    @Test func `a viewer who leaves without a seat captures no longer, nor does a device that was still opening`()
+        async throws
+    {
+        let (cluster, _, guest) = try await Self.makeLive()
+        let media = try #require(guest.media)
+        try await guest.plaza.deviceStore.openLocalMicrophone()
+        media.holdsOpening = true
+        guest.plaza.deviceStore.openLocalCamera(isFront: true, completion: nil)
+        cluster.settle()
+        try await guest.plaza.liveListStore.leaveLive()
+        media.finishOpening()
+        cluster.settle()
+        #expect(media.open == [])
+        #expect(guest.plaza.deviceStore.state.value.microphoneStatus == .off)
+        #expect(guest.plaza.deviceStore.state.value.cameraStatus == .off)
+    }
+
+    @Test func `a client that is released captures no longer`() async throws {
+        let cluster = SimulatedCluster(seed: 12)
+        let media = FakeMedia()
+        var plaza: LivePlaza? = cluster.client("guest")
+        plaza?.deviceStore.mediaEngine = media
+        try await plaza?.deviceStore.openLocalMicrophone()
+        #expect(media.open == ["microphone"])
+        plaza = nil
+        cluster.settle()
+        #expect(media.open == [])
+    }
+
     @Test func `a user who mutes its microphone is silent at once, and the device stays open`() async throws {
         let (cluster, host, guest) = try await Self.makeLive()
         try await Self.seat(guest, host, cluster)

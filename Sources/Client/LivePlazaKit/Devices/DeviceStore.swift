@@ -5,9 +5,9 @@ internal import PlazaWire
 /// Camera, microphone and screen of this user.
 ///
 /// The app's `MediaEngine` captures and plays. The store keeps the state of the devices and reports it to the user's
-/// seat, so that others see at once that a guest's camera is on; a device that is open when the user sits down is reported
-/// then. When a host closes or locks a device, and when the user loses its seat, the store closes it. Without an engine, opening a device always succeeds, so
-/// that an app can be tried without media.
+/// seat, so that others see at once that a guest's camera is on. A device that is open when the user sits down is
+/// reported then. The store closes a device when a host closes or locks it, and all devices when the user loses its seat
+/// or leaves the live. Without an engine, opening a device always succeeds, so that an app can be tried without media.
 public final class DeviceStore: Sendable {
     private let engine: PlazaEngine
     private let media = Locked<(any MediaEngine)?>(nil)
@@ -257,6 +257,12 @@ extension DeviceStore {
         self.changeState { $0.cameraStatus = .off }
     }
 
+    private func stopScreenShareNow() {
+        guard self.state.value.screenStatus == .on else { return }
+        self.mediaEngine?.stopScreenShare()
+        self.changeState { $0.screenStatus = .off }
+    }
+
     private func closeMicrophoneNow() {
         self.beginCall(opens: false, .microphone)
         self.mediaEngine?.closeMicrophone()
@@ -290,28 +296,37 @@ extension DeviceStore: DeviceSink {
     func ownSeatChanged(to seat: OwnSeat?) {
         let state = self.state.value
         let change = self.progress.withLock { progress in
+            // A device that is still being opened must not begin to capture either.
             let devices = OpenDevices(
-                camera: state.cameraStatus == .on, microphone: state.microphoneStatus == .on,
-                screen: state.screenStatus == .on, isMuted: progress.isMuted)
+                camera: progress.lastCalls[.camera]?.opens ?? false,
+                microphone: progress.lastCalls[.microphone]?.opens ?? false, screen: state.screenStatus == .on,
+                isMuted: progress.isMuted)
             defer { progress.seat = seat }
             return SeatDeviceChange(from: progress.seat, to: seat, devices)
         }
         if change.closesCamera { self.closeCameraNow() }
         if change.closesMicrophone { self.closeMicrophoneNow() }
-        if change.closesScreen {
-            self.mediaEngine?.stopScreenShare()
-            self.changeState { $0.screenStatus = .off }
-        }
-        if change.reportsCamera {
+        if change.closesScreen { self.stopScreenShareNow() }
+        if change.reportsCamera, state.cameraStatus == .on {
             self.run { engine, _ in
                 do throws(ErrorInfo) { try await engine.report(camera: true) } catch { self.closeCameraNow() }
             }
         }
-        if change.reportsMicrophone {
+        if change.reportsMicrophone, state.microphoneStatus == .on {
             self.run { engine, _ in
                 do throws(ErrorInfo) { try await engine.report(microphone: true) } catch { self.closeMicrophoneNow() }
             }
         }
+    }
+
+    func closeAll() {
+        let opened = self.progress.withLock { progress in
+            progress.seat = nil
+            return Set(progress.lastCalls.filter { $0.value.opens }.keys)
+        }
+        if opened.contains(.camera) { self.closeCameraNow() }
+        if opened.contains(.microphone) { self.closeMicrophoneNow() }
+        self.stopScreenShareNow()
     }
 
     func setMicrophoneMuted(_ isMuted: Bool) {

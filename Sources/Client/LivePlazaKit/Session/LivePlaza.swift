@@ -55,7 +55,10 @@ public final class LivePlaza: Sendable {
 
     deinit {
         self.registry.release()
-        self.engine.onQueue { $0.disconnect() }
+        self.engine.onQueue { [deviceStore] engine in
+            engine.disconnect()
+            deviceStore.closeAll()
+        }
     }
 
     /// Sets the options of the default client; call it before the login.

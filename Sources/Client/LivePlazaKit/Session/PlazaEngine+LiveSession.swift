@@ -99,7 +99,7 @@ extension PlazaEngine {
         self.liveSession = nil
         session.durationTimer?.cancel()
         for timer in session.readTimers.values { timer.cancel() }
-        self.sinks.devices()?.ownSeatChanged(to: nil)
+        self.sinks.devices()?.closeAll()
         self.sinks.list()?.showCurrentLive(LiveInfo())
         session.stores.show(LiveStates(), events: [])
     }

@@ -31,6 +31,8 @@ protocol LoginSink: AnyObject, Sendable {
 protocol DeviceSink: AnyObject, Sendable {
     /// Handles a change of the user's seat; nil if the user sits on none.
     func ownSeatChanged(to seat: OwnSeat?)
+    /// Closes all devices, because the user is in no live any more.
+    func closeAll()
     /// Mutes or unmutes the open microphone.
     func setMicrophoneMuted(_ isMuted: Bool)
 }
