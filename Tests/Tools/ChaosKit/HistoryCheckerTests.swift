@@ -23,6 +23,22 @@ struct HistoryCheckerTests {
         #expect(Self.findings { $0.feeds[1].steps[1] = .gap } == [])
     }
 
+    @Test func `a gap excuses only what lies in it`() {
+        let findings = Self.findings { history in
+            history.feeds[1].steps.remove(at: 1)
+            history.feeds[1].steps.insert(.gap, at: 2)
+        }
+        #expect(findings == ["I7: eve in a lacks items 2 to 2, without a gap announced", Self.lost("two", "eve")])
+    }
+
+    @Test(arguments: [(0, [1]), (1, [2]), (2, [3, 4, 5]), (3, [4, 5])])
+    func `a gap hides the numbers between its neighbours`(index: Int, hidden: [Int64]) {
+        var feed = FeedHistory(
+            client: "eve", live: Self.live, steps: [Self.text(1, "one"), Self.text(2, "two"), Self.text(3, "three")])
+        if index < 3 { feed.steps[index] = .gap } else { feed.steps.append(.gap) }
+        #expect((1...5).filter { feed.hasGap(at: $0) } == hidden)
+    }
+
     @Test func `an item that came twice is found`() {
         let findings = Self.findings { $0.feeds[1].steps.insert($0.feeds[1].steps[1], at: 2) }
         #expect(findings.contains("I7: eve in a got item 2 again or late, after 2"))

@@ -103,7 +103,6 @@ package enum HistoryChecker {
         var findings: [Finding] = []
         for feed in history.feeds {
             guard let sent = history.texts[feed.live] else { continue }
-            let hasGap = feed.steps.contains(.gap)
             var receivedNumbers: [String: [Int64]] = [:]
             for case .item(_, let number, .text(_, let text, _)) in feed.steps {
                 receivedNumbers[text, default: []].append(number)
@@ -117,7 +116,7 @@ package enum HistoryChecker {
                             promise: "I15", text: "\(feed.client) got \(message) \(numbers.count) times: \(numbers)"))
                 }
                 guard let acknowledgedNumber else { continue }
-                if numbers.isEmpty, !hasGap {
+                if numbers.isEmpty, !feed.hasGap(at: acknowledgedNumber) {
                     findings.append(
                         Finding(promise: "I8", text: "\(message) was acknowledged, and \(feed.client) never got it"))
                 } else if let number = numbers.first, number != acknowledgedNumber {

@@ -20,6 +20,25 @@ package struct FeedHistory: Hashable, Sendable {
         self.steps = steps
     }
 
+    /// Whether an announced gap may hide an item: the gap lies between an item before the number and one after it.
+    ///
+    /// A gap at the beginning or the end of the feed has no item on one side, and one between two epochs hides all
+    /// numbers after the item before it, and all before the item after it.
+    package func hasGap(at number: Int64) -> Bool {
+        self.steps.indices.contains { index in
+            guard self.steps[index] == .gap else { return false }
+            let before = self.steps[..<index].last { $0 != .gap }
+            let after = self.steps[index...].first { $0 != .gap }
+            guard case .item(let epoch, let lastNumber, _)? = before else {
+                guard case .item(_, let nextNumber, _)? = after else { return true }
+                return number < nextNumber
+            }
+            guard case .item(let nextEpoch, let nextNumber, _)? = after else { return number > lastNumber }
+            if epoch != nextEpoch { return number > lastNumber || number < nextNumber }
+            return number > lastNumber && number < nextNumber
+        }
+    }
+
     /// The contents of all items, in the order in which they were received.
     package var contents: [FeedContent] {
         self.steps.compactMap { if case .item(_, _, let content) = $0 { content } else { nil } }
