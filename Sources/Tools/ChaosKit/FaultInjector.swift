@@ -44,10 +44,12 @@ struct FaultInjector: Sendable {
                 try await group.waitForAll()
             }
         case .killRepeatedly(let name, let times):
-            for time in 0..<times {
-                do { try await cluster.kill(name) } catch  where time > 0 {}
+            try await cluster.kill(name)
+            for _ in 1..<max(1, times) {
                 try? await Task.sleep(for: .seconds(2))
+                try? await cluster.kill(name)
             }
+            try? await Task.sleep(for: .seconds(2))
         case .freeze(let names, let seconds), .freezeAtBattleEnd(let names, let seconds):
             try await self.freeze(names, .seconds(seconds))
         case .terminate(let name): try await cluster.restart(name)

@@ -21,7 +21,7 @@ protocol Subcommand: SendableMetatype {
 /// All subcommands of `plaza`; runs the one that the command line names.
 enum Subcommands {
     /// The visible subcommands, in the order in which a newcomer needs them.
-    static let all: [any Subcommand.Type] = [
+    static let visible: [any Subcommand.Type] = [
         UpCommand.self, StatusCommand.self, DashboardCommand.self, DemoCommand.self, LoadCommand.self,
         AttackCommand.self, ChaosCommand.self,
         ScaleTestCommand.self,
@@ -41,8 +41,8 @@ enum Subcommands {
             print(self.overview, terminator: "")
             return arguments.isEmpty ? 64 : 0
         }
-        guard let command = (self.all + self.hidden).first(where: { $0.name == name }) else {
-            let suggestion = Suggestion.nearest(to: name, among: self.all.map { $0.name })
+        guard let command = (self.visible + self.hidden).first(where: { $0.name == name }) else {
+            let suggestion = Suggestion.nearest(to: name, among: self.visible.map { $0.name })
             let hint = suggestion.map { "Did you mean `plaza \($0)`?" } ?? "See `plaza --help`."
             Self.printDiagnostic("plaza: there is no subcommand \(name). \(hint)")
             return 64
@@ -84,8 +84,8 @@ enum Subcommands {
     private static let outputFailed = Atomic<Bool>(false)
 
     private static var overview: String {
-        let width = self.all.map { $0.name.count }.max() ?? 0
-        let lines = self.all.map {
+        let width = self.visible.map { $0.name.count }.max() ?? 0
+        let lines = self.visible.map {
             "  plaza " + $0.name.padding(toLength: width + 2, withPad: " ", startingAt: 0) + $0.summary
         }
         return """

@@ -31,14 +31,14 @@ import Testing
         #expect(values == [1, -1, -2])
     }
 
-    @Test func `cancelling releases the objects of the closures, even if the subject still exists`() {
+    @Test func `cancelling releases what the closures capture, even if the subject still exists`() {
         final class Screen { let isShown = true }
         let subject = PassthroughSubject<Int, Never>()
-        weak var released: Screen?
+        weak var weakScreen: Screen?
         var cancellables: [AnyCancellable] = []
         do {
             let screen = Screen()
-            released = screen
+            weakScreen = screen
             for publisher in [
                 subject.map { ($0, screen).0 }.eraseToAnyPublisher(),
                 subject.filter { _ in screen.isShown }
@@ -50,25 +50,25 @@ import Testing
             }
         }
         subject.send(1)
-        #expect(released != nil)
+        #expect(weakScreen != nil)
         for cancellable in cancellables { cancellable.cancel() }
-        #expect(released == nil)
+        #expect(weakScreen == nil)
     }
 
-    @Test func `the completion releases the objects of the closures, even if the cancellable still exists`() {
+    @Test func `the completion releases what the closures capture, even if the cancellable still exists`() {
         final class Screen {}
         let subject = PassthroughSubject<Int, Never>()
-        weak var released: Screen?
+        weak var weakScreen: Screen?
         let cancellable: AnyCancellable
         do {
             let screen = Screen()
-            released = screen
+            weakScreen = screen
             cancellable = subject.combineLatest(subject.dropFirst()).map { $0.0 }.sink { _ in _ = screen }
         }
         subject.send(1)
-        #expect(released != nil)
+        #expect(weakScreen != nil)
         subject.send(completion: .finished)
-        #expect(released == nil)
+        #expect(weakScreen == nil)
         cancellable.cancel()
     }
 

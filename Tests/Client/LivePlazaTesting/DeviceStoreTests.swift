@@ -37,7 +37,7 @@ struct DeviceStoreTests {
         let refusal = await #expect(throws: ErrorInfo.self) {
             try await guest.plaza.deviceStore.openLocalMicrophone()
         }
-        #expect(refusal?.code == -2360)
+        #expect(refusal?.code == -2361)
         #expect(media.open == [])
     }
 

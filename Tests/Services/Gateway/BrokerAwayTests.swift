@@ -136,9 +136,9 @@ import Testing
             rig.cluster.create("a")
             let client = try rig.cluster.viewer("bob", of: "a")
             #expect(rig.writer.fatalError == nil)
-            // A refused authorisation loses a record, after which an idempotent producer may not write any other.
-            let (produce, topicAuthorizationFailed): (Int16, Int32) = (0, 29)
-            try rig.broker.injectFault(intoRequests: produce, count: 20, error: topicAuthorizationFailed)
+            // An idempotent producer whose sequence has a hole may not write any other record.
+            let (produce, outOfOrderSequenceNumber): (Int16, Int32) = (0, 45)
+            try rig.broker.injectFault(intoRequests: produce, count: 20, error: outOfOrderSequenceNumber)
             #expect(self.rejection(try client.call("barrage.sendText", Self.text)) != nil)
             let began = MonotonicClock.milliseconds
             while rig.writer.fatalError == nil {

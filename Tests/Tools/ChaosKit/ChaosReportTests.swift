@@ -29,7 +29,7 @@ struct ChaosReportTests {
         #expect(!report.isPassed)
     }
 
-    @Test func `a broken round says how to run it again`() {
+    @Test func `a broken round says how to run it again`() throws {
         var report = ChaosReport(rounds: [
             Self.round(3, seed: 8, kind: "kill redis", pause: 100, findings: ["I8: lost"])
         ])

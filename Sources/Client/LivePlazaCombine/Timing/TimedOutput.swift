@@ -2,7 +2,8 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// The downstream side of operators that request all values of the source and deliver some of them later.
+/// The downstream side of operators that take values without back-pressure and deliver each at another time, or never,
+/// such as `debounce`.
 ///
 /// A value for which there is no demand is dropped.
 final class TimedOutput<Downstream: Subscriber> {
@@ -36,7 +37,7 @@ final class TimedOutput<Downstream: Subscriber> {
 
     /// Delivers an event.
     ///
-    /// Must be called on the scheduler.
+    /// Must be called on the operator's scheduler.
     func send(_ event: Event) {
         self.delivery.enqueue(event)
         self.delivery.drain(self.deliver)

@@ -2,7 +2,9 @@
 package import PlazaModel
 
 extension AudienceCommand {
-    /// The caller to answer, if the command is a call.
+    /// The caller to whom presence replies.
+    ///
+    /// Nil also for `banned`: its caller gets the reply from the directory.
     package var caller: Caller? {
         switch self {
         case .join(let caller), .leave(let caller), .kick(_, _, let caller), .list(_, _, let caller),
@@ -23,10 +25,10 @@ extension AudienceCommand {
         }
     }
 
-    /// Whether a new epoch must begin after the command was decided without Redis.
+    /// Whether the leases must have the command: a new presence epoch begins after it was decided without Redis.
     ///
-    /// True for a change that later heartbeats would not correct, and for a confirmation, because nobody would ask for it
-    /// again.
+    /// True for a change that later heartbeats would not correct, and for `confirm`, because the machine that asked does
+    /// not ask again.
     var requiresLeases: Bool {
         switch self {
         case .join, .leave, .kick, .assert, .ended, .banned, .signOff, .confirm: true

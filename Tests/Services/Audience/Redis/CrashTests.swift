@@ -91,7 +91,7 @@ import Testing
             try formerOwner.process(partition.inbox.suffix(1), effects: &effects)
         }
         #expect(try raw.run("HGETALL", "{audience.0}:state") == before)
-        // The former owner is also fenced on a new connection.
+        // The error has closed its connection. A second attempt, on a new one, is fenced too.
         #expect(throws: ProcessorError.fenced) {
             try formerOwner.process(partition.inbox.suffix(1), effects: &effects)
         }
@@ -142,13 +142,13 @@ import Testing
         partition.write(.confirm(user: "host"))
     }
 
-    /// Writes a random report of the directory or of a gateway about a user.
-    private static func writeFact(
+    /// Writes a random command that the directory machine or a gateway sends about a user.
+    private static func writeCommand(
         _ name: String, _ session: SessionID, ticket: Int64?, _ counter: Int64, after pause: Milliseconds,
         into partition: PartitionHarness, chance: inout SeededRandom
     ) {
         let user = UserID(name)
-        // Questions are left out: when one is repeated after a crash, later inputs may change its answer.
+        // Commands that read are left out: when one is repeated after a crash, later inputs may have changed its result.
         switch Int.random(in: 0..<5, using: &chance) {
         case 0:
             let until = partition.now + .seconds(Int64.random(in: 0..<200, using: &chance))
@@ -198,12 +198,12 @@ import Testing
             case 13:
                 for _ in 0..<100 { partition.write(nil, after: .seconds(1)) }
             case 14..<17:
-                Self.writeFact(
+                Self.writeCommand(
                     name, session, ticket: ticket, counter, after: pause, into: partition, chance: &chance)
             default: partition.write(nil, after: pause)
             }
         }
-        // Afterwards nothing is due any more when another owner handles a tick.
+        // A last tick handles everything that is due, so that the ticks of later owners have no effects of their own.
         partition.write(nil, after: .seconds(2))
     }
 

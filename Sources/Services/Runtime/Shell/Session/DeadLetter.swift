@@ -19,7 +19,7 @@ struct DeadLetter {
     /// An upper bound for the bytes that the record format adds to each header.
     private static let headerOverheadBytes = 16
 
-    private let original: IncomingRecord
+    private let input: IncomingRecord
     private var key: [UInt8]?
     private var value: [UInt8]?
     private var origin: DeadLetterOrigin
@@ -31,14 +31,16 @@ struct DeadLetter {
     ///   - machine: the machine that could not process the record.
     ///   - reason: the reason, as text for operators.
     init(_ record: IncomingRecord, machine: String, reason: String) {
-        self.original = record
+        self.input = record
         self.key = record.key
         self.value = record.value
         self.origin = DeadLetterOrigin(
             topic: record.topic, partition: record.partition, offset: record.offset, machine: machine, reason: reason)
     }
 
-    /// Replaces the input by a row that was due before it.
+    /// Makes this the dead letter of a row: rows that are due are handled before the input, and this one failed.
+    ///
+    /// The offset and the headers stay the input's.
     mutating func replaceInput(byRow row: [UInt8], key: String, of state: PlazaTopic) {
         self.key = Array(key.utf8)
         self.value = row
@@ -50,7 +52,7 @@ struct DeadLetter {
         var origin = self.origin
         var storedValue = self.value
         var storedKey = self.key
-        var headers = self.original.headers.filter { !$0.name.hasPrefix(DeadLetterOrigin.prefix) }
+        var headers = self.input.headers.filter { !$0.name.hasPrefix(DeadLetterOrigin.prefix) }
         var omittedBytes = 0
         if let value = self.value, value.count > Self.maxValueBytes {
             omittedBytes += value.count
@@ -67,14 +69,14 @@ struct DeadLetter {
         }
         if omittedBytes > 0 { origin.omittedBytes = omittedBytes }
         return OutgoingRecord(
-            topic: PlazaTopic.deadLetters.rawValue, partition: self.original.partition, key: storedKey,
+            topic: PlazaTopic.deadLetters.rawValue, partition: self.input.partition, key: storedKey,
             value: storedValue,
             headers: headers + origin.headers.map { KafkaHeader(name: $0.name, value: $0.value) })
     }
 
     /// The reply to the input's caller; nil if the input has no caller.
     func reply(_ failure: InputFailure) -> Effect? {
-        guard let value = self.original.value, let (caller, app) = InboxCaller.find(in: value) else { return nil }
+        guard let value = self.input.value, let (caller, app) = InboxCaller.find(in: value) else { return nil }
         return .failure(failure.replyCode, "the call could not be processed and was set aside", to: caller, app: app)
     }
 }

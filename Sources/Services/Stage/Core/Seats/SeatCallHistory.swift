@@ -25,9 +25,10 @@ package struct SeatCallHistory: Equatable, Sendable {
             retryAfter: 1000 - now.milliseconds % 1000)
     }
 
-    /// Records the outcome of the call `counter`.
+    /// Records the outcome of the call with the number `counter`.
     ///
-    /// When presence has returned the call, its final outcome replaces `passedOn`.
+    /// A call that was passed on to presence is recorded twice: first as passed on, then, when presence has answered, with
+    /// its final outcome.
     mutating func record(_ outcome: SeatOutcome, of counter: Int64, at moment: Moment) {
         self.callsInSecond = moment.now.seconds == self.second ? self.callsInSecond.saturatingAdd(1) : 1
         self.second = moment.now.seconds
@@ -91,7 +92,7 @@ extension SeatCallHistory: Codable {
 }
 
 extension Journal where Key == SeatKey, Row == SeatRow {
-    /// Looks the call up in the idempotency window at `index`; nil means that the session has no window yet.
+    /// Looks the call up in the call history in the row at `index`; nil means that the session has no row yet.
     ///
     /// - Throws: `tooFrequent` when the call is new and exceeds the rate limit.
     func lookup(
@@ -131,7 +132,7 @@ extension SeatRow {
         self = .idempotencyWindow(history: history)
     }
 
-    /// Handles the due time of a call history.
+    /// Handles the due time of the row: a call history decides whether it stays, any other row is removed.
     ///
     /// - Returns: whether the row must be removed.
     mutating func expire(at moment: Moment) -> Bool {
