@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import LivePlazaKit
 import LivePlazaTesting
-import Synchronization
 import Testing
 
 /// The connection of a user is cut at every call of every store.
@@ -20,7 +19,7 @@ struct SimulatedCallCutTests {
         let lives = host.liveListStore
         var info = LiveInfo()
         (info.liveID, info.liveName) = ("one", "One")
-        session.query("create the live") { lives.createLive(info, completion: $0) }
+        session.call("create the live") { lives.createLive(info, completion: $0) }
         try session.addWitness()
         let guest = try session.enter("guest")
         let rival = try cluster.user("rival", userName: "R")
@@ -30,8 +29,8 @@ struct SimulatedCallCutTests {
         info.notice = "at eight"
         session.call("update the live") { lives.updateLiveInfo(info, modifyFlag: .notice, completion: $0) }
         session.call("set metadata") { lives.updateLiveMetaData(["product": "mug"], completion: $0) }
-        session.query("read metadata") { lives.queryMetaData(keys: ["product"], completion: $0) }
-        session.query("read the live") { lives.fetchLiveInfo(liveID: "one", completion: $0) }
+        session.call("read metadata") { lives.queryMetaData(keys: ["product"], completion: $0) }
+        session.call("read the live") { lives.fetchLiveInfo(liveID: "one", completion: $0) }
         session.call("list lives") { lives.fetchLiveList(cursor: "", count: 20, completion: $0) }
         let profile = UserProfile(userID: "host", nickname: "Hostess")
         session.call("rename") { host.loginStore.setSelfInfo(userProfile: profile, completion: $0) }
@@ -93,19 +92,12 @@ struct SimulatedCallCutTests {
 
         let battles = host.battleStore(liveID: "one")
         let config = BattleConfig(duration: 300, needResponse: true)
-        let request = Mutex("")
-        session.await("request a battle") { succeed, fail in
-            battles.requestBattle(config: config, userIDList: ["rival"], timeout: 300) { result in
-                switch result {
-                case .success(let (battle, _)):
-                    request.withLock { $0 = battle.battleID }
-                    succeed()
-                case .failure(let error): fail(error)
-                }
-            }
+        let requested = session.call("request a battle") {
+            battles.requestBattle(config: config, userIDList: ["rival"], timeout: 300, completion: $0)
         }
+        let battleID = try #require(requested?.0.battleID)
         session.call("cancel the battle") {
-            battles.cancelBattleRequest(battleId: request.withLock { $0 }, userIdList: ["rival"], completion: $0)
+            battles.cancelBattleRequest(battleId: battleID, userIdList: ["rival"], completion: $0)
         }
         let rejected = try Self.requestBattle(of: rival)
         session.call("reject a battle") { battles.rejectBattle(battleID: rejected, completion: $0) }
@@ -116,16 +108,8 @@ struct SimulatedCallCutTests {
         session.call("kick the guest") { audience.kickUserOutOfRoom(userID: "guest", completion: $0) }
 
         try session.expectSameStores(messages: ["welcome", ""])
-        session.await("end the live") { succeed, fail in
-            lives.endLive { result in
-                switch result {
-                case .success(let totals):
-                    #expect(totals.totalMessageCount == 2)
-                    succeed()
-                case .failure(let error): fail(error)
-                }
-            }
-        }
+        let totals = session.call("end the live") { lives.endLive(completion: $0) }
+        #expect(totals?.totalMessageCount == 2)
         session.call("log out") { host.loginStore.logout(completion: $0) }
         #expect(session.failures.all.isEmpty)
     }
@@ -148,7 +132,7 @@ struct SimulatedCallCutTests {
             "app.setGifts",
             json: #"{"categories":[{"categoryID":"c","name":"C","gifts":[{"giftID":"rose","name":"R"}]}]}"#)
         try session.addWitness()
-        session.query("join") { guest.liveListStore.joinLive(liveID: "one", completion: $0) }
+        session.call("join") { guest.liveListStore.joinLive(liveID: "one", completion: $0) }
 
         let barrage = guest.barrageStore(liveID: "one")
         session.call("text") { barrage.sendTextMessage(text: "hello", extensionInfo: nil, completion: $0) }
@@ -217,34 +201,25 @@ private final class CutSession {
     func passTime() { self.cluster.advance(by: .seconds(12)) }
 
     /// Makes a call, cuts the connection, and waits until the call has ended.
-    func await(_ name: String, _ body: (_ succeed: @escaping () -> Void, _ fail: @escaping (ErrorInfo) -> Void) -> Void)
-    {
-        let completion = self.failures.record(name)
+    ///
+    /// - Returns: the result; nil if the call has failed, which is recorded.
+    @discardableResult
+    func call<Value>(_ name: String, _ body: (@escaping (Result<Value, ErrorInfo>) -> Void) -> Void) -> Value? {
         if self.frames < 100 { self.cluster.cutConnection(of: self.user, afterFrames: self.frames) }
-        body({ completion(.success(())) }, { completion(.failure($0)) })
+        return self.result(of: name, body)
+    }
+
+    private func result<Value>(
+        of name: String, _ body: (@escaping (Result<Value, ErrorInfo>) -> Void) -> Void
+    ) -> Value? {
+        let completion = self.failures.record(name)
+        var value: Value?
+        body { result in
+            value = try? result.get()
+            completion(result.map { _ in })
+        }
         self.passTime()
-    }
-
-    func call(_ name: String, _ body: (@escaping CompletionClosure) -> Void) {
-        self.await(name) { succeed, fail in
-            body { result in
-                switch result {
-                case .success: succeed()
-                case .failure(let error): fail(error)
-                }
-            }
-        }
-    }
-
-    func query<Value>(_ name: String, _ body: (@escaping (Result<Value, ErrorInfo>) -> Void) -> Void) {
-        self.await(name) { succeed, fail in
-            body { result in
-                switch result {
-                case .success: succeed()
-                case .failure(let error): fail(error)
-                }
-            }
-        }
+        return value
     }
 
     /// Enters the live with a client whose connection is never cut.
@@ -275,18 +250,10 @@ private final class CutSession {
 
     private func enterWithStores(_ name: String) throws -> LivePlaza {
         let plaza = self.cluster.client(name)
-        plaza.loginStore.login(
-            sdkAppID: 1, userID: name, userSig: self.cluster.token(name),
-            completion: self.failures.record("\(name) logs in"))
-        self.passTime()
-        let entered = self.failures.record("\(name) enters")
-        plaza.liveListStore.joinLive(liveID: self.live) { result in
-            switch result {
-            case .success: entered(.success(()))
-            case .failure(let error): entered(.failure(error))
-            }
+        _ = self.result(of: "\(name) logs in") {
+            plaza.loginStore.login(sdkAppID: 1, userID: name, userSig: self.cluster.token(name), completion: $0)
         }
-        self.passTime()
+        _ = self.result(of: "\(name) enters") { plaza.liveListStore.joinLive(liveID: self.live, completion: $0) }
         return plaza
     }
 }

@@ -22,10 +22,22 @@ public final class DeviceStore: Sendable {
         var lastCalls: [Device: LastCall] = [:]
     }
 
-    /// A device that takes time to open.
-    private enum Device {
+    /// A device that takes time to open, and that the user's seat shows.
+    fileprivate enum Device: String {
         case camera
         case microphone
+
+        var status: WritableKeyPath<DeviceState, DeviceStatus> {
+            self == .camera ? \.cameraStatus : \.microphoneStatus
+        }
+
+        var lastError: WritableKeyPath<DeviceState, DeviceError> {
+            self == .camera ? \.cameraLastError : \.microphoneLastError
+        }
+
+        /// The code of a failed start; the codes for a missing permission, for a device that is in use and for a missing
+        /// device follow it downwards.
+        var firstErrorCode: Int { self == .camera ? -1100 : -1104 }
     }
 
     /// A call that opened or closed a device.
@@ -55,19 +67,19 @@ public final class DeviceStore: Sendable {
     ///   - completion: errors: −1100 (it does not start) to −1103 (there is none); `failed` if it was closed meanwhile;
     ///     `seatCameraLocked` or `cameraNeedsHost`, after which the camera is closed again.
     public func openLocalCamera(isFront: Bool, completion: CompletionClosure?) {
-        self.engine.start(completion, self.openCameraOperation(isFront: isFront))
+        self.engine.start(completion, self.openOperation(.camera, isFront: isFront))
     }
 
     /// Opens the camera, as the method with a completion.
     public func openLocalCamera(isFront: Bool) async throws(ErrorInfo) {
-        try await self.openCameraOperation(isFront: isFront)(self.engine)
+        try await self.openOperation(.camera, isFront: isFront)(self.engine)
     }
 
     /// Closes the camera.
     public func closeLocalCamera() {
         self.run { engine, _ in
-            self.closeCameraNow()
-            try? await engine.report(camera: false)
+            self.closeNow(.camera)
+            try? await engine.report(.camera, isOn: false)
         }
     }
 
@@ -76,17 +88,17 @@ public final class DeviceStore: Sendable {
     /// - Parameter completion: errors: −1104 (it does not start) to −1107 (there is none); `failed` if it was closed
     ///   meanwhile; `seatMicrophoneLocked` or `microphoneNeedsHost`, after which the microphone is closed again.
     public func openLocalMicrophone(completion: CompletionClosure?) {
-        self.engine.start(completion, self.openMicrophoneOperation)
+        self.engine.start(completion, self.openOperation(.microphone))
     }
 
     /// Opens the microphone, as the method with a completion.
-    public func openLocalMicrophone() async throws(ErrorInfo) { try await self.openMicrophoneOperation(self.engine) }
+    public func openLocalMicrophone() async throws(ErrorInfo) { try await self.openOperation(.microphone)(self.engine) }
 
     /// Closes the microphone.
     public func closeLocalMicrophone() {
         self.run { engine, _ in
-            self.closeMicrophoneNow()
-            try? await engine.report(microphone: false)
+            self.closeNow(.microphone)
+            try? await engine.report(.microphone, isOn: false)
         }
     }
 
@@ -183,46 +195,33 @@ extension DeviceStore {
         if state != self.state.value { self.state.value = state }
     }
 
-    private func openCameraOperation(isFront: Bool) -> StoreOperation<Void> {
+    /// Opens a device, and reports it to the seat; `isFront` is the camera's side.
+    private func openOperation(_ device: Device, isFront: Bool = true) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
             let media = self.mediaEngine
-            let call = self.beginCall(opens: true, .camera)
+            let call = self.beginCall(opens: true, device)
             let fault = await Self.waitForCompletion { completion in
-                media?.openCamera(isFront: isFront, completion: completion) ?? completion(.noError)
+                switch (media, device) {
+                case (let media?, .camera): media.openCamera(isFront: isFront, completion: completion)
+                case (let media?, .microphone): media.openMicrophone(completion: completion)
+                case (nil, _): completion(.noError)
+                }
             }
-            self.changeState { ($0.cameraLastError, $0.isFrontCamera) = (fault, isFront) }
-            if fault != .noError { throw Self.error(fault, of: "camera", firstCode: -1100) }
+            self.changeState { state in
+                state[keyPath: device.lastError] = fault
+                if device == .camera { state.isFrontCamera = isFront }
+            }
+            if fault != .noError { throw Self.error(fault, of: device) }
             do throws(ErrorInfo) {
-                try self.throwIfReplaced(call, .camera)
-                try await engine.report(camera: true)
-                try self.throwIfReplaced(call, .camera)
+                try self.throwIfReplaced(call, device)
+                try await engine.report(device, isOn: true)
+                try self.throwIfReplaced(call, device)
             } catch {
-                if self.mustClose(after: call, .camera) { self.closeCameraNow() }
+                if self.mustClose(after: call, device) { self.closeNow(device) }
                 throw error
             }
-            self.changeState { $0.cameraStatus = .on }
-        }
-    }
-
-    private var openMicrophoneOperation: StoreOperation<Void> {
-        return { engine async throws(ErrorInfo) in
-            let media = self.mediaEngine
-            let call = self.beginCall(opens: true, .microphone)
-            let fault = await Self.waitForCompletion { completion in
-                media?.openMicrophone(completion: completion) ?? completion(.noError)
-            }
-            self.changeState { $0.microphoneLastError = fault }
-            if fault != .noError { throw Self.error(fault, of: "microphone", firstCode: -1104) }
-            do throws(ErrorInfo) {
-                try self.throwIfReplaced(call, .microphone)
-                try await engine.report(microphone: true)
-                try self.throwIfReplaced(call, .microphone)
-            } catch {
-                if self.mustClose(after: call, .microphone) { self.closeMicrophoneNow() }
-                throw error
-            }
-            self.setMicrophoneMuted(false)
-            self.changeState { $0.microphoneStatus = .on }
+            if device == .microphone { self.setMicrophoneMuted(false) }
+            self.changeState { $0[keyPath: device.status] = .on }
         }
     }
 
@@ -237,9 +236,7 @@ extension DeviceStore {
     }
 
     /// Throws if a later call has opened or closed the device.
-    private func throwIfReplaced(
-        _ call: Int, _ device: Device
-    ) throws(ErrorInfo) {
+    private func throwIfReplaced(_ call: Int, _ device: Device) throws(ErrorInfo) {
         guard self.progress.withLock({ $0.lastCalls[device]?.number }) != call else { return }
         throw ErrorInfo(code: ReplyCode.failed.code, message: "the device was closed while it was being opened")
     }
@@ -251,10 +248,13 @@ extension DeviceStore {
         }
     }
 
-    private func closeCameraNow() {
-        self.beginCall(opens: false, .camera)
-        self.mediaEngine?.closeCamera()
-        self.changeState { $0.cameraStatus = .off }
+    private func closeNow(_ device: Device) {
+        self.beginCall(opens: false, device)
+        switch device {
+        case .camera: self.mediaEngine?.closeCamera()
+        case .microphone: self.mediaEngine?.closeMicrophone()
+        }
+        self.changeState { $0[keyPath: device.status] = .off }
     }
 
     private func stopScreenShareNow() {
@@ -263,10 +263,12 @@ extension DeviceStore {
         self.changeState { $0.screenStatus = .off }
     }
 
-    private func closeMicrophoneNow() {
-        self.beginCall(opens: false, .microphone)
-        self.mediaEngine?.closeMicrophone()
-        self.changeState { $0.microphoneStatus = .off }
+    /// Reports an open device to the seat, and closes it if the server refuses.
+    private func reportOrClose(_ device: Device) {
+        guard self.state.value[keyPath: device.status] == .on else { return }
+        self.run { engine, _ in
+            do throws(ErrorInfo) { try await engine.report(device, isOn: true) } catch { self.closeNow(device) }
+        }
     }
 
     /// Calls `open`, and waits until it calls the closure that it gets.
@@ -276,17 +278,13 @@ extension DeviceStore {
         await withCheckedContinuation { continuation in open { continuation.resume(returning: $0) } }
     }
 
-    /// The error of a device that cannot be opened.
-    ///
-    /// `firstCode` is the device's code for a failed start. The codes for a missing permission, for a device that is in
-    /// use and for a missing device follow it downwards.
-    private static func error(_ fault: DeviceError, of device: String, firstCode: Int) -> ErrorInfo {
+    private static func error(_ fault: DeviceError, of device: Device) -> ErrorInfo {
         let code =
             switch fault {
-            case .noError, .notSupportCapture, .unknownError: firstCode
-            case .noSystemPermission: firstCode - 1
-            case .occupiedError: firstCode - 2
-            case .noDeviceDetected: firstCode - 3
+            case .noError, .notSupportCapture, .unknownError: device.firstErrorCode
+            case .noSystemPermission: device.firstErrorCode - 1
+            case .occupiedError: device.firstErrorCode - 2
+            case .noDeviceDetected: device.firstErrorCode - 3
             }
         return ErrorInfo(code: code, message: "the \(device) cannot be opened: \(fault)")
     }
@@ -294,38 +292,29 @@ extension DeviceStore {
 
 extension DeviceStore: DeviceSink {
     func ownSeatChanged(to seat: OwnSeat?) {
-        let state = self.state.value
+        let isScreenShared = self.state.value.screenStatus == .on
         let change = self.progress.withLock { progress in
             // A device that is still being opened must not begin to capture either.
             let devices = OpenDevices(
                 camera: progress.lastCalls[.camera]?.opens ?? false,
-                microphone: progress.lastCalls[.microphone]?.opens ?? false, screen: state.screenStatus == .on,
+                microphone: progress.lastCalls[.microphone]?.opens ?? false, screen: isScreenShared,
                 isMuted: progress.isMuted)
             defer { progress.seat = seat }
             return SeatDeviceChange(from: progress.seat, to: seat, devices)
         }
-        if change.closesCamera { self.closeCameraNow() }
-        if change.closesMicrophone { self.closeMicrophoneNow() }
+        if change.closesCamera { self.closeNow(.camera) }
+        if change.closesMicrophone { self.closeNow(.microphone) }
         if change.closesScreen { self.stopScreenShareNow() }
-        if change.reportsCamera, state.cameraStatus == .on {
-            self.run { engine, _ in
-                do throws(ErrorInfo) { try await engine.report(camera: true) } catch { self.closeCameraNow() }
-            }
-        }
-        if change.reportsMicrophone, state.microphoneStatus == .on {
-            self.run { engine, _ in
-                do throws(ErrorInfo) { try await engine.report(microphone: true) } catch { self.closeMicrophoneNow() }
-            }
-        }
+        if change.reportsCamera { self.reportOrClose(.camera) }
+        if change.reportsMicrophone { self.reportOrClose(.microphone) }
     }
 
     func closeAll() {
         let opened = self.progress.withLock { progress in
             progress.seat = nil
-            return Set(progress.lastCalls.filter { $0.value.opens }.keys)
+            return [Device.camera, .microphone].filter { progress.lastCalls[$0]?.opens ?? false }
         }
-        if opened.contains(.camera) { self.closeCameraNow() }
-        if opened.contains(.microphone) { self.closeMicrophoneNow() }
+        for device in opened { self.closeNow(device) }
         self.stopScreenShareNow()
     }
 
@@ -340,15 +329,10 @@ extension DeviceStore: DeviceSink {
 
 extension PlazaEngine {
     /// Reports the state of a device to the seat, if the user sits on one.
-    fileprivate func report(camera: Bool? = nil, microphone: Bool? = nil) async throws(ErrorInfo) {
+    fileprivate func report(_ device: DeviceStore.Device, isOn: Bool) async throws(ErrorInfo) {
         let liveID = self.currentLiveID
-        let isSeated = self.states(of: liveID).seat.seatList.contains {
-            $0.userInfo.userID == self.selfID && $0.userInfo.liveID == liveID
-        }
-        if liveID.isEmpty || !isSeated { return }
-        let params: [String: JSONValue?] = [
-            "camera": camera.map { .bool($0) }, "microphone": microphone.map { .bool($0) },
-        ]
-        _ = try await self.perform(StoreCall("seat.device", params), in: liveID)
+        let seats = self.states(of: liveID).seat.seatList
+        if liveID.isEmpty || OwnSeat(of: self.selfID, in: seats, liveID: liveID) == nil { return }
+        _ = try await self.perform(StoreCall("seat.device", [device.rawValue: .bool(isOn)]), in: liveID)
     }
 }

@@ -185,10 +185,9 @@ extension PlazaEngine {
         guard let fold = self.liveSession?.fold, fold.states.live.info.liveOwner.userID != self.selfID,
             SeatTemplate.resolved(Int(clamping: fold.states.live.info.seatLayoutTemplateID)).kind == .video
         else { return }
-        let isSeated = fold.states.seat.seatList.contains { seat in
-            seat.userInfo.liveID == fold.liveID.text && seat.userInfo.userID == self.selfID
+        if OwnSeat(of: self.selfID, in: fold.states.seat.seatList, liveID: fold.liveID.text) != nil {
+            self.task { engine in _ = try? await engine.call("seat.leave", live: fold.liveID) }
         }
-        if isSeated { self.task { engine in _ = try? await engine.call("seat.leave", live: fold.liveID) } }
     }
 
     /// Shows the states of the live in its stores, and publishes events.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
+internal import MachineKit
 internal import PlazaModel
 internal import ProtocolClient
 
@@ -136,7 +137,7 @@ package struct EveningRunner: Sendable {
                 nextReading = ContinuousClock.now + .seconds(1)
                 await self.readStage()
             }
-            let time = elapsed.components.seconds * 1000 + elapsed.components.attoseconds / 1_000_000_000_000_000
+            let time = Milliseconds(elapsed).count
             for action in self.state.withLock({ $0.script.actions(until: time) }) { self.perform(action) }
             try? await Task.sleep(for: Self.step)
         }

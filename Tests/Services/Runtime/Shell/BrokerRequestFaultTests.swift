@@ -12,7 +12,7 @@ import Testing
 /// A kind of request in Kafka's protocol, and what is wrong with its responses.
 struct RequestFault: Sendable, CustomTestStringConvertible {
     /// The kinds that services send, by their API keys.
-    enum Kind: Int16, CaseIterable, Sendable {
+    enum Kind: Int16, Sendable {
         case produce = 0
         case fetch = 1
         case listOffsets = 2
@@ -31,7 +31,7 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
     }
 
     /// Error numbers of Kafka's protocol.
-    enum Code: Int32, CaseIterable, Sendable {
+    enum Code: Int32, Sendable {
         case notLeader = 6
         case requestTimedOut = 7
         case coordinatorLoading = 14
