@@ -49,7 +49,7 @@ struct DeviceClusterTests {
             let phone = person("alice", device: "phone", gateway: 0)
             try await phone.call("live.join", CallParams(live: live), live: live)
             let joined = try await host.waitForFeedItem("that alice joined") { content -> UserID? in
-                if case .audienceJoined(let user) = content { user.userID } else { nil }
+                if case .audienceJoined(let user, _) = content { user.userID } else { nil }
             }
             #expect(joined == "alice")
 

@@ -112,13 +112,14 @@ import Testing
         barrage.expectSound()
     }
 
-    /// Rules: R11.9.
+    /// Rules: R11.9, R3.31.
     @Test func `a changed summary is published at most every five seconds`() {
         var barrage = BarrageHarness()
         #expect(barrage.advance(60_000) == [])
         #expect(barrage.text(user("bob", 1)).wasSent)
         #expect(barrage.text(user("bob", 2)).wasSent)
         _ = barrage.send(.publish(content: .audienceJoined(user: UserInfo(userID: "carl"))))
+        _ = barrage.send(.publish(content: .audienceJoined(user: UserInfo(userID: "dora"), continuesVisit: true)))
         #expect(barrage.advance(999).contents == [])
         let first = LiveStatistics(totalViewers: 1, totalMessageCount: 2, liveDuration: 61_000)
         #expect(barrage.advance(1).contents == [.summary(statistics: first)])

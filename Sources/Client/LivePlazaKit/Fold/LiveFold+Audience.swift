@@ -44,7 +44,7 @@ extension LiveAudienceState {
         let owner = context.states.live.info.liveOwner.userID
         switch content {
         // The owner is never among the audience.
-        case .audienceJoined(let user) where user.userID.text != owner:
+        case .audienceJoined(let user, _) where user.userID.text != owner:
             let audience = LiveUserInfo(user)
             context.events.append(.audience(.onAudienceJoined(audience: audience)))
             if context.covering.contains(.audience) { return }

@@ -28,7 +28,8 @@ package import MachineKit
 package enum FeedContent: Hashable, Sendable, Codable {
     case text(sender: UserInfo, text: String, extensionInfo: [String: String]?)
     case custom(sender: UserInfo, businessID: String, data: String)
-    case audienceJoined(user: UserInfo)
+    /// If `continuesVisit`, the user was in the live less than a minute ago, and the visit is not counted again (R3.31).
+    case audienceJoined(user: UserInfo, continuesVisit: Bool? = nil)
     case audienceLeft(user: UserInfo)
     /// The live's current info.
     ///

@@ -16,6 +16,8 @@ package struct KafkaError: Error, Equatable, Sendable, CustomStringConvertible {
         case retriable
         /// The client is unusable: close it and create another client.
         case fatal
+        /// A write was not answered: its outcome is unknown, and the client is unusable.
+        case unanswered
         /// One broker, or all of them, cannot be reached; the client keeps reconnecting by itself.
         case brokerDown
         /// The topic or the partition does not exist.

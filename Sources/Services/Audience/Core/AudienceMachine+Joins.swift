@@ -43,8 +43,11 @@ extension AudienceMachine {
         // The first session of a user is published as a join, unless the user was in the live before its lease was lost.
         if isFirst, !(areLeasesUncertain && Self.wasInLive(caller, row, rows.fence(input.key))) {
             if caller.userID != row.owner {
-                row.totalViewers = row.totalViewers.saturatingAdd(1)
-                self.publish(.audienceJoined(user: caller.user), to: input.key, into: &effects)
+                let continuesVisit = row.recentLeaves?.contains(caller.userID, at: planned.moment.now) ?? false
+                if !continuesVisit { row.totalViewers = row.totalViewers.saturatingAdd(1) }
+                let content = FeedContent.audienceJoined(
+                    user: caller.user, continuesVisit: continuesVisit ? true : nil)
+                self.publish(content, to: input.key, into: &effects)
             }
             self.notifyOfJoin(caller.user, input.key, row, into: &effects)
             self.sendMemberEvent(input.key, .enter, [caller.user], at: planned.moment.now, into: &effects)

@@ -70,6 +70,9 @@ extension AudienceMachine {
             rows[.live(key)] = .live(row: row)
         } else {
             self.publish(.audienceLeft(user: removed?.user ?? UserInfo(userID: user)), to: key, into: &effects)
+            row.recentLeaves = row.recentLeaves ?? RecentLeaves()
+            row.recentLeaves?.userLeft(user, at: moment.now)
+            rows[.live(key)] = .live(row: row)
         }
         self.notifyOfLeave(user, key, row, into: &effects)
         self.sendMemberEvent(

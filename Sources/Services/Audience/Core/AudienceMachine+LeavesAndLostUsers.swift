@@ -59,7 +59,9 @@ extension AudienceMachine {
             // In a new epoch, users return by heartbeats although their leave was never published. So no join is
             // published either.
             if !row.isStale {
-                if user.userID != row.owner { self.publish(.audienceJoined(user: user), to: key, into: &effects) }
+                if user.userID != row.owner {
+                    self.publish(.audienceJoined(user: user, continuesVisit: true), to: key, into: &effects)
+                }
                 self.notifyOfJoin(user, key, row, into: &effects)
                 self.sendMemberEvent(key, .heartbeatRecover, [user], at: planned.moment.now, into: &effects)
             }
@@ -96,6 +98,9 @@ extension AudienceMachine {
                 rows[.live(key)] = .live(row: row)
             } else {
                 self.publish(.audienceLeft(user: user), to: key, into: &effects)
+                row.recentLeaves = row.recentLeaves ?? RecentLeaves()
+                row.recentLeaves?.userLeft(user.userID, at: moment.now)
+                rows[.live(key)] = .live(row: row)
             }
             self.notifyOfLeave(user.userID, key, row, into: &effects)
         }

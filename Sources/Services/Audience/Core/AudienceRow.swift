@@ -70,8 +70,10 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package var openingOffset: Int64
     /// The number of users in the live according to the leases, without the owner.
     package var count = 0
-    /// The number of joins so far, including repeated visits.
+    /// The number of visits so far, including repeated ones; see `RecentLeaves` for what is one visit.
     package var totalViewers = 0
+    /// The users who left within the last minute; nil if nobody has left, and in rows of earlier versions.
+    package var recentLeaves: RecentLeaves?
     /// The last published value of `count`.
     package var publishedCount = 0
     /// The last published value of `totalViewers`.
@@ -111,7 +113,7 @@ package struct LiveRow: Hashable, Sendable, Codable {
     private enum CodingKeys: String, CodingKey {
         case epoch, owner, admins, maxMembers
         case openingOffset = "openedAt"
-        case count, totalViewers
+        case count, totalViewers, recentLeaves
         case publishedCount = "toldCount"
         case publishedTotalViewers = "toldTotal"
         case publishedAt = "toldAt"

@@ -15,6 +15,7 @@ extension FeedRow {
             return
         }
         switch content {
+        case .audienceJoined(_, true?): break
         case .audienceJoined:
             // A join is counted even if its tip is dropped.
             self.statistics.totalViewers = self.statistics.totalViewers.saturatingAdd(1)

@@ -169,7 +169,7 @@ package struct EveningRunner: Sendable {
         case .event(.notice(let notice)):
             if let call = EveningCall(answering: notice.content, live: index, cast: self.cast) { member.post(call) }
         case .feed(let entries, _):
-            for case .audienceJoined(let user) in entries.map(\.content) {
+            for case .audienceJoined(let user, _) in entries.map(\.content) {
                 let welcome = self.state.withLock { $0.script.entered(user.userName, live: index) }
                 if let welcome { self.perform(welcome) }
             }

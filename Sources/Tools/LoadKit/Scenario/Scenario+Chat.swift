@@ -36,7 +36,7 @@ extension Scenario {
         try await self.join(self.frank, self.bobLive)
         for name in ["Carol", "Dave", "Erin"] {
             _ = try await self.alice.waitForFeedItem("the tip that \(name) joined") { content in
-                if case .audienceJoined(let user) = content, user.userName == name { true } else { nil }
+                if case .audienceJoined(let user, _) = content, user.userName == name { true } else { nil }
             }
         }
         _ = try await self.erin.waitForUpdate("a count of three") { update in

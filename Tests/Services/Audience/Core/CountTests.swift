@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import AudienceCore
 import MachineKit
 import PlazaModel
+import PlazaWire
 import Testing
+
+@testable import AudienceCore
 
 @Suite struct CountTests {
     /// Rules: R4.13.
@@ -36,9 +38,55 @@ import Testing
                 .leave(
                     caller: AudienceHarness.caller(AudienceHarness.alice, Int64(2 * visit + 1), ticket: harness.offset)),
                 .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
+            harness.now = harness.now + .seconds(60)
         }
         #expect(harness.rows.live(AudienceHarness.key)?.totalViewers == 3)
         #expect(harness.rows.live(AudienceHarness.key)?.count == 0)
+    }
+
+    /// Rules: R3.31.
+    @Test func `one user who enters and leaves again and again is counted once, whether it leaves or is kicked`() {
+        var harness = AudienceHarness()
+        for visit in 1...10 {
+            let effects = harness.send(
+                .join(caller: AudienceHarness.caller(AudienceHarness.alice, Int64(3 * visit))),
+                .changed([.joined(isFirst: true, count: 1)]))
+            let join = AudienceHarness.tip(
+                .audienceJoined(user: AudienceHarness.alice, continuesVisit: visit == 1 ? nil : true))
+            #expect(effects.contains(join))
+            if visit.isMultiple(of: 2) {
+                _ = harness.send(
+                    .kick(
+                        user: "alice", reason: .byAdmin,
+                        caller: AudienceHarness.caller(AudienceHarness.owner, Int64(3 * visit + 1))),
+                    .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
+            } else {
+                _ = harness.send(
+                    .leave(
+                        caller: AudienceHarness.caller(
+                            AudienceHarness.alice, Int64(3 * visit + 1), ticket: harness.offset)),
+                    .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
+            }
+            harness.now = harness.now + .seconds(59)
+        }
+        #expect(harness.rows.live(AudienceHarness.key)?.totalViewers == 1)
+    }
+
+    /// Rules: R3.31.
+    @Test func `the leaves that are remembered are bounded, and a visit of another user is counted`() {
+        var harness = AudienceHarness()
+        for index in 1...100 {
+            let user = UserInfo(userID: UserID("u\(index)"))
+            _ = harness.send(
+                .join(caller: AudienceHarness.caller(user, 1, session: "s\(index)")),
+                .changed([.joined(isFirst: true, count: 1)]))
+            _ = harness.send(
+                .leave(caller: AudienceHarness.caller(user, 2, ticket: harness.offset, session: "s\(index)")),
+                .changed([.left(user: user, isLast: true, count: 0)]))
+        }
+        let row = harness.rows.live(AudienceHarness.key)
+        #expect(row?.totalViewers == 100)
+        #expect(Wire.encode(row?.recentLeaves ?? RecentLeaves()).count < 700)
     }
 
     @Test func `the count of a new live is published before its first viewer joins`() {

@@ -140,7 +140,7 @@ final class PartitionHarness {
 
     static func joinedUsers(_ effects: [Effect]) -> [String] {
         effects.compactMap {
-            if case .barrage(let input) = $0, case .publish(.audienceJoined(let user)) = input.command {
+            if case .barrage(let input) = $0, case .publish(.audienceJoined(let user, _)) = input.command {
                 user.userID.text
             } else {
                 nil

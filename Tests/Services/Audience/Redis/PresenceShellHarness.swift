@@ -108,7 +108,7 @@ final class PresenceShellHarness {
                 let input = try? Wire.decode(BarrageInput.self, from: value), input.key == live
             else { return nil }
             switch input.command {
-            case .publish(.audienceJoined(let user)): return ("+\(user.userID.text)", record.timestamp)
+            case .publish(.audienceJoined(let user, _)): return ("+\(user.userID.text)", record.timestamp)
             case .publish(.audienceLeft(let user)): return ("-\(user.userID.text)", record.timestamp)
             default: return nil
             }

@@ -8,23 +8,11 @@ import Testing
 @testable import ServiceShell
 
 @Suite(.serialized) struct GroupSessionTimeoutTests {
-    /// Collects the lines of a log.
-    private final class Lines: Sendable {
-        private let lines = Locked<[String]>([])
-        var all: [String] { self.lines.withLock { $0 } }
-        var log: Log {
-            let sink: Log.Sink = { [lines] line in
-                lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
-            }
-            return Log(service: "test", level: .warning, sink: sink)
-        }
-    }
-
     private static let refusal = KafkaError(.sessionRefused, "", codeName: "INVALID_SESSION_TIMEOUT")
 
     @Test func `after a rejection the next timeout is the brokers' default minimum, and one warning names the setting`()
     {
-        let lines = Lines()
+        let lines = LogLines()
         let session = GroupSessionTimeout(first: .seconds(2))
         #expect(session.raiseIfRejected(Self.refusal, requested: .seconds(2), log: lines.log))
         #expect(session.timeout == .seconds(6))
@@ -36,7 +24,7 @@ import Testing
     }
 
     @Test func `the longest timeout is not raised, so its rejection is an error`() {
-        let lines = Lines()
+        let lines = LogLines()
         let session = GroupSessionTimeout(first: .seconds(2))
         var requested: [Duration] = [.seconds(2)]
         while requested.count < 20,
@@ -50,7 +38,7 @@ import Testing
     }
 
     @Test func `other errors do not raise the timeout`() {
-        let lines = Lines()
+        let lines = LogLines()
         let session = GroupSessionTimeout(first: .seconds(2))
         for kind in [KafkaError.Kind.timedOut, .brokerDown, .fenced, .other] {
             #expect(!session.raiseIfRejected(KafkaError(kind, ""), requested: .seconds(2), log: lines.log))
@@ -64,7 +52,7 @@ import Testing
         let harness = try ShellHarness(
             .full, on: TopicBroker(kafka, clientID: "shell-test"))
         let live = MachineShellTests.lives("stock", 1)[0]
-        let lines = Lines()
+        let lines = LogLines()
         let shell = harness.start("one", log: lines.log)
         try harness.say("x", in: live)
         try harness.flush()

@@ -206,6 +206,23 @@ final class RunningShell {
         self.metrics.gauge(MetricNames.Shell.partitions, help: "", labels: ["machine": "barrage"]).value
     }
 
+    /// Waits until the shell has ended by itself.
+    ///
+    /// - Returns: whether it ended in time.
+    func waitUntilEnded(timeout: Duration) -> Bool { self.thread.join(timeout: timeout) }
+
+    /// Waits until the shell reports that it makes no progress.
+    ///
+    /// - Returns: whether it did so in time.
+    func waitUntilNotLive(timeout: Milliseconds) -> Bool {
+        let deadline = MonotonicClock.now + timeout
+        while self.shell.isLive, MonotonicClock.now < deadline { _ = self.waitUntilEnded(timeout: .milliseconds(50)) }
+        return !self.shell.isLive
+    }
+
+    /// Whether the shell has ended.
+    var hasEnded: Bool { self.thread.join(timeout: .zero) }
+
     /// Stops the shell.
     ///
     /// - Returns: whether the shell's thread ended within 10 s.

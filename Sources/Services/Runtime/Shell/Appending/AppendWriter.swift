@@ -82,7 +82,7 @@ final class AppendWriter {
     /// Appends a batch and waits until it is durable.
     ///
     /// - Returns: the last offset that was written to each partition.
-    /// - Throws: `fatal` after any failure, because it is then unknown which records were written.
+    /// - Throws: `unanswered` after any failure, because it is then unknown which records were written.
     func append(_ batches: consuming [PartitionBatch]) throws(KafkaError) -> [Int32: Int64] {
         self.beganAt.withLock { $0 = MonotonicClock.now }
         defer { self.beganAt.withLock { $0 = nil } }
@@ -107,7 +107,7 @@ final class AppendWriter {
             return outcomes.lastOffsets
         } catch {
             throw KafkaError(
-                .fatal, "A batch may have been appended in part: \(error.description)", codeName: error.codeName,
+                .unanswered, "A batch may have been appended in part: \(error.description)", codeName: error.codeName,
                 isFatal: true)
         }
     }

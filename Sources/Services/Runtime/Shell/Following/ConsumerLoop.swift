@@ -96,7 +96,7 @@ package final class ConsumerLoop: Sendable {
         switch error.kind {
         case .retriable, .timedOut, .brokerDown, .unknownTopic:
             if isStarting { log.info(message, detail) } else { log.warning(message, detail) }
-        case .queueFull, .fenced, .abortRequired, .fatal, .messageTooLarge, .unsupported, .sessionRefused,
+        case .queueFull, .fenced, .abortRequired, .fatal, .unanswered, .messageTooLarge, .unsupported, .sessionRefused,
             .authenticationFailed, .tlsFailed, .accessDenied,
             .invalidConfiguration, .closed, .other:
             log.error(message, detail)

@@ -19,6 +19,8 @@ final class OwnedPartition {
     var position: Int64
     /// The offset that was last made durable; a rollback restores the processor's rows as of this offset.
     var committed: OffsetAndMetadata
+    /// The offset after the last record or transaction marker, when the consumer last reached the partition's end.
+    var reachedEnd: Int64 = 0
     /// The offset of the tick with which the partition was acquired.
     var generation: Int64
     /// Whether the processor's `acquired` was called.

@@ -11,12 +11,6 @@ package import Observability
 /// All work is done on the thread that calls `run()`, which returns after `stop()`. After an error that makes a Kafka
 /// client unusable, the shell begins a new `ShellSession`. An aborted transaction is retried within the session.
 package final class MachineShell: Sendable {
-    /// The bounds of the pause between two sessions, in milliseconds.
-    ///
-    /// The pause doubles with each session from `minPause` up to `maxPause`. A session of more than 10 s resets it.
-    private static let minPause: Int64 = 50
-    private static let maxPause: Int64 = 1000
-
     private let spec: MachineSpec
     private let settings: ShellSettings
     private let log: Log
@@ -46,24 +40,19 @@ package final class MachineShell: Sendable {
     /// Makes `run()` return after the current batch.
     package func stop() { self.status.stop() }
 
-    /// Runs sessions on the calling thread until `stop()` is called, or until three sessions within a minute made no
-    /// progress.
+    /// Runs sessions on the calling thread until `stop()` is called, or until three sessions within a minute were stuck
+    /// (`SessionRestarts`).
     package func run() {
-        var pauseMilliseconds: Int64 = Self.minPause
-        var stalledSessions = StalledSessions()
+        var restarts = SessionRestarts()
         while !self.status.isStopping {
             let began = MonotonicClock.now
             let sessionTimeout = self.settings.sessionTimeout.timeout
-            // An unanswered commit or append also ends a session that has made no progress.
-            var isStalled = false
             do {
+                defer { self.status.resetReadiness() }
                 let session = try ShellSession(
                     self.spec, self.settings, sessionTimeout: sessionTimeout, self.log, self.metrics, self.status)
                 self.status.setWaker(session.waker)
-                defer {
-                    isStalled = session.isStalled
-                    session.close()
-                }
+                defer { session.close() }
                 try session.run()
             } catch {
                 if self.settings.sessionTimeout.raiseIfRejected(error, requested: sessionTimeout, log: self.log) {
@@ -71,21 +60,17 @@ package final class MachineShell: Sendable {
                 }
                 self.log.warning(
                     "the machine begins anew", [.detail: .string("\(error)"), .reason: .string(self.spec.name)])
-                if isStalled, stalledSessions.sessionStalled(at: MonotonicClock.now) {
+                switch restarts.sessionFailed(
+                    error, wasStalled: self.status.isStalled, beganAt: began, at: MonotonicClock.now)
+                {
+                case .restart(after: let pause):
+                    if !self.status.isStopping { DedicatedThread.sleep(for: Duration(pause)) }
+                case .exit:
                     return self.log.error(
                         "three sessions in a minute made no progress", [.reason: .string(self.spec.name)])
                 }
             }
-            self.status.resetReadiness()
-            if MonotonicClock.now - began > .seconds(10) { pauseMilliseconds = Self.minPause }
-            self.pause(milliseconds: pauseMilliseconds)
-            pauseMilliseconds = min(pauseMilliseconds * 2, Self.maxPause)
         }
-    }
-
-    private func pause(milliseconds: Int64) {
-        guard !self.status.isStopping else { return }
-        DedicatedThread.sleep(for: .milliseconds(milliseconds))
     }
 }
 

@@ -51,7 +51,7 @@ extension ShellSession {
         }
         self.replyProducer.send(replies)
         self.spans?.batchCommitted()
-        self.reportProgress { $0.workDone() }
+        self.reportDurable(partitions)
         self.metrics.batchCommitted(
             records: records.count, written: output.items.count + output.rows.count, replies: replies.count,
             milliseconds: (MonotonicClock.now - began).count,
@@ -210,7 +210,7 @@ extension ShellSession {
             if error == .fenced { throw error }
         default: throw error
         }
-        self.pauseAfterFailure(error)
+        self.pauseAfterFailure(of: partitions, error)
         try self.rewind(partitions)
     }
 

@@ -17,6 +17,7 @@ extension ShellSession {
         switch event {
         case .assigned(let partitions):
             self.metrics.assigned.add()
+            self.reportProgress { $0.partitionsAssigned(partitions) }
             do {
                 try self.acquire(partitions)
             } catch {
@@ -24,6 +25,8 @@ extension ShellSession {
             }
         case .revoked(let partitions, let isLost):
             self.metrics.revoked.add()
+            // The session leaves its group after a failure, too; its work then still waits.
+            if self.failure == nil { self.reportProgress { $0.partitionsAssigned([]) } }
             if !isLost { self.checkpointBeforeLeaving(partitions) }
             let feedEnds = isLost ? [:] : self.feedEndsBeforeLeaving(partitions)
             for topicPartition in partitions {

@@ -81,7 +81,7 @@ extension ShellSession {
         }
         self.replyProducer.send(replies)
         self.spans?.batchCommitted()
-        self.reportProgress { $0.workDone() }
+        self.reportDurable([partition])
         return true
     }
 
@@ -107,7 +107,7 @@ extension ShellSession {
         var output = BatchOutput()
         output.items.append(BatchOutput.Item(record: letter.outgoing, inboxPartition: record.partition))
         try self.transact(&output, [partition], group)
-        self.reportProgress { $0.workDone() }
+        self.reportDurable([partition])
         if case .input = step, let reply = letter.reply(failure) {
             self.replyProducer.send([TopicRecord(reply).outgoing(partitions: self.settings.partitions)])
         }

@@ -125,11 +125,9 @@ final class ShellSession {
             self.leaseGuard.turnStarted(at: MonotonicClock.now)
             if outcome.hasRebalanced { self.hasJoined = true }
             self.status.reportTurn(isReady: self.hasJoined)
-            if records.isEmpty {
-                self.reportProgress { $0.nothingArrived(at: MonotonicClock.now) }
-            } else {
+            self.watchProgress(of: records, outcome)
+            if !records.isEmpty {
                 self.nextBatchAt = MonotonicClock.now + Self.minBatchInterval
-                self.reportProgress { $0.workArrived(at: MonotonicClock.now) }
                 try self.process(records)
             }
             self.writeTicks()
@@ -141,11 +139,40 @@ final class ShellSession {
     private func throwIfUnusable() throws {
         let fatalError = self.writer.fatalError ?? self.appender?.fatalError ?? self.replyProducer.fatalError
         if let fatalError { throw fatalError }
+        guard self.isStalled else { return }
+        self.forgetUnreadablePartitionsWithoutWork()
         if self.isStalled { throw SessionStalledError(cause: self.lastFailure) }
     }
 
-    /// Whether the session has work and makes no progress.
-    var isStalled: Bool { self.progress.isStalled(at: MonotonicClock.now) }
+    /// Whether a partition of the session has work and makes no progress.
+    private var isStalled: Bool { self.progress.isStalled(at: MonotonicClock.now) }
+
+    /// Records which partitions have work after a poll, and which have none.
+    private func watchProgress(of records: [IncomingRecord], _ outcome: PollOutcome) {
+        let now = MonotonicClock.now
+        let withWork = Set(records.lazy.map(\.topicPartition)).filter { self.owned[$0] != nil }
+        self.reportProgress { watch in
+            for partition in withWork { watch.workArrived(in: partition, at: now) }
+        }
+        for (partition, end) in outcome.reachedEnds where !withWork.contains(partition) {
+            self.owned[partition]?.reachedEnd = end
+            self.reportProgress { $0.workDone(in: partition) }
+        }
+        for (partition, error) in outcome.partitionErrors where self.owned[partition] != nil {
+            self.lastFailure = "\(error)"
+            self.reportProgress { $0.readFailed(in: partition, at: now) }
+        }
+    }
+
+    /// Stops the watch over partitions that cannot be read, but have nothing to read.
+    private func forgetUnreadablePartitionsWithoutWork() {
+        let unreadable = self.progress.unreadablePartitions
+        guard !unreadable.isEmpty, let ends = try? self.stateReader.ends(of: unreadable) else { return }
+        for partition in unreadable {
+            guard let owned = self.owned[partition], let end = ends[partition] else { continue }
+            if end <= max(owned.position, owned.reachedEnd) { self.reportProgress { $0.workDone(in: partition) } }
+        }
+    }
 
     /// Records progress or a failure of the session.
     func reportProgress(_ change: (inout ProgressWatch) -> Void) {
@@ -153,10 +180,19 @@ final class ShellSession {
         self.status.reportProgress(change)
     }
 
-    /// Records a failed batch and waits before it is processed again.
-    func pauseAfterFailure(_ error: any Error) {
+    /// Records that a batch of the partitions is durable.
+    func reportDurable(_ partitions: [OwnedPartition]) {
+        self.reportProgress { watch in
+            for partition in partitions { watch.workDone(in: partition.topicPartition) }
+        }
+    }
+
+    /// Records a failed batch of the partitions and waits before it is processed again.
+    func pauseAfterFailure(of partitions: [OwnedPartition], _ error: any Error) {
         self.lastFailure = "\(error)"
-        self.reportProgress { $0.workFailed() }
+        self.reportProgress { watch in
+            for partition in partitions { watch.workFailed(in: partition.topicPartition) }
+        }
         DedicatedThread.sleep(for: Duration(self.progress.retryPause))
     }
 
@@ -174,9 +210,9 @@ final class ShellSession {
                 try self.writer.prepare()
                 return try self.warmUp()
             } catch {
+                guard error.isRetriable || error.kind == .timedOut || error.kind == .brokerDown else { throw error }
                 self.status.reportTurn(isReady: false)
                 self.reportProgress { $0.brokerUnreachable() }
-                guard error.isRetriable || error.kind == .timedOut || error.kind == .brokerDown else { throw error }
             }
         }
     }
@@ -217,6 +253,9 @@ final class ShellSession {
         for partition in self.owned.values {
             guard let tickAt = partition.ticks.nextTick(due: partition.processor.nextDue), tickAt <= now else {
                 continue
+            }
+            if partition.ticks.isTickUnread {
+                self.reportProgress { $0.workArrived(in: partition.topicPartition, at: now) }
             }
             self.replyProducer.writeTick(self.spec.inbox, partition.topicPartition.partition)
             partition.ticks.tickWritten(at: now)

@@ -19,7 +19,7 @@ package struct TickScheduler: Sendable {
     private var lastObserved: (broker: Timestamp, local: MonotonicTime)?
     private var lastTickAt = MonotonicTime.distantPast
     /// Whether no record was read since the last tick was written.
-    private var isTickUnread = false
+    package private(set) var isTickUnread = false
 
     package init() {}
 

@@ -29,7 +29,8 @@ final class TransactionWriter: BatchWriter {
     private let timeout: Milliseconds
     /// The number of failed connections to brokers; librdkafka repeats a request whose connection failed.
     private let connectionErrors: Locked<Int>
-    /// Whether the last end may have been requested twice, so that the next transaction needs a new epoch.
+    /// Whether an end may have been requested twice since the current epoch began, so that the next transaction needs a
+    /// new epoch.
     private var needsNewEpoch = false
 
     init(
@@ -65,7 +66,7 @@ final class TransactionWriter: BatchWriter {
 
     /// Writes a batch.
     ///
-    /// - Throws: a fatal error when the commit or the abort was not answered. The outcome is then unknown. librdkafka
+    /// - Throws: `unanswered` when the commit or the abort was not answered. The outcome is then unknown. librdkafka
     ///   accepts only a repetition of the unanswered call, so only `prepare` of a new producer ends the transaction.
     ///   After any other error nothing of the batch was written, and the next batch may begin.
     func commit(_ batch: BatchOutput, group: GroupMetadata, consumer: KafkaConsumer) throws(KafkaError) {
@@ -108,22 +109,25 @@ final class TransactionWriter: BatchWriter {
     /// Ends the open transaction, and records whether the request may have been sent twice.
     ///
     /// - Parameter call: commits or aborts the transaction.
-    /// - Throws: a fatal error when the request was not answered.
+    /// - Throws: `unanswered` when the request was not answered.
     private func endTransaction(_ call: () throws(KafkaError) -> Void) throws(KafkaError) {
         let began = MonotonicClock.now
         let errorsBefore = self.connectionErrors.withLock { $0 }
+        // A commit that failed may have been requested twice as well, so the abort that follows must not reset the flag.
+        defer {
+            let hasConnectionError = self.connectionErrors.withLock { $0 } != errorsBefore
+            let repeatedAfter = hasConnectionError ? Self.repeatedAfterError : Self.repeatedAfter
+            if MonotonicClock.now - began >= repeatedAfter { self.needsNewEpoch = true }
+        }
         do {
             try self.retrying(call)
         } catch {
             let isUnanswered = !error.requiresAbort && (error.isRetriable || error.kind == .timedOut)
             guard isUnanswered else { throw error }
             throw KafkaError(
-                .fatal, "A transaction's end was not answered: \(error.description)", codeName: error.codeName,
+                .unanswered, "A transaction's end was not answered: \(error.description)", codeName: error.codeName,
                 isFatal: true)
         }
-        let hasConnectionError = self.connectionErrors.withLock { $0 } != errorsBefore
-        let repeatedAfter = hasConnectionError ? Self.repeatedAfterError : Self.repeatedAfter
-        self.needsNewEpoch = MonotonicClock.now - began >= repeatedAfter
     }
 
     /// Replaces the producer by a producer with the next epoch; the broker then rejects delayed requests of the old producer.

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+
+/// The users who left a live within the last minute.
+///
+/// A user who comes back within a minute continues the visit (R3.31). One user can therefore not raise the number of
+/// visits by entering and leaving again and again. If more than 32 users leave within a minute, the oldest entries are
+/// dropped; in such a live one user's entries do not matter.
+package struct RecentLeaves: Hashable, Sendable, Codable {
+    static let span = Milliseconds.seconds(60)
+    static let maxEntries = 32
+
+    /// One number for each user, oldest leave first: 31 bits of the user's hash, then 32 bits with the second of the leave.
+    private var entries: [Int64] = []
+
+    init() {}
+
+    package init(from decoder: any Decoder) throws {
+        self.entries = Array(try decoder.singleValueContainer().decode([Int64].self).suffix(Self.maxEntries))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(self.entries)
+    }
+
+    /// Records that `user` left, and drops the entries that no longer matter.
+    mutating func userLeft(_ user: UserID, at now: Timestamp) {
+        self.entries.removeAll { !Self.isRecent($0, at: now) || $0 >> 32 == Self.hash(of: user) }
+        if self.entries.count >= Self.maxEntries { self.entries.removeFirst() }
+        self.entries.append(Self.hash(of: user) << 32 | Self.second(of: now))
+    }
+
+    /// Whether `user` left within the last minute.
+    func contains(_ user: UserID, at now: Timestamp) -> Bool {
+        let hash = Self.hash(of: user)
+        return self.entries.contains { $0 >> 32 == hash && Self.isRecent($0, at: now) }
+    }
+
+    private static func isRecent(_ entry: Int64, at now: Timestamp) -> Bool {
+        self.second(of: now) - (entry & 0xffff_ffff) < self.span.count / 1000
+    }
+
+    private static func second(of time: Timestamp) -> Int64 { (time.milliseconds / 1000) & 0xffff_ffff }
+
+    private static func hash(of user: UserID) -> Int64 { Int64(StableHash.of(user.text) >> 33) }
+}

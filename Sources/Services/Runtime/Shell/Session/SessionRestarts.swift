@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import KafkaClient
+internal import MachineKit
+
+/// Decides what a shell does after one of its sessions has failed.
+struct SessionRestarts {
+    enum Decision: Equatable {
+        /// Begin the next session after a pause.
+        case restart(after: Milliseconds)
+        /// End the process, so that its supervisor starts a new one.
+        case exit
+    }
+
+    /// The bounds of the pause between two sessions.
+    ///
+    /// The pause doubles with each session from `minPause` up to `maxPause`.
+    private static let minPause = Milliseconds(50)
+    private static let maxPause = Milliseconds(1000)
+    /// The duration of a session that resets the pause.
+    private static let resetDuration = Milliseconds.seconds(10)
+    /// The number of stuck sessions within `stuckSpan` after which the process ends.
+    private static let maxStuckSessions = 3
+    private static let stuckSpan = Milliseconds.seconds(60)
+
+    private var pause = Self.minPause
+    private var stuckAt: [MonotonicTime] = []
+
+    /// Decides what follows a session that failed.
+    ///
+    /// A session was stuck if its work did not progress for 10 s, or if a write to Kafka was not answered. A new client
+    /// continues after most faults; a process that needs a new client again and again is replaced.
+    ///
+    /// - Parameters:
+    ///   - error: the error that ended the session.
+    ///   - wasStalled: whether a partition of the session had work and made no progress for 10 s.
+    ///   - beganAt: when the session began.
+    ///   - now: when the session ended.
+    /// - Returns: whether to begin the next session.
+    mutating func sessionFailed(
+        _ error: any Error, wasStalled: Bool, beganAt: MonotonicTime, at now: MonotonicTime
+    ) -> Decision {
+        if wasStalled || (error as? KafkaError)?.kind == .unanswered {
+            self.stuckAt.removeAll { now - $0 >= Self.stuckSpan }
+            self.stuckAt.append(now)
+            if self.stuckAt.count >= Self.maxStuckSessions { return .exit }
+        }
+        if now - beganAt > Self.resetDuration { self.pause = Self.minPause }
+        defer { self.pause = min(Milliseconds(self.pause.count * 2), Self.maxPause) }
+        return .restart(after: self.pause)
+    }
+}
+
+/// Ends a session whose batches do not become durable, although none of its calls failed permanently.
+struct SessionStalledError: Error, CustomStringConvertible {
+    /// The error of the last batch that failed; nil if none failed.
+    var cause: String?
+
+    var description: String {
+        "No progress for \(ProgressWatch.limit.count / 1000) s; the last error: \(self.cause ?? "none")."
+    }
+}

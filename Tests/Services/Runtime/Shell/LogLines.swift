@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import Observability
+
+/// Collects the lines of a log, from level warning on.
+final class LogLines: Sendable {
+    private let lines = ConditionVariable<[String]>([])
+
+    var all: [String] { self.lines.update { $0 } }
+
+    var log: Log {
+        let sink: Log.Sink = { [lines] line in
+            let text = String(decoding: line, as: UTF8.self)
+            lines.update { $0.append(text) }
+        }
+        return Log(service: "test", level: .warning, sink: sink)
+    }
+
+    /// Waits until a line contains `text`.
+    ///
+    /// - Returns: whether such a line came in time.
+    func waitUntilContains(_ text: String, timeout: Duration) -> Bool {
+        self.lines.wait(timeout: timeout) { lines in
+            lines.contains { $0.contains(text) } ? true : nil
+        } ?? false
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import Observability
+import ServiceShell
+import Testing
+
+@Suite struct OpsRoutesTests {
+    /// The status and the text with which a service of this health answers.
+    private func answer(_ path: String, _ health: ServiceHealth) throws -> (status: Int, text: String) {
+        let routes = OpsRoutes(metrics: MetricsRegistry()) { health }
+        let response = routes.respond(to: try #require(HTTPRequest(method: .get, path: path)))
+        return (response.status, String(decoding: response.body, as: UTF8.self))
+    }
+
+    @Test func `a service whose parts all work is ready and alive`() throws {
+        #expect(try self.answer("/readyz", ServiceHealth()) == (200, "ready\n"))
+        #expect(try self.answer("/livez", ServiceHealth()) == (200, "alive\n"))
+    }
+
+    @Test func `a service that waits or hangs answers 503 and names each part`() throws {
+        let waiting = ServiceHealth(unready: ["directory", "barrage"])
+        #expect(try self.answer("/readyz", waiting) == (503, "waits for: directory, barrage\n"))
+        #expect(try self.answer("/livez", waiting) == (200, "alive\n"))
+        let hanging = ServiceHealth(hung: ["audience"])
+        #expect(try self.answer("/readyz", hanging) == (503, "makes no progress: audience\n"))
+        #expect(try self.answer("/livez", hanging) == (503, "hangs: audience\n"))
+    }
+
+    @Test func `a degraded service stays ready, and says what is degraded`() throws {
+        var health = ServiceHealth(degraded: ["presence without Redis"])
+        #expect(try self.answer("/readyz", health) == (200, "ready; degraded: presence without Redis\n"))
+        #expect(try self.answer("/livez", health) == (200, "alive\n"))
+        health.unready = ["audience"]
+        let text = "waits for: audience; degraded: presence without Redis\n"
+        #expect(try self.answer("/readyz", health) == (503, text))
+    }
+
+    @Test func `other requests get no health`() throws {
+        #expect(try self.answer("/", ServiceHealth()).status == 404)
+        let post = try #require(HTTPRequest(method: .post, path: "/readyz"))
+        #expect(OpsRoutes(metrics: MetricsRegistry()) { ServiceHealth() }.respond(to: post).status == 405)
+    }
+}

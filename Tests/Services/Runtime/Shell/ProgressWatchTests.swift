@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import KafkaClient
+import MachineKit
+import Testing
+
+@testable import ServiceShell
+
+@Suite struct ProgressWatchTests {
+    private static let partition = TopicPartition("inbox", 1)
+    private static let otherPartition = TopicPartition("inbox", 2)
+
+    private static func at(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: seconds * 1000) }
+
+    @Test func `work without progress for ten seconds is a stall, and progress ends it`() {
+        var watch = ProgressWatch()
+        watch.workArrived(in: Self.partition, at: Self.at(100))
+        watch.workFailed(in: Self.partition)
+        watch.workArrived(in: Self.partition, at: Self.at(105))
+        #expect(!watch.isStalled(at: Self.at(109)))
+        #expect(watch.isStalled(at: Self.at(110)))
+        watch.workDone(in: Self.partition)
+        #expect(!watch.isStalled(at: Self.at(200)))
+    }
+
+    @Test func `the progress of one partition does not hide the stall of another`() {
+        var watch = ProgressWatch()
+        watch.workArrived(in: Self.partition, at: Self.at(100))
+        for second: Int64 in 100..<110 {
+            watch.workArrived(in: Self.otherPartition, at: Self.at(second))
+            watch.workDone(in: Self.otherPartition)
+        }
+        #expect(watch.isStalled(at: Self.at(110)))
+    }
+
+    @Test func `work that another member of the group owns is no stall`() {
+        var watch = ProgressWatch()
+        watch.workArrived(in: Self.partition, at: Self.at(100))
+        watch.workArrived(in: Self.otherPartition, at: Self.at(105))
+        watch.partitionsAssigned([Self.otherPartition])
+        #expect(!watch.isStalled(at: Self.at(114)))
+        #expect(watch.isStalled(at: Self.at(115)))
+        watch.partitionsAssigned([])
+        #expect(!watch.isStalled(at: Self.at(1000)))
+    }
+
+    @Test func `a partition that cannot be read for ten seconds is a stall, until its end is reached`() {
+        var watch = ProgressWatch()
+        watch.readFailed(in: Self.partition, at: Self.at(100))
+        watch.readFailed(in: Self.partition, at: Self.at(109))
+        #expect(watch.isStalled(at: Self.at(110)))
+        #expect(watch.unreadablePartitions == [Self.partition])
+        watch.workDone(in: Self.partition)
+        #expect(!watch.isStalled(at: Self.at(110)))
+        watch.readFailed(in: Self.partition, at: Self.at(200))
+        watch.workArrived(in: Self.partition, at: Self.at(201))
+        #expect(watch.unreadablePartitions.isEmpty, "records were polled, so there is work")
+        #expect(watch.isStalled(at: Self.at(210)))
+    }
+
+    @Test func `work that waits for an absent broker is no stall, until work comes again`() {
+        var watch = ProgressWatch()
+        watch.workArrived(in: Self.partition, at: Self.at(100))
+        watch.brokerUnreachable()
+        #expect(!watch.isStalled(at: Self.at(200)))
+        watch.workArrived(in: Self.partition, at: Self.at(300))
+        #expect(watch.isStalled(at: Self.at(310)))
+    }
+
+    @Test func `no retry is without a pause, and none is longer than a second`() {
+        var watch = ProgressWatch()
+        watch.workArrived(in: Self.partition, at: Self.at(100))
+        #expect(watch.retryPause == Milliseconds(50))
+        var pauses: [Int64] = []
+        for _ in 0..<100 {
+            watch.workFailed(in: Self.partition)
+            pauses.append(watch.retryPause.count)
+        }
+        #expect(Array(pauses.prefix(6)) == [50, 100, 200, 400, 800, 1000])
+        #expect(pauses.max() == 1000)
+    }
+
+    @Test func `the waiting time is that of the oldest work that is not durable`() {
+        var watch = ProgressWatch()
+        func waitingTime(_ seconds: Int64) -> Milliseconds { watch.waitingTime(at: Self.at(seconds)) }
+        #expect(waitingTime(1) == Milliseconds(0))
+        watch.workArrived(in: Self.partition, at: Self.at(1))
+        watch.workArrived(in: Self.otherPartition, at: Self.at(3))
+        watch.workArrived(in: Self.partition, at: Self.at(4))
+        #expect(waitingTime(5) == .seconds(4))
+        watch.workDone(in: Self.partition)
+        #expect(waitingTime(6) == .seconds(3))
+    }
+}
+
+@Suite struct SessionRestartsTests {
+    private static let unanswered = KafkaError(.unanswered, "", isFatal: true)
+    private static let fenced = KafkaError(.fenced, "")
+
+    private static func at(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: seconds * 1000) }
+
+    /// What follows sessions that end at the given seconds, one second after their beginning.
+    private static func decisions(
+        _ error: any Error, wasStalled: Bool = false, endingAt seconds: [Int64]
+    ) -> [SessionRestarts.Decision] {
+        var restarts = SessionRestarts()
+        return seconds.map {
+            restarts.sessionFailed(error, wasStalled: wasStalled, beganAt: Self.at($0 - 1), at: Self.at($0))
+        }
+    }
+
+    @Test func `the third stuck session within a minute ends the process`() {
+        let seconds: [Int64] = [0, 20, 70, 79]
+        let mustExit = [false, false, false, true]
+        let stalled = Self.decisions(SessionStalledError(), wasStalled: true, endingAt: seconds)
+        #expect(stalled.map { $0 == .exit } == mustExit)
+        #expect(Self.decisions(Self.unanswered, endingAt: seconds).map { $0 == .exit } == mustExit)
+        // A session that stalls may end by another error.
+        #expect(Self.decisions(Self.fenced, wasStalled: true, endingAt: seconds).map { $0 == .exit } == mustExit)
+    }
+
+    @Test func `sessions that lose their partitions to another owner never end the process`() {
+        let decisions = Self.decisions(Self.fenced, endingAt: Array(0..<100))
+        #expect(!decisions.contains(.exit))
+    }
+
+    @Test func `the pause doubles up to a second, and a long session resets it`() {
+        var restarts = SessionRestarts()
+        func pause(beganAt: Int64, endedAt: Int64) -> Int64 {
+            let decision = restarts.sessionFailed(
+                Self.fenced, wasStalled: false, beganAt: Self.at(beganAt), at: Self.at(endedAt))
+            guard case .restart(after: let pause) = decision else { return -1 }
+            return pause.count
+        }
+        let pauses = (0..<7).map { pause(beganAt: $0, endedAt: $0 + 1) }
+        #expect(pauses == [50, 100, 200, 400, 800, 1000, 1000])
+        #expect(pause(beganAt: 100, endedAt: 111) == 50)
+    }
+}
