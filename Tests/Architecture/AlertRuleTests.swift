@@ -43,7 +43,7 @@ import Testing
         return found
     }
 
-    /// Every text in quotes of the sources that has the form of a metric's name.
+    /// Each quoted text of the sources that has the form of a metric's name.
     private static let exported: Set<String> = {
         var found: Set<String> = []
         for file in SourceTree.sources {
@@ -65,7 +65,7 @@ import Testing
         #expect(rules.count >= 9)
         for rule in rules {
             let names = Self.metrics(in: rule)
-            // `up` is Prometheus's own.
+            // Prometheus itself makes the metric `up`.
             #expect(!names.isEmpty || rule.hasPrefix("up{"), "\(rule)")
             for name in names { #expect(Self.exported.contains(name), "\(name) is exported by nobody: \(rule)") }
         }

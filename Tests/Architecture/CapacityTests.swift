@@ -44,7 +44,7 @@ import Testing
         #expect(Self.value(of: "no number") == nil)
     }
 
-    @Test func `each sum of the capacity plan is right to three digits`() throws {
+    @Test func `each calculation of the capacity plan is right to within one percent`() throws {
         let calculations = Self.calculations(in: try Repository.text("docs/CAPACITY.md"))
         #expect(calculations.count >= 25)
         for line in calculations {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `each figure that the capacity plan begins with stands in the measurements`() throws {
+    @Test func `each figure in the table of the capacity plan is quoted from the measurements`() throws {
         let page = try Repository.text("docs/CAPACITY.md")
         let measurements = try Repository.text("docs/PERFORMANCE.md")
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("| ") && $0.hasSuffix("` |") }

@@ -6,7 +6,7 @@ import Testing
 /// Citations such as "PROTOCOL.md, section 4.1" and links between pages refer to sections and files that exist.
 @Suite struct CitationTests {
     /// The numbers of each numbered page's sections.
-    private static func numbers() throws -> [String: Set<String>] {
+    private static func sectionNumbers() throws -> [String: Set<String>] {
         var numbers: [String: Set<String>] = [:]
         for name in DocumentPage.names { numbers[name] = Set(try DocumentPage(name).sections.map(\.number)) }
         return numbers
@@ -19,12 +19,12 @@ import Testing
             return []
         }
         let name = "(\(names.joined(separator: "|")))(?:\\.md`?)?,? (?:section )?"
-        let cited = try Regex("(?:\(name)|section )([0-9]+(?:\\.[0-9]+)?)")
-        return line.matches(of: cited).compactMap { match in
+        let citation = try Regex("(?:\(name)|section )([0-9]+(?:\\.[0-9]+)?)")
+        return line.matches(of: citation).compactMap { match in
             guard let section = match.output[2].substring,
-                let cited = match.output[1].substring.map(String.init) ?? page
+                let citedPage = match.output[1].substring.map(String.init) ?? page
             else { return nil }
-            return (cited, String(section))
+            return (citedPage, String(section))
         }
     }
 
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func `every section that a source or a test cites exists`() throws {
-        let numbers = try Self.numbers()
+        let numbers = try Self.sectionNumbers()
         var count = 0
         for file in SourceTree.sources + SourceTree.tests where !file.path.hasSuffix("/CitationTests.swift") {
             for (index, line) in file.lines.enumerated() {
@@ -60,12 +60,12 @@ import Testing
     }
 
     @Test func `every section that a page cites exists`() throws {
-        let numbers = try Self.numbers()
+        let numbers = try Self.sectionNumbers()
         for (path, lines) in try Self.pages() {
             let name = path.split(separator: "/").last.map { String($0.dropLast(3)) } ?? ""
             for (index, line) in lines.enumerated() {
-                let own = DocumentPage.names.contains(name) ? name : nil
-                for (page, section) in try Self.citations(in: line, on: own) {
+                let numberedPage = DocumentPage.names.contains(name) ? name : nil
+                for (page, section) in try Self.citations(in: line, on: numberedPage) {
                     #expect(numbers[page]?.contains(section) == true, "\(path):\(index + 1): \(page) \(section)")
                 }
             }

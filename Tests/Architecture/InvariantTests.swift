@@ -2,9 +2,10 @@
 import Repository
 import Testing
 
+/// Each invariant of `docs/RULES.md` has a test, and no test cites another invariant.
 @Suite struct InvariantTests {
     /// The tests whose name cites an invariant, such as `I9 …`.
-    private static let citing: [Int: [String]] = {
+    private static let testsByInvariant: [Int: [String]] = {
         var found: [Int: [String]] = [:]
         for file in SourceTree.tests {
             for (_, text) in file.code where text.contains("func `") {
@@ -19,10 +20,10 @@ import Testing
     }()
 
     @Test(arguments: 1...17) func `every invariant is cited by at least one test`(number: Int) {
-        #expect(!Self.citing[number, default: []].isEmpty, "I\(number) has no test")
+        #expect(!Self.testsByInvariant[number, default: []].isEmpty, "I\(number) has no test")
     }
 
     @Test func `no test cites an invariant that does not exist`() {
-        #expect(Self.citing.keys.allSatisfy { (1...17).contains($0) })
+        #expect(Self.testsByInvariant.keys.allSatisfy { (1...17).contains($0) })
     }
 }

@@ -2,8 +2,9 @@
 import Repository
 import Testing
 
+/// Rules for the sources: what may be imported where, and which calls may not be used.
 @Suite struct LayoutTests {
-    @Test func `the sources are found`() {
+    @Test func `the sources are found, with their imports and targets`() {
         #expect(SourceTree.sources.count > 100)
         #expect(SourceTree.tests.count > 20)
         #expect(SourceTree.sources.contains { $0.path == "Sources/Model/MachineKit/Journal.swift" })
@@ -59,7 +60,7 @@ import Testing
     @Test func `unchecked concurrency and unsafe code appear only in the folders that allow them`() {
         // Combine's interface: its subjects and its schedulers' closures cross threads without being checked.
         let combine = ["Subjects/", "Internals/LockedValue.swift"].map { "Sources/Client/LivePlazaCombine/\($0)" }
-        // Stores hold subjects, which Combine does not mark, and closures of apps, which are not sendable.
+        // Stores hold subjects, which Combine does not mark as sendable, and closures of apps, which are not sendable.
         let stores = ["Publishing/", "Stores/"].map { "Sources/Client/LivePlazaKit/\($0)" }
         let folders = Self.fences.values.flatMap { $0 } + combine + stores
         for file in SourceTree.sources where !folders.contains(where: { file.path.hasPrefix($0) }) {
@@ -70,9 +71,9 @@ import Testing
         }
     }
 
-    @Test func `only one target starts child processes, because that of Foundation may crash`() {
-        let own = "Tests/Architecture/LayoutTests.swift"
-        for file in SourceTree.sources + SourceTree.tests where file.target != "ChildProcess" && file.path != own {
+    @Test func `only one target starts child processes, because the Process class of Foundation may crash`() {
+        let thisFile = "Tests/Architecture/LayoutTests.swift"
+        for file in SourceTree.sources + SourceTree.tests where file.target != "ChildProcess" && file.path != thisFile {
             for (number, text) in file.code {
                 for word in [" Process(", "posix_spawn", "popen("] {
                     #expect(!text.contains(word), "\(file.path):\(number)")
@@ -100,25 +101,27 @@ import Testing
     }
 
     @Test func `no thread sleeps, and no core uses a clock or randomness`() {
-        let threads = ["Thread.sleep", "usleep(", "nanosleep("]
-        let hidden = ["Clock", ".now()", "SystemRandomNumberGenerator", "Date("]
+        let sleepCalls = ["Thread.sleep", "usleep(", "nanosleep("]
+        let clocksAndRandomness = ["Clock", ".now()", "SystemRandomNumberGenerator", "Date("]
         for file in SourceTree.sources {
             let isCore = file.target.hasSuffix("Core") || ["MachineKit", "PlazaModel"].contains(file.target)
             for (number, text) in file.code {
                 // The open loop of a benchmark has its own timing.
                 if file.target != "Bench" {
                     // `DedicatedThread.sleep` waits for a condition variable.
-                    let others = text.replacing("DedicatedThread.sleep(", with: "")
-                    for word in threads { #expect(!others.contains(word), "\(file.path):\(number)") }
+                    let otherCode = text.replacing("DedicatedThread.sleep(", with: "")
+                    for word in sleepCalls { #expect(!otherCode.contains(word), "\(file.path):\(number)") }
                 }
-                if isCore { for word in hidden { #expect(!text.contains(word), "\(file.path):\(number)") } }
+                if isCore {
+                    for word in clocksAndRandomness { #expect(!text.contains(word), "\(file.path):\(number)") }
+                }
             }
         }
     }
 
     @Test func `threads wait for a condition variable, not for a semaphore`() {
-        let own = "Tests/Architecture/LayoutTests.swift"
-        for file in SourceTree.sources + SourceTree.tests where file.path != own {
+        let thisFile = "Tests/Architecture/LayoutTests.swift"
+        for file in SourceTree.sources + SourceTree.tests where file.path != thisFile {
             for (number, text) in file.code {
                 for word in ["DispatchSemaphore", "sem_wait("] {
                     #expect(!text.contains(word), "\(file.path):\(number) — use ConditionVariable or WakeSignal")
@@ -127,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `tests are sentences`() {
+    @Test func `the name of each test is a sentence`() {
         for file in SourceTree.tests {
             for (number, text) in file.code {
                 let isNamed = text.drop { $0 == " " }.hasPrefix("@Test") && text.contains(" func ")

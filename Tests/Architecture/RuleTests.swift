@@ -59,11 +59,11 @@ import Testing
         }
     }
 
-    private static let own = "Tests/Architecture/RuleTests.swift"
+    private static let thisFile = "Tests/Architecture/RuleTests.swift"
 
     /// The lists of rules above tests: the location of each, the rules that it cites, and the line after it.
     private static let lists: [(location: String, cited: [String], next: String)] = SourceTree.tests.filter {
-        $0.path != Self.own
+        $0.path != Self.thisFile
     }.flatMap { file in
         file.lines.indices.filter { file.lines[$0].contains("/// Rules: ") }.map { start in
             let more = file.lines[(start + 1)...].prefix { $0.drop { $0 == " " }.hasPrefix("/// R") }
@@ -92,7 +92,7 @@ import Testing
 
     @Test func `each cited rule exists`() throws {
         let numbers = Set(try Self.rules().map(\.number))
-        let files = (SourceTree.sources + SourceTree.tests).filter { $0.path != Self.own }
+        let files = (SourceTree.sources + SourceTree.tests).filter { $0.path != Self.thisFile }
             .map { ($0.path, $0.lines.joined(separator: "\n")) }
         for (path, text) in try files + Self.documents() {
             for number in Self.citations(in: text) {
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test func `nothing cites a document outside the repository`() throws {
-        let files = (SourceTree.sources + SourceTree.tests).filter { $0.path != Self.own }
+        let files = (SourceTree.sources + SourceTree.tests).filter { $0.path != Self.thisFile }
             .map { ($0.path, $0.lines.joined(separator: "\n")) }
         for (path, text) in try files + Self.documents() {
             for words in ["(reference 1", "(reference 2", "reference, section", "COVERAGE.md"] {

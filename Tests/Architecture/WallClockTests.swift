@@ -7,23 +7,23 @@ import Testing
 /// Machines use the broker's time, and everything that waits uses the monotonic clock. This list names each file that reads
 /// the time of day, with the reason. A new such file fails the test until the list contains its reason.
 @Suite struct WallClockTests {
-    /// The reasons by the paths of the files.
+    /// Why each file, by its path, may read the time of day.
     private static let reasons: [String: String] = [
-        "Sources/Platform/Observability/WallClock.swift": "reads it",
+        "Sources/Platform/Observability/WallClock.swift": "reads the time of day for the other files of this list",
         "Sources/Platform/Observability/ProcessMetrics.swift": "exports when the process began",
         "Sources/Platform/Observability/Tracer.swift": "the times of spans, for people",
         "Sources/Platform/Observability/Log.swift": "the time of a line, for people",
         "Sources/Services/Gateway/HTTP/PagesAPI.swift": "the expiry of a token for trying out that the gateway signs",
         "Sources/Services/Gateway/Shard/ShardSessions.swift":
             "the time that a sign-in notice shows; the offsets of notices decide which sign-in is later",
-        "Sources/Services/Gateway/Calls/ShardWebhooks.swift": "the time that a question to a backend shows",
+        "Sources/Services/Gateway/Calls/ShardWebhooks.swift": "the time that a webhook request shows",
         "Sources/Services/Gateway/Calls/AppKeyAuthenticator.swift":
             "a token's expiry is a time of day that the app's server chose, so nothing else can be compared with it",
         "Sources/Services/Gateway/Calls/ShardLogin.swift":
-            "the same expiry, once at login as a span; from then on the monotonic clock counts",
+            "a token's expiry: at login it becomes a span, which the monotonic clock then counts",
         "Sources/Services/Gateway/Startup/Gateway+Reads.swift":
-            "the time that clients set their clocks by; what ends at a time is ended by a machine, by the broker's time",
-        "Sources/Services/Gateway/Delivery/RecentOffset.swift":
+            "the time by which clients set their clocks; the machines end battles and requests by the broker's time",
+        "Sources/Services/Gateway/Delivery/RecentOffsetFinder.swift":
             "where a reader begins: a wrong clock makes the cache begin earlier or later, and what it lacks is replayed "
             + "by offset; the in-memory broker runs on the same host",
         "Sources/Services/Runtime/Webhooks/WebhookDispatcher.swift":
@@ -31,9 +31,9 @@ import Testing
         "Sources/Services/Runtime/Webhooks/WebhookClient.swift":
             "the signature's time of day, by which a backend refuses old copies",
         "Sources/Client/LivePlazaCombine/Schedulers/RunLoop+Scheduler.swift":
-            "a run loop's timers, and so Combine's scheduler of it, are set by date",
+            "a run loop's timers are set by date, so Combine's scheduler for run loops is too",
         "Sources/Client/LivePlazaCombine/Schedulers/OperationQueue+Scheduler.swift":
-            "Combine's scheduler of an operation queue counts in dates",
+            "Combine's scheduler for operation queues measures time in dates",
         "Sources/Client/LivePlazaKit/Connection/PlazaClock.swift":
             "a token's expiry is a time of day; from the login on it is a span, and a wrong clock only makes the renewal "
             + "early or late",
@@ -47,13 +47,13 @@ import Testing
     ]
 
     /// Code that reads the time of day, in Swift and in C.
-    private static let readers = [
+    private static let clockReads = [
         "WallClock.milliseconds", "WallClock.nanoseconds", "Date()", "Date.now", "Date(timeIntervalSinceNow",
         "SystemClock", "gettimeofday",
         "CLOCK_REALTIME", "time(nil)", "time(NULL)", "timespec_get", "CFAbsoluteTimeGetCurrent",
     ]
 
-    private static func reads(_ code: String) -> Bool { Self.readers.contains { code.contains($0) } }
+    private static func reads(_ code: String) -> Bool { Self.clockReads.contains { code.contains($0) } }
 
     @Test func `each file that reads the time of day has a reason`() {
         let found = Set(SourceTree.sources.filter { file in file.code.contains { Self.reads($0.text) } }.map(\.path))
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func `no core reads any clock`() {
-        let clocks = Self.readers + ["MonotonicClock", "ContinuousClock", "SuspendingClock", "clock_gettime"]
+        let clocks = Self.clockReads + ["MonotonicClock", "ContinuousClock", "SuspendingClock", "clock_gettime"]
         for file in SourceTree.sources where file.path.contains("/Core/") || file.path.hasPrefix("Sources/Model/") {
             for line in file.code where clocks.contains(where: { line.text.contains($0) }) {
                 Issue.record("\(file.path): \(line.text)")

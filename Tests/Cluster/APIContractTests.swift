@@ -26,9 +26,9 @@ import Testing
         try await LiveCluster.with(LiveCluster.options()) { cluster in
             let harness = try ClusterHarness(cluster)
             let gateway = try #require(cluster.gateways.first)
-            let server = harness.token("shop", isServer: true)
+            let serverToken = harness.token("shop", isServer: true)
             // Generated requests: most of them name resources that do not exist.
-            try await self.run(gateway.http, server, Self.generatedRequests)
+            try await self.run(gateway.http, serverToken, Self.generatedRequests)
             // The resources that the named requests use: two connected lives with their owners, and gifts.
             for (method, path, body) in [
                 ("POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#),
@@ -41,18 +41,18 @@ import Testing
                 ("POST", "/v1/lives/concert/mutes", #"{"users":["carl"],"duration":600}"#),
                 ("POST", "/v1/lives/concert/gifts", #"{"gift":"rose","from":"dora","count":3}"#),
             ] {
-                let answer = try await harness.sendRequest(method, path, body, of: gateway.http, token: server)
+                let answer = try await harness.sendRequest(method, path, body, of: gateway.http, token: serverToken)
                 #expect((200...201).contains(answer.status), "\(path): \(answer.text)")
             }
             let battle = try await harness.sendRequest(
                 "POST", "/v1/battles", #"{"live":"concert","to":["duet"],"duration":300}"#, of: gateway.http,
-                token: server)
+                token: serverToken)
             let result = try Wire.decode(JSONValue.self, from: Array(battle.text.utf8)).members["result"]
             guard battle.status == 201, case .text(let id)? = result?.members["battle"]?.members["battle"] else {
                 Issue.record("there is no battle: \(battle.text)")
                 return
             }
-            let names = """
+            let namedResources = """
                 [parameters]
                 "path.live" = "concert"
                 "path.user" = "alice"
@@ -61,16 +61,17 @@ import Testing
                 "path.battle" = "\(id)"
                 """
             try await self.run(
-                gateway.http, server,
+                gateway.http, serverToken,
                 Self.generatedRequests + ["--exclude-operation-id", "endLive", "--exclude-operation-id", "call"],
-                configuration: names)
+                configuration: namedResources)
             // With a user's token, reads are answered and all other requests are refused as described.
             try await self.run(gateway.http, harness.token("bob"), ["--phases", "coverage"])
             // The first of these requests ends the live.
             try await self.run(
-                gateway.http, server, ["--phases", "coverage", "--include-operation-id", "endLive"],
-                configuration: names)
-            let ended = try await harness.sendRequest("GET", "/v1/lives/concert", "", of: gateway.http, token: server)
+                gateway.http, serverToken, ["--phases", "coverage", "--include-operation-id", "endLive"],
+                configuration: namedResources)
+            let ended = try await harness.sendRequest(
+                "GET", "/v1/lives/concert", "", of: gateway.http, token: serverToken)
             #expect(ended.status == 404)
         }
     }
@@ -85,7 +86,8 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "schemathesis.toml")
         try Data(configuration.utf8).write(to: file)
-        // With given names, the tool may replace the invalid part of a request and would still expect an error.
+        // The tool may replace the invalid part of a request by a configured name, and would still expect an error.
+        // So this check runs only without a configuration.
         let checks = Self.checks + (configuration.isEmpty ? ["negative_data_rejection"] : [])
         let arguments =
             [
@@ -96,11 +98,11 @@ import Testing
                 "--request-timeout", "15", "--suppress-health-check", "all",
                 "--warnings", "off", "--no-color", "--continue-on-failure",
             ] + options
-        let (end, text) = try await runOnDedicatedThread {
+        let (exit, text) = try await runOnDedicatedThread {
             try TestProcess.run(
                 arguments, environment: PythonPackages.environment(packages: packages), directory: folder.path)
         }
-        #expect(end == .exited(0), "\(text.suffix(8000))")
+        #expect(exit == .exited(0), "\(text.suffix(8000))")
     }
 }
 

@@ -33,7 +33,7 @@ import Testing
     }
 
     private static func text(_ count: Int) -> String { String(repeating: "x", count: count) }
-    /// U+0001, of which JSON makes six bytes each.
+    /// Repeats the character U+0001, which JSON writes with six bytes.
     private static func controls(_ count: Int) -> String { String(repeating: #"\u0001"#, count: count) }
     private static func list(_ count: Int, _ element: (Int) -> String) -> String {
         "[\((0..<count).map(element).joined(separator: ","))]"
@@ -125,20 +125,20 @@ import Testing
         try await LiveCluster.with(LiveCluster.options()) { cluster in
             let harness = try ClusterHarness(cluster)
             let base = try #require(cluster.gateways.first).http
-            let server = harness.token("shop", isServer: true)
+            let serverToken = harness.token("shop", isServer: true)
             for (method, path, body) in [
                 ("POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#),
                 ("PUT", "/v1/app/gift-categories/new", #"{"name":"New"}"#),
                 ("PUT", "/v1/app/gifts/rose", #"{"name":"Rose","category":"new"}"#),
             ] {
-                let made = try await harness.sendRequest(method, path, body, of: base, token: server)
-                #expect((200...201).contains(made.status), "\(path): \(made.text)")
+                let response = try await harness.sendRequest(method, path, body, of: base, token: serverToken)
+                #expect((200...201).contains(response.status), "\(path): \(response.text)")
             }
             for row in Self.rows {
                 let resource = try await harness.sendRequest(
-                    row.method, row.path, "{\(row.body)}", of: base, token: server)
+                    row.method, row.path, "{\(row.body)}", of: base, token: serverToken)
                 let call = try await harness.sendRequest(
-                    "POST", "/v1/call/\(row.call)", row.params, of: base, token: server)
+                    "POST", "/v1/call/\(row.call)", row.params, of: base, token: serverToken)
                 let description = "\(row.method) \(row.path) \(row.body.prefix(60))"
                 #expect(resource.status == call.status, "\(description)")
                 for (form, answer) in [("resource", resource.text), ("call", call.text)] {
@@ -148,7 +148,7 @@ import Testing
                 }
             }
             for query in ["/v1/lives?cursor=\(Self.text(300))", "\(Self.live)/audience?cursor=\(Self.text(300))"] {
-                let answer = try await harness.sendRequest("GET", query, "", of: base, token: server)
+                let answer = try await harness.sendRequest("GET", query, "", of: base, token: serverToken)
                 #expect(!answer.text.contains("badParameter"), "a cursor has its call's code: \(answer.text)")
             }
         }

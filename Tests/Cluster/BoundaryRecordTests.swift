@@ -57,7 +57,7 @@ extension BoundaryTableTests {
     }
 
     @Test(.timeLimit(.minutes(6)))
-    func `I16 no row keeps a service from starting again, or a partition from going on`() async throws {
+    func `I16 no row keeps a service from starting again or stops a partition`() async throws {
         try await LiveCluster.with(LiveCluster.options()) { cluster in
             let harness = try ClusterHarness(cluster)
             let partitions = cluster.options.partitions
@@ -109,7 +109,7 @@ extension RecordDriver {
     ///
     /// - Returns: a text for each call without a reply, with the cases before it.
     func drive(_ cases: RecordCases) throws -> [String] {
-        let groups = [cases.garbage()] + (try cases.fields())
+        let groups = [cases.garbageCases()] + (try cases.fieldCases())
         var sessions: Set<String> = []
         for (index, group) in groups.enumerated() {
             try self.send(group)

@@ -20,6 +20,7 @@ struct ClusterHarness: Sendable {
         self.cluster.gateways.map { PlazaAddress(host: $0.host, port: UInt16($0.port)) }
     }
 
+    /// Signs a token of the demo app.
     func token(_ user: String, isServer: Bool = false, validFor lifetime: Duration = .seconds(3600)) -> String {
         let claims = TokenClaims(
             app: AppsFile.demoApp, user: user,
@@ -31,6 +32,7 @@ struct ClusterHarness: Sendable {
     /// A random name, unique in the cluster.
     static func name(_ prefix: String) -> String { prefix + String(UInt32.random(in: .min ... .max), radix: 36) }
 
+    /// Plays the scenario of `plaza demo`, which fails if the cluster does not work.
     func playScenario() async throws {
         let setting = Scenario.Setting(
             addresses: self.addresses, name: Self.name("ev"), token: { self.token($0, isServer: $1) }, say: { _ in })
@@ -58,17 +60,17 @@ struct ClusterHarness: Sendable {
         plan.duration = duration
         plan.drainTimeout = .seconds(30)
         // The stream ends two seconds after the first message, or when the load ends without one.
-        let (untilSending, sendingBegan) = AsyncStream.makeStream(of: Void.self)
+        let (untilDisturbance, disturbanceTrigger) = AsyncStream.makeStream(of: Void.self)
         return try await withThrowingTaskGroup(of: LoadReport?.self) { group in
             group.addTask { [plan] in
                 let report = try await LoadRunner.run(plan) { progress in
-                    if progress.stage == .sending, progress.elapsed >= .seconds(2) { sendingBegan.finish() }
+                    if progress.stage == .sending, progress.elapsed >= .seconds(2) { disturbanceTrigger.finish() }
                 }
-                sendingBegan.finish()
+                disturbanceTrigger.finish()
                 return report
             }
             group.addTask {
-                for await _ in untilSending {}
+                for await _ in untilDisturbance {}
                 try await disturbance()
                 return nil
             }

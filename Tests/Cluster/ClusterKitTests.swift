@@ -132,16 +132,16 @@ import Testing
         }
     }
 
-    @Test func `a second cluster in the same run directory is refused and harms nothing`() async throws {
+    @Test func `a second cluster in the same run directory is refused, and the first stays ready`() async throws {
         let options = try Self.options()
         try await LiveCluster.with(options) { cluster in
             let second = LocalCluster(options)
             let error = await #expect(throws: ClusterError.self) { try await second.start() }
             await second.stop()
-            let own = ProcessInfo.processInfo.processIdentifier
-            #expect(error == .alreadyRunning(runDirectory: cluster.directory.path, pid: own))
-            let asked = try await ClusterState.read(runDirectory: options.runDirectory).checkingReadiness()
-            #expect(asked.isReady)
+            let ownPID = ProcessInfo.processInfo.processIdentifier
+            #expect(error == .alreadyRunning(runDirectory: cluster.directory.path, pid: ownPID))
+            let state = try await ClusterState.read(runDirectory: options.runDirectory).checkingReadiness()
+            #expect(state.isReady)
         }
     }
 
@@ -201,7 +201,7 @@ import Testing
         return end
     }
 
-    @Test func `children die with their supervisor, however it dies`() async throws {
+    @Test func `children end when their supervisor is killed with SIGKILL`() async throws {
         let end = try await Self.plazaUp(endedBy: SIGKILL)
         #expect(end == .signalled(SIGKILL))
     }
@@ -214,7 +214,7 @@ import Testing
     }
 
     @Test(.enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"))
-    func `a real Kafka is started, survives kill -9 at its ports, and keeps its data`() async throws {
+    func `a killed real Kafka restarts at its ports, and its data belongs to one number of brokers`() async throws {
         var options = try Self.options(realKafka: 1)
         options.scale = Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, 0) })
         let cluster = LocalCluster(options)
@@ -228,8 +228,8 @@ import Testing
         #expect(after.ports == before.ports && HealthProbe.kafka(bootstrap: cluster.state.kafka))
         await cluster.stop()
         options.broker = .kafkaHome(LiveCluster.kafkaHome ?? "", brokers: 3)
-        let other = LocalCluster(options)
-        let error = await #expect(throws: ClusterError.self) { try await other.start() }
+        let clusterOfThree = LocalCluster(options)
+        let error = await #expect(throws: ClusterError.self) { try await clusterOfThree.start() }
         guard case .badOption(let text) = error else {
             Issue.record("\(String(describing: error))")
             return

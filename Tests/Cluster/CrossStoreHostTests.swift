@@ -15,24 +15,29 @@ import Testing
     {
         let hub = try ClientHub()
         defer { hub.stop() }
-        let (one, two) = (try await LiveFixture(hub, seatTemplate: 800), try await LiveFixture(hub, seatTemplate: 601))
-        try await one.connect(two)
-        for (fixture, other) in [(one, two), (two, one)] {
+        let (firstLive, secondLive) = (
+            try await LiveFixture(hub, seatTemplate: 800), try await LiveFixture(hub, seatTemplate: 601)
+        )
+        try await firstLive.connect(secondLive)
+        for (fixture, other) in [(firstLive, secondLive), (secondLive, firstLive)] {
             let stage = try await fixture.watcher.waitForStage("both hosts on their seats") { record, _ in
                 record.connection?.members.first { $0.live == other.live }?.seats?.map(\.index) == [0]
             }
-            #expect(Set(stage.layout.regions.map(\.userID)) == [one.user(one.host), two.user(two.host)])
+            #expect(
+                Set(stage.layout.regions.map(\.userID)) == [
+                    firstLive.user(firstLive.host), secondLive.user(secondLive.host),
+                ])
             #expect(stage.layout.canvas.templateID == 600)
-            #expect(stage.connection?.members.map(\.live) == [one.live, two.live])
-            #expect(fixture.watcher.events.map(\.short).contains("joined \(other.live)"))
+            #expect(stage.connection?.members.map(\.live) == [firstLive.live, secondLive.live])
+            #expect(fixture.watcher.events.map(\.shortText).contains("joined \(other.live)"))
         }
         // A guest in one live is seen in the other.
-        let guest = try await two.join("guest")
-        try await two.seat(guest, on: 2)
-        let seen = try await one.watcher.waitForStage("the other live's guest") { record, _ in
-            record.layout.regions.contains { $0.live == two.live && $0.userID == two.user(guest) }
+        let guest = try await secondLive.join("guest")
+        try await secondLive.seat(guest, on: 2)
+        let stageWithGuest = try await firstLive.watcher.waitForStage("the other live's guest") { record, _ in
+            record.layout.regions.contains { $0.live == secondLive.live && $0.userID == secondLive.user(guest) }
         }
-        #expect(seen.connection?.members[1].seats?.map(\.index) == [0, 2])
+        #expect(stageWithGuest.connection?.members[1].seats?.map(\.index) == [0, 2])
     }
 
     /// Rules: R18.8.
@@ -43,23 +48,28 @@ import Testing
     {
         let hub = try ClientHub()
         defer { hub.stop() }
-        let (one, two) = (try await LiveFixture(hub, seatTemplate: 800), try await LiveFixture(hub, seatTemplate: 601))
-        try await one.connect(two)
-        _ = try await one.startBattle(two, seconds: 120)
-        try await one.call(one.host, "cohost.exit")
-        for (fixture, template) in [(one, 800), (two, 601)] {
+        let (firstLive, secondLive) = (
+            try await LiveFixture(hub, seatTemplate: 800), try await LiveFixture(hub, seatTemplate: 601)
+        )
+        try await firstLive.connect(secondLive)
+        _ = try await firstLive.startBattle(secondLive, seconds: 120)
+        try await firstLive.call(firstLive.host, "cohost.exit")
+        for (fixture, template) in [(firstLive, 800), (secondLive, 601)] {
             let stage = try await fixture.watcher.waitForStage("the stage alone again") { record, events in
                 record.connection == nil && events.contains { if case .coHostLeft = $0 { true } else { false } }
             }
             #expect(Set(stage.layout.regions.map(\.live)) == [fixture.live])
             #expect(stage.layout.canvas.templateID == template)
             #expect(stage.battle?.ended == .allMemberExit)
-            let ends = fixture.watcher.events.map(\.short).filter { !$0.hasPrefix("joined") && !$0.hasPrefix("taken") }
+            let events = fixture.watcher.events.map(\.shortText).filter {
+                !$0.hasPrefix("joined") && !$0.hasPrefix("taken")
+            }
             let expected = [
-                "battle", "fights \(one.live)", "fights \(two.live)", "exits \(one.live)", "exits \(two.live)",
-                "over allMemberExit", "out \(one.live)",
+                "battle", "fights \(firstLive.live)", "fights \(secondLive.live)", "exits \(firstLive.live)",
+                "exits \(secondLive.live)",
+                "over allMemberExit", "out \(firstLive.live)",
             ]
-            #expect(ends == expected)
+            #expect(events == expected)
         }
     }
 
@@ -67,18 +77,18 @@ import Testing
     @Test func `I14 a battle ends at its time, and the connection stays`() async throws {
         let hub = try ClientHub()
         defer { hub.stop() }
-        let (one, two) = (try await LiveFixture(hub), try await LiveFixture(hub))
-        try await one.connect(two)
-        let battle = try await one.startBattle(two, seconds: 1)
-        for fixture in [one, two] {
+        let (firstLive, secondLive) = (try await LiveFixture(hub), try await LiveFixture(hub))
+        try await firstLive.connect(secondLive)
+        let battle = try await firstLive.startBattle(secondLive, seconds: 1)
+        for fixture in [firstLive, secondLive] {
             let stage = try await fixture.watcher.waitForStage("the battle's end") { _, events in
                 events.contains(.battleEnded(battle: battle, reason: .timeOver))
             }
             #expect(stage.battle?.ended == .timeOver)
-            #expect(stage.connection?.members.map(\.live) == [one.live, two.live])
+            #expect(stage.connection?.members.map(\.live) == [firstLive.live, secondLive.live])
         }
         // No battle is in progress, so the next one may begin.
-        let next = try await one.startBattle(two, seconds: 60)
+        let next = try await firstLive.startBattle(secondLive, seconds: 60)
         #expect(next != battle)
     }
 
@@ -89,31 +99,36 @@ import Testing
     {
         let hub = try ClientHub()
         defer { hub.stop() }
-        let (one, two, three) = (try await LiveFixture(hub), try await LiveFixture(hub), try await LiveFixture(hub))
-        try await one.connect(two, three)
-        let battle = try await one.startBattle(two, three, seconds: 120)
-        one.host.client.stop()
-        for fixture in [two, three] {
+        let (firstLive, secondLive, thirdLive) = (
+            try await LiveFixture(hub), try await LiveFixture(hub), try await LiveFixture(hub)
+        )
+        try await firstLive.connect(secondLive, thirdLive)
+        let battle = try await firstLive.startBattle(secondLive, thirdLive, seconds: 120)
+        firstLive.host.client.stop()
+        for fixture in [secondLive, thirdLive] {
             let stage = try await fixture.watcher.waitForStage("that the lost host is out", within: 20) { record, _ in
-                record.connection?.members.map(\.live) == [two.live, three.live]
+                record.connection?.members.map(\.live) == [secondLive.live, thirdLive.live]
             }
             #expect(stage.battle?.id == battle)
             #expect(stage.battle?.ended == nil)
             #expect(stage.battle?.sides.map(\.hasLeft) == [true, false, false])
-            #expect(Array(fixture.watcher.events.map(\.short).suffix(2)) == ["exits \(one.live)", "out \(one.live)"])
-            #expect(Set(stage.layout.regions.map(\.live)) == [two.live, three.live])
+            #expect(
+                Array(fixture.watcher.events.map(\.shortText).suffix(2)) == [
+                    "exits \(firstLive.live)", "out \(firstLive.live)",
+                ])
+            #expect(Set(stage.layout.regions.map(\.live)) == [secondLive.live, thirdLive.live])
         }
-        try await one.watcher.waitForStage("the live alone, its owner's seat empty", within: 20) { record, _ in
+        try await firstLive.watcher.waitForStage("the live alone, its owner's seat empty", within: 20) { record, _ in
             record.connection == nil && record.seats[0].occupant == nil
         }
-        _ = try await one.watcher.wait("that the live is suspended") { client in
+        _ = try await firstLive.watcher.wait("that the live is suspended") { client in
             client.items.contains {
                 if case .infoChanged(let info, _) = $0 { info.status == .suspended } else { false }
             }
                 ? true : nil
         }
-        try await one.call(one.watcher, "barrage.sendText", CallParams(text: "still here"))
-        #expect(try await one.details { $0.status == .suspended }.status == .suspended)
+        try await firstLive.call(firstLive.watcher, "barrage.sendText", CallParams(text: "still here"))
+        #expect(try await firstLive.details { $0.status == .suspended }.status == .suspended)
     }
 
     /// Rules: R18.5.
@@ -122,62 +137,63 @@ import Testing
     {
         let hub = try ClientHub()
         defer { hub.stop() }
-        let (one, two) = (try await LiveFixture(hub), try await LiveFixture(hub))
-        try await one.connect(two)
-        _ = try await one.startBattle(two, seconds: 120)
-        try await one.call(one.watcher, "barrage.sendText", CallParams(text: "good night"))
-        guard case .statistics(let figures, _) = try await one.call(one.host, "live.end") else {
+        let (firstLive, secondLive) = (try await LiveFixture(hub), try await LiveFixture(hub))
+        try await firstLive.connect(secondLive)
+        _ = try await firstLive.startBattle(secondLive, seconds: 120)
+        try await firstLive.call(firstLive.watcher, "barrage.sendText", CallParams(text: "good night"))
+        guard case .statistics(let figures, _) = try await firstLive.call(firstLive.host, "live.end") else {
             throw ScenarioFailure("no figures")
         }
         #expect(figures.totalMessageCount == 1)
         #expect(figures.totalViewers == 1)
-        for person in [one.host, one.watcher] {
-            _ = try await person.wait("the end") { $0.items.last?.isEnd == true ? true : nil }
-            #expect(person.items.last == .liveEnded(reason: .endedByHost, statistics: figures))
-            #expect(person.items.count { $0.isEnd } == 1)
+        for participant in [firstLive.host, firstLive.watcher] {
+            _ = try await participant.wait("the end") { $0.items.last?.isEnd == true ? true : nil }
+            #expect(participant.items.last == .liveEnded(reason: .endedByHost, statistics: figures))
+            #expect(participant.items.count { $0.isEnd } == 1)
             #expect(
-                person.events.map(\.short).suffix(4) == [
-                    "exits \(one.live)", "exits \(two.live)", "over allMemberExit", "out \(one.live)",
+                participant.events.map(\.shortText).suffix(4) == [
+                    "exits \(firstLive.live)", "exits \(secondLive.live)", "over allMemberExit",
+                    "out \(firstLive.live)",
                 ])
-            #expect(person.leftUsers == [], "the end puts everybody out, and says so once")
+            #expect(participant.leftUsers == [], "the end puts everybody out, and says so once")
         }
-        let stage = try await two.watcher.waitForStage("the other live alone") { record, events in
+        let stage = try await secondLive.watcher.waitForStage("the other live alone") { record, events in
             record.connection == nil && events.contains { if case .coHostLeft = $0 { true } else { false } }
         }
         #expect(stage.battle?.ended == .allMemberExit)
-        #expect(two.watcher.items.contains { $0.isEnd } == false)
+        #expect(secondLive.watcher.items.contains { $0.isEnd } == false)
         let received = try SharedCluster.backend.wait { requests in
-            requests.contains { $0.text.contains("\(one.live)") }
+            requests.contains { $0.text.contains("\(firstLive.live)") }
         }
-        let event = try #require(received?.first { $0.text.contains("\(one.live)") }).text
+        let event = try #require(received?.first { $0.text.contains("\(firstLive.live)") }).text
         #expect(event.contains(#""totalMessageCount":1"#), "\(event)")
-        #expect(try await one.rejection(one.watcher, "live.join") == .noSuchRoomOnEntry)
+        #expect(try await firstLive.rejectionCode(firstLive.watcher, "live.join") == .noSuchRoomOnEntry)
     }
 
     /// Rules: R3.39, R18.11.
     @Test func `an owner's new name reaches the live, the list, the partners' stages and the battle`() async throws {
         let hub = try ClientHub()
         defer { hub.stop() }
-        let (one, two) = (try await LiveFixture(hub), try await LiveFixture(hub))
-        try await one.connect(two)
-        _ = try await one.startBattle(two, seconds: 120)
-        try await one.call(one.host, "self.update", CallParams(name: "Anna the Great"))
-        _ = try await one.watcher.wait("the live's new info") { client in
+        let (firstLive, secondLive) = (try await LiveFixture(hub), try await LiveFixture(hub))
+        try await firstLive.connect(secondLive)
+        _ = try await firstLive.startBattle(secondLive, seconds: 120)
+        try await firstLive.call(firstLive.host, "self.update", CallParams(name: "Anna the Great"))
+        _ = try await firstLive.watcher.wait("the live's new info") { client in
             client.items.contains {
                 if case .infoChanged(let info, _) = $0 { info.liveOwner.userName == "Anna the Great" } else { false }
             } ? true : nil
         }
-        let info = try await one.details { $0.liveOwner.userName == "Anna the Great" }
+        let info = try await firstLive.details { $0.liveOwner.userName == "Anna the Great" }
         #expect(info.liveOwner.userName == "Anna the Great")
-        #expect(try await one.listed().liveOwner.userName == "Anna the Great")
-        for fixture in [one, two] {
+        #expect(try await firstLive.listEntry().liveOwner.userName == "Anna the Great")
+        for fixture in [firstLive, secondLive] {
             let stage = try await fixture.watcher.waitForStage("the new name on stage") { record, _ in
                 record.connection?.members[0].host.userName == "Anna the Great"
                     && record.battle?.sides[0].host.userName == "Anna the Great"
             }
             #expect(stage.battle?.sides[1].host.userName == "")
         }
-        try await two.watcher.waitForStage("the new name on the other live's seat") { record, _ in
+        try await secondLive.watcher.waitForStage("the new name on the other live's seat") { record, _ in
             record.connection?.members[0].seats?.first?.occupant?.user.userName == "Anna the Great"
         }
     }

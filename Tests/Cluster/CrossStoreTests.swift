@@ -50,7 +50,7 @@ import Testing
             }
         }
         try await fixture.watcher.waitForStage("the seat is free", within: 20) { record, events in
-            record.seats[3].occupant == nil && events.map(\.short) == ["left 3"]
+            record.seats[3].occupant == nil && events.map(\.shortText) == ["left 3"]
         }
         try await fixture.watcher.waitForNotice("that the admin's invitation is void", within: 20) {
             if case .invitationCancelled(let host) = $0 { host.userID == fixture.user(sitter) } else { false }
@@ -86,10 +86,10 @@ import Testing
             if case .kickedOffSeat(2, let host) = $0 { host.userID == fixture.user(fixture.host) } else { false }
         }
         let stage = try await fixture.watcher.waitForStage("the seat left, then locked, in one revision") { _, events in
-            events.map(\.short) == ["left 2", "locked 2"]
+            events.map(\.shortText) == ["left 2", "locked 2"]
         }
         #expect(stage.seats[2].isLocked && stage.seats[2].occupant == nil)
-        let rejection = try await fixture.rejection(guest, "seat.take", CallParams(seatIndex: 2))
+        let rejection = try await fixture.rejectionCode(guest, "seat.take", CallParams(seatIndex: 2))
         #expect(rejection == .seatLocked)
     }
 
@@ -113,8 +113,8 @@ import Testing
         _ = try await fixture.watcher.wait("the end of its office") {
             $0.trueIfReceived { if case .adminRevoked(fixture.user(admin), _) = $0 { true } else { false } }
         }
-        let kick = try await fixture.rejection(admin, "audience.kick", CallParams(user: fixture.user(guest)))
-        let lock = try await fixture.rejection(admin, "seat.lock", CallParams(seatIndex: 5))
+        let kick = try await fixture.rejectionCode(admin, "audience.kick", CallParams(user: fixture.user(guest)))
+        let lock = try await fixture.rejectionCode(admin, "seat.lock", CallParams(seatIndex: 5))
         #expect([kick, lock] == [.needsOwnerOrAdmin, .noPermission])
         try await fixture.call(guest, "seat.acceptInvitation", CallParams(user: fixture.user(admin)))
         try await fixture.watcher.waitForStage("the guest on the seat that the admin offered") { record, _ in
@@ -135,7 +135,7 @@ import Testing
             client.items.contains { if case .infoChanged(let info, _) = $0 { info.isMessageDisable } else { false } }
                 ? true : nil
         }
-        let rejection = try await fixture.rejection(fixture.watcher, "barrage.sendText", CallParams(text: "hello"))
+        let rejection = try await fixture.rejectionCode(fixture.watcher, "barrage.sendText", CallParams(text: "hello"))
         #expect(rejection == .roomMuted)
         try await fixture.call(fixture.host, "barrage.sendText", CallParams(text: "by the owner"))
         try await fixture.call(admin, "barrage.sendText", CallParams(text: "by the admin"))
@@ -187,7 +187,7 @@ import Testing
         #expect(code == DisconnectCode.tokenExpired.code)
         // The seat becomes free at once, not when the guest's lease expires.
         try await fixture.watcher.waitForStage("the seat is free", within: 4) { record, events in
-            record.seats[1].occupant == nil && events.map(\.short) == ["left 1"]
+            record.seats[1].occupant == nil && events.map(\.shortText) == ["left 1"]
         }
         _ = try await fixture.watcher.wait("that the guest left", within: 4) {
             $0.leftUsers == [fixture.user(guest)] ? true : nil

@@ -11,7 +11,7 @@ import Testing
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct DeviceClusterTests {
     /// The options of a cluster whose demo app allows each user one device.
-    private static func oneDevice() throws -> ClusterOptions {
+    private static func oneDeviceOptions() throws -> ClusterOptions {
         var options = LiveCluster.options(realKafka: 1)
         options.scale = [.gateway: 2]
         try RunDirectory(options.runDirectory).create()
@@ -30,36 +30,36 @@ struct DeviceClusterTests {
 
     /// Rules: R2.18.
     @Test(.timeLimit(.minutes(3)))
-    func `a login on another device removes the user from its live on the first, at whichever gateway`()
+    func `a login on another device at another gateway removes the user from the live on the first device`()
         async throws
     {
-        try await LiveCluster.with(Self.oneDevice()) { cluster in
+        try await LiveCluster.with(Self.oneDeviceOptions()) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let harness = try ClusterHarness(cluster)
             let live = LiveID(ClusterHarness.name("room"))
-            func person(_ user: String, device: String, gateway: Int) -> DemoUser {
+            func makeUser(_ user: String, device: String, gateway: Int) -> DemoUser {
                 var options = ClientCore.Options(token: harness.token(user), session: SessionID(device))
                 options.pingInterval = .seconds(1)
                 return DemoUser(device, hub.client(addresses: [harness.addresses[gateway]], options: options))
             }
-            let host = person("host", device: "studio", gateway: 0)
+            let host = makeUser("host", device: "studio", gateway: 0)
             try await host.call("live.create", CallParams(live: live), live: live)
             try await host.call("live.join", CallParams(live: live), live: live)
-            let phone = person("alice", device: "phone", gateway: 0)
+            let phone = makeUser("alice", device: "phone", gateway: 0)
             try await phone.call("live.join", CallParams(live: live), live: live)
-            let joined = try await host.waitForFeedItem("that alice joined") { content -> UserID? in
+            let joinedUser = try await host.waitForFeedItem("that alice joined") { content -> UserID? in
                 if case .audienceJoined(let user, _) = content { user.userID } else { nil }
             }
-            #expect(joined == "alice")
+            #expect(joinedUser == "alice")
 
-            let tablet = person("alice", device: "tablet", gateway: 1)
+            let tablet = makeUser("alice", device: "tablet", gateway: 1)
             let code = try await phone.waitForUpdate("the end of its connection", Self.endCode)
             #expect(code == DisconnectCode.kickedOffline.code)
-            let left = try await host.waitForFeedItem("that alice left") { content -> UserID? in
+            let leftUser = try await host.waitForFeedItem("that alice left") { content -> UserID? in
                 if case .audienceLeft(let user) = content { user.userID } else { nil }
             }
-            #expect(left == "alice")
+            #expect(leftUser == "alice")
             try await tablet.call("live.join", CallParams(live: live), live: live)
             try await tablet.call("barrage.sendText", CallParams(live: live, text: "from the tablet"), live: live)
             guard case .audience(let page) = try await host.call("audience.list", CallParams(live: live), live: live)
@@ -81,31 +81,31 @@ struct DeviceClusterTests {
             defer { hub.stop() }
             let harness = try ClusterHarness(cluster)
             let live = LiveID(ClusterHarness.name("room"))
-            func person(_ user: String, _ name: String, gateway: Int) -> DemoUser {
+            func makeUser(_ user: String, _ name: String, gateway: Int) -> DemoUser {
                 var options = ClientCore.Options(token: harness.token(user), session: "the-one")
                 options.pingInterval = .seconds(1)
                 return DemoUser(name, hub.client(addresses: [harness.addresses[gateway]], options: options))
             }
-            let host = person("host", "host", gateway: 0)
+            let host = makeUser("host", "host", gateway: 0)
             try await host.call("live.create", CallParams(live: live), live: live)
             try await host.call("live.join", CallParams(live: live), live: live)
             for gateway in [0, 1] {
                 let user = "guest-\(gateway)"
-                let old = person(user, "the older connection", gateway: gateway)
-                try await old.call("live.join", CallParams(live: live), live: live)
-                let new = person(user, "the newer connection", gateway: 1 - gateway)
-                let code = try await old.waitForUpdate("the end of its connection", Self.endCode)
+                let olderClient = makeUser(user, "the older connection", gateway: gateway)
+                try await olderClient.call("live.join", CallParams(live: live), live: live)
+                let newerClient = makeUser(user, "the newer connection", gateway: 1 - gateway)
+                let code = try await olderClient.waitForUpdate("the end of its connection", Self.endCode)
                 #expect(code == DisconnectCode.replaced.code)
                 // The call numbers of a session grow across its connections; the older connection has used the first
                 // ones.
-                for _ in 0..<3 { try await new.call("live.get", CallParams(live: live), live: live) }
-                try await new.call("live.join", CallParams(live: live), live: live)
-                try await new.call("barrage.sendText", CallParams(live: live, text: "from here"), live: live)
-                try await new.call("live.leave", CallParams(live: live), live: live)
-                let left = try await host.waitForFeedItem("that \(user) left") { content -> UserID? in
+                for _ in 0..<3 { try await newerClient.call("live.get", CallParams(live: live), live: live) }
+                try await newerClient.call("live.join", CallParams(live: live), live: live)
+                try await newerClient.call("barrage.sendText", CallParams(live: live, text: "from here"), live: live)
+                try await newerClient.call("live.leave", CallParams(live: live), live: live)
+                let leftUser = try await host.waitForFeedItem("that \(user) left") { content -> UserID? in
                     if case .audienceLeft(let user) = content { user.userID } else { nil }
                 }
-                #expect(left.text == user)
+                #expect(leftUser.text == user)
                 let list = try await host.call("audience.list", CallParams(live: live), live: live)
                 guard case .audience(let page) = list else { return #expect(Bool(false), "no list") }
                 #expect(page.members.isEmpty)
@@ -126,7 +126,7 @@ struct DeviceClusterTests {
             let host = DemoUser("host", harness.client("\(live)-host", on: hub))
             try await host.call("live.create", CallParams(live: live), live: live)
             try await host.call("live.join", CallParams(live: live), live: live)
-            let viewer = DemoUser("viewer", harness.client("\(live)-v", on: hub))
+            let viewer = DemoUser("viewer", harness.client("\(live)-viewer", on: hub))
             try await viewer.call("live.join", CallParams(live: live), live: live)
 
             func waitForStatus(_ status: LiveStatus, within seconds: Double) async throws {

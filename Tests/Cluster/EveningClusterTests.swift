@@ -6,10 +6,10 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Plays the evening of `plaza demo --evening` with real processes, and reads what the pages read.
+/// Plays the evening of `plaza demo --evening` with real processes, and reads what the browser pages read.
 @Suite(.serialized) struct EveningClusterTests {
     @Test(.timeLimit(.minutes(2)))
-    func `the evening fills the plaza within seconds, battles, outlives a gateway, and ends its lives`() async throws {
+    func `the evening shows lives, gifts and a battle, continues without a gateway, and ends its lives`() async throws {
         var options = LiveCluster.options()
         options.scale = [.gateway: 2]
         try await LiveCluster.with(options) { cluster in
@@ -17,8 +17,8 @@ import Testing
             let setting = Scenario.Setting(
                 addresses: harness.addresses, name: "test", token: { harness.token($0, isServer: $1) }, say: { _ in })
             let evening = try EveningRunner(setting, seed: 1)
-            let playing = Task { await evening.play() }
-            defer { playing.cancel() }
+            let eveningTask = Task { await evening.play() }
+            defer { eveningTask.cancel() }
             let hub = try ClientHub()
             defer { hub.stop() }
             let viewer = DemoUser("viewer", harness.client("viewer", on: hub, addresses: [harness.addresses[1]]))
@@ -40,19 +40,19 @@ import Testing
             #expect(categories.first { $0.categoryID.text == "evening" }?.gifts.count == 6)
 
             try await viewer.call("live.join", CallParams(live: Self.live), live: Self.live)
-            try await Self.hear(viewer)
+            try await Self.waitForMessageAndGift(viewer)
             try await cluster.kill("gateway-1")
-            // What was heard before the kill and is not read yet says nothing.
+            // Messages from before the kill are collected first, because they do not show that a client has resumed.
             await viewer.collectUpdates(seconds: 1)
-            let heard = viewer.texts.count
+            let countBefore = viewer.texts.count
             try await Self.wait(for: "further messages of clients that have resumed") {
                 await viewer.collectUpdates(seconds: 0.2)
-                return viewer.texts.count >= heard + 20
+                return viewer.texts.count >= countBefore + 20
             }
             #expect(viewer.isFeedComplete)
 
-            playing.cancel()
-            await playing.value
+            eveningTask.cancel()
+            await eveningTask.value
             try await Self.wait(for: "an empty list after the evening") { await Self.lives(viewer).isEmpty }
         }
     }
@@ -71,13 +71,13 @@ import Testing
         return record
     }
 
-    /// Waits for text, likes and a gift.
-    private static func hear(_ user: DemoUser) async throws {
+    /// Waits for a message and a gift.
+    private static func waitForMessageAndGift(_ user: DemoUser) async throws {
         _ = try await user.waitForFeedItem("a message") { if case .text = $0 { true } else { nil } }
         _ = try await user.waitForFeedItem("a gift", within: 20) { if case .gift = $0 { true } else { nil } }
     }
 
-    /// Waits for at most 20 s until `isTrue`.
+    /// Waits for at most 20 s until `isTrue` returns true.
     private static func wait(for what: String, _ isTrue: () async -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(20)
         while await !isTrue() {

@@ -53,7 +53,7 @@ import Testing
         return try Inspector(scanner, query, now: now)
     }
 
-    private static func write(_ broker: TopicBroker) throws {
+    private static func writeEffects(to broker: TopicBroker) throws {
         let producer = try KafkaProducer(broker.settings)
         defer { producer.close(timeout: .seconds(5)) }
         for effect in Self.effects {
@@ -66,7 +66,7 @@ import Testing
     func `a live and a user are replayed from the topics`(isReal: Bool) async throws {
         try await runOnDedicatedThread {
             let broker = try TopicBroker(isReal: isReal, clientID: "inspect-test")
-            try Self.write(broker)
+            try Self.writeEffects(to: broker)
 
             var inspector = try Self.inspector(broker, isReal: isReal)
             let lines = try inspector.replay(Self.live.live).lines
@@ -77,8 +77,8 @@ import Testing
             #expect(sorted.last?.answer.verdict == .dropped)
             #expect(lines.allSatisfy { $0.scene.present == [Self.user] })
 
-            var second = try Self.inspector(broker, isReal: isReal)
-            let calls = try second.replay(Self.user).compactMap { line -> UserCall? in
+            var userInspector = try Self.inspector(broker, isReal: isReal)
+            let calls = try userInspector.replay(Self.user).compactMap { line -> UserCall? in
                 if case .call(let call) = line { call } else { nil }
             }
             #expect(calls.map(\.first.request.counter) == [1, 2, 3])
@@ -86,10 +86,10 @@ import Testing
         }
     }
 
-    @Test func `a scan that reaches its limit says so`() async throws {
+    @Test func `a scan that reaches its limit reports a gap`() async throws {
         try await runOnDedicatedThread {
             let broker = try TopicBroker(isReal: false, clientID: "inspect-test")
-            try Self.write(broker)
+            try Self.writeEffects(to: broker)
             let scanner = try TopicScanner(
                 brokers: broker.settings.brokers, security: KafkaSecurity(), mode: .embedded, maxRecords: 1)
             defer { scanner.close() }

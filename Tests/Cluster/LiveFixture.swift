@@ -34,34 +34,34 @@ struct LiveFixture {
 
     /// Sends a call about this live.
     private func send(
-        _ who: RecordingClient, _ method: String, _ params: CallParams
+        _ caller: RecordingClient, _ method: String, _ params: CallParams
     ) async throws(ReplyError) -> CallResult {
         var params = params
         params.live = self.live
-        return try await who.client.call(method, params, live: self.live)
+        return try await caller.client.call(method, params, live: self.live)
     }
 
     /// Sends a call that must succeed.
     @discardableResult
     func call(
-        _ who: RecordingClient, _ method: String, _ params: CallParams = CallParams()
+        _ caller: RecordingClient, _ method: String, _ params: CallParams = CallParams()
     ) async throws(ScenarioFailure) -> CallResult {
         do {
-            return try await self.send(who, method, params)
+            return try await self.send(caller, method, params)
         } catch {
-            throw ScenarioFailure("\(who.name): \(method) was refused: \(error.code.name), \(error.message)")
+            throw ScenarioFailure("\(caller.name): \(method) was refused: \(error.code.name), \(error.message)")
         }
     }
 
     /// Calls a method that must be rejected.
     ///
     /// - Returns: the code of the rejection.
-    func rejection(
-        _ who: RecordingClient, _ method: String, _ params: CallParams = CallParams()
+    func rejectionCode(
+        _ caller: RecordingClient, _ method: String, _ params: CallParams = CallParams()
     ) async throws(ScenarioFailure) -> ReplyCode {
         do {
-            let result = try await self.send(who, method, params)
-            throw ScenarioFailure("\(who.name): \(method) should be refused and gave \(result)")
+            let result = try await self.send(caller, method, params)
+            throw ScenarioFailure("\(caller.name): \(method) should be refused and gave \(result)")
         } catch let error as ReplyError {
             return error.code
         } catch {
@@ -88,7 +88,7 @@ struct LiveFixture {
     func details(once isExpected: (LiveInfo) -> Bool) async throws -> LiveInfo {
         var info = try await self.details()
         for _ in 0..<50 where !isExpected(info) {
-            _ = try? await self.watcher.wait("nothing", within: 0.1) { _ in nil as Bool? }
+            await self.watcher.recordUpdates(seconds: 0.1)
             info = try await self.details()
         }
         return info
@@ -96,7 +96,7 @@ struct LiveFixture {
 
     /// The live's entry in the list; waits for the entry, because the list shows a live a few seconds after its
     /// creation.
-    func listed() async throws -> LiveInfo {
+    func listEntry() async throws -> LiveInfo {
         for _ in 0..<20 {
             var cursor: String?
             repeat {
@@ -107,7 +107,7 @@ struct LiveFixture {
                 if let entry = items.first(where: { $0.info.liveID == self.live }) { return entry.info }
                 cursor = next.isEmpty ? nil : next
             } while cursor != nil
-            _ = try? await self.watcher.wait("nothing", within: 0.5) { _ in nil as Bool? }
+            await self.watcher.recordUpdates(seconds: 0.5)
         }
         throw ScenarioFailure("the live is not in the list")
     }
@@ -156,7 +156,7 @@ struct LiveFixture {
 
 extension StageEvent {
     /// A short text of the event, for comparisons.
-    var short: String {
+    var shortText: String {
         switch self {
         case .seatTaken(let index, _): "taken \(index)"
         case .seatLeft(let index, _): "left \(index)"

@@ -21,25 +21,25 @@ struct RecordCases {
     /// Stands for each request's counter, until a number replaces it.
     private static let counterPlaceholder = "@counter@"
 
-    /// The boundary values, as JSON for a field; some of them no encoder would write.
+    /// The boundary values for a field, as JSON; no encoder would write some of them.
     private static let boundaryValues: [String] = {
-        let ends: [String] = [
+        let int64Limits: [String] = [
             "9223372036854775807", "9223372036854775808", "9223372036854775806", "-9223372036854775808",
             "-9223372036854775809", "-9223372036854775807",
         ]
         let bases: [Int64] = [Int64(Int32.max), Int64(Int32.min), 1 << 53, -(1 << 53), 0]
-        var middles: [String] = []
+        var valuesNearOtherLimits: [String] = []
         for base in bases {
-            for change: Int64 in -1...1 { middles.append(String(base + change)) }
+            for change: Int64 in -1...1 { valuesNearOtherLimits.append(String(base + change)) }
         }
         let texts: [String] = [
             #""""#, #""\u0000\u0007""#, "\"\u{7F}\"", "\"😀\"", #""\ud800""#, #""x/y""#,
             "\"\(String(repeating: "a", count: 64))\"", "\"\(String(repeating: "a", count: 5_000))\"",
         ]
-        let levels =
+        let deepArray =
             String(repeating: "[", count: 500) + String(repeating: "]", count: 500)
-        let others: [String] = ["-0", "0.5", "1e308", "1e309", levels, "null", "true", "{}", "[]", "[null]"]
-        return ends + middles + texts + others
+        let others: [String] = ["-0", "0.5", "1e308", "1e309", deepArray, "null", "true", "{}", "[]", "[null]"]
+        return int64Limits + valuesNearOtherLimits + texts + others
     }()
 
     private static let manyMembers = "{" + (0..<10_000).map { "\"k\($0)\":1" }.joined(separator: ",") + "}"
@@ -88,7 +88,7 @@ struct RecordCases {
     /// All cases with a changed field, one group for each golden record.
     ///
     /// Each group begins with the unchanged first record of the topic, which creates the live.
-    func fields() throws -> [[Case]] {
+    func fieldCases() throws -> [[Case]] {
         let records = try self.goldenRecords()
         return try records.enumerated().map { index, golden in
             let partition = index % self.partitions
@@ -134,7 +134,7 @@ struct RecordCases {
     }
 
     /// Records to each partition whose value, key or headers are garbage.
-    func garbage() -> [Case] {
+    func garbageCases() -> [Case] {
         var cases: [Case] = []
         let texts = [
             "", " ", "{", "}", "null", "[]", "{}", "\"\"", "0", "1e309", #"{"v":1}"#, #"{"v":2}"#,

@@ -30,9 +30,9 @@ import Testing
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             let base = try #require(cluster.gateways.first).http
-            let server = harness.token("shop", isServer: true)
-            func send(_ method: String, _ path: String, _ body: String) async throws -> (Int, String) {
-                let answer = try await harness.sendRequest(method, path, body, of: base, token: server)
+            let serverToken = harness.token("shop", isServer: true)
+            func send(_ method: String, _ path: String, _ body: String) async throws -> (status: Int, text: String) {
+                let answer = try await harness.sendRequest(method, path, body, of: base, token: serverToken)
                 return (answer.status, answer.text)
             }
             func expect(
@@ -40,7 +40,7 @@ import Testing
                 sourceLocation: SourceLocation = #_sourceLocation
             ) async throws {
                 let answer = try await send(method, path, body)
-                #expect(answer.0 == status, "\(path): \(answer.1)", sourceLocation: sourceLocation)
+                #expect(answer.status == status, "\(path): \(answer.text)", sourceLocation: sourceLocation)
             }
             try await expect(201, "POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#)
             // The attack: each ban is refused, and nothing is stored.
@@ -100,7 +100,7 @@ import Testing
                 for topic in try admin.describeTopics(PlazaTopic.allCases.map(\.rawValue)) {
                     #expect(topic.config["max.message.bytes"] == "1048576", "\(topic.name)")
                 }
-                // The topic exists already, with another limit.
+                // The topic is created again with a smaller limit.
                 let name = PlazaTopic.webhooks.rawValue
                 try admin.deleteTopics([name])
                 while try admin.clusterInfo(timeout: .seconds(5)).topics[name] != nil {}

@@ -33,6 +33,11 @@ final class RecordingClient {
         throw ScenarioFailure("\(self.name) did not see within \(seconds) s: \(what); last: \(self.items.suffix(3))")
     }
 
+    /// Records the updates that arrive within some seconds.
+    func recordUpdates(seconds: Double) async {
+        _ = try? await self.wait("nothing", within: seconds) { _ in nil as Bool? }
+    }
+
     /// Waits until the client has received a notice that `matches`.
     func waitForNotice(
         _ what: String, within seconds: Double = 10, _ matches: (NoticeContent) -> Bool

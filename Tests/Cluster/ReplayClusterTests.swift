@@ -24,11 +24,11 @@ import Testing
             let hub = try ClientHub()
             defer { hub.stop() }
             let live = LiveID(ClusterHarness.name("past"))
-            let (first, second) = ([harness.addresses[0]], [harness.addresses[1]])
-            let host = DemoUser("host", harness.client("\(live)-host", on: hub, addresses: second))
+            let (firstGateway, secondGateway) = ([harness.addresses[0]], [harness.addresses[1]])
+            let host = DemoUser("host", harness.client("\(live)-host", on: hub, addresses: secondGateway))
             try await host.call("live.create", CallParams(live: live), live: live)
             try await host.call("live.join", CallParams(live: live), live: live)
-            let viewer = DemoUser("viewer", harness.client("\(live)-viewer", on: hub, addresses: first))
+            let viewer = DemoUser("viewer", harness.client("\(live)-viewer", on: hub, addresses: firstGateway))
             try await viewer.call("live.join", CallParams(live: live), live: live)
             try await Self.sendMessages(3, as: host, in: live)
             _ = try await viewer.waitForFeedItem("message 3", within: 10) { Self.text($0) == "message 3" ? true : nil }
@@ -46,7 +46,7 @@ import Testing
             }
             #expect(viewer.isFeedComplete, "\(viewer.numbers)")
             #expect(viewer.texts == (1...63).map { "message \($0)" })
-            let newcomer = DemoUser("newcomer", harness.client("\(live)-new", on: hub, addresses: first))
+            let newcomer = DemoUser("newcomer", harness.client("\(live)-new", on: hub, addresses: firstGateway))
             try await newcomer.call("live.join", CallParams(live: live), live: live)
             let texts = try await newcomer.waitForUpdate("what was said", within: 10) { update -> [String]? in
                 if case .history(let entries, _) = update { entries.compactMap { Self.text($0.content) } } else { nil }

@@ -20,7 +20,7 @@ struct RowCases {
 
     /// All cases.
     func cases() throws -> [RecordCases.Case] {
-        var cases = self.garbage()
+        var cases = self.garbageCases()
         for (index, row) in try self.rows().enumerated() {
             let partition = index % self.partitions
             let app = RecordCases.app(inPartition: partition, of: self.partitions)
@@ -28,7 +28,7 @@ struct RowCases {
             let tree = try Wire.decode(JSONValue.self, from: Array(text.utf8))
             for variant in RecordCases.variants(of: tree, named: row.key, longAt: index) {
                 let key = Self.key(row.key, app, number: cases.count)
-                cases.append(self.item(variant.name, key, Array(variant.text.utf8), partition))
+                cases.append(self.makeCase(variant.name, key, Array(variant.text.utf8), partition))
             }
         }
         return cases
@@ -62,8 +62,8 @@ struct RowCases {
         return parts.joined(separator: "/")
     }
 
-    /// Records whose key or value is no row's.
-    private func garbage() -> [RecordCases.Case] {
+    /// Records whose key or value does not belong to a row.
+    private func garbageCases() -> [RecordCases.Case] {
         let keys = [
             "", "/", "x", "partition/x", "live/", "live/a/b/c", "stage/a/b", "room/a/b", "feed/a/b/c", "outcomes/a",
             "requests/a/b/-1", "requests/a/b/99999999999999999999", "bans/a/b/99", String(repeating: "k", count: 9_000),
@@ -76,15 +76,15 @@ struct RowCases {
         for partition in 0..<self.partitions {
             for key in keys {
                 for (index, value) in values.enumerated() {
-                    cases.append(self.item("value \(index)", key, Array(value.utf8), partition))
+                    cases.append(self.makeCase("value \(index)", key, Array(value.utf8), partition))
                 }
-                cases.append(self.item("bytes", key, [0xFF, 0], partition))
+                cases.append(self.makeCase("bytes", key, [0xFF, 0], partition))
             }
         }
         return cases
     }
 
-    private func item(_ name: String, _ key: String, _ value: [UInt8], _ partition: Int) -> RecordCases.Case {
+    private func makeCase(_ name: String, _ key: String, _ value: [UInt8], _ partition: Int) -> RecordCases.Case {
         let record = OutgoingRecord(
             topic: self.topic.rawValue, partition: Int32(partition), key: Array(key.utf8), value: value)
         return RecordCases.Case(name: "\(self.topic.rawValue) \(name)", record: record)

@@ -51,22 +51,22 @@ struct SeatClusterTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func `a guest is invited, seated, muted, locked out and kicked; the owner leaves and takes its seat again`()
+    func `a guest is invited, seated, silenced, locked out and kicked; the owner leaves and gets its seat again`()
         async throws
     {
         try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
             let fixture = try await SeatFixture(try ClusterHarness(cluster), on: hub)
-            try await Self.invite(fixture)
-            try await Self.mute(fixture)
-            try await Self.lockOut(fixture)
-            try await Self.leaveAndKick(fixture)
-            try await Self.ownerReturns(fixture)
+            try await Self.inviteGuest(fixture)
+            try await Self.closeGuestMicrophone(fixture)
+            try await Self.lockGuestOut(fixture)
+            try await Self.leaveReturnAndKick(fixture)
+            try await Self.leaveAndReturnAsOwner(fixture)
         }
     }
 
-    private static func invite(_ fixture: SeatFixture) async throws {
+    private static func inviteGuest(_ fixture: SeatFixture) async throws {
         try await fixture.expectRejection(fixture.host, .notMember, "seat.invite", CallParams(user: "nobody-here"))
         try await fixture.call(
             fixture.host, "seat.invite", CallParams(user: fixture.id(of: fixture.guest), seatIndex: 3, timeout: 60))
@@ -85,7 +85,7 @@ struct SeatClusterTests {
         #expect(stage.layout.regions.map(\.width) == [540, 540])
     }
 
-    private static func mute(_ fixture: SeatFixture) async throws {
+    private static func closeGuestMicrophone(_ fixture: SeatFixture) async throws {
         try await fixture.call(fixture.guest, "seat.device", CallParams(microphone: true))
         _ = try await fixture.waitForStage("an open microphone") { $1.seats[3].occupant?.isMicrophoneOn == true }
         try await fixture.call(
@@ -98,18 +98,18 @@ struct SeatClusterTests {
             fixture.guest, .microphoneNeedsHost, "seat.device", CallParams(microphone: true))
     }
 
-    private static func lockOut(_ fixture: SeatFixture) async throws {
+    private static func lockGuestOut(_ fixture: SeatFixture) async throws {
         try await fixture.call(fixture.host, "seat.lock", CallParams(seatIndex: 3, locked: true))
         _ = try await fixture.guest.waitForNotice("that it was put off its seat") { content in
             if case .kickedOffSeat(3, _) = content { true } else { nil }
         }
         _ = try await fixture.waitForStage("the seat left, then locked") { events, _ in
-            events.map(\.text) == ["left 3", "locked 3"]
+            events.map(\.shortText) == ["left 3", "locked 3"]
         }
         try await fixture.expectRejection(fixture.guest, .seatLocked, "seat.apply", CallParams(seatIndex: 3))
     }
 
-    private static func leaveAndKick(_ fixture: SeatFixture) async throws {
+    private static func leaveReturnAndKick(_ fixture: SeatFixture) async throws {
         try await fixture.call(fixture.guest, "seat.apply", CallParams(seatIndex: 4, timeout: 60))
         _ = try await fixture.host.waitForNotice("an application") { content in
             if case .applicationReceived = content { true } else { nil }
@@ -128,21 +128,10 @@ struct SeatClusterTests {
         }
     }
 
-    private static func ownerReturns(_ fixture: SeatFixture) async throws {
+    private static func leaveAndReturnAsOwner(_ fixture: SeatFixture) async throws {
         try await fixture.call(fixture.host, "live.leave")
         _ = try await fixture.waitForStage("the owner's seat empty") { $1.seats[0].occupant == nil }
         try await fixture.call(fixture.host, "live.join")
         _ = try await fixture.waitForStage("the owner on its seat again") { $1.seats[0].occupant?.role == .owner }
-    }
-}
-
-extension StageEvent {
-    /// A short text of the event, for comparisons.
-    fileprivate var text: String {
-        switch self {
-        case .seatLeft(let index, _): "left \(index)"
-        case .seatLocked(let index): "locked \(index)"
-        default: "other"
-        }
     }
 }

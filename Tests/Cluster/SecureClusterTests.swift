@@ -12,7 +12,7 @@ import Testing
     .serialized, .enabled(if: LiveKafka.isAvailable && PrivateAuthority.isAvailable, "set KAFKA_HOME"),
     .timeLimit(.minutes(3)))
 struct SecureClusterTests {
-    private static let started = Result { try SecureKafka() }
+    private static let sharedKafka = Result { try SecureKafka() }
     private static let redisPassword = "the Redis secret"
 
     /// The Redis user of audience-presence with the permissions that docs/SECURITY.md tells operators to give.
@@ -38,12 +38,12 @@ struct SecureClusterTests {
         return options
     }
 
-    @Test func `the demo scenario passes over closed wires, and no process shows a secret`() async throws {
-        let server = try await runOnDedicatedThread { try Self.started.get() }
+    @Test func `the demo scenario passes over secured connections, and no process shows a secret`() async throws {
+        let server = try await runOnDedicatedThread { try Self.sharedKafka.get() }
         let password = Self.redisPassword.replacing(" ", with: "-")
-        let list = try server.authority.secretFile("users.acl", "user default off\n\(Self.redisUser)\n")
+        let aclFile = try server.authority.secretFile("users.acl", "user default off\n\(Self.redisUser)\n")
         let file = try server.authority.secretFile("redis.password", password + "\n")
-        let redis = try await runOnDedicatedThread { try LiveRedis(arguments: ["--aclfile", list]) }
+        let redis = try await runOnDedicatedThread { try LiveRedis(arguments: ["--aclfile", aclFile]) }
         var options = try Self.options(server)
         options.extraArguments[.audiencePresence] = [
             "--redis", "127.0.0.1:\(redis.port)", "--redis-user", "liveplaza", "--redis-password-file", file,
@@ -112,8 +112,8 @@ struct SecureClusterTests {
         String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
     }
 
-    @Test func `a service with a wrong password ends at once and says why`() async throws {
-        let server = try await runOnDedicatedThread { try Self.started.get() }
+    @Test func `a service with a wrong password ends at once and reports why`() async throws {
+        let server = try await runOnDedicatedThread { try Self.sharedKafka.get() }
         let options = try Self.options(server, password: "open sesame")
         let command =
             [
@@ -128,9 +128,9 @@ struct SecureClusterTests {
         #expect(!output.contains("open sesame"))
     }
 
-    @Test func `a cluster with a wrong password or authority is not started, and its owner is told why`() async throws {
-        let server = try await runOnDedicatedThread { try Self.started.get() }
-        let other = try await runOnDedicatedThread { try PrivateAuthority() }
+    @Test func `a cluster with a wrong password or authority is not started, and the error says why`() async throws {
+        let server = try await runOnDedicatedThread { try Self.sharedKafka.get() }
+        let otherAuthority = try await runOnDedicatedThread { try PrivateAuthority() }
         var options = try Self.options(server, password: "open sesame")
         for kind in ["authenticationFailed", "tlsFailed"] {
             let cluster = LocalCluster(options)
@@ -142,7 +142,7 @@ struct SecureClusterTests {
             #expect(reason.contains(kind) && !"\(error.map { "\($0)" } ?? "")".contains("open sesame"))
             try? FileManager.default.removeItem(atPath: cluster.directory.path)
             options = try Self.options(server)
-            options.kafkaSecurity.caFile = other.certificate
+            options.kafkaSecurity.caFile = otherAuthority.certificate
         }
     }
 }

@@ -9,11 +9,15 @@ import Testing
 /// Tests of single processes that cannot start or work.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ServiceProcessTests {
     /// Runs a service until it ends, and returns its output.
-    private func end(of service: ServiceKind, _ arguments: [String]) async throws -> (end: ProcessEnd, output: String) {
-        try await self.end(of: service.rawValue, arguments)
+    private func runUntilEnd(of service: ServiceKind, _ arguments: [String]) async throws -> (
+        end: ProcessEnd, output: String
+    ) {
+        try await self.runUntilEnd(of: service.rawValue, arguments)
     }
 
-    private func end(of program: String, _ arguments: [String]) async throws -> (end: ProcessEnd, output: String) {
+    private func runUntilEnd(of program: String, _ arguments: [String]) async throws -> (
+        end: ProcessEnd, output: String
+    ) {
         let command = [try ProgramFinder().path(of: program)] + arguments
         return try await runOnDedicatedThread { try TestProcess.run(command, errors: .output) }
     }
@@ -21,7 +25,7 @@ import Testing
     @Test func `a gateway whose HTTP port is taken ends and reports why`() async throws {
         try await LiveCluster.with(LiveCluster.options()) { cluster in
             let first = try #require(cluster.gateways.first)
-            let (end, output) = try await self.end(
+            let (end, output) = try await self.runUntilEnd(
                 of: .gateway,
                 [
                     "--kafka", cluster.state.kafka, "--kafka-mode", "embedded", "--instance", "gateway-9", "--apps",
@@ -42,7 +46,7 @@ import Testing
         let hooks = #"{"url":"http://a/","secret":"0123456789abcdef","before":{"gift":"maybe"},"events":["x"]}"#
         let key = #"{"kid":"k1","alg":"HS256","k":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"}"#
         let apps = #"{"app":{},"apps":{"demo":{"keys":[\#(key)],"policy":\#(policy),"hooks":\#(hooks)}}}"#
-        let (end, output) = try await self.end(
+        let (end, output) = try await self.runUntilEnd(
             of: .roomDirectory, ["--kafka", "127.0.0.1:1", "--apps-json", apps, "--ops-port", "70000"])
         #expect(end == .exited(64))
         for word in [
@@ -59,8 +63,9 @@ import Testing
         let path = NSTemporaryDirectory() + "liveplaza-apps-\(UUID().uuidString).json"
         defer { try? FileManager.default.removeItem(atPath: path) }
         try Data(apps.utf8).write(to: URL(filePath: path))
-        let (_, named) = try await self.end(of: .roomDirectory, ["--kafka", "127.0.0.1:1", "--apps", path])
-        #expect(named.contains(path) && !named.contains("--apps-json"), "\(named)")
+        let (_, outputWithPath) = try await self.runUntilEnd(
+            of: .roomDirectory, ["--kafka", "127.0.0.1:1", "--apps", path])
+        #expect(outputWithPath.contains(path) && !outputWithPath.contains("--apps-json"), "\(outputWithPath)")
     }
 
     @Test(
@@ -70,7 +75,7 @@ import Testing
         ])
     func `a cluster with impossible options is not started`(arguments: [String], remedy: String) async throws {
         let directory = NSTemporaryDirectory() + "liveplaza-unbegun-\(UUID().uuidString)"
-        let (end, output) = try await self.end(of: "plaza", ["up", "--run-dir", directory] + arguments)
+        let (end, output) = try await self.runUntilEnd(of: "plaza", ["up", "--run-dir", directory] + arguments)
         #expect(end == .exited(64))
         #expect(output.contains(remedy), "\(output)")
         #expect(!FileManager.default.fileExists(atPath: directory))
@@ -101,7 +106,7 @@ import Testing
             (#"{"apps":{"demo":{"keys":[{"kid":"k1","alg":"HS256","k":"c2hvcnQ"}]}}}"#, "32 to 1024 bytes"),
         ])
     func `I17 a gateway without usable keys does not start`(apps: String, why: String) async throws {
-        let (end, output) = try await self.end(of: .gateway, ["--kafka", "127.0.0.1:1", "--apps-json", apps])
+        let (end, output) = try await self.runUntilEnd(of: .gateway, ["--kafka", "127.0.0.1:1", "--apps-json", apps])
         #expect(end == .exited(64))
         #expect(output.hasPrefix("gateway: --apps-json") && output.contains(why), "\(output)")
         #expect(!output.contains("c2hvcnQ"), "keys are never logged")

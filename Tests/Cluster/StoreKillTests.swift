@@ -11,7 +11,7 @@ import Testing
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreKillTests {
     private static let live = ClusterHarness.name("kill")
-    private static let viewers = 200
+    private static let viewerCount = 200
 
     /// The state in the stores of one live that must be the same for all its users.
     private struct StoreSnapshot: Equatable {
@@ -34,15 +34,17 @@ struct StoreKillTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func `I7 I8 a gateway is killed under 200 clients, which end as a witness and a newcomer`() async throws {
+    func `I7 I8 a gateway is killed under 200 clients, which end with the stores of a witness and a newcomer`()
+        async throws
+    {
         var options = LiveCluster.options(realKafka: 1)
         options.scale[.gateway] = 2
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
-            // Only the host and the witness do not use the gateway that is killed.
+            // The host, the witness and the newcomer use only the gateway that is not killed.
             let survivingGateway = Array(harness.addresses.suffix(1))
-            let host = try await Self.user("host", harness, survivingGateway, transport)
+            let host = try await Self.logIn("host", harness, survivingGateway, transport)
             var info = LiveInfo()
             info.liveID = Self.live
             _ = try await host.liveListStore.createLive(info)
@@ -52,7 +54,7 @@ struct StoreKillTests {
             let guest = clients[0]
             try await guest.coGuestStore(liveID: Self.live).applyForSeat(timeout: 60)
             try await host.coGuestStore(liveID: Self.live).acceptApplication(userID: "\(Self.live)-0")
-            let sending = Task {
+            let sendingTask = Task {
                 for number in 0..<100 {
                     try await host.barrageStore(liveID: Self.live).sendTextMessage(text: "\(number)")
                     try await Task.sleep(for: .milliseconds(100))
@@ -61,7 +63,7 @@ struct StoreKillTests {
             try await Task.sleep(for: .seconds(3))
             try await cluster.kill("gateway-1")
             let killedAt = ContinuousClock.now
-            try await sending.value
+            try await sendingTask.value
             try await guest.likeStore(liveID: Self.live).sendLike(count: 7)
             try await guest.coGuestStore(liveID: Self.live).disConnect()
 
@@ -72,18 +74,18 @@ struct StoreKillTests {
                     && clients.allSatisfy { StoreSnapshot($0, Self.live) == snapshot }
             }
             let seconds = (ContinuousClock.now - killedAt) / .seconds(1)
-            print("\(Self.viewers) clients showed the same \(seconds) s after the kill")
+            print("\(Self.viewerCount) clients showed the same \(seconds) s after the kill")
             let newcomer = try await Self.enter("newcomer", harness, survivingGateway, transport)
             try await waitUntil("a newcomer shows the same, without earlier messages") {
                 StoreSnapshot(newcomer, Self.live) == StoreSnapshot(witness, Self.live, withMessages: false)
             }
             let audience = witness.audienceStore(liveID: Self.live)
             try await audience.fetchAudienceList()
-            #expect(audience.state.value.audienceList.count >= Self.viewers, "nobody was said to have left")
+            #expect(audience.state.value.audienceList.count >= Self.viewerCount, "nobody was said to have left")
         }
     }
 
-    private static func user(
+    private static func logIn(
         _ name: String, _ harness: ClusterHarness, _ gateways: [PlazaAddress], _ transport: LoopTransport
     ) async throws -> LivePlaza {
         let id = "\(Self.live)-\(name)"
@@ -98,7 +100,7 @@ struct StoreKillTests {
     private static func enter(
         _ name: String, _ harness: ClusterHarness, _ gateways: [PlazaAddress], _ transport: LoopTransport
     ) async throws -> LivePlaza {
-        let plaza = try await Self.user(name, harness, gateways, transport)
+        let plaza = try await Self.logIn(name, harness, gateways, transport)
         _ = try await plaza.liveListStore.joinLive(liveID: Self.live)
         return plaza
     }
@@ -106,7 +108,7 @@ struct StoreKillTests {
     /// Lets all viewers enter the live, twenty at a time.
     private static func enterAll(_ harness: ClusterHarness, _ transport: LoopTransport) async throws -> [LivePlaza] {
         var clients: [LivePlaza] = []
-        for start in stride(from: 0, to: Self.viewers, by: 20) {
+        for start in stride(from: 0, to: Self.viewerCount, by: 20) {
             clients += try await withThrowingTaskGroup(of: (Int, LivePlaza).self) { group in
                 for number in start..<(start + 20) {
                     group.addTask {
@@ -114,7 +116,7 @@ struct StoreKillTests {
                     }
                 }
                 var entered: [(Int, LivePlaza)] = []
-                for try await one in group { entered.append(one) }
+                for try await numberedClient in group { entered.append(numberedClient) }
                 return entered.sorted { $0.0 < $1.0 }.map(\.1)
             }
         }

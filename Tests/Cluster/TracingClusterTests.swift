@@ -67,9 +67,10 @@ import Testing
             defer { hub.stop() }
             let harness = try ClusterHarness(cluster)
             let alice = DemoUser("alice", harness.client("alice", on: hub))
-            try await alice.call("live.create", CallParams(live: "a"), live: "a")
-            try await alice.call("live.join", CallParams(live: "a"), live: "a")
-            try await alice.call("barrage.sendText", ["live": "a", "text": "hello"] as JSONValue, live: "a")
+            try await alice.call("live.create", CallParams(live: "concert"), live: "concert")
+            try await alice.call("live.join", CallParams(live: "concert"), live: "concert")
+            try await alice.call(
+                "barrage.sendText", ["live": "concert", "text": "hello"] as JSONValue, live: "concert")
             let received = await runOnDedicatedThread {
                 collector.wait(timeout: .seconds(30)) { received in
                     let spans = Self.spans(in: received)

@@ -72,50 +72,53 @@ import Testing
             let alice = DemoUser("alice", harness.client("alice", on: hub))
             let berta = DemoUser("berta", harness.client("berta", on: hub))
             let guest = DemoUser("guest", harness.client("guest", on: hub))
-            for (host, live) in [(alice, "a"), (berta, "b")] {
+            for (host, live) in [(alice, "concert"), (berta, "duet")] {
                 try await host.call("live.create", CallParams(live: LiveID(live)), live: LiveID(live))
                 try await host.call("live.join", CallParams(live: LiveID(live)), live: LiveID(live))
             }
-            try await guest.call("live.join", CallParams(live: "a"), live: "a")
-            try await alice.call("seat.lock", CallParams(live: "a", seatIndex: 4, locked: true), live: "a")
-            try await alice.call("cohost.request", CallParams(live: "a", timeout: 60, to: ["b"]), live: "a")
-            try await berta.call("cohost.accept", ["live": "b", "inviter": "a"] as JSONValue, live: "b")
+            try await guest.call("live.join", CallParams(live: "concert"), live: "concert")
+            try await alice.call("seat.lock", CallParams(live: "concert", seatIndex: 4, locked: true), live: "concert")
+            try await alice.call(
+                "cohost.request", CallParams(live: "concert", timeout: 60, to: ["duet"]), live: "concert")
+            try await berta.call("cohost.accept", ["live": "duet", "inviter": "concert"] as JSONValue, live: "duet")
             let request = try await alice.call(
-                "battle.request", ["live": "a", "to": ["b"], "duration": 200, "needResponse": true] as JSONValue,
-                live: "a")
+                "battle.request",
+                ["live": "concert", "to": ["duet"], "duration": 200, "needResponse": true] as JSONValue,
+                live: "concert")
             guard case .battle(let battle, _, _, _) = request else { throw ScenarioFailure("no battle: \(request)") }
-            let bertasBattle: JSONValue = ["live": "b", "battle": .text(battle.text)]
-            try await berta.call("battle.accept", bertasBattle, live: "b")
-            try await berta.call("battle.exit", bertasBattle, live: "b")
-            try await alice.call("battle.exit", ["live": "a", "battle": .text(battle.text)] as JSONValue, live: "a")
-            try await alice.call("live.update", ["live": "a", "notice": "soon"] as JSONValue, live: "a")
-            try await alice.call("metadata.set", CallParams(live: "a", metadata: ["k": "v"]), live: "a")
-            try await alice.call("metadata.delete", ["live": "a", "keys": ["k"]] as JSONValue, live: "a")
-            try await alice.call("admin.set", CallParams(live: "a", user: "guest"), live: "a")
-            try await guest.call("live.leave", CallParams(live: "a"))
-            try await alice.call("live.end", CallParams(live: "a"))
+            let bertasBattle: JSONValue = ["live": "duet", "battle": .text(battle.text)]
+            try await berta.call("battle.accept", bertasBattle, live: "duet")
+            try await berta.call("battle.exit", bertasBattle, live: "duet")
+            try await alice.call(
+                "battle.exit", ["live": "concert", "battle": .text(battle.text)] as JSONValue, live: "concert")
+            try await alice.call("live.update", ["live": "concert", "notice": "soon"] as JSONValue, live: "concert")
+            try await alice.call("metadata.set", CallParams(live: "concert", metadata: ["k": "v"]), live: "concert")
+            try await alice.call("metadata.delete", ["live": "concert", "keys": ["k"]] as JSONValue, live: "concert")
+            try await alice.call("admin.set", CallParams(live: "concert", user: "guest"), live: "concert")
+            try await guest.call("live.leave", CallParams(live: "concert"))
+            try await alice.call("live.end", CallParams(live: "concert"))
 
             let received = await runOnDedicatedThread {
                 receiver.wait(timeout: .seconds(30)) { $0.contains { $0.headers["liveplaza-event"] == "roomEnded" } }
             }
             let allEvents = try Self.events(in: try #require(received))
-            for live in ["a", "b"] {
+            for live in ["concert", "duet"] {
                 let events = allEvents.filter { $0.live == live }
                 #expect(Set(events.map(\.partition)).count == 1)
                 #expect(events.map(\.offset) == events.map(\.offset).sorted(), "in the order of the topic")
                 #expect(Set(events.map(\.offset)).count == events.count)
                 #expect(events.first?.kind == "roomCreated")
             }
-            try Self.check(allEvents.filter { $0.live == "a" }, battle)
+            try Self.expectEventsOfConcert(allEvents.filter { $0.live == "concert" }, battle)
         }
     }
 
-    private static func check(_ events: [ReceivedEvent], _ battle: BattleID) throws {
+    private static func expectEventsOfConcert(_ events: [ReceivedEvent], _ battle: BattleID) throws {
         let kinds = events.map(\.kind)
         #expect(kinds.filter { $0.hasPrefix("battle") } == ["battleCreated", "battleStarted", "battleEnded"])
         let ended = try #require(events.first { $0.kind == "battleEnded" }?.content.members)
         #expect(ended["battle"] == .text(battle.text) && ended["kind"] == 1)
-        #expect(ended["from"]?.members["live"] == "a")
+        #expect(ended["from"]?.members["live"] == "concert")
         let seats = try #require(events.last { $0.kind == "seatsChanged" }?.content.members["seats"])
         guard case .array(let list) = seats else { throw ScenarioFailure("seats are no list: \(seats)") }
         #expect(list.count > 4 && list[4].members["isLocked"] == true)
@@ -161,22 +164,22 @@ import Testing
                 before: AppHooks.BeforeHooks(message: .allow, gift: .refuse)))
     }
 
-    /// Creates Alice's live "a" and the gift "rose", which costs 3 coins.
+    /// Creates Alice's live "concert" and the gift "rose", which costs 3 coins.
     static func openShop(
         _ cluster: LocalCluster
-    ) async throws -> (harness: ClusterHarness, gateway: ClusterState.Gateway, server: String) {
+    ) async throws -> (harness: ClusterHarness, gateway: ClusterState.Gateway, serverToken: String) {
         let harness = try ClusterHarness(cluster)
         let gateway = try #require(cluster.gateways.first)
-        let server = harness.token("shop", isServer: true)
+        let serverToken = harness.token("shop", isServer: true)
         for (method, path, body) in [
-            ("POST", "/v1/lives", #"{"live":"a","owner":"alice"}"#),
+            ("POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#),
             ("PUT", "/v1/app/gift-categories/new", #"{"name":"New"}"#),
             ("PUT", "/v1/app/gifts/rose", #"{"name":"Rose","category":"new","coins":3}"#),
         ] {
-            let answer = try await harness.sendRequest(method, path, body, of: gateway.http, token: server)
+            let answer = try await harness.sendRequest(method, path, body, of: gateway.http, token: serverToken)
             #expect((200...201).contains(answer.status), "\(path): \(answer.text)")
         }
-        return (harness, gateway, server)
+        return (harness, gateway, serverToken)
     }
 
     /// Rules: R14.7.
@@ -189,23 +192,25 @@ import Testing
         try await LiveCluster.with(try Self.shopOptions(receiver)) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
-            let (harness, gateway, server) = try await Self.openShop(cluster)
+            let (harness, gateway, serverToken) = try await Self.openShop(cluster)
             let bob = DemoUser("bob", harness.client("bob", on: hub))
             let carl = DemoUser("carl", harness.client("carl", on: hub))
-            for person in [bob, carl] { try await person.call("live.join", CallParams(live: "a"), live: "a") }
+            for person in [bob, carl] {
+                try await person.call("live.join", CallParams(live: "concert"), live: "concert")
+            }
             try await Self.rejectCalls(of: bob, receiver)
-            try await Self.keepSilent(bob, carl, receiver)
+            try await Self.sendWhileBackendIsSilent(bob, carl, receiver)
             try await Self.rejectWithoutRequest(bob, receiver)
-            let off = try await harness.sendRequest(
-                "PATCH", "/v1/lives/a", #"{"isGiftEnabled":false}"#, of: gateway.http, token: server)
-            #expect(off.status == 200, "\(off.text)")
+            let giftsOff = try await harness.sendRequest(
+                "PATCH", "/v1/lives/concert", #"{"isGiftEnabled":false}"#, of: gateway.http, token: serverToken)
+            #expect(giftsOff.status == 200, "\(giftsOff.text)")
             let countBefore = receiver.received.count
             try await bob.expectRefusal(.giftsOffInLive, "gift.send", Self.gift(1))
             #expect(receiver.received.count == countBefore, "no request for gifts that are disabled")
             // The backend gets no request for calls of the app's own server.
-            let own = try await harness.sendRequest(
-                "POST", "/v1/lives/a/messages", #"{"text":"bad"}"#, of: gateway.http, token: server)
-            #expect(own.status == 200, "\(own.text)")
+            let serverMessage = try await harness.sendRequest(
+                "POST", "/v1/lives/concert/messages", #"{"text":"bad"}"#, of: gateway.http, token: serverToken)
+            #expect(serverMessage.status == 200, "\(serverMessage.text)")
             try await carl.waitForText("bad")
             #expect(carl.texts.filter { $0 == "bad" }.count == 1, "bob's was refused")
             // Requests for decisions are signed like events.
@@ -218,14 +223,16 @@ import Testing
         }
     }
 
-    private static func gift(_ count: Int64) -> JSONValue { ["live": "a", "gift": "rose", "count": .integer(count)] }
+    private static func gift(_ count: Int64) -> JSONValue {
+        ["live": "concert", "gift": "rose", "count": .integer(count)]
+    }
 
     private static func rejectCalls(of bob: DemoUser, _ receiver: WebhookReceiver) async throws {
-        try await bob.call("barrage.sendText", CallParams(live: "a", text: "good"), live: "a")
-        try await bob.expectRefusal(.sensitiveWords, "barrage.sendText", CallParams(live: "a", text: "bad"))
+        try await bob.call("barrage.sendText", CallParams(live: "concert", text: "good"), live: "concert")
+        try await bob.expectRefusal(.sensitiveWords, "barrage.sendText", CallParams(live: "concert", text: "bad"))
         try await bob.expectRefusal(
-            .sensitiveWords, "barrage.sendCustom", ["live": "a", "businessID": "x", "data": "bad"] as JSONValue)
-        try await bob.call("gift.send", Self.gift(2), live: "a")
+            .sensitiveWords, "barrage.sendCustom", ["live": "concert", "businessID": "x", "data": "bad"] as JSONValue)
+        try await bob.call("gift.send", Self.gift(2), live: "concert")
         try await bob.expectRefusal(ReplyCode(102_150), "gift.send", Self.gift(13))
         try await bob.expectRefusal(.giftCheckFailed, "gift.send", Self.gift(14))
         let giftRequests = try receiver.received.compactMap {
@@ -240,14 +247,15 @@ import Testing
     /// A gift counts once for each receiver.
     private static func rejectWithoutRequest(_ bob: DemoUser, _ receiver: WebhookReceiver) async throws {
         let countBefore = receiver.received.count
-        try await bob.expectRefusal(.noSuchGift, "gift.send", ["live": "a", "gift": "tulip"] as JSONValue)
+        try await bob.expectRefusal(.noSuchGift, "gift.send", ["live": "concert", "gift": "tulip"] as JSONValue)
         let long = String(repeating: "x", count: 13_000)
-        try await bob.expectRefusal(.messageTooLong, "barrage.sendText", CallParams(live: "a", text: long))
+        try await bob.expectRefusal(.messageTooLong, "barrage.sendText", CallParams(live: "concert", text: long))
         #expect(receiver.received.count == countBefore)
         let coinsBefore = try await Self.coins(bob)
         try await bob.call(
             "gift.send",
-            ["live": "a", "gift": "rose", "count": 2, "receivers": ["alice", "bob", "carl"]] as JSONValue, live: "a")
+            ["live": "concert", "gift": "rose", "count": 2, "receivers": ["alice", "bob", "carl"]] as JSONValue,
+            live: "concert")
         let webhookRequest = try Wire.decode(JSONValue.self, from: try #require(receiver.received.last).body)
         #expect(webhookRequest.members["content"]?.members["beforeGift"]?.members["coins"] == 18)
         #expect(try await Self.coins(bob) - coinsBefore == 18)
@@ -255,7 +263,7 @@ import Testing
 
     /// The total cost of the live's gifts so far.
     private static func coins(_ person: DemoUser) async throws -> Int64 {
-        let result = try await person.call("live.summary", CallParams(live: "a"))
+        let result = try await person.call("live.summary", CallParams(live: "concert"))
         guard case .statistics(let statistics, _) = result else { throw ScenarioFailure("no figures: \(result)") }
         return statistics.totalGiftCoins
     }
@@ -263,20 +271,22 @@ import Testing
     /// When the backend is silent, messages are accepted and gifts rejected after two seconds.
     ///
     /// Other senders are not delayed meanwhile.
-    private static func keepSilent(_ bob: DemoUser, _ carl: DemoUser, _ receiver: WebhookReceiver) async throws {
+    private static func sendWhileBackendIsSilent(_ bob: DemoUser, _ carl: DemoUser, _ receiver: WebhookReceiver)
+        async throws
+    {
         let clock = ContinuousClock()
         let began = clock.now
         let client = bob.client
         async let message = client.call(
-            "barrage.sendText", CallParams(live: "a", text: "silent"), live: "a")
+            "barrage.sendText", CallParams(live: "concert", text: "silent"), live: "concert")
         // Two tasks may run in either order. So the second message is sent only after the backend has received the
         // request about the first one.
         let isRequestReceived = await runOnDedicatedThread {
             receiver.wait { $0.last?.text.contains("\"silent\"") == true } != nil
         }
         #expect(isRequestReceived)
-        async let next = client.call("barrage.sendText", CallParams(live: "a", text: "next"), live: "a")
-        try await carl.call("barrage.sendText", CallParams(live: "a", text: "meanwhile"), live: "a")
+        async let next = client.call("barrage.sendText", CallParams(live: "concert", text: "next"), live: "concert")
+        try await carl.call("barrage.sendText", CallParams(live: "concert", text: "meanwhile"), live: "concert")
         #expect(clock.now - began < .seconds(2), "carl does not wait for bob's message")
         _ = try await message
         let took = clock.now - began
@@ -286,11 +296,11 @@ import Testing
         let texts = carl.texts.filter { ["silent", "next", "meanwhile"].contains($0) }
         #expect(texts == ["meanwhile", "silent", "next"], "bob's own messages keep their order")
 
-        let second = clock.now
+        let giftSentAt = clock.now
         try await bob.expectRefusal(.giftCheckFailed, "gift.send", Self.gift(99))
-        let waited = clock.now - second
+        let waited = clock.now - giftSentAt
         #expect(waited >= .milliseconds(1900) && waited < .seconds(5), "\(waited)")
-        try await bob.call("barrage.sendText", CallParams(live: "a", text: "broken"), live: "a")
+        try await bob.call("barrage.sendText", CallParams(live: "concert", text: "broken"), live: "concert")
     }
 
     @Test(.timeLimit(.minutes(3)))
@@ -300,22 +310,24 @@ import Testing
             defer { hub.stop() }
             let harness = try ClusterHarness(cluster)
             let gateway = try #require(cluster.gateways.first)
-            let server = harness.token("shop", isServer: true)
+            let serverToken = harness.token("shop", isServer: true)
             func send(_ method: String, _ path: String, _ body: String = "") async throws {
-                let answer = try await harness.sendRequest(method, path, body, of: gateway.http, token: server)
+                let answer = try await harness.sendRequest(method, path, body, of: gateway.http, token: serverToken)
                 #expect((200...201).contains(answer.status), "\(path): \(answer.text)")
             }
-            try await send("POST", "/v1/lives", #"{"live":"a","owner":"alice"}"#)
+            try await send("POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#)
             let bob = DemoUser("bob", harness.client("bob", on: hub))
-            try await bob.call("live.join", CallParams(live: "a"), live: "a")
-            try await bob.call("barrage.sendText", CallParams(live: "a", text: "a Durian!"), live: "a")
+            try await bob.call("live.join", CallParams(live: "concert"), live: "concert")
+            try await bob.call("barrage.sendText", CallParams(live: "concert", text: "a Durian!"), live: "concert")
             try await send("PUT", "/v1/app/words", #"{"words":["durian","mothball"]}"#)
             try await Self.sendUntil(bob, "a Durian!", isRefused: true)
-            try await bob.expectRefusal(.sensitiveWords, "barrage.sendText", CallParams(live: "a", text: "MOTHBALLS"))
-            try await bob.call("barrage.sendText", CallParams(live: "a", text: "an orange"), live: "a")
+            try await bob.expectRefusal(
+                .sensitiveWords, "barrage.sendText", CallParams(live: "concert", text: "MOTHBALLS"))
+            try await bob.call("barrage.sendText", CallParams(live: "concert", text: "an orange"), live: "concert")
             try await send("DELETE", "/v1/app/words?word=durian")
             try await Self.sendUntil(bob, "a Durian!", isRefused: false)
-            try await bob.expectRefusal(.sensitiveWords, "barrage.sendText", CallParams(live: "a", text: "mothball"))
+            try await bob.expectRefusal(
+                .sensitiveWords, "barrage.sendText", CallParams(live: "concert", text: "mothball"))
         }
     }
 
@@ -325,7 +337,7 @@ import Testing
         while ContinuousClock.now < deadline {
             do {
                 _ = try await person.client.call(
-                    "barrage.sendText", CallParams(live: "a", text: text), live: "a")
+                    "barrage.sendText", CallParams(live: "concert", text: text), live: "concert")
                 if !isRefused { return }
             } catch {
                 if error.code == .sensitiveWords, isRefused { return }

@@ -20,7 +20,7 @@ package final class KafkaProxy: Sendable {
     }
 
     private struct State {
-        var late = LateRequest.none
+        var lateRequest = LateRequest.none
         var brokerPort: UInt16 = 0
         var sockets: [Int32] = []
         var isStopping = false
@@ -60,31 +60,31 @@ package final class KafkaProxy: Sendable {
     /// Holds back the next request of a kind, and ends the client's connection, so that the client repeats the request.
     ///
     /// - Parameter kind: the API key of the request in Kafka's protocol.
-    package func holdNextRequest(ofKind kind: Int16) { self.state.update { $0.late = .expected(kind: kind) } }
+    package func holdNextRequest(ofKind kind: Int16) { self.state.update { $0.lateRequest = .expected(kind: kind) } }
 
     /// Whether a request is held back.
     package var isHolding: Bool {
-        if case .held = self.state.current.late { true } else { false }
+        if case .held = self.state.current.lateRequest { true } else { false }
     }
 
     /// Delivers the held request as soon as another request of its kind arrives; the other request follows half a second
     /// later.
     package func deliverBeforeNextRequest() {
         self.state.update { state in
-            if case .held(let kind) = state.late { state.late = .due(kind: kind) }
+            if case .held(let kind) = state.lateRequest { state.lateRequest = .due(kind: kind) }
         }
     }
 
     /// Whether the held request was delivered.
     package var hasDelivered: Bool {
-        if case .delivered = self.state.current.late { true } else { false }
+        if case .delivered = self.state.current.lateRequest { true } else { false }
     }
 
     /// Closes all connections and ends the threads.
     package func stop() {
         let sockets = self.state.update { state in
             state.isStopping = true
-            state.late = .delivered
+            state.lateRequest = .delivered
             defer { state.sockets = [] }
             return state.sockets
         }
@@ -138,12 +138,12 @@ package final class KafkaProxy: Sendable {
         let kind = Int16(request[4]) << 8 | Int16(request[5])
         enum Turn { case atOnce, late, afterLate }
         let turn = state.update { state -> Turn in
-            switch state.late {
+            switch state.lateRequest {
             case .expected(kind):
-                state.late = .held(kind: kind)
+                state.lateRequest = .held(kind: kind)
                 return .late
             case .due(kind):
-                state.late = .delivered
+                state.lateRequest = .delivered
                 return .afterLate
             default: return .atOnce
             }
@@ -153,7 +153,7 @@ package final class KafkaProxy: Sendable {
         case .late:
             // The client repeats the request as soon as its connection is lost.
             shutdown(client, Int32(SHUT_RDWR))
-            _ = state.wait { state in if case .delivered = state.late { true } else { nil } }
+            _ = state.wait { state in if case .delivered = state.lateRequest { true } else { nil } }
             return true
         case .afterLate:
             DedicatedThread.sleep(for: .milliseconds(500))

@@ -21,8 +21,8 @@ package final class LiveKafka: Sendable {
     package static let home: String? = {
         var candidates: [String] = []
         if let home = ProcessInfo.processInfo.environment["KAFKA_HOME"] { candidates.append(home) }
-        let here = URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
-        candidates += [Repository.root, here].map {
+        let currentDirectory = URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
+        candidates += [Repository.root, currentDirectory].map {
             $0.deletingLastPathComponent().appendingPathComponent("shared/kafka").path
         }
         return candidates.first { FileManager.default.isExecutableFile(atPath: $0 + "/bin/kafka-server-start.sh") }
@@ -31,12 +31,12 @@ package final class LiveKafka: Sendable {
     /// Whether tests on a real Kafka can run; for `.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME")`.
     package static var isAvailable: Bool { Self.home != nil }
 
-    private static let started = Result { try LiveKafka() }
+    private static let sharedServer = Result { try LiveKafka() }
 
     /// The server that all tests of a process share.
     ///
     /// The first call starts the server and blocks for some seconds.
-    package static func shared() throws -> LiveKafka { try Self.started.get() }
+    package static func shared() throws -> LiveKafka { try Self.sharedServer.get() }
 
     /// Starts a separate server, which a test may kill and restart; blocks until it answers.
     ///

@@ -37,7 +37,7 @@ final class ReadyNotification {
         try? FileManager.default.removeItem(atPath: self.directory)
     }
 
-    /// Waits for `READY=1`.
+    /// Waits for `READY=1`; returns false if it does not arrive in time.
     func wait(milliseconds: Int) -> Bool {
         let deadline = DispatchTime.now().uptimeNanoseconds + UInt64(milliseconds) * 1_000_000
         var bytes = [UInt8](repeating: 0, count: 1_024)

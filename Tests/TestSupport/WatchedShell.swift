@@ -21,20 +21,20 @@ internal import Glibc
     ///   - environment: variables in addition to those of this process.
     /// - Throws: an error when the pipe or the shell cannot be created.
     init(_ script: String, arguments: [String], environment: [String: String]) throws {
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw LiveKafkaError("No pipe: error \(errno).") }
-        defer { close(ends[0]) }
-        _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
-        _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
+        var pipeEnds: [Int32] = [-1, -1]
+        guard unsafe pipe(&pipeEnds) == 0 else { throw LiveKafkaError("No pipe: error \(errno).") }
+        defer { close(pipeEnds[0]) }
+        _ = fcntl(pipeEnds[0], F_SETFD, FD_CLOEXEC)
+        _ = fcntl(pipeEnds[1], F_SETFD, FD_CLOEXEC)
 
         do {
             let pid = try ChildProcess.start(
                 ["sh", "-c", script, "sh"] + arguments,
                 environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
-                input: .descriptor(ends[0]), output: .nothing)
-            self.state = Locked(State(input: ends[1], pid: pid))
+                input: .descriptor(pipeEnds[0]), output: .nothing)
+            self.state = Locked(State(input: pipeEnds[1], pid: pid))
         } catch {
-            close(ends[1])
+            close(pipeEnds[1])
             throw error
         }
     }

@@ -22,7 +22,7 @@ package final class WebhookReceiver: Sendable {
 
     private struct State {
         var received: [Received] = []
-        var silent: [HTTPResponder] = []
+        var silentResponders: [HTTPResponder] = []
     }
 
     private let state = ConditionVariable(State())
@@ -51,7 +51,7 @@ package final class WebhookReceiver: Sendable {
             switch behave(index, received) {
             case .answer(let status, let body):
                 responder.complete(HTTPResponse(status: status, body: Array(body.utf8)))
-            case .keepSilent: state.update { $0.silent.append(responder) }
+            case .keepSilent: state.update { $0.silentResponders.append(responder) }
             }
         }
         self.url = "http://127.0.0.1:\(server.port)/hook"

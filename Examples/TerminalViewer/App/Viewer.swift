@@ -24,7 +24,7 @@ final class Viewer {
 
     /// The time between two drawings while messages fly.
     private static let frameInterval = DispatchTimeInterval.milliseconds(50)
-    /// How long the bytes of a longer key may take to follow its escape byte.
+    /// How long to wait after an escape byte for the other bytes of an escape sequence.
     private static let escapeTimeout = DispatchTimeInterval.milliseconds(40)
     /// The time after which the list of lives is read again.
     private static let listRefreshInterval = DispatchTimeInterval.seconds(5)

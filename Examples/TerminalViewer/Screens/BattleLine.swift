@@ -15,21 +15,21 @@ enum BattleLine {
             x += width
         }
         // The names of two hosts are at the two ends of the row; more names follow one another.
-        let room = box.columns - clock.width
+        let nameColumns = box.columns - clock.width
         if battle.sides.count == 2 {
-            let texts = battle.sides.map { DisplayText("\($0.name) \($0.score)").prefix(columns: room / 2) }
+            let texts = battle.sides.map { DisplayText("\($0.name) \($0.score)").prefix(columns: nameColumns / 2) }
             canvas.draw(texts[0], x: box.x, y: box.y, Style(Self.colours[0], isBold: true))
             canvas.draw(
                 texts[1], x: box.x + box.columns - texts[1].width, y: box.y, Style(Self.colours[1], isBold: true))
-            canvas.draw(clock, x: box.x + room / 2, y: box.y, .reversed)
+            canvas.draw(clock, x: box.x + nameColumns / 2, y: box.y, .reversed)
         } else {
             x = box.x
             for (index, side) in battle.sides.enumerated() {
-                let text = DisplayText("\(side.name) \(side.score)  ").prefix(columns: max(0, box.x + room - x))
+                let text = DisplayText("\(side.name) \(side.score)  ").prefix(columns: max(0, box.x + nameColumns - x))
                 canvas.draw(text, x: x, y: box.y, Style(Self.colours[index % Self.colours.count], isBold: true))
                 x += text.width
             }
-            canvas.draw(clock, x: box.x + room, y: box.y, .reversed)
+            canvas.draw(clock, x: box.x + nameColumns, y: box.y, .reversed)
         }
     }
 

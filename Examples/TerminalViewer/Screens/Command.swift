@@ -10,22 +10,28 @@ package enum Command: Hashable, Sendable {
     case seat(Int?)
     /// Leave the seat.
     case stand
+    /// Offer the seat with this index to the user with this id; nil for any free seat.
     case invite(String, seat: Int?)
     /// Accept the oldest request, or the request of the user with this name.
     case accept(String?)
     /// Decline the oldest request, or the request of the user with this name.
     case reject(String?)
-    /// Ask the host of this live to connect.
+    /// Ask the host of the live with this id to connect.
     case connect(String)
     /// List the lives that can be asked to connect.
     case hosts
+    /// Leave the connection with other lives.
     case disconnect
+    /// Challenge the hosts of the connected lives.
     case battle(seconds: Double)
     case exitBattle
     case microphone(isOn: Bool)
     case camera(isOn: Bool)
+    /// Put the user with this id out of the live.
     case kick(String)
+    /// Mute the user with this id, or end the mute.
     case mute(String, isMuted: Bool)
+    /// Make the user with this id an admin, or dismiss the admin.
     case admin(String, isAdmin: Bool)
     case leave
     case end
@@ -151,5 +157,6 @@ extension Command {
     /// Reads the number of a seat, which counts from one on the screen, and returns its index from zero.
     private static func seatIndex(_ word: String) -> Int? { Int(word).flatMap { $0 >= 1 && $0 <= 100 ? $0 - 1 : nil } }
 
+    /// True for `on`, false for `off`, nil for any other word.
     private static func isOn(_ word: String) -> Bool? { word == "on" ? true : word == "off" ? false : nil }
 }

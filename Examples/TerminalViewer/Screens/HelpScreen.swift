@@ -7,15 +7,16 @@ enum HelpScreen {
         canvas.fill(x: 0, y: 0, columns: columns, .reversed)
         canvas.draw(DisplayText(" Help: any key goes back").prefix(columns: columns), x: 0, y: 0, .reversed)
         let entries = isLive ? Self.liveEntries : Self.listEntries
-        // Two columns of entries, if there is room for them, show all commands in 80 by 24 cells.
+        // In 80 by 24 cells, all commands fit only in two columns.
         let hasTwoColumns = columns >= 76 && entries.count > rows - 3
-        let perColumn = hasTwoColumns ? (entries.count + 1) / 2 : entries.count
-        let width = hasTwoColumns ? columns / 2 : columns
+        let entriesPerColumn = hasTwoColumns ? (entries.count + 1) / 2 : entries.count
+        let columnWidth = hasTwoColumns ? columns / 2 : columns
         for (index, entry) in entries.enumerated() {
-            let (x, y) = (index / perColumn * width, 2 + index % perColumn)
+            let (x, y) = (index / entriesPerColumn * columnWidth, 2 + index % entriesPerColumn)
             guard y < rows else { continue }
+            // A name has 17 cells; the text begins two cells after it.
             canvas.draw(DisplayText(entry.name).prefix(columns: 17), x: x + 1, y: y, .bold)
-            canvas.draw(DisplayText(entry.text).prefix(columns: width - 19), x: x + 19, y: y)
+            canvas.draw(DisplayText(entry.text).prefix(columns: columnWidth - 19), x: x + 19, y: y)
         }
     }
 

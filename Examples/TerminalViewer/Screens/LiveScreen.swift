@@ -25,25 +25,26 @@ enum LiveScreen {
         init(_ live: LivePage, _ size: Size) {
             // The title takes the first row, the message and the input take the last two rows.
             let bottom = size.rows - 2
-            let requests = min(live.requests.count, bottom > 10 ? 2 : 1)
-            let battle = live.battle == nil || bottom < 10 ? 0 : 2
-            let body = bottom - 1 - requests - battle
-            let lanes = body < 8 ? 0 : min(max(body / 6, 1), 6)
-            let stage = body - lanes < 10 || live.seats.isEmpty ? 0 : max((body - lanes) * 2 / 5, 5)
-            let chat = body - lanes - stage
+            let requestRows = min(live.requests.count, bottom > 10 ? 2 : 1)
+            let battleRows = live.battle == nil || bottom < 10 ? 0 : 2
+            let bodyRows = bottom - 1 - requestRows - battleRows
+            let laneRows = bodyRows < 8 ? 0 : min(max(bodyRows / 6, 1), 6)
+            let rowsBelowLanes = bodyRows - laneRows
+            let stageRows = rowsBelowLanes < 10 || live.seats.isEmpty ? 0 : max(rowsBelowLanes * 2 / 5, 5)
+            let chatRows = rowsBelowLanes - stageRows
             let audienceColumns = size.columns >= 64 ? min(size.columns / 4, 28) : 0
             var y = 1
-            func next(_ rows: Int) -> Box {
+            func nextBox(rows: Int) -> Box {
                 defer { y += rows }
                 return Box(x: 0, y: y, columns: size.columns, rows: rows)
             }
-            self.lanes = next(lanes)
-            self.battle = next(battle)
-            self.stage = next(stage)
-            self.chat = next(chat)
-            self.requests = next(requests)
+            self.lanes = nextBox(rows: laneRows)
+            self.battle = nextBox(rows: battleRows)
+            self.stage = nextBox(rows: stageRows)
+            self.chat = nextBox(rows: chatRows)
+            self.requests = nextBox(rows: requestRows)
             self.chat.columns -= audienceColumns
-            self.audience = Box(x: self.chat.columns, y: self.chat.y, columns: audienceColumns, rows: chat)
+            self.audience = Box(x: self.chat.columns, y: self.chat.y, columns: audienceColumns, rows: chatRows)
         }
     }
 

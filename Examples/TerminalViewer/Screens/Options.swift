@@ -67,24 +67,24 @@ package struct Options: Hashable, Sendable {
             values[word, default: []].append(arguments[index])
             index += 1
         }
-        for (name, given) in values where given.count > 1 && name != "--gateway" {
+        for (name, optionValues) in values where optionValues.count > 1 && name != "--gateway" {
             throw OptionsError(text: "\(name) is given twice")
         }
-        func value(of name: String) -> String? { values[name]?.first.flatMap { $0.isEmpty ? nil : $0 } }
-        let signIn = try self.signIn(value, values["--gateway"] ?? [], environment)
-        var options = Options(signIn: signIn, live: value(of: "--live"))
+        func firstValue(of name: String) -> String? { values[name]?.first.flatMap { $0.isEmpty ? nil : $0 } }
+        let signIn = try self.signIn(firstValue, values["--gateway"] ?? [], environment)
+        var options = Options(signIn: signIn, live: firstValue(of: "--live"))
         options.hasColour = values["--no-color"] == nil && environment["NO_COLOR", default: ""].isEmpty
         return options
     }
 
     private static func signIn(
-        _ value: (String) -> String?, _ gateways: [String], _ environment: [String: String]
+        _ firstValue: (String) -> String?, _ gateways: [String], _ environment: [String: String]
     ) throws(OptionsError) -> SignIn {
-        let token = value("--token") ?? environment["LIVEPLAZA_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
-        if let name = value("--name") {
-            if value("--token") != nil { throw OptionsError(text: "give either --name or --token") }
+        let token = firstValue("--token") ?? environment["LIVEPLAZA_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
+        if let name = firstValue("--name") {
+            if firstValue("--token") != nil { throw OptionsError(text: "give either --name or --token") }
             if !gateways.isEmpty { throw OptionsError(text: "--gateway goes with --token; --name finds the gateways") }
-            return .demo(server: value("--server") ?? "http://127.0.0.1:8081", name: name)
+            return .demo(server: firstValue("--server") ?? "http://127.0.0.1:8081", name: name)
         }
         guard let token else { throw OptionsError(text: "give --name NAME, or --token JWT with --gateway URL") }
         if gateways.isEmpty { throw OptionsError(text: "--token needs a gateway: --gateway ws://127.0.0.1:8080/v1") }

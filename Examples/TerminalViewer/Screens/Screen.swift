@@ -48,9 +48,9 @@ package enum Screen {
         let columns = canvas.size.columns
         canvas.fill(x: 0, y: 0, columns: columns, .reversed)
         let user = state.connection == .online ? state.userName : "\(state.userName) (\(state.connection.rawValue))"
-        let right = DisplayText(" \(user) ").prefix(columns: columns / 3)
-        canvas.draw(DisplayText(" " + title).prefix(columns: columns - right.width), x: 0, y: 0, .reversed)
-        canvas.draw(right, x: columns - right.width, y: 0, .reversed)
+        let userText = DisplayText(" \(user) ").prefix(columns: columns / 3)
+        canvas.draw(DisplayText(" " + title).prefix(columns: columns - userText.width), x: 0, y: 0, .reversed)
+        canvas.draw(userText, x: columns - userText.width, y: 0, .reversed)
     }
 
     private static func drawInput(

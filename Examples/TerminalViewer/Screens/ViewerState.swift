@@ -18,7 +18,7 @@ package struct ViewerState: Hashable, Sendable {
 
     package init() {}
 
-    /// Shows a message for a few seconds.
+    /// Shows a message: an error for eight seconds, any other text for five.
     package mutating func showMessage(_ text: String, isError: Bool = false, at now: Double) {
         self.message = StatusMessage(text: text, isError: isError, shownUntil: now + (isError ? 8000 : 5000))
     }

@@ -27,7 +27,7 @@
     @inlinable var count: Int { self.times.count }
     /// The earliest due time.
     ///
-    /// It is read with every input, so it does not copy the key.
+    /// Every input reads this property, so it does not copy the key.
     @inlinable var firstTime: Timestamp? { self.times.first }
     @inlinable var first: Entry? { self.times.isEmpty ? nil : Entry(time: self.times[0], key: self.keys[0]) }
 

@@ -5,18 +5,17 @@
     /// The maximum number of outcomes that a window remembers.
     ///
     /// It equals the maximum number of open calls of a session in one live.
-    @inlinable package static var outcomes: Int { 16 }
+    @inlinable package static var maxOutcomes: Int { 16 }
     /// How long a window keeps its outcomes after the last call; the partition's standstills (`Moment.standstill`) are
     /// added.
     ///
     /// Within this time a retry gets the outcome that the call had.
     @inlinable package static var lifetime: Milliseconds { .seconds(60) }
-    /// How long a window keeps its floor after its outcomes: the highest counter of the calls whose outcomes were
-    /// dropped.
+    /// How long a window keeps the highest counter of its dropped outcomes after it has dropped the last outcome.
     ///
-    /// Gateways mark retries that are older than `lifetime`, so that no machine applies them. The floor covers what a
-    /// gateway cannot know: a retry on a new connection whose client does not state its age.
-    @inlinable package static var floorLifetime: Milliseconds { .seconds(300) }
+    /// Gateways mark retries that are older than `lifetime`, so that no machine applies them. The counter detects the
+    /// retries that a gateway cannot mark: on a new connection whose client does not state the age of the call.
+    @inlinable package static var droppedCounterLifetime: Milliseconds { .seconds(300) }
     /// The due times of rows with a window are multiples of this span.
     @inlinable static var dueInterval: Milliseconds { .seconds(10) }
 }
@@ -29,16 +28,17 @@
     case repeated(Outcome)
     /// The window no longer remembers whether the call was processed.
     ///
-    /// It may have been applied, so it must be rejected.
+    /// The call may have been applied, so it must be rejected now.
     case forgotten
 }
 
 extension IdempotencyLookup {
-    /// The same result, except that a late retry (R16.11) never counts as new: `fresh` becomes `forgotten`.
+    /// `forgotten` instead of `fresh` for a late retry (R16.11), which never counts as new; otherwise the same result.
     ///
-    /// A late retry is older than the window's lifetime, so the window may have dropped both its outcome and its floor.
-    @inlinable package func asLateRetry(_ isLate: Bool) -> IdempotencyLookup {
-        if isLate, case .fresh = self { return .forgotten }
+    /// A late retry is older than the window's lifetime, so the window may have dropped all that it knew about the
+    /// call.
+    @inlinable package func treatingFresh(asForgottenIf isLateRetry: Bool) -> IdempotencyLookup {
+        if isLateRetry, case .fresh = self { return .forgotten }
         return self
     }
 }
@@ -56,8 +56,8 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
     init(expiresAt: Timestamp)
     /// How many outcomes are stored.
     var count: Int { get }
-    /// The highest counter of a call whose outcome was dropped.
-    var floor: Int64 { get set }
+    /// The highest counter of a call whose outcome was dropped; `Int64.min` while no outcome was dropped.
+    var highestDroppedCounter: Int64 { get set }
     /// When the window expires.
     var expiresAt: Timestamp { get set }
     /// The partition's total standstill that `expiresAt` already includes (`Moment.standstill`).
@@ -83,11 +83,11 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
 /// The outcomes of the last calls of one session at one machine (I15): a call that is sent again gets the same outcome
 /// and is not applied twice.
 ///
-/// A window remembers `IdempotencyLimits.outcomes` outcomes until `IdempotencyLimits.lifetime` after the last one. The
-/// time in which its partition stood still is added, as it is added to leases, because callers could not get an answer
-/// during that time. Calls have ascending counters. A call whose counter is not above that of a dropped outcome is
-/// rejected, because nobody can tell any more whether the call was applied. Therefore the window keeps the highest
-/// such counter, its floor, for `IdempotencyLimits.floorLifetime` after the outcomes.
+/// A window remembers `IdempotencyLimits.maxOutcomes` outcomes until `IdempotencyLimits.lifetime` after the last one.
+/// The time in which its partition stood still is added, as it is added to leases, because callers could not get an
+/// answer during that time. Calls have ascending counters. A call whose counter is not above that of a dropped outcome
+/// is rejected, because nobody can tell any more whether the call was applied. Therefore the window keeps the highest
+/// counter of its dropped outcomes for `IdempotencyLimits.droppedCounterLifetime` after the last outcome.
 @usableFromInline package struct IdempotencyWindow<Storage: OutcomeStorage>: Sendable {
     /// The stored outcomes, for undo records and encodings.
     @usableFromInline package internal(set) var storage: Storage
@@ -113,7 +113,7 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
     /// Whether the call `counter` is new, repeated or forgotten.
     @inlinable package func lookup(_ counter: Int64) -> IdempotencyLookup<Storage.Outcome> {
         if let index = self.storage.index(of: counter) { return .repeated(self.storage.outcome(at: index)) }
-        return counter <= self.storage.floor ? .forgotten : .fresh
+        return counter <= self.storage.highestDroppedCounter ? .forgotten : .fresh
     }
 
     /// Records the outcome of the call `counter`, and replaces an outcome that was recorded before.
@@ -124,19 +124,19 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
         self.storage.standstill = moment.standstill
         if let index = self.storage.index(of: counter) {
             self.storage.replace(at: index, with: outcome)
-        } else if self.storage.count < IdempotencyLimits.outcomes {
+        } else if self.storage.count < IdempotencyLimits.maxOutcomes {
             self.storage.append(outcome, of: counter)
         } else {
             let droppedCounter = self.storage.replaceOldest(with: outcome, of: counter)
-            self.storage.floor = max(self.storage.floor, droppedCounter)
+            self.storage.highestDroppedCounter = max(self.storage.highestDroppedCounter, droppedCounter)
         }
     }
 
     /// Handles the window's due time.
     ///
     /// First, the standstills since the window's last call are added to its expiry. If the window is then no longer
-    /// due, nothing else happens. Otherwise the outcomes are dropped and only the floor remains. When the window falls
-    /// due again, it ends.
+    /// due, nothing else happens. Otherwise the outcomes are dropped and only their highest counter remains. When the
+    /// window falls due again, it ends.
     ///
     /// - Returns: whether the window has ended and its row must be removed.
     @inlinable package mutating func expire(at moment: Moment) -> Bool {
@@ -146,8 +146,8 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
         self.storage.expiresAt = self.storage.expiresAt + addedStandstill
         if self.due > moment.now { return false }
         guard let highestCounter = self.storage.removeAll() else { return true }
-        self.storage.floor = max(self.storage.floor, highestCounter)
-        self.storage.expiresAt = self.storage.expiresAt + IdempotencyLimits.floorLifetime
+        self.storage.highestDroppedCounter = max(self.storage.highestDroppedCounter, highestCounter)
+        self.storage.expiresAt = self.storage.expiresAt + IdempotencyLimits.droppedCounterLifetime
         return self.due <= moment.now
     }
 

@@ -127,8 +127,8 @@
     /// When the next row is due; nil when no row has a due time.
     @inlinable package var nextDue: Timestamp? {
         mutating get {
-            // When a row changes its due time, the former due time stays in the queue. It is dropped when it reaches
-            // the head.
+            // When a row changes its due time, the former due time stays in the queue until it reaches the head
+            // and is dropped here.
             while let first = self.dueTimes.first, !self.isCurrent(first) { self.dueTimes.removeFirst() }
             return self.dueTimes.first?.time
         }
@@ -137,12 +137,12 @@
     /// The row `key`; setting it to nil removes the row.
     @inlinable package subscript(key: Key) -> Row? {
         get {
-            guard let index = self.index(of: key, key.hashValue) else { return nil }
+            guard let index = self.slotNumber(of: key, hash: key.hashValue) else { return nil }
             return self.slots[index].row
         }
         set {
             let hash = key.hashValue
-            guard let index = self.index(of: key, hash) else {
+            guard let index = self.slotNumber(of: key, hash: hash) else {
                 guard let newValue else { return }
                 let index = self.makeSlot(key, hash)
                 self.saveForUndo(index)
@@ -167,7 +167,7 @@
     ///
     /// - Returns: nil when there is no such row.
     @inlinable package func index(of key: Key) -> Int? {
-        guard let index = self.index(of: key, key.hashValue), self.slots[index].isTaken else { return nil }
+        guard let index = self.slotNumber(of: key, hash: key.hashValue), self.slots[index].isTaken else { return nil }
         return index
     }
 
@@ -238,16 +238,16 @@
     /// Sets or removes a row as the state topic says; the change counts as committed.
     @inlinable package mutating func restore(_ key: Key, _ row: Row?) {
         let hash = key.hashValue
-        let existing = self.index(of: key, hash)
+        let existing = self.slotNumber(of: key, hash: hash)
         if row == nil, existing == nil { return }
         let index = existing ?? self.makeSlot(key, hash)
         self.replace(index, by: row)
         if row == nil { self.freeSlot(index) }
     }
 
-    /// Takes the next row that is due at `now`; nil when no row is due.
+    /// The key of the earliest row that is due at `now`; nil when no row is due.
     ///
-    /// Each due time of a row is taken at most once.
+    /// Removes the due time from the queue, so the row is returned once, unless it gets a new due time.
     @inlinable package mutating func popDue(at now: Timestamp) -> Key? {
         while let time = self.dueTimes.firstTime, time <= now, let first = self.dueTimes.first {
             self.dueTimes.removeFirst()
@@ -258,7 +258,8 @@
 
     // MARK: - Slots
 
-    @inlinable func index(of key: Key, _ hash: Int) -> Int? {
+    /// The index of the slot of `key`, even if the open batch removed the row; nil when there is no slot.
+    @inlinable func slotNumber(of key: Key, hash: Int) -> Int? {
         // A span reads the key in place; an array's subscript would copy it.
         self.slotIndex.slot(hash) { self.slots.span[$0].key == key }
     }
@@ -319,7 +320,7 @@
 
     /// Whether an entry of the queue is the present due time of its row, not a former one.
     @inlinable func isCurrent(_ entry: DueQueue<Key>.Entry) -> Bool {
-        guard let index = self.index(of: entry.key, entry.key.hashValue) else { return false }
+        guard let index = self.slotNumber(of: entry.key, hash: entry.key.hashValue) else { return false }
         return self.slots[index].due == entry.time
     }
 

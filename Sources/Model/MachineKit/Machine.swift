@@ -10,8 +10,8 @@
     @usableFromInline package var offset: Int64
     /// How long the partition has stood still so far: the times in which it had no owner or no input.
     ///
-    /// Never decreases, unless an owner of the partition runs an older release that does not commit it. An
-    /// idempotency window is extended by the standstill that has been added since its last call.
+    /// Never decreases, unless an owner of the partition runs an older release, which does not commit the standstill.
+    /// An idempotency window is extended by the standstill that has been added since its last call.
     @usableFromInline package var standstill: Milliseconds
 
     /// A gap between two inputs that is longer than this is a standstill.
@@ -58,7 +58,7 @@
     ///   - input: the input, read from the inbox.
     ///   - journal: the rows of the input's partition.
     ///   - moment: the time and the offset of the input.
-    ///   - effects: the resulting effects are appended to it, in order.
+    ///   - effects: the resulting effects are appended to this array, in order.
     func handle(_ input: Input, in journal: inout Journal<Key, Row>, at moment: Moment, into effects: inout [Effect])
 
     /// Handles the row `key`, which is due.
@@ -75,7 +75,7 @@ extension Machine {
     ///   - journal: the rows.
     ///   - moment: the time and the offset of the input that advanced the clock.
     ///   - limit: the maximum number of rows to handle in this call; later calls handle the rest.
-    ///   - effects: the resulting effects are appended to it, in order.
+    ///   - effects: the resulting effects are appended to this array, in order.
     /// - Returns: the number of handled rows.
     @inlinable @discardableResult
     package func handleDue(

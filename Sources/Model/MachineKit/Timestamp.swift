@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A point in time in whole milliseconds since 1970, as the broker stamps it.
+/// A point in time on the broker's clock, in whole milliseconds since 1970.
 ///
 /// Cores never read a clock: every `Timestamp` that they see is part of an input. A record may hold any number, so a
 /// time is limited to `distantPast` ... `distantFuture`. Then no calculation with times and spans can overflow.

@@ -42,6 +42,7 @@ package struct UniqueCount: Hashable, Sendable {
         self.addToEstimate(hash)
     }
 
+    /// Counts a text by its hash, after the count has become an estimate.
     private mutating func addToEstimate(_ hash: UInt64) {
         if self.raiseRegister(hash) { self.count = max(self.count, self.estimate) }
     }
@@ -64,13 +65,15 @@ package struct UniqueCount: Hashable, Sendable {
     private var estimate: Int64 {
         let size = Double(self.registers.count)
         var sum = 0.0
-        var empty = 0
+        var emptyRegisterCount = 0
         for register in self.registers {
             sum += 1 / Double(UInt64(1) << UInt64(register))
-            if register == 0 { empty += 1 }
+            if register == 0 { emptyRegisterCount += 1 }
         }
         let raw = 0.7213 / (1 + 1.079 / size) * size * size / sum
-        if raw <= 2.5 * size, empty > 0 { return Int64(size * Self.logarithm(size / Double(empty))) }
+        if raw <= 2.5 * size, emptyRegisterCount > 0 {
+            return Int64(size * Self.logarithm(size / Double(emptyRegisterCount)))
+        }
         return Int64(raw)
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// JSON escapes characters, so a text can be longer in a record than in a call. Therefore the limits apply to the encoded
-// bytes too.
+// JSON escapes characters, so a text can be longer in a record than in a call. Therefore the limits apply to the
+// encoded bytes too.
 
 extension TextRule {
     /// Whether `text` has no control character (U+0000 to U+001F, U+007F) and at most `maxBytes` bytes in JSON.
@@ -18,8 +18,9 @@ extension TextRule {
 
     /// Whether `text` has at most `maxBytes` bytes, and at most twice as many in JSON.
     ///
-    /// For free text, which may contain line breaks (R17.5). The second limit rejects only texts with rare control
-    /// characters, which JSON encodes as six bytes; it encodes all others as at most two bytes for each.
+    /// For free text, which may contain line breaks (R17.5). JSON encodes rare control characters as
+    /// six bytes, and every other byte as at most two. So the second limit rejects only texts with many such
+    /// characters.
     package static func isBounded(_ text: String, maxBytes: Int) -> Bool {
         text.utf8.count <= maxBytes && self.fits(text, maxEncodedBytes: 2 * maxBytes)
     }

@@ -5,11 +5,14 @@ package import PlazaModel
 package struct AppsDocument: Decodable, Sendable {
     /// The settings of one app.
     package struct App: Decodable, Sendable {
-        /// The app's limits; nil: the defaults.
+        /// The app's limits; nil means the defaults.
         package var policy: AppPolicy?
-        /// The app's hooks; nil: the app has none, or the file omits their address and secret.
+        /// The app's hooks; nil if the app has none, or if the file omits their address and secret.
         package var hooks: AppHooks?
-        /// The requests that cannot be sent, because the file omits the address and the secret; `none`: it omits nothing.
+        /// The requests that cannot be sent, because the file omits the address and the secret; `none` if it omits
+        /// nothing.
+        ///
+        /// `beforeHooks` if the app has `before` hooks, and `all` if it has none.
         package var blockedRequests: BackendRequests
         /// Whether the app's backend gets events, even if the file omits its address.
         package var hasWebhooks: Bool
@@ -42,8 +45,11 @@ package struct AppsDocument: Decodable, Sendable {
         /// Events, to the backends of all apps with hooks.
         case all
 
-        /// Whether a service that sends these requests needs an omitted address, which the `blocked` requests need.
-        func include(_ blocked: BackendRequests) -> Bool {
+        /// Whether a service that sends these requests would have to send some of an app's `blocked` requests.
+        ///
+        /// `blocked` is the app's `blockedRequests`. If it is `all`, the app has no `before` hooks, so a service that
+        /// sends only `beforeHooks` sends it nothing.
+        func includes(_ blocked: BackendRequests) -> Bool {
             switch (self, blocked) {
             case (.none, _), (_, .none), (.beforeHooks, .all): false
             case (.beforeHooks, .beforeHooks), (.all, .beforeHooks), (.all, .all): true
@@ -94,7 +100,7 @@ package struct AppsDocument: Decodable, Sendable {
     /// - Parameters:
     ///   - json: the file's contents.
     ///   - requests: the requests that the service sends to apps' backends. An omitted address is an error if the service
-    ///     needs it.
+    ///     sends requests to it.
     /// - Returns: the errors; none for a valid file.
     package static func validationErrors(in json: [UInt8], sending requests: BackendRequests = .all) -> [String] {
         let form = "give JSON of the form {\"apps\":{…}}"
@@ -103,7 +109,7 @@ package struct AppsDocument: Decodable, Sendable {
             let validationErrors = AppsCheck(try Wire.decode(from: json)).validationErrors
             if !validationErrors.isEmpty { return validationErrors.map { "correct it: \($0)" } }
             return try Self(json: json).apps.sorted { $0.key < $1.key }.compactMap { app, entry in
-                if requests.include(entry.blockedRequests) {
+                if requests.includes(entry.blockedRequests) {
                     return
                         "correct the hooks of \(app): url and secret are missing, and this service sends requests there"
                 }

@@ -6,11 +6,11 @@ package struct CallFrame: Sendable {
     /// The call's number, which grows within a session; a call that is sent again has the same number (I15).
     package let id: Int64
     package let method: String
-    /// How long ago the client first sent the call, in milliseconds; nil: this is the first time, or the client does not
-    /// say.
+    /// How long ago the client first sent the call, in milliseconds; nil if the client sends the call for the first
+    /// time, or does not state the age.
     package let age: Int64?
     private let json: StrictJSON
-    /// The index of the value of `params`; nil: the frame has no parameters.
+    /// The index of the value of `params`; nil if the frame has no parameters.
     private let params: Int?
 
     /// All members except the parameters.
@@ -77,7 +77,7 @@ package struct CallFrame: Sendable {
 /// Parameters of `login`.
 package struct LoginParams: Codable, Sendable, Hashable {
     package var token: String
-    /// The session to continue; nil: the gateway creates a session.
+    /// The session to continue; nil if the gateway must create a session.
     package var session: String?
     package var name: String?
     package var avatarURL: String?

@@ -46,7 +46,7 @@ extension CallParser {
     }
 
     func parseAppCall(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
-        // For `app.get` this is the only check of the caller, because the gateway answers it from memory.
+        // For `app.get` this is the only check of the caller, because the gateway answers the call from memory.
         guard self.caller.role == .server else {
             throw ReplyError(.noPermission, "only an app's server sees and changes its settings")
         }

@@ -14,21 +14,23 @@ private struct BattleParams: Decodable {
 
 private struct ScoreParams: Decodable {
     var battle: String
-    /// 1: adds to the score; 2: overwrites it.
+    /// 1 adds to the score, 2 overwrites the score; nil means 1.
     var operation: Int?
     var scores: [ScoreUpdate]
 }
 
 /// Parses `battle.*`: battles between connected lives.
 extension CallParser {
+    private static let maxBattleIDBytes = 64
+
     func parseBattleCall(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
         if name == "score" { return try self.parseScores(frame) }
         let params = try frame.params(BattleParams.self)
         if name == "get" { return try self.parseBattleGet(params) }
         guard let liveText = params.live else { throw ReplyError(.badParameter, "params.live is missing") }
         let live = try self.liveKey(liveText).live
-        func battle() throws(ReplyError) -> BattleID {
-            guard let battle = params.battle, TextRule.isIdentifier(battle, maxBytes: 64) else {
+        func requiredBattle() throws(ReplyError) -> BattleID {
+            guard let battle = params.battle, TextRule.isIdentifier(battle, maxBytes: Self.maxBattleIDBytes) else {
                 throw ReplyError(.badParameter, "params.battle is missing or not a battle's id")
             }
             return BattleID(battle)
@@ -45,11 +47,11 @@ extension CallParser {
                 extensionInfo: try self.boundedText(params.extensionInfo, "extensionInfo"), caller: self.caller)
         case "cancel":
             command = .cancelBattle(
-                battle: try battle(), live: live, to: try self.invitedLives(params.to ?? []),
+                battle: try requiredBattle(), live: live, to: try self.invitedLives(params.to ?? []),
                 caller: self.caller)
-        case "accept": command = .acceptBattle(battle: try battle(), live: live, caller: self.caller)
-        case "reject": command = .rejectBattle(battle: try battle(), live: live, caller: self.caller)
-        case "exit": command = .exitBattle(battle: try battle(), live: live, caller: self.caller)
+        case "accept": command = .acceptBattle(battle: try requiredBattle(), live: live, caller: self.caller)
+        case "reject": command = .rejectBattle(battle: try requiredBattle(), live: live, caller: self.caller)
+        case "exit": command = .exitBattle(battle: try requiredBattle(), live: live, caller: self.caller)
         case "requests": command = .openBattleRequests(live: live, caller: self.caller)
         default: throw Self.unknownMethodError(frame.method)
         }
@@ -64,7 +66,7 @@ extension CallParser {
             return self.forwardFromServer(
                 .battleInfo(battle: nil, live: try self.liveKey(live).live, caller: self.caller))
         }
-        guard TextRule.isIdentifier(battle, maxBytes: 64) else {
+        guard TextRule.isIdentifier(battle, maxBytes: Self.maxBattleIDBytes) else {
             throw ReplyError(.badParameter, "params.battle is not a battle's id")
         }
         return self.forwardFromServer(.battleInfo(battle: BattleID(battle), live: nil, caller: self.caller))
@@ -80,7 +82,8 @@ extension CallParser {
         guard let operation = ScoreOperation(rawValue: params.operation ?? 1) else {
             throw ReplyError(.badParameter, "operation is \(params.operation ?? 1); 1 adds, 2 overwrites")
         }
-        guard TextRule.isIdentifier(params.battle, maxBytes: 64), (1...Limits.coHostLives).contains(params.scores.count)
+        guard TextRule.isIdentifier(params.battle, maxBytes: Self.maxBattleIDBytes),
+            (1...Limits.coHostLives).contains(params.scores.count)
         else {
             throw ReplyError(.badParameter, "battle names a battle, scores 1 to \(Limits.coHostLives) lives")
         }

@@ -19,7 +19,7 @@ extension CallParser {
     func parseCoHostCall(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
         let params = try frame.params(CoHostParams.self)
         let live = try self.liveKey(params.live).live
-        func inviter() throws(ReplyError) -> LiveID {
+        func requiredInviter() throws(ReplyError) -> LiveID {
             guard let inviter = params.inviter else { throw ReplyError(.badParameter, "params.inviter is missing") }
             return try self.liveKey(inviter, "inviter").live
         }
@@ -33,8 +33,8 @@ extension CallParser {
         case "cancel":
             command = .cancelRequest(
                 from: live, to: try self.invitedLives(params.to ?? []), caller: self.caller)
-        case "accept": command = .accept(live: live, inviter: try inviter(), caller: self.caller)
-        case "reject": command = .reject(live: live, inviter: try inviter(), caller: self.caller)
+        case "accept": command = .accept(live: live, inviter: try requiredInviter(), caller: self.caller)
+        case "reject": command = .reject(live: live, inviter: try requiredInviter(), caller: self.caller)
         case "exit": command = .exit(live: live, caller: self.caller)
         case "muteRemote":
             guard let other = params.other else { throw ReplyError(.badParameter, "params.other is missing") }

@@ -21,11 +21,14 @@ private struct CreateParams: Decodable {
 /// Parses `live.*`: lists, reads, creation, changes, the end, joins and leaves. `parseSanctionCall` parses bans and
 /// mutes, which are called sanctions.
 extension CallParser {
+    /// The number of lives on a page of a list, if the call names none.
+    private static let defaultListCount = 20
+
     func parseLiveCall(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
         switch name {
         case "list":
             let params = try frame.params(ListParams.self)
-            let count = params.count ?? 20
+            let count = params.count ?? Self.defaultListCount
             guard (1...Limits.listPage).contains(count) else {
                 throw ReplyError(.badParameter, "count is \(count); 1 to \(Limits.listPage) are possible")
             }

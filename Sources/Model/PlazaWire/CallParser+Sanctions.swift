@@ -5,7 +5,7 @@ internal import PlazaModel
 private struct SanctionParams: Decodable {
     var live: String
     var users: [String]
-    /// Seconds; -1: permanently.
+    /// The duration in seconds; -1 means permanently.
     var duration: Int64?
     var reason: String?
 }
@@ -27,7 +27,7 @@ extension CallParser {
         case "bans", "mutes":
             let params = try frame.params(SanctionListParams.self)
             let live = try self.liveKey(params.live).live
-            let count = params.count ?? SanctionLimits.page
+            let count = params.count ?? SanctionLimits.entriesPerPage
             let offset = params.offset ?? 0
             return self.forwardToDirectory(
                 name == "bans"

@@ -19,6 +19,9 @@ private struct SeatParams: Decodable {
 
 /// Parses `stage.get` and `seat.*`, except `seat.speaking`.
 extension CallParser {
+    /// The seat index with which a call requests any free seat.
+    private static let anySeat = -1
+
     func parseStageCall(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
         guard name == "get" else { throw Self.unknownMethodError(frame.method) }
         return .stage(try self.liveKey(frame.params(SeatParams.self).live).live)
@@ -27,11 +30,11 @@ extension CallParser {
     func parseSeatCall(_ frame: CallFrame, _ name: Substring) throws(ReplyError) -> ParsedCall {
         let params = try frame.params(SeatParams.self)
         let key = try self.liveKey(params.live)
-        func user() throws(ReplyError) -> UserID {
+        func requiredUser() throws(ReplyError) -> UserID {
             guard let user = params.user else { throw ReplyError(.badParameter, "params.user is missing") }
             return try self.userID(user)
         }
-        func seat() throws(ReplyError) -> Int {
+        func requiredSeatIndex() throws(ReplyError) -> Int {
             guard let index = params.seatIndex else { throw ReplyError(.badParameter, "params.seatIndex is missing") }
             return index
         }
@@ -39,34 +42,35 @@ extension CallParser {
         switch name {
         case "apply":
             command = .apply(
-                seatIndex: params.seatIndex ?? -1, timeoutSeconds: try self.requestTimeout(params.timeout),
+                seatIndex: params.seatIndex ?? Self.anySeat, timeoutSeconds: try self.requestTimeout(params.timeout),
                 extraInfo: try self.boundedText(params.extraInfo, "extraInfo"), caller: self.caller)
         case "cancelApplication": command = .cancelApplication(caller: self.caller)
-        case "acceptApplication": command = .acceptApplication(user: try user(), caller: self.caller)
-        case "rejectApplication": command = .rejectApplication(user: try user(), caller: self.caller)
+        case "acceptApplication": command = .acceptApplication(user: try requiredUser(), caller: self.caller)
+        case "rejectApplication": command = .rejectApplication(user: try requiredUser(), caller: self.caller)
         case "invite":
             command = .invite(
-                user: try user(), seatIndex: params.seatIndex ?? -1,
+                user: try requiredUser(), seatIndex: params.seatIndex ?? Self.anySeat,
                 timeoutSeconds: try self.requestTimeout(params.timeout),
                 extraInfo: try self.boundedText(params.extraInfo, "extraInfo"), caller: self.caller)
-        case "cancelInvitation": command = .cancelInvitation(user: try user(), caller: self.caller)
-        case "acceptInvitation": command = .acceptInvitation(inviter: try user(), caller: self.caller)
-        case "rejectInvitation": command = .rejectInvitation(inviter: try user(), caller: self.caller)
-        case "take": command = .take(seatIndex: try seat(), caller: self.caller)
+        case "cancelInvitation": command = .cancelInvitation(user: try requiredUser(), caller: self.caller)
+        case "acceptInvitation": command = .acceptInvitation(inviter: try requiredUser(), caller: self.caller)
+        case "rejectInvitation": command = .rejectInvitation(inviter: try requiredUser(), caller: self.caller)
+        case "take": command = .take(seatIndex: try requiredSeatIndex(), caller: self.caller)
         case "leave": command = .leave(caller: self.caller)
-        case "kick": command = .kickOff(user: try user(), caller: self.caller)
+        case "kick": command = .kickOff(user: try requiredUser(), caller: self.caller)
         case "move":
             guard let policy = MoveSeatPolicy(rawValue: params.policy ?? 0) else {
                 throw ReplyError(.badParameter, "policy is \(params.policy ?? 0); 0, 1 and 2 are possible")
             }
             command = .move(
-                user: try params.user == nil ? self.caller.userID : user(), to: try seat(), policy: policy,
+                user: try params.user == nil ? self.caller.userID : requiredUser(), to: try requiredSeatIndex(),
+                policy: policy,
                 caller: self.caller)
         case "lock":
             // A call that names no lock locks the seat itself.
             let namesNoLock = params.locked == nil && params.microphoneLocked == nil && params.cameraLocked == nil
             command = .lock(
-                seatIndex: try seat(), isLocked: namesNoLock ? true : params.locked,
+                seatIndex: try requiredSeatIndex(), isLocked: namesNoLock ? true : params.locked,
                 microphone: params.microphoneLocked,
                 camera: params.cameraLocked, caller: self.caller)
         case "device":
@@ -84,8 +88,9 @@ extension CallParser {
                 throw ReplyError(.badParameter, "device is microphone or camera")
             }
             command = .lockDevice(
-                user: try user(), device: device, isLocked: params.locked ?? true, caller: self.caller)
-        case "place": command = .place(user: try user(), seatIndex: params.seatIndex ?? -1, caller: self.caller)
+                user: try requiredUser(), device: device, isLocked: params.locked ?? true, caller: self.caller)
+        case "place":
+            command = .place(user: try requiredUser(), seatIndex: params.seatIndex ?? Self.anySeat, caller: self.caller)
         case "requests": command = .requests(caller: self.caller)
         default: throw Self.unknownMethodError(frame.method)
         }

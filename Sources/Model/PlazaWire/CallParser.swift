@@ -5,26 +5,32 @@ package import PlazaModel
 package enum ParsedCall: Hashable, Sendable {
     case login(LoginParams)
     case ping
-    /// Changes the caller's name or avatar; nil: the field does not change.
+    /// Changes the caller's name or avatar; nil leaves the field as it is.
     case updateProfile(name: String?, avatarURL: String?)
     // Reads, which the gateway answers from memory.
     /// A page of the app's lives, most joins first, or fewest first if `isAscending`. Later pages have the order of the
     /// first page.
     case list(cursor: String, count: Int, category: Int?, isAscending: Bool = false)
+    /// The info, the audience count and the stage of a live.
     case get(LiveID)
+    /// The audience count of a live.
     case count(LiveID)
+    /// The stage of a live.
     case stage(LiveID)
+    /// The values of some keys of a live's metadata; of all keys if `keys` is empty.
     case metadata(LiveID, keys: [String])
     /// Lists lives with which the caller's live could be connected.
     case candidates(LiveID, cursor: String, caller: Caller)
+    /// The app's gift catalogue.
     case gifts(language: String?)
+    /// The app's settings.
     case app
     // Calls that a machine decides; the effect writes the record to the machine's inbox.
     case join(LiveID, Effect)
     case leave(LiveID, Effect)
-    /// Creates a live and joins it; the effect creates it.
+    /// Creates a live and joins it; the effect contains the create.
     case createAndJoin(LiveID, Effect)
-    /// Any other call; the caller must be in `inLive` (nil: it need not be in a live).
+    /// Any other call; the caller must be in the live `inLive`, or in no particular live if `inLive` is nil.
     case forward(Effect, inLive: LiveID?)
 }
 
@@ -169,7 +175,7 @@ package struct CallParser: Sendable {
         .forward(.directory(DirectoryInput(app: self.app, command)), inLive: nil)
     }
 
-    /// The timeout of an application, invitation or request in seconds; nil: the default.
+    /// The timeout of an application, invitation or request in seconds; the default for nil.
     func requestTimeout(_ seconds: Int64?) throws(ReplyError) -> Int64 {
         let seconds = seconds ?? Limits.defaultRequestTimeoutSeconds
         guard Limits.requestTimeoutSeconds.contains(seconds) else {
@@ -181,7 +187,7 @@ package struct CallParser: Sendable {
         return seconds
     }
 
-    /// A free text with at most `Limits.extraInfoBytes`; nil: an empty text.
+    /// A free text with at most `Limits.extraInfoBytes`; an empty text for nil.
     func boundedText(_ text: String?, _ field: String) throws(ReplyError) -> String {
         let text = text ?? ""
         guard TextRule.isBounded(text, maxBytes: Limits.extraInfoBytes) else {

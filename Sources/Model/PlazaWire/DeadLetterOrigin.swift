@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The origin of a record of the topic `dead.letters` and the reason why it is there.
+/// Where the original of a record of the topic `dead.letters` comes from, and why the original could not be processed.
 ///
-/// The record stores both in headers whose names begin with `dead-`.
+/// The original is an input, or a row that was due before an input. The record stores its origin in headers whose names
+/// begin with `dead-`.
 package struct DeadLetterOrigin: Equatable, Sendable {
     /// The prefix of the headers' names; no other header's name begins with it.
     package static let prefix = "dead-"
@@ -11,7 +12,7 @@ package struct DeadLetterOrigin: Equatable, Sendable {
 
     /// The topic of the original: the inbox of an input, or the state topic of a row.
     package var topic: String
-    /// The partition of the original.
+    /// The partition of the original, which is the same for the input and the row.
     package var partition: Int32
     /// The offset of the input, or of the input before which the row was due.
     package var offset: Int64

@@ -4,7 +4,7 @@
 extension StrictJSON {
     static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
-    /// The kind of the number or literal at `start`, and the index after it; nil: the token is malformed.
+    /// The kind of the number or literal at `start`, and the index after it; nil if the token is malformed.
     static func numberOrLiteral(_ bytes: Span<UInt8>, from start: Int) -> (kind: Kind, end: Int)? {
         switch bytes[start] {
         case UInt8(ascii: "t"): Self.end(of: "true", bytes, from: start).map { (.trueLiteral, $0) }
@@ -14,7 +14,7 @@ extension StrictJSON {
         }
     }
 
-    /// The index after `word`; nil: the bytes at `start` are not this word.
+    /// The index after `word`; nil if the bytes at `start` are not this word.
     private static func end(of word: String, _ bytes: Span<UInt8>, from start: Int) -> Int? {
         let end = start + word.utf8.count
         guard end <= bytes.count else { return nil }
@@ -43,7 +43,7 @@ extension StrictJSON {
         return (kind, end)
     }
 
-    /// The index after one or more digits; nil: there is no digit at `start`.
+    /// The index after one or more digits; nil if there is no digit at `start`.
     private static func endOfDigits(_ bytes: Span<UInt8>, from start: Int) -> Int? {
         var index = start
         while index < bytes.count, bytes[index] >= 0x30, bytes[index] <= 0x39 { index += 1 }
@@ -59,7 +59,7 @@ extension StrictJSON {
         var isPlain: Bool
     }
 
-    /// Scans the string whose content begins at `start`, without a check for UTF-8; nil: the string is malformed.
+    /// Scans the string whose content begins at `start`, without a check for UTF-8; nil if the string is malformed.
     static func text(_ bytes: Span<UInt8>, from start: Int) -> Text? {
         // The bits that are set in any byte; bit 7 is set if a byte is not ASCII.
         var bits: UInt8 = 0
@@ -83,7 +83,8 @@ extension StrictJSON {
         return nil
     }
 
-    /// The index after the escape sequence whose backslash precedes `index`; nil: it is malformed, or an unpaired surrogate.
+    /// The index after the escape sequence whose backslash precedes `index`; nil if the sequence is malformed or an
+    /// unpaired surrogate.
     private static func endOfEscape(_ bytes: Span<UInt8>, from index: Int) -> Int? {
         guard index < bytes.count else { return nil }
         switch bytes[index] {
@@ -102,7 +103,7 @@ extension StrictJSON {
         }
     }
 
-    /// The code unit that four hexadecimal digits encode; nil: there are not four digits at `start`.
+    /// The code unit that four hexadecimal digits encode; nil if there are not four digits at `start`.
     static func hexadecimal(_ bytes: Span<UInt8>, at start: Int) -> UInt32? {
         guard start + 4 <= bytes.count else { return nil }
         var value: UInt32 = 0

@@ -33,7 +33,7 @@ extension StrictJSON {
         }
     }
 
-    /// The index of the value of the first member with this name; nil: the object has no such member.
+    /// The index of the value of the first member with this name; nil if the object has no such member.
     ///
     /// Names are compared by canonical equivalence, like Swift strings.
     func member(_ name: String, of object: Int) -> Int? {
@@ -125,8 +125,8 @@ extension StrictJSON {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The integer at `index`, also in a form such as `1.0` or `1e2`; nil: it is no number, is fractional, or does not
-    /// fit.
+    /// The integer at `index`, also in a form such as `1.0` or `1e2`; nil if the value is no number, is fractional, or
+    /// does not fit.
     func integer<Number: FixedWidthInteger & Decodable>(_ type: Number.Type, at index: Int) -> Number? {
         let entry = self.entries[index]
         let digits = self.bytes[Int(entry.start)..<Int(entry.end)]
@@ -141,7 +141,7 @@ extension StrictJSON {
         }
     }
 
-    /// Converts digits, optionally after `-`, to an integer; nil: the integer does not fit.
+    /// Converts digits, optionally after `-`, to an integer; nil if the integer does not fit.
     private static func integer<Number: FixedWidthInteger>(_ digits: ArraySlice<UInt8>) -> Number? {
         let isNegative = digits.first == UInt8(ascii: "-")
         var number: Number = 0
@@ -157,7 +157,7 @@ extension StrictJSON {
         return number
     }
 
-    /// The number at `index`; nil: it is no number, or it would be rounded to infinity or to zero.
+    /// The number at `index`; nil if the value is no number, or would be rounded to infinity or to zero.
     func double(at index: Int) -> Double? {
         let entry = self.entries[index]
         guard entry.kind == .integer || entry.kind == .number else { return nil }

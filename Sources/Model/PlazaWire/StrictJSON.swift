@@ -45,7 +45,7 @@ package struct StrictJSON: Sendable {
     /// The values in the order of the text, the whole value first; a member's name precedes its value.
     let entries: [Entry]
 
-    /// Scans `bytes`; nil: they are not exactly one JSON value in valid UTF-8.
+    /// Scans `bytes`; returns nil unless they are exactly one JSON value in valid UTF-8.
     ///
     /// A leading byte order mark is allowed.
     package init?(_ bytes: [UInt8]) {
@@ -70,6 +70,7 @@ package struct StrictJSON: Sendable {
     /// Used instead of a container's index for a value that is in no object or list.
     private static let noContainer = UInt32.max
 
+    /// Validates the text, and makes an entry for each value and each name; nil if the text is malformed.
     private static func scan(_ bytes: Span<UInt8>) -> [Entry]? {
         let hasByteOrderMark = bytes.count >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF
         var entries: [Entry] = []

@@ -26,7 +26,7 @@ struct StrictJSONDecoder: Decoder {
     fileprivate var kind: StrictJSON.Kind { self.json.entries[self.index].kind }
 
     /// A decoder of another value of the same text.
-    fileprivate func at(_ index: Int) -> Self { Self(json: self.json, index: index) }
+    fileprivate func decoder(at index: Int) -> Self { Self(json: self.json, index: index) }
 
     /// The error for a value that is null or of another type than `type`.
     private func mismatch(_ type: Any.Type) -> DecodingError {
@@ -61,8 +61,8 @@ struct StrictJSONDecoder: Decoder {
 
     /// The value with its contents.
     ///
-    /// The conversion is not recursive, so that deep nesting cannot overflow the stack. It goes from the last entry to the
-    /// first, so that contents are converted before their container.
+    /// The conversion is not recursive, so that deep nesting cannot overflow the stack. It goes from the last entry to
+    /// the first, so that contents are converted before their container.
     func jsonValue() throws -> JSONValue {
         let range = self.index..<self.json.index(after: self.index)
         var values = [JSONValue](repeating: .null, count: range.count)
@@ -77,7 +77,7 @@ struct StrictJSONDecoder: Decoder {
                 if let integer = self.json.integer(Int64.self, at: index) {
                     value = .integer(integer)
                 } else {
-                    value = .number(try self.at(index).double())
+                    value = .number(try self.decoder(at: index).double())
                 }
             case .list:
                 var elements: [JSONValue] = []
@@ -119,7 +119,8 @@ extension StrictJSONDecoder: SingleValueDecodingContainer {
 private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// The decoder of the object.
     let object: StrictJSONDecoder
-    /// The indices of the values by name, for an object with many members; nil: a search reads all members.
+    /// The indices of the values by name, for an object with many members; nil for other objects, whose members
+    /// are searched.
     let valueIndices: [String: Int]?
 
     /// The largest number of entries, two for each member, that is searched without `valueIndices`.
@@ -150,6 +151,7 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return names.compactMap { Key(stringValue: $0) }
     }
 
+    /// The first member with this name, even if its value is null; nil if there is none.
     private func find(_ name: String) -> StrictJSONDecoder? {
         let index: Int?
         if let valueIndices {
@@ -157,9 +159,10 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
         } else {
             index = self.object.json.member(name, of: self.object.index)
         }
-        return index.map { self.object.at($0) }
+        return index.map { self.object.decoder(at: $0) }
     }
 
+    /// The value of a member, which may be null; throws if the member is missing.
     private func value(_ key: some CodingKey) throws -> StrictJSONDecoder {
         guard let value = self.find(key.stringValue) else {
             throw DecodingError.keyNotFound(
@@ -168,7 +171,7 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return value
     }
 
-    /// The value of a member; nil: the member is missing or null.
+    /// The value of a member; nil if the member is missing or null.
     private func presentValue(_ key: Key) -> StrictJSONDecoder? {
         guard let value = self.find(key.stringValue), value.kind != .null else { return nil }
         return value
@@ -245,14 +248,14 @@ private struct Elements: UnkeyedDecodingContainer {
             throw DecodingError.valueNotFound(
                 Value.self, DecodingError.Context(codingPath: path, debugDescription: "the list has ended"))
         }
-        let value = try read(self.list.at(self.nextEntry))
+        let value = try read(self.list.decoder(at: self.nextEntry))
         self.nextEntry = self.list.json.index(after: self.nextEntry)
         self.currentIndex += 1
         return value
     }
 
     mutating func decodeNil() throws -> Bool {
-        guard self.isAtEnd || self.list.at(self.nextEntry).decodeNil() else { return false }
+        guard self.isAtEnd || self.list.decoder(at: self.nextEntry).decodeNil() else { return false }
         return try self.element { $0.decodeNil() }
     }
     mutating func decode(_ type: Bool.Type) throws -> Bool { try self.element { try $0.bool() } }

@@ -6,9 +6,9 @@ package struct TopicRecord: Equatable, Sendable {
     package var topic: PlazaTopic
     /// The record's key, which determines the partition unless `partition` is set.
     package var key: String
-    /// The fixed partition of a `PresenceEpochRecord`; nil: the key determines the partition.
+    /// The fixed partition of a `PresenceEpochRecord`; nil if the key determines the partition.
     package var partition: Int?
-    /// Nil: a tombstone.
+    /// The record's value; nil for a tombstone.
     package var value: [UInt8]?
     package var headers: [(name: String, value: [UInt8])]
 
@@ -87,10 +87,10 @@ package struct FeedHeaders: Equatable, Sendable {
 
     /// Parses the headers; nil when one is missing or malformed.
     ///
-    /// - Parameter value: returns the value of the header with this name.
-    package init?(_ value: (String) -> [UInt8]?) {
-        guard let position = value("p"), let dot = position.firstIndex(of: UInt8(ascii: ".")),
-            let classNumber = value("c"),
+    /// - Parameter header: returns the value of the header with this name.
+    package init?(_ header: (String) -> [UInt8]?) {
+        guard let position = header("p"), let dot = position.firstIndex(of: UInt8(ascii: ".")),
+            let classNumber = header("c"),
             let epoch = Int64(String(decoding: position[..<dot], as: UTF8.self)),
             let number = Int64(String(decoding: position[(dot + 1)...], as: UTF8.self)),
             FeedPosition.validNumbers.contains(epoch), FeedPosition.validNumbers.contains(number),
@@ -98,7 +98,7 @@ package struct FeedHeaders: Equatable, Sendable {
             let feedClass = FeedClass(rawValue: rawClass)
         else { return nil }
         self.init(
-            position: FeedPosition(epoch: epoch, number: number), feedClass: feedClass, isEnd: value("k") == Self.end)
+            position: FeedPosition(epoch: epoch, number: number), feedClass: feedClass, isEnd: header("k") == Self.end)
     }
 
     private static let end = Array("end".utf8)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes that are written once, at creation, and then shared by all streams that send them.
+/// Bytes that are filled once, at creation, and then shared by all TCP connections that send them.
 ///
-/// A frame for all viewers of a live is one `SharedBytes`: each of the thousand streams that queue it holds a
-/// reference, not a copy.
+/// A frame for all viewers of a live is one `SharedBytes`: each of the thousand connections that queue the frame
+/// holds a reference, not a copy.
 ///
 /// `@unchecked Sendable`: the memory is not changed after `init`.
 @safe package final class SharedBytes: @unchecked Sendable {

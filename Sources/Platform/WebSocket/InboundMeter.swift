@@ -37,12 +37,12 @@ package enum InboundExcess: Hashable, Sendable {
 
 /// Checks what one peer sends against its rate limits; the caller passes the time.
 struct InboundMeter {
-    private var frames = TokenBucket()
-    private var bytes = TokenBucket()
+    private var frameBucket = TokenBucket()
+    private var byteBucket = TokenBucket()
     /// The number of frames before the connection was accepted.
-    private var countedFrames: UInt16 = 0
+    private var framesBeforeAcceptedCount: UInt16 = 0
     /// The number of bytes before the connection was accepted.
-    private var countedBytes: UInt32 = 0
+    private var bytesBeforeAcceptedCount: UInt32 = 0
     private var isAccepted = false
 
     /// Replaces the limits of an unaccepted connection by those of an accepted one.
@@ -61,13 +61,13 @@ struct InboundMeter {
     {
         let nowMicroseconds = Int64(clamping: nowMilliseconds) * 1_000
         if !self.isAccepted {
-            self.countedBytes = UInt32(clamping: Int(self.countedBytes) + byteCount)
-            if isFrame, self.countedFrames < .max { self.countedFrames += 1 }
-            guard Int(self.countedFrames) <= limits.framesBeforeAccepted,
-                Int(self.countedBytes) <= limits.bytesBeforeAccepted
+            self.bytesBeforeAcceptedCount = UInt32(clamping: Int(self.bytesBeforeAcceptedCount) + byteCount)
+            if isFrame, self.framesBeforeAcceptedCount < .max { self.framesBeforeAcceptedCount += 1 }
+            guard Int(self.framesBeforeAcceptedCount) <= limits.framesBeforeAccepted,
+                Int(self.bytesBeforeAcceptedCount) <= limits.bytesBeforeAccepted
             else { return .beforeAccepted }
         }
-        if isFrame, self.frames.take(of: limits.frames, at: nowMicroseconds) != nil { return .frames }
-        return self.bytes.take(byteCount, of: limits.bytes, at: nowMicroseconds) == nil ? nil : .bytes
+        if isFrame, self.frameBucket.take(of: limits.frames, at: nowMicroseconds) != nil { return .frames }
+        return self.byteBucket.take(byteCount, of: limits.bytes, at: nowMicroseconds) == nil ? nil : .bytes
     }
 }

@@ -79,7 +79,7 @@ extension WebSocketConnection {
         if !self.isOverdue || !wasOverdue { return }
         if self.state == .ended {
             self.stream?.close()
-            self.forgetStream()
+            self.releaseStream()
         } else {
             self.abort(cause)
         }
@@ -88,7 +88,7 @@ extension WebSocketConnection {
     /// Ends the connection without a close frame; `cause` is reported to the delegate.
     private func abort(_ cause: WebSocketClosure.Cause) {
         // The code and reason of our own close frame are kept.
-        if case .own? = self.closure?.cause {
+        if case .thisSide? = self.closure?.cause {
             self.closure?.cause = cause
         } else if self.closure == nil {
             self.closure = WebSocketClosure(code: .abnormal, reason: "", cause: cause)
@@ -97,7 +97,7 @@ extension WebSocketConnection {
     }
 
     /// Releases the stream, and removes the connection from its group.
-    private func forgetStream() {
+    private func releaseStream() {
         self.stream = nil
         self.group.remove(self)
     }
@@ -137,6 +137,6 @@ extension WebSocketConnection: TCPStreamDelegate {
     /// Handles the end of the TCP connection.
     package func streamEnded(_ stream: TCPStream, _ error: LoopError) {
         self.notifyClosed(defaultCause: .connection(error))
-        self.forgetStream()
+        self.releaseStream()
     }
 }

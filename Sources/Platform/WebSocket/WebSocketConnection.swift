@@ -138,10 +138,10 @@ package final class WebSocketConnection {
         switch self.state {
         case .closing, .ended: return
         case .connecting:
-            self.closure = WebSocketClosure(code: code, reason: reason, cause: .own)
+            self.closure = WebSocketClosure(code: code, reason: reason, cause: .thisSide)
             self.stream?.abort()
         case .open:
-            self.closure = WebSocketClosure(code: code, reason: reason, cause: .own)
+            self.closure = WebSocketClosure(code: code, reason: reason, cause: .thisSide)
             self.state = .closing
             self.waitingSinceMilliseconds = self.group.loop.nowMilliseconds
             self.writeClose(code, reason: reason)

@@ -57,7 +57,7 @@ package struct WebSocketClosure: Equatable, Sendable {
         /// The peer sent the first close frame.
         case peer
         /// This side called `close`, and the peer answered.
-        case own
+        case thisSide
         /// This side called `close`, and the peer did not answer in time.
         case closeTimeout
         /// The peer broke the protocol.

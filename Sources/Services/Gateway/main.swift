@@ -53,6 +53,7 @@ struct GatewayOptions: Sendable {
             "trace-sample", default: "0.01", placeholder: "SHARE",
             help:
                 "Which part of the calls is traced, 0 to 1, with --traces. Traces that HTTP clients began count apart.")
+        // -1 stands for a text that is not a number; the check below rejects it.
         self.traceShare = Double(share) ?? -1
         if !(0...1).contains(self.traceShare) {
             reader.reject("trace-sample", value: share, remedy: "give a number from 0 to 1, such as 0.01")

@@ -27,7 +27,7 @@ package protocol Attack: Sendable {
 package enum AttackChannel: Hashable, Sendable {
     /// Bytes to the HTTP port.
     case http
-    /// Bytes to the WebSocket port, from the first one on.
+    /// Bytes to the WebSocket port; the attack itself writes the handshake, or a part of it.
     case handshake
     /// Frames on a WebSocket whose handshake has succeeded.
     case webSocket

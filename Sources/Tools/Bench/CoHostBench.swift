@@ -126,7 +126,7 @@ private struct CoHostBenchRun {
 
     /// The command of a pair of lives for the step of this kind at `index` of `steps`.
     private func command(_ kind: StepKind, at index: Int, pair: Int, counter: Int64) -> ConnectionCommand {
-        let (a, b) = (Self.live(2 * pair), Self.live(2 * pair + 1))
+        let (firstLive, secondLive) = (Self.live(2 * pair), Self.live(2 * pair + 1))
         let battle = BattleID("b-\(self.firstBattleOffset + Int64(pair))")
         // The host of the first live (0) or the second live (1) of the pair.
         func host(_ member: Int) -> Caller {
@@ -138,18 +138,19 @@ private struct CoHostBenchRun {
         switch kind {
         case .request:
             return .request(
-                from: a, to: [b], layoutTemplate: 0, timeoutSeconds: 30, extensionInfo: "", caller: host(0))
-        case .accept: return .accept(live: b, inviter: a, caller: host(1))
+                from: firstLive, to: [secondLive], layoutTemplate: 0, timeoutSeconds: 30, extensionInfo: "",
+                caller: host(0))
+        case .accept: return .accept(live: secondLive, inviter: firstLive, caller: host(1))
         case .seats:
             let user = SeatUser(
-                user: UserInfo(userID: UserID("host-\(2 * pair)"), userName: "Host"), role: .owner, live: a)
+                user: UserInfo(userID: UserID("host-\(2 * pair)"), userName: "Host"), role: .owner, live: firstLive)
             return .seatsChanged(
-                live: index % 2 == 0 ? a : b, seats: [Seat(index: 0, occupant: user), Seat(index: 1)])
+                live: index % 2 == 0 ? firstLive : secondLive, seats: [Seat(index: 0, occupant: user), Seat(index: 1)])
         case .requestBattle:
             return .requestBattle(
-                from: a, to: [b], durationSeconds: 300, needResponse: true, timeoutSeconds: 30, extensionInfo: "",
-                caller: host(0))
-        case .acceptBattle: return .acceptBattle(battle: battle, live: b, caller: host(1))
+                from: firstLive, to: [secondLive], durationSeconds: 300, needResponse: true, timeoutSeconds: 30,
+                extensionInfo: "", caller: host(0))
+        case .acceptBattle: return .acceptBattle(battle: battle, live: secondLive, caller: host(1))
         case .score:
             let server = Caller(
                 user: UserInfo(userID: "backend"), role: .server,
@@ -158,11 +159,13 @@ private struct CoHostBenchRun {
                     counter: counter * Int64(Self.pairs) + Int64(pair)), replyTo: "gateway-1")
             return .updateScores(
                 battle: battle, operation: .accumulate,
-                scores: [ScoreUpdate(live: a, score: 3), ScoreUpdate(live: b, score: 2)], caller: server)
+                scores: [ScoreUpdate(live: firstLive, score: 3), ScoreUpdate(live: secondLive, score: 2)],
+                caller: server)
         case .exitBattle:
             let isSecondLive = Self.steps[index - 1] == .exitBattle
-            return .exitBattle(battle: battle, live: isSecondLive ? b : a, caller: host(isSecondLive ? 1 : 0))
-        case .exit: return .exit(live: a, caller: host(0))
+            return .exitBattle(
+                battle: battle, live: isSecondLive ? secondLive : firstLive, caller: host(isSecondLive ? 1 : 0))
+        case .exit: return .exit(live: firstLive, caller: host(0))
         }
     }
 }

@@ -11,7 +11,7 @@ package struct RoundResult: Hashable, Sendable, Codable {
     package var number: Int
     /// The numbers of brokers and of instances of each service; nil in a report that does not say.
     ///
-    /// They decide which faults are possible, so a round comes again only with the same numbers.
+    /// They decide which faults are possible, so only the same numbers repeat a round.
     package var brokers: Int?
     package var instances: Int?
     /// The description of the fault.

@@ -88,7 +88,7 @@ package enum ChaosRunner {
             do {
                 try await cluster.waitUntilReady(within: .seconds(60))
             } catch {
-                // The rounds until now are worth reporting, and this one most of all.
+                // The function returns the report instead of the error, because an error would lose all rounds.
                 result.findings.append("recovery: the cluster was not ready 60 s after the round: \(error)")
                 say("    \(result.verdict)")
                 report.rounds.append(result)

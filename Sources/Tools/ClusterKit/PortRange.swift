@@ -11,14 +11,15 @@ package enum PortRange {
     /// The range of the allocated ports.
     package static let bounds = 20_000..<32_000
 
-    private static let next = Locked(Int.random(in: PortRange.bounds))
+    /// The port that `allocate` tried last; at first a random one.
+    private static let lastCandidate = Locked(Int.random(in: PortRange.bounds))
 
     /// Allocates a free port on the loopback interface.
     package static func allocate() throws(ClusterError) -> Int {
         for _ in self.bounds {
-            let candidate = self.next.withLock { next in
-                next = next + 1 < self.bounds.upperBound ? next + 1 : self.bounds.lowerBound
-                return next
+            let candidate = self.lastCandidate.withLock { port in
+                port = port + 1 < self.bounds.upperBound ? port + 1 : self.bounds.lowerBound
+                return port
             }
             if self.isFree(candidate) { return candidate }
         }

@@ -88,17 +88,17 @@ struct Supervisor: Sendable {
 ///
 /// After a run of at least 10 s, the pauses begin at 0.1 s again.
 package struct BackOff: Sendable {
-    private var next = Self.shortest
-    private static let shortest = Duration.milliseconds(100)
-    private static let longest = Duration.seconds(5)
+    private var nextPause = Self.shortestPause
+    private static let shortestPause = Duration.milliseconds(100)
+    private static let longestPause = Duration.seconds(5)
 
     /// Makes a back-off whose next pause is the first one.
     package init() {}
 
     /// The pause before the next start, after a run of `duration`.
     package mutating func pause(afterRunOf duration: Duration) -> Duration {
-        if duration >= .seconds(10) { self.next = Self.shortest }
-        defer { self.next = min(self.next * 2, Self.longest) }
-        return self.next
+        if duration >= .seconds(10) { self.nextPause = Self.shortestPause }
+        defer { self.nextPause = min(self.nextPause * 2, Self.longestPause) }
+        return self.nextPause
     }
 }

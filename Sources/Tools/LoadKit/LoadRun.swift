@@ -40,6 +40,7 @@ final class LoadRun {
     /// When progress was last reported, in microseconds of the monotonic clock.
     private var lastProgressReport: Int64 = 0
     private var timer: LoopTimer?
+    /// The seed of the last connection's random numbers; each connection has a seed of its own.
     private var seed: UInt64 = 1
 
     init(

@@ -50,7 +50,7 @@ package struct ServerLedger: Sendable {
     private struct Account {
         let program: Program
         /// The last reading; nil if the process has never answered.
-        var last: Reading?
+        var lastReading: Reading?
         /// Whether the process did not answer in the last round.
         var isUnreachable = false
         /// Whether the process did not answer in the first round, so that its earlier counts are unknown.
@@ -83,8 +83,8 @@ package struct ServerLedger: Sendable {
     }
 
     private static func add(_ reading: Reading, to account: inout Account) {
-        defer { account.last = reading }
-        guard let last = account.last else { return }
+        defer { account.lastReading = reading }
+        guard let last = account.lastReading else { return }
         let isRestarted =
             reading.startTime != last.startTime
             || reading.values.contains { !account.program.isGauge($0.key) && $0.value < last.values[$0.key] ?? 0 }
@@ -129,7 +129,9 @@ package struct ServerLedger: Sendable {
     /// A sentence about the counts of a process that are missing; nil if none are.
     private static func gap(_ name: String, _ account: Account) -> String? {
         let names = "\(account.program.prefix)…"
-        if account.last == nil { return "\(name) never answered: what it counted is not in the sums of \(names)." }
+        if account.lastReading == nil {
+            return "\(name) never answered: what it counted is not in the sums of \(names)."
+        }
         var parts: [String] = []
         if account.wasUnknownAtFirst { parts.append("did not answer at first") }
         if account.wasRestarted { parts.append("was started again") }

@@ -4,15 +4,15 @@ import Testing
 
 @Suite struct MergeTests {
     @Test func `values of all sources arrive in the order in which they are sent`() {
-        let (a, b) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Int, Never>())
+        let (first, second) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Int, Never>())
         var values: [Int] = []
-        let cancellable = a.merge(with: b).sink { values.append($0) }
-        a.send(1)
-        b.send(2)
-        a.send(3)
+        let cancellable = first.merge(with: second).sink { values.append($0) }
+        first.send(1)
+        second.send(2)
+        first.send(3)
         #expect(values == [1, 2, 3])
         cancellable.cancel()
-        b.send(4)
+        second.send(4)
         #expect(values == [1, 2, 3])
     }
 
@@ -30,19 +30,19 @@ import Testing
         _ = cancellables
     }
 
-    @Test func `it finishes when all sources have finished`() {
-        let (a, b) = (PassthroughSubject<Int, TestError>(), PassthroughSubject<Int, TestError>())
+    @Test func `merge finishes when all sources have finished`() {
+        let (first, second) = (PassthroughSubject<Int, TestError>(), PassthroughSubject<Int, TestError>())
         let subscriber = ManualSubscriber<Int, TestError>(asking: .unlimited)
-        Publishers.Merge(a, b).subscribe(subscriber)
-        a.send(completion: .finished)
-        b.send(1)
+        Publishers.Merge(first, second).subscribe(subscriber)
+        first.send(completion: .finished)
+        second.send(1)
         #expect(subscriber.completions == [])
-        b.send(completion: .finished)
+        second.send(completion: .finished)
         #expect(subscriber.completions == [.finished])
         #expect(subscriber.values == [1])
     }
 
-    @Test func `an error of one source ends it, and cancels the others`() {
+    @Test func `an error of one source ends the merge, and cancels the others`() {
         let source = UnrulyPublisher<Int, TestError>()
         let subject = PassthroughSubject<Int, TestError>()
         let subscriber = ManualSubscriber<Int, TestError>(asking: .unlimited)
@@ -61,50 +61,50 @@ import Testing
         #expect(subscriber.completions == [.finished])
     }
 
-    @Test func `with limited demand one value of each source waits`() {
-        let (a, b) = (UnrulyPublisher<Int, Never>(), UnrulyPublisher<Int, Never>())
+    @Test func `with limited demand merge keeps one waiting value of each source`() {
+        let (first, second) = (UnrulyPublisher<Int, Never>(), UnrulyPublisher<Int, Never>())
         let subscriber = ManualSubscriber<Int, Never>(asking: .max(1))
-        a.merge(with: b).subscribe(subscriber)
-        #expect(a.requests == [.max(1)])
-        #expect(b.requests == [.max(1)])
-        a.emit(1)
-        #expect(a.requests == [.max(1), .max(1)])
-        a.emit(2)
-        b.emit(3)
+        first.merge(with: second).subscribe(subscriber)
+        #expect(first.requests == [.max(1)])
+        #expect(second.requests == [.max(1)])
+        first.emit(1)
+        #expect(first.requests == [.max(1), .max(1)])
+        first.emit(2)
+        second.emit(3)
         #expect(subscriber.values == [1])
-        #expect(a.requests == [.max(1), .max(1)])
-        a.complete(.finished)
-        b.complete(.finished)
+        #expect(first.requests == [.max(1), .max(1)])
+        first.complete(.finished)
+        second.complete(.finished)
         #expect(subscriber.completions == [])
         subscriber.request(.max(2))
         #expect(subscriber.values == [1, 2, 3])
         #expect(subscriber.completions == [.finished])
     }
 
-    @Test func `unlimited demand asks every source once for all values`() {
-        let (a, b) = (UnrulyPublisher<Int, Never>(), UnrulyPublisher<Int, Never>())
+    @Test func `with unlimited demand merge requests all values of each source once`() {
+        let (first, second) = (UnrulyPublisher<Int, Never>(), UnrulyPublisher<Int, Never>())
         let subscriber = ManualSubscriber<Int, Never>()
-        a.merge(with: b).subscribe(subscriber)
+        first.merge(with: second).subscribe(subscriber)
         subscriber.request(.unlimited)
         subscriber.request(.max(1))
-        a.emit(1)
-        a.emit(2)
+        first.emit(1)
+        first.emit(2)
         #expect(subscriber.values == [1, 2])
-        #expect(a.requests == [.max(1), .unlimited])
-        #expect(b.requests == [.max(1), .unlimited])
+        #expect(first.requests == [.max(1), .unlimited])
+        #expect(second.requests == [.max(1), .unlimited])
     }
 
     @Test func `a value that is sent from within the sink arrives before the send returns`() {
-        let (a, b) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Int, Never>())
+        let (first, second) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Int, Never>())
         var log: [Int] = []
-        let cancellable = a.merge(with: b).sink { value in
+        let cancellable = first.merge(with: second).sink { value in
             log.append(value)
             if value == 1 {
-                b.send(2)
+                second.send(2)
                 log.append(-1)
             }
         }
-        a.send(1)
+        first.send(1)
         #expect(log == [1, 2, -1])
         _ = cancellable
     }

@@ -91,7 +91,7 @@ import Testing
         _ = cancellable
     }
 
-    @Test func `each subscriber of dropFirst and removeDuplicates begins anew`() {
+    @Test func `each subscriber of dropFirst and removeDuplicates has its own state`() {
         let subject = PassthroughSubject<Int, Never>()
         let publisher = subject.dropFirst(1).removeDuplicates()
         var values: [String] = []
@@ -147,7 +147,7 @@ import Testing
         #expect(fail.completions == [.failure(TestError())])
     }
 
-    @Test func `an erased publisher is erased once, and passes everything on`() {
+    @Test func `an erased publisher forwards demand and values, even if it was erased twice`() {
         let source = UnrulyPublisher<Int, Never>()
         let subscriber = ManualSubscriber<Int, Never>(asking: .max(2))
         source.eraseToAnyPublisher().eraseToAnyPublisher().subscribe(subscriber)

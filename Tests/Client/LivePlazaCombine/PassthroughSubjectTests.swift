@@ -34,7 +34,7 @@ import Testing
         #expect(subscriber.values == [2, 3, 5, 6, 7, 10, 11, 12])
     }
 
-    @Test func `a subscriber that asks for nothing changes nothing`() {
+    @Test func `a subscriber without demand gets its subscription but no value`() {
         let subject = PassthroughSubject<Int, Never>()
         let subscriber = ManualSubscriber<Int, Never>()
         subject.subscribe(subscriber)

@@ -12,23 +12,23 @@ import Testing
 
     @Test func `a subscriber gets the present value, and each new value before the property has it`() {
         let model = Model()
-        var seen: [[Int]] = []
-        let cancellable = model.$count.sink { seen.append([$0, model.count]) }
+        var newAndCurrent: [[Int]] = []
+        let cancellable = model.$count.sink { newAndCurrent.append([$0, model.count]) }
         model.count = 1
         model.count += 1
-        #expect(seen == [[0, 0], [1, 0], [2, 1]])
+        #expect(newAndCurrent == [[0, 0], [1, 0], [2, 1]])
         #expect(model.count == 2)
         _ = cancellable
     }
 
     @Test func `the object announces a change before any of its properties changes`() {
         let model = Model()
-        var seen: [Int] = []
-        let cancellable = model.objectWillChange.sink { seen.append(model.count) }
+        var countsBeforeChange: [Int] = []
+        let cancellable = model.objectWillChange.sink { countsBeforeChange.append(model.count) }
         model.count = 5
         model.name = "ann"
         model.count = 6
-        #expect(seen == [0, 5, 5])
+        #expect(countsBeforeChange == [0, 5, 5])
         #expect(model.objectWillChange === model.objectWillChange)
         _ = cancellable
     }
@@ -57,12 +57,12 @@ import Testing
         subject.send("c")
     }
 
-    @Test func `an object without such properties may declare its own publisher`() {
-        final class Own: ObservableObject { let objectWillChange = ObservableObjectPublisher() }
-        let own = Own()
+    @Test func `an observable object without published properties may declare its own publisher`() {
+        final class CustomModel: ObservableObject { let objectWillChange = ObservableObjectPublisher() }
+        let model = CustomModel()
         var count = 0
-        let cancellable = own.objectWillChange.sink { count += 1 }
-        own.objectWillChange.send()
+        let cancellable = model.objectWillChange.sink { count += 1 }
+        model.objectWillChange.send()
         #expect(count == 1)
         _ = cancellable
     }

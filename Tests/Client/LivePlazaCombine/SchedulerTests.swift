@@ -39,13 +39,13 @@ import Testing
         #expect(values == Array(0..<200))
     }
 
-    /// On Linux, another thread may serve the main queue once the main thread has ended, so the queue itself is asked.
+    /// On Linux, another thread may serve the main queue once the main thread has ended, so the test checks the queue.
     @Test func `the main queue delivers on the main queue`() async {
         let key = DispatchSpecificKey<Bool>()
         DispatchQueue.main.setSpecific(key: key, value: true)
-        let onMain = await self.values(
+        let areOnMainQueue = await self.values(
             of: Just(0).receive(on: DispatchQueue.main).map { _ in DispatchQueue.getSpecific(key: key) ?? false })
-        #expect(onMain == [true])
+        #expect(areOnMainQueue == [true])
     }
 
     @Test func `debounce and throttle run on a dispatch queue`() async {
@@ -62,9 +62,9 @@ import Testing
             for value in 1...5 { subject.send(value) }
         }
         #expect(values.all.last == 5)
-        let first = await self.values(
+        let throttled = await self.values(
             of: [1, 2, 3].publisher.throttle(for: 0.005, scheduler: queue, latest: true))
-        #expect(first.last == 3)
+        #expect(throttled.last == 3)
     }
 
     @Test func `a repeated action stops when it is cancelled`() async {
@@ -100,7 +100,7 @@ import Testing
                 RunLoop.current.add(
                     Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }, forMode: .default)
                 ready.append(RunLoop.current)
-                // A timer does not end `run`, so each turn has an end.
+                // A timer that fires does not end `run`, so each turn has a deadline.
                 while !isDone { _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.05)) }
                 cancellable.cancel()
                 continuation.resume()

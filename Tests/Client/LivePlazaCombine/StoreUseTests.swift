@@ -50,8 +50,8 @@ import Testing
 
     // The code of an app.
     private final class Screen: @unchecked Sendable {
-        var titles: [String] = []
-        var ended: [String] = []
+        var shownLiveIDs: [String] = []
+        var endedLiveIDs: [String] = []
         var isDeviceShown = false
         private var cancellableSet = Set<AnyCancellable>()
 
@@ -60,7 +60,7 @@ import Testing
                 .dropFirst().receive(on: scheduler)
                 .sink { [weak self] liveID in
                     guard let self else { return }
-                    self.titles.append(liveID)
+                    self.shownLiveIDs.append(liveID)
                 }
                 .store(in: &self.cancellableSet)
             store.liveListEventPublisher
@@ -68,7 +68,7 @@ import Testing
                 .sink { [weak self] event in
                     guard let self else { return }
                     switch event {
-                    case .onLiveEnded(let liveID): self.ended.append(liveID)
+                    case .onLiveEnded(let liveID): self.endedLiveIDs.append(liveID)
                     case .onKickedOutOfLive: break
                     }
                 }
@@ -87,12 +87,12 @@ import Testing
         store.liveListEventPublisher.send(.onKickedOutOfLive(liveID: "live-1"))
         store.liveListEventPublisher.send(.onLiveEnded(liveID: "live-1"))
         scheduler.run()
-        #expect(screen.titles == ["live-1"])
-        #expect(screen.ended == ["live-1"])
+        #expect(screen.shownLiveIDs == ["live-1"])
+        #expect(screen.endedLiveIDs == ["live-1"])
         screen.unbind()
         store.state.value.currentLive.liveID = "live-3"
         scheduler.run()
-        #expect(screen.titles == ["live-1"])
+        #expect(screen.shownLiveIDs == ["live-1"])
     }
 
     @Test func `a screen bound on the main queue is called on the main queue`() async {
@@ -111,7 +111,7 @@ import Testing
             stores.append(store)
             DispatchQueue.global().async { stores.all.first?.liveListEventPublisher.send(.onLiveEnded(liveID: "x")) }
         }
-        #expect(screen.ended == ["x"])
+        #expect(screen.endedLiveIDs == ["x"])
     }
 
     @Test func `two selected fields are combined, and one that is not equatable is selected`() {

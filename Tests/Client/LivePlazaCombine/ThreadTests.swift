@@ -8,8 +8,8 @@ import Testing
 ///
 /// Run these tests with the thread sanitizer too: it finds races that the tests miss.
 @Suite struct ThreadTests {
-    private static let threads = 4
-    private static let rounds = 2_000
+    private static let threadCount = 4
+    private static let roundsPerThread = 2_000
 
     /// Counts how often two threads are within `enter` at once.
     private final class OverlapDetector: @unchecked Sendable {
@@ -31,13 +31,13 @@ import Testing
         let subject = PassthroughSubject<Int, Never>()
         let detector = OverlapDetector()
         let cancellable = subject.sink { detector.enter($0) }
-        DispatchQueue.concurrentPerform(iterations: Self.threads) { thread in
-            for round in 0..<Self.rounds { subject.send(thread * Self.rounds + round) }
+        DispatchQueue.concurrentPerform(iterations: Self.threadCount) { thread in
+            for round in 0..<Self.roundsPerThread { subject.send(thread * Self.roundsPerThread + round) }
         }
         #expect(detector.overlaps == 0)
-        #expect(detector.values.count == Self.threads * Self.rounds)
-        for thread in 0..<Self.threads {
-            let valuesOfThread = detector.values.filter { $0 / Self.rounds == thread }
+        #expect(detector.values.count == Self.threadCount * Self.roundsPerThread)
+        for thread in 0..<Self.threadCount {
+            let valuesOfThread = detector.values.filter { $0 / Self.roundsPerThread == thread }
             #expect(valuesOfThread == valuesOfThread.sorted())
         }
         _ = cancellable
@@ -47,8 +47,8 @@ import Testing
         let subject = CurrentValueSubject<Int, Never>(-1)
         let (first, second) = (Recorded<Int>(), Recorded<Int>())
         let cancellables = [subject.sink { first.append($0) }, subject.sink { second.append($0) }]
-        DispatchQueue.concurrentPerform(iterations: Self.threads) { thread in
-            for round in 0..<Self.rounds { subject.send(thread * Self.rounds + round) }
+        DispatchQueue.concurrentPerform(iterations: Self.threadCount) { thread in
+            for round in 0..<Self.roundsPerThread { subject.send(thread * Self.roundsPerThread + round) }
         }
         #expect(first.all.last == subject.value)
         #expect(first.all == second.all)
@@ -58,7 +58,7 @@ import Testing
     @Test func `subscribing, cancelling and completing while others send is safe`() {
         let subject = CurrentValueSubject<Int, Never>(0)
         let completions = Recorded<Int>()
-        DispatchQueue.concurrentPerform(iterations: Self.threads) { thread in
+        DispatchQueue.concurrentPerform(iterations: Self.threadCount) { thread in
             for round in 0..<500 {
                 let cancellable = subject.map { $0 + 1 }.removeDuplicates()
                     .sink(receiveCompletion: { _ in completions.append(thread) }, receiveValue: { _ in })
@@ -67,29 +67,30 @@ import Testing
                 cancellable.cancel()
             }
         }
+        // Thread 0 subscribes 99 more times after the completion.
         #expect(completions.all.count >= 99)
     }
 
     @Test func `merge and combineLatest call their subscriber by one thread at a time`() {
-        let subjects = (0..<Self.threads).map { _ in PassthroughSubject<Int, Never>() }
+        let subjects = (0..<Self.threadCount).map { _ in PassthroughSubject<Int, Never>() }
         let (merged, combined) = (OverlapDetector(), OverlapDetector())
         let cancellables = [
             Publishers.MergeMany(subjects).sink { merged.enter($0) },
             subjects[0].combineLatest(subjects[1]).sink { combined.enter($0 + $1) },
         ]
         for subject in subjects { subject.send(0) }
-        DispatchQueue.concurrentPerform(iterations: Self.threads) { thread in
-            for round in 0..<Self.rounds { subjects[thread].send(round) }
+        DispatchQueue.concurrentPerform(iterations: Self.threadCount) { thread in
+            for round in 0..<Self.roundsPerThread { subjects[thread].send(round) }
         }
         #expect(merged.overlaps == 0)
-        #expect(merged.values.count == Self.threads * (Self.rounds + 1))
+        #expect(merged.values.count == Self.threadCount * (Self.roundsPerThread + 1))
         #expect(combined.overlaps == 0)
-        #expect(combined.values.count == 2 * Self.rounds + 1)
-        #expect(combined.values.last == 2 * (Self.rounds - 1))
+        #expect(combined.values.count == 2 * Self.roundsPerThread + 1)
+        #expect(combined.values.last == 2 * (Self.roundsPerThread - 1))
         _ = cancellables
     }
 
-    @Test func `no value is delivered on a thread that cancelled before`() {
+    @Test func `after a cancel, at most the delivery in progress arrives`() {
         let subject = PassthroughSubject<Int, Never>()
         let stopSignals = Recorded<Int>()
         DispatchQueue.concurrentPerform(iterations: 2) { thread in
@@ -112,12 +113,12 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `a sender does not wait for a subscriber that another thread is in`() async {
+    func `a sender does not wait for a delivery that another thread has in progress`() async {
         let subject = PassthroughSubject<Int, Never>()
         let values = Recorded<Int>()
         let subscribed = subject.sink { value in
             if value == 1 {
-                // The other thread's send must return while this delivery is in progress, or this waits for ever.
+                // The send must return while this delivery is in progress. Otherwise `group.wait()` never returns.
                 let group = DispatchGroup()
                 DispatchQueue.global().async(group: group) { subject.send(2) }
                 group.wait()

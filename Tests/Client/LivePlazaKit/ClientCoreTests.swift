@@ -17,7 +17,7 @@ struct CoreHarness {
 
     init(hasTokenProvider: Bool = false) {
         let options = ClientCore.Options(session: SessionID("s"), hasTokenProvider: hasTokenProvider)
-        self.core = ClientCore(options) { 0.5 }
+        self.core = ClientCore(options, random: { 0.5 })
     }
 
     mutating func perform(_ actions: [ClientAction]) {
@@ -67,7 +67,7 @@ struct CoreHarness {
 }
 
 struct ClientCoreTests {
-    @Test func `a login names token and session`() throws {
+    @Test func `a login carries the token and the session`() throws {
         var harness = CoreHarness()
         harness.perform(harness.core.start(TokenValue(text: "t", remainingTime: 1e9), at: 0))
         #expect(harness.connects == [false])
@@ -79,7 +79,7 @@ struct ClientCoreTests {
         var harness = try CoreHarness.loggedIn()
         let handle = harness.call("like.send")
         #expect(harness.sent == [#"{"id":2,"method":"like.send","params":{}}"#])
-        harness.perform(harness.core.connectionClosed(code: 1006, at: 1000))
+        harness.perform(harness.core.connectionClosed(code: CloseCode.lost, at: 1000))
         harness.perform(harness.core.tick(at: 1100))
         #expect(harness.connects == [false, true])
         harness.perform(harness.core.connectionOpened(at: 1200))
@@ -102,7 +102,7 @@ struct ClientCoreTests {
 
     @Test func `a reconnect resumes the live at the token of the join`() throws {
         var harness = try CoreHarness.joined()
-        harness.perform(harness.core.connectionClosed(code: 1006, at: 0))
+        harness.perform(harness.core.connectionClosed(code: CloseCode.lost, at: 0))
         harness.perform(harness.core.tick(at: 100))
         harness.perform(harness.core.connectionOpened(at: 100))
         #expect(harness.sent.last?.contains(#""resume":{"live":"concert""#) == true)
@@ -110,7 +110,7 @@ struct ClientCoreTests {
         #expect(harness.sent.last?.contains(#""notices":"3-10""#) == true)
     }
 
-    @Test func `only the item that cannot be read is left out of a frame`() throws {
+    @Test func `items that cannot be read are left out of a frame, and the others are kept`() throws {
         var harness = try CoreHarness.joined()
         try harness.receive(
             #"{"feed":{"live":"concert","epoch":77,"token":"77.14","items":[{"n":12,"content":{"text":{"sender":5}}},"#
@@ -135,7 +135,7 @@ struct ClientCoreTests {
         #expect { try IncomingFrame(Array(text.utf8)) } throws: { ($0 as? ErrorInfo)?.code == ReplyCode.badFrame.code }
     }
 
-    @Test func `a frame of a later version has no effect`() throws {
+    @Test func `a frame of an unknown kind is read as unknown`() throws {
         guard case .unknown = try IncomingFrame(Array(#"{"fromTheFuture":{}}"#.utf8)) else {
             Issue.record("it is known")
             return
@@ -148,7 +148,7 @@ struct ClientCoreTests {
         harness.perform(harness.core.tick(at: 20_000))
         #expect(harness.sent == [#"{"id":2,"method":"ping","params":{}}"#])
         harness.perform(harness.core.tick(at: 30_000))
-        guard case .disconnected(code: 1006)? = harness.events.last else {
+        guard case .disconnected(code: CloseCode.lost)? = harness.events.last else {
             Issue.record("it is not lost")
             return
         }
@@ -157,7 +157,7 @@ struct ClientCoreTests {
 }
 
 struct TokenKeeperTests {
-    @Test func `the end of a token is read`() {
+    @Test func `the expiry of a token is read from its claims`() {
         // {"exp":1700000100}
         #expect(TokenValue.expiry(of: "h.eyJleHAiOjE3MDAwMDAxMDB9.s") == 1_700_000_100_000)
         #expect(TokenValue.expiry(of: "t.o.ken") == nil)
@@ -171,16 +171,16 @@ struct TokenKeeperTests {
         #expect(TokenKeeper.renewalDelay(remainingTime: -5, random: 0.5) == 0)
     }
 
-    @Test func `a second refusal is final`() {
-        var keeper = TokenKeeper(hasProvider: true) { 0 }
+    @Test func `no other token is tried after a second refusal, unless a login succeeded in between`() {
+        var keeper = TokenKeeper(hasProvider: true, random: { 0 })
         keeper.use(TokenValue(text: "a", remainingTime: 1000), at: 0)
-        let first = keeper.recordRefusal()
-        #expect(first && keeper.text == nil)
+        let mayRetryAfterFirst = keeper.recordRefusal()
+        #expect(mayRetryAfterFirst && keeper.text == nil)
         keeper.use(TokenValue(text: "b", remainingTime: 1000), at: 0)
-        let second = keeper.recordRefusal()
-        #expect(!second)
+        let mayRetryAfterSecond = keeper.recordRefusal()
+        #expect(!mayRetryAfterSecond)
         keeper.recordAcceptance()
-        let afterLogin = keeper.recordRefusal()
-        #expect(afterLogin)
+        let mayRetryAfterLogin = keeper.recordRefusal()
+        #expect(mayRetryAfterLogin)
     }
 }

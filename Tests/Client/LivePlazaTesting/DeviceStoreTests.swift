@@ -6,52 +6,52 @@ import Testing
 
 /// The user's own devices, while hosts and the user change its seat on a simulated cluster.
 struct DeviceStoreTests {
-    @Test func `what is open when the user sits down is reported to the seat`() async throws {
+    @Test func `devices that are open when the user takes a seat are reported to the seat`() async throws {
         let (cluster, host, guest) = try await Self.makeLive()
         try await guest.plaza.deviceStore.openLocalCamera(isFront: true)
         try await guest.plaza.deviceStore.openLocalMicrophone()
-        try await Self.seat(guest, host, cluster)
+        try await Self.giveSeat(to: guest, from: host, on: cluster)
         let seat = try #require(Self.seat(of: guest, at: host))
         #expect(seat.cameraStatus == .on && seat.microphoneStatus == .on)
     }
 
     @Test func `a host who closes a device stops its capture at the guest`() async throws {
         let (cluster, host, guest) = try await Self.makeLive()
-        try await Self.seat(guest, host, cluster)
+        try await Self.giveSeat(to: guest, from: host, on: cluster)
         try await guest.plaza.deviceStore.openLocalMicrophone()
         try await guest.plaza.deviceStore.openLocalCamera(isFront: true)
         cluster.settle()
         let media = try #require(guest.media)
-        #expect(media.open == ["camera", "microphone"])
+        #expect(media.openDevices == ["camera", "microphone"])
         let seats = host.plaza.seatStore(liveID: "eve")
         try await seats.closeRemoteMicrophone(userID: "guest")
         cluster.advance(by: .seconds(1))
-        #expect(media.open == ["camera"])
+        #expect(media.openDevices == ["camera"])
         #expect(guest.plaza.deviceStore.state.value.microphoneStatus == .off)
         #expect(guest.plaza.deviceStore.state.value.cameraStatus == .on)
         try await seats.closeRemoteCamera(userID: "guest")
         cluster.advance(by: .seconds(1))
-        #expect(media.open == [])
+        #expect(media.openDevices == [])
         #expect(guest.plaza.deviceStore.state.value.cameraStatus == .off)
-        // What a host has locked cannot be opened, and is closed again.
+        // A guest cannot open a device that a host has locked.
         let refusal = await #expect(throws: ErrorInfo.self) {
             try await guest.plaza.deviceStore.openLocalMicrophone()
         }
-        #expect(refusal?.code == -2361)
-        #expect(media.open == [])
+        #expect(refusal?.name == .microphoneNeedsHost)
+        #expect(media.openDevices == [])
     }
 
     @Test(arguments: ["kicked off the seat", "leaves the seat", "kicked out of the live", "leaves", "ended"])
-    func `who loses its seat captures no longer`(_ how: String) async throws {
+    func `a user who loses the seat or leaves the live has all devices closed`(reason: String) async throws {
         let (cluster, host, guest) = try await Self.makeLive()
-        try await Self.seat(guest, host, cluster)
+        try await Self.giveSeat(to: guest, from: host, on: cluster)
         try await guest.plaza.deviceStore.openLocalMicrophone()
         try await guest.plaza.deviceStore.openLocalCamera(isFront: true)
         guest.plaza.deviceStore.startScreenShare(appGroup: "group")
         cluster.settle()
         let media = try #require(guest.media)
-        #expect(media.open == ["camera", "microphone", "screen"])
-        switch how {
+        #expect(media.openDevices == ["camera", "microphone", "screen"])
+        switch reason {
         case "kicked off the seat": try await host.plaza.seatStore(liveID: "eve").kickUserOutOfSeat(userID: "guest")
         case "leaves the seat": try await guest.plaza.seatStore(liveID: "eve").leaveSeat()
         case "kicked out of the live":
@@ -60,60 +60,60 @@ struct DeviceStoreTests {
         default: _ = try await host.plaza.liveListStore.endLive()
         }
         cluster.advance(by: .seconds(1))
-        #expect(media.open == [])
+        #expect(media.openDevices == [])
         let state = guest.plaza.deviceStore.state.value
         #expect(state.cameraStatus == .off && state.microphoneStatus == .off && state.screenStatus == .off)
     }
 
-    @Test func `a viewer who leaves without a seat captures no longer, nor does a device that was still opening`()
+    @Test func `a viewer who leaves without a seat has all devices closed, even one that was still opening`()
         async throws
     {
         let (cluster, _, guest) = try await Self.makeLive()
         let media = try #require(guest.media)
         try await guest.plaza.deviceStore.openLocalMicrophone()
-        media.holdsOpening = true
+        media.defersOpening = true
         guest.plaza.deviceStore.openLocalCamera(isFront: true, completion: nil)
         cluster.settle()
         try await guest.plaza.liveListStore.leaveLive()
         media.finishOpening()
         cluster.settle()
-        #expect(media.open == [])
+        #expect(media.openDevices == [])
         #expect(guest.plaza.deviceStore.state.value.microphoneStatus == .off)
         #expect(guest.plaza.deviceStore.state.value.cameraStatus == .off)
     }
 
-    @Test func `a client that is released captures no longer`() async throws {
+    @Test func `a client that is released closes its devices`() async throws {
         let cluster = SimulatedCluster(seed: 12)
         let media = FakeMedia()
         var plaza: LivePlaza? = cluster.client("guest")
         plaza?.deviceStore.mediaEngine = media
         try await plaza?.deviceStore.openLocalMicrophone()
-        #expect(media.open == ["microphone"])
+        #expect(media.openDevices == ["microphone"])
         plaza = nil
         cluster.settle()
-        #expect(media.open == [])
+        #expect(media.openDevices == [])
     }
 
     @Test func `a user who mutes its microphone is silent at once, and the device stays open`() async throws {
         let (cluster, host, guest) = try await Self.makeLive()
-        try await Self.seat(guest, host, cluster)
+        try await Self.giveSeat(to: guest, from: host, on: cluster)
         try await guest.plaza.deviceStore.openLocalMicrophone()
         let media = try #require(guest.media)
         let seats = guest.plaza.seatStore(liveID: "eve")
         seats.muteMicrophone()
         cluster.advance(by: .seconds(1))
-        #expect(media.isMuted && media.open == ["microphone"])
+        #expect(media.isMuted && media.openDevices == ["microphone"])
         #expect(Self.seat(of: guest, at: host)?.microphoneStatus == .off)
         try await seats.unmuteMicrophone()
         cluster.advance(by: .seconds(1))
-        #expect(!media.isMuted && media.open == ["microphone"])
+        #expect(!media.isMuted && media.openDevices == ["microphone"])
         #expect(Self.seat(of: guest, at: host)?.microphoneStatus == .on)
     }
 
     @Test func `a camera that is closed while it opens stays closed`() async throws {
         let (cluster, _, guest) = try await Self.makeLive()
         let media = try #require(guest.media)
-        media.holdsOpening = true
+        media.defersOpening = true
         let result = Mutex<Result<Void, ErrorInfo>?>(nil)
         guest.plaza.deviceStore.openLocalCamera(isFront: true) { outcome in result.withLock { $0 = outcome } }
         cluster.settle()
@@ -125,7 +125,7 @@ struct DeviceStoreTests {
             Issue.record("the camera was opened")
             return
         }
-        #expect(media.open == [])
+        #expect(media.openDevices == [])
         #expect(guest.plaza.deviceStore.state.value.cameraStatus == .off)
     }
 
@@ -133,7 +133,9 @@ struct DeviceStoreTests {
         (DeviceError.unknownError, -1100, -1104), (.noSystemPermission, -1101, -1105), (.occupiedError, -1102, -1106),
         (.noDeviceDetected, -1103, -1107),
     ])
-    func `a device that does not open has the device's code`(fault: DeviceError, camera: Int, microphone: Int)
+    func `a device that does not open fails with the code of its error`(
+        fault: DeviceError, camera: Int, microphone: Int
+    )
         async throws
     {
         let (_, _, guest) = try await Self.makeLive()
@@ -146,7 +148,7 @@ struct DeviceStoreTests {
         #expect(devices.state.value.cameraStatus == .off && devices.state.value.microphoneStatus == .off)
     }
 
-    @Test func `a reset closes everything`() async throws {
+    @Test func `a reset closes all devices and restores the initial state`() async throws {
         let (cluster, _, guest) = try await Self.makeLive()
         let devices = guest.plaza.deviceStore
         try await devices.openLocalCamera(isFront: false)
@@ -156,7 +158,7 @@ struct DeviceStoreTests {
         cluster.settle()
         devices.reset()
         cluster.settle()
-        #expect(guest.media?.open == [])
+        #expect(guest.media?.openDevices == [])
         #expect(devices.state.value == DeviceState())
     }
 
@@ -168,7 +170,7 @@ struct DeviceStoreTests {
         var media: FakeMedia? { self.plaza.deviceStore.mediaEngine as? FakeMedia }
     }
 
-    /// A live `eve` with its host, and a guest in it whose devices are a test's.
+    /// Makes a live `eve` with its host, and a guest whose media engine is a `FakeMedia`.
     private static func makeLive() async throws -> (cluster: SimulatedCluster, host: AppUser, guest: Guest) {
         let cluster = SimulatedCluster(seed: 11)
         let host = AppUser("host", on: cluster, live: "eve")
@@ -181,7 +183,7 @@ struct DeviceStoreTests {
         return (cluster, host, guest)
     }
 
-    private static func seat(_ guest: Guest, _ host: AppUser, _ cluster: SimulatedCluster) async throws {
+    private static func giveSeat(to guest: Guest, from host: AppUser, on cluster: SimulatedCluster) async throws {
         try await guest.plaza.coGuestStore(liveID: "eve").applyForSeat(timeout: 30)
         cluster.settle()
         try await host.plaza.coGuestStore(liveID: "eve").acceptApplication(userID: "guest")
@@ -193,56 +195,56 @@ struct DeviceStoreTests {
     }
 }
 
-/// A media engine that captures nothing, and remembers what it was told.
+/// A media engine that captures nothing, and records which devices are open.
 private final class FakeMedia: MediaEngine {
     private struct State {
-        var open: Set<String> = []
+        var openDevices: Set<String> = []
         var isMuted = false
         var fault = DeviceError.noError
-        var holdsOpening = false
-        var held: [@Sendable () -> Void] = []
+        var defersOpening = false
+        var pendingOpenings: [@Sendable () -> Void] = []
     }
 
     private let state = Mutex(State())
 
     /// The devices that capture.
-    var open: Set<String> { self.state.withLock { $0.open } }
+    var openDevices: Set<String> { self.state.withLock { $0.openDevices } }
     var isMuted: Bool { self.state.withLock { $0.isMuted } }
-    /// The error with which devices open.
+    /// The error that opening a device reports; `noError` if devices open.
     var fault: DeviceError {
         get { self.state.withLock { $0.fault } }
         set { self.state.withLock { $0.fault = newValue } }
     }
-    /// Whether devices open only at `finishOpening()`.
-    var holdsOpening: Bool {
-        get { self.state.withLock { $0.holdsOpening } }
-        set { self.state.withLock { $0.holdsOpening = newValue } }
+    /// Whether devices open only when the test calls `finishOpening()`.
+    var defersOpening: Bool {
+        get { self.state.withLock { $0.defersOpening } }
+        set { self.state.withLock { $0.defersOpening = newValue } }
     }
 
     func finishOpening() {
-        let held = self.state.withLock { state in
-            defer { state.held = [] }
-            return state.held
+        let openings = self.state.withLock { state in
+            defer { state.pendingOpenings = [] }
+            return state.pendingOpenings
         }
-        for finish in held { finish() }
+        for finishOpening in openings { finishOpening() }
     }
 
     private func openDevice(_ name: String, _ completion: @escaping @Sendable (DeviceError) -> Void) {
         let finish: @Sendable () -> Void = {
             let fault = self.state.withLock { state in
-                if state.fault == .noError { state.open.insert(name) }
+                if state.fault == .noError { state.openDevices.insert(name) }
                 return state.fault
             }
             completion(fault)
         }
-        let isHeld = self.state.withLock { state in
-            if state.holdsOpening { state.held.append(finish) }
-            return state.holdsOpening
+        let isDeferred = self.state.withLock { state in
+            if state.defersOpening { state.pendingOpenings.append(finish) }
+            return state.defersOpening
         }
-        if !isHeld { finish() }
+        if !isDeferred { finish() }
     }
 
-    private func closeDevice(_ name: String) { self.state.withLock { _ = $0.open.remove(name) } }
+    private func closeDevice(_ name: String) { self.state.withLock { _ = $0.openDevices.remove(name) } }
 
     func openCamera(isFront: Bool, completion: @escaping @Sendable (DeviceError) -> Void) {
         self.openDevice("camera", completion)
@@ -253,7 +255,7 @@ private final class FakeMedia: MediaEngine {
     }
     func closeMicrophone() { self.closeDevice("microphone") }
     func setMicrophoneMuted(_ isMuted: Bool) { self.state.withLock { $0.isMuted = isMuted } }
-    func startScreenShare(appGroup: String) { self.state.withLock { _ = $0.open.insert("screen") } }
+    func startScreenShare(appGroup: String) { self.state.withLock { _ = $0.openDevices.insert("screen") } }
     func stopScreenShare() { self.closeDevice("screen") }
     func switchCamera(isFront: Bool) {}
     func setMirror(_ mirror: MirrorType) {}

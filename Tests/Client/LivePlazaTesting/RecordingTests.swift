@@ -36,7 +36,7 @@ struct RecordingTests {
         #expect(moments.last?.snapshot.messages.count == 9)
     }
 
-    @Test func `lines that are no recording are refused`() {
+    @Test func `lines that are no recording are refused, and no lines are an empty recording`() {
         #expect(SessionRecording(lines: "{\"at\":1}") == nil)
         #expect(SessionRecording(lines: "hello") == nil)
         #expect(SessionRecording(lines: "")?.duration == .zero)
@@ -45,7 +45,7 @@ struct RecordingTests {
 
 /// Crowds for tests of an app under load.
 struct CrowdTests {
-    @Test func `a crowd is one line, and an app sees all of it`() async throws {
+    @Test func `one call adds a crowd, and an app sees its messages, gifts and battle`() async throws {
         let cluster = SimulatedCluster(seed: 2)
         let crowd = try cluster.addCrowd(Crowd(viewers: 15, messagesPerSecond: 15, hasBattle: true), to: "party")
         let viewer = AppUser("viewer", on: cluster, live: "party")
@@ -55,9 +55,9 @@ struct CrowdTests {
         cluster.advance(by: .seconds(60))
         crowd.stop()
         cluster.settle()
-        let sent = crowd.totals
-        #expect((sent.messages - before.messages) > 600, "15 a second; some are refused while the feed is busy")
-        #expect(sent.gifts > 30)
+        let after = crowd.totals
+        #expect((after.messages - before.messages) > 600, "15 a second; some are refused while the feed is busy")
+        #expect(after.gifts > 30)
         #expect(viewer.hasReceived("onReceiveGift"))
         #expect(viewer.hasReceived("onAudienceLeft"))
         let messages = viewer.plaza.barrageStore(liveID: "party").state.value.messageList
@@ -77,7 +77,7 @@ struct CrowdTests {
             try await viewer.login()
             cluster.advance(by: .seconds(1))
         }
-        // The queue's last work may still hold it.
+        // The last work of the cluster's queue may still reference the cluster.
         let end = ContinuousClock.now + .seconds(5)
         while released != nil, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(10)) }
         #expect(released == nil)

@@ -10,13 +10,13 @@ final class EventLog: Sendable {
 
     func add(_ event: TransportEvent) { self.events.update { $0.append(event) } }
 
-    /// The first events, when there are so many.
+    /// Waits for at most 20 s until there are `count` events; returns all events, or none if there are fewer.
     func wait(for count: Int) -> [TransportEvent] {
         self.events.wait(timeout: .seconds(20)) { $0.count >= count ? $0 : nil } ?? []
     }
 }
 
-/// A server on its own thread that sends back what it receives, and closes when it is told to.
+/// A server on its own thread that sends texts back; the text `close CODE` makes it close the connection.
 final class EchoServer: Sendable {
     let port: UInt16
     private let thread: LoopThread

@@ -43,9 +43,9 @@ struct TLSTransportTests {
     @Test func `a server is trusted by its authority's certificate alone, and only at its own address`() throws {
         let server = try SecureEchoServer()
         defer { server.stop() }
-        let other = try PrivateAuthority()
+        let otherAuthority = try PrivateAuthority()
         for (host, authorities) in [
-            ("127.0.0.1", other.certificate), ("127.0.0.1", nil), ("localhost", server.authority.certificate),
+            ("127.0.0.1", otherAuthority.certificate), ("127.0.0.1", nil), ("localhost", server.authority.certificate),
         ] {
             let transport = try LoopTransport(certificateAuthorities: authorities)
             let log = EventLog()
@@ -55,7 +55,7 @@ struct TLSTransportTests {
     }
 
     @Test(arguments: [(SecureEchoServer.Mode.answersInClearText, 1015), (.endsHandshakes, 1006)])
-    func `a server without TLS, and one that ends the handshake, close the connection`(
+    func `a connection to a server without TLS, or to one that ends the handshake, is closed`(
         _ mode: SecureEchoServer.Mode, code: Int
     ) throws {
         let server = try SecureEchoServer(mode)
@@ -69,7 +69,7 @@ struct TLSTransportTests {
     @Test func `a file without certificates is refused with its reason`() throws {
         for path in ["/no/such/file.pem", "/dev/null"] {
             let error = #expect(throws: ErrorInfo.self) { _ = try LoopTransport(certificateAuthorities: path) }
-            #expect(error?.code == -1001)
+            #expect(error?.name == .invalidParameter)
         }
     }
 }
@@ -90,7 +90,7 @@ final class SecureEchoServer {
     private let echo: EchoServer
     private let proxy: TestProcess
 
-    /// Starts both.
+    /// Starts the echo server and the process that decrypts.
     ///
     /// - Parameter mode: what the process does with a connection.
     /// - Throws: when a process or a certificate cannot be made.
@@ -103,9 +103,9 @@ final class SecureEchoServer {
         ])
         var line = ""
         while !line.hasSuffix("\n") {
-            let piece = self.proxy.output.availableData
-            if piece.isEmpty { break }
-            line += String(decoding: piece, as: UTF8.self)
+            let chunk = self.proxy.output.availableData
+            if chunk.isEmpty { break }
+            line += String(decoding: chunk, as: UTF8.self)
         }
         self.port = try #require(UInt16(line.dropLast()), "the proxy printed '\(line)'")
     }
@@ -116,7 +116,7 @@ final class SecureEchoServer {
         self.echo.stop()
     }
 
-    /// Prints its port, and ends with its standard input.
+    /// A proxy that prints its port, and ends when its standard input is closed.
     private static let script = """
         import asyncio, ssl, sys
         certificate, key, target, mode = sys.argv[1:]

@@ -33,19 +33,19 @@ import Testing
         let sent = harness.takeSentCalls()
         #expect(sent.map(\.id) == ids)
         harness.reply(ids[1], .success(result: .done))
-        let firstSent = harness.now
+        let firstSentAt = harness.now
         harness.now += 700
         harness.loseConnection()
         let callWhileDisconnected = harness.call("barrage.sendText")
         #expect(harness.takeSentCalls().isEmpty)
         harness.logIn()
-        let again = harness.takeSentCalls()
+        let resent = harness.takeSentCalls()
         // A call that is sent again states its age; a call that was never sent has no age.
-        let age = harness.now - firstSent
+        let age = harness.now - firstSentAt
         #expect(age >= 700)
-        #expect(again.map(\.age) == [age, age, age, age, nil])
-        #expect(again.map(\.id) == [ids[0], ids[2], ids[3], ids[4], callWhileDisconnected])
-        #expect(again.allSatisfy { $0.method == "barrage.sendText" })
+        #expect(resent.map(\.age) == [age, age, age, age, nil])
+        #expect(resent.map(\.id) == [ids[0], ids[2], ids[3], ids[4], callWhileDisconnected])
+        #expect(resent.allSatisfy { $0.method == "barrage.sendText" })
         // Each call is sent once on each connection, however much time passes.
         harness.core.tick(at: harness.now + 5000, into: &harness.actions)
         #expect(harness.takeSentCalls().isEmpty)
@@ -53,11 +53,11 @@ import Testing
 
     @Test func `I15 no number is used twice in a session`() {
         var harness = ClientHarness.loggedIn()
-        var used: Set<Int64> = []
+        var usedNumbers: Set<Int64> = []
         for round in 0..<20 {
             for _ in 0..<3 {
                 let id = harness.call()
-                #expect(used.insert(id).inserted)
+                #expect(usedNumbers.insert(id).inserted)
                 harness.reply(id, .success(result: .done))
             }
             harness.loseConnection(code: round % 2 == 0 ? 1006 : 4000)
@@ -65,7 +65,7 @@ import Testing
                 Issue.record("no login")
                 return
             }
-            #expect(used.insert(login.call.id).inserted)
+            #expect(usedNumbers.insert(login.call.id).inserted)
             harness.reply(
                 login.call.id,
                 .success(result: .loggedIn(session: "phone", user: UserInfo(userID: "a"), gateway: "g", notices: "")))
@@ -83,6 +83,7 @@ import Testing
         #expect(harness.takeSentCalls().map(\.id) == Array(ids[..<17].filter { $0 != ids[3] }))
         for id in ids { harness.reply(id, .success(result: .done)) }
         let actions = harness.takeActions()
+        // Of the 40 calls, one had ended and 17 had been sent before.
         #expect(actions.count { if case .callEnded = $0 { true } else { false } } == 39)
         #expect(actions.count { if case .send = $0 { true } else { false } } == 23)
     }
@@ -106,6 +107,7 @@ import Testing
         let second = harness.call()
         harness.loseConnection()
         _ = harness.takeActions()
+        // The first call was made at 1000, and a call may take 15 seconds.
         harness.core.tick(at: 15_999, into: &harness.actions)
         #expect(harness.takeActions().isEmpty)
         let error = Outcome.failure(error: ReplyError(.timedOut, "no answer in time", retryAfter: 1000))
@@ -120,10 +122,10 @@ import Testing
         for _ in 0..<17 { _ = harness.call() }
         harness.now += 1
         #expect(harness.takeSentCalls().count == 16)
-        let late = harness.call()
+        let queued = harness.call()
         harness.core.tick(at: 16_000, into: &harness.actions)
-        let next = harness.call()
-        #expect(harness.takeSentCalls().map(\.id).suffix(2) == [late, next])
+        let nextCall = harness.call()
+        #expect(harness.takeSentCalls().map(\.id).suffix(2) == [queued, nextCall])
     }
 
     @Test func `text that is not a frame of the protocol changes nothing`() {

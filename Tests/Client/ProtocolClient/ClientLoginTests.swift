@@ -24,19 +24,19 @@ import Testing
         #expect(harness.takeActions() == [.event(.loggedIn(user))])
     }
 
-    @Test func `nothing is sent before the reply to the login`() throws {
+    @Test func `no call is sent before the reply to the login`() throws {
         var harness = ClientHarness()
         harness.core.start(into: &harness.actions)
-        let early = harness.call("live.list")
+        let callBeforeLogin = harness.call("live.list")
         let login = try harness.connect()
-        let other = harness.call("live.list")
+        let callDuringLogin = harness.call("live.list")
         #expect(harness.takeSentCalls().isEmpty)
         harness.reply(login.call.id + 99, .success(result: .done))
         #expect(harness.core.state == .loggingIn)
         harness.reply(
             login.call.id,
             .success(result: .loggedIn(session: "phone", user: UserInfo(userID: "a"), gateway: "g", notices: "")))
-        #expect(harness.takeSentCalls().map(\.id) == [early, other])
+        #expect(harness.takeSentCalls().map(\.id) == [callBeforeLogin, callDuringLogin])
     }
 
     @Test(

@@ -140,12 +140,12 @@ import Testing
     @Test func `I6 a kicked client does not resume`() throws {
         var harness = ClientHarness.loggedIn()
         harness.join()
-        let other = Notice(
+        let noticeOfOtherLive = Notice(
             to: UserKey("", "alice"), live: "other", at: .init(milliseconds: 1), floor: Ticket(6),
             content: .kickedOut(reason: .byAdmin, by: "bob"))
-        harness.receive(.notice(id: "3-1", other))
+        harness.receive(.notice(id: "3-1", noticeOfOtherLive))
         #expect(harness.core.live == "concert")
-        var notice = other
+        var notice = noticeOfOtherLive
         notice.live = "concert"
         harness.receive(.notice(id: "3-2", notice))
         #expect(harness.core.live == nil)
@@ -174,7 +174,8 @@ import Testing
         var login = try harness.connect()
         #expect(login.params.notices == "3-17")
         let notice = Notice(
-            to: UserKey("", "alice"), live: "l", at: .init(milliseconds: 1), content: .battleNotStarted(battle: "b"))
+            to: UserKey("", "alice"), live: "concert", at: .init(milliseconds: 1),
+            content: .battleNotStarted(battle: "b"))
         harness.receive(.notice(id: "3-40", notice))
         // The server's last notice id does not replace the id of a notice that this client has received.
         harness.reply(

@@ -4,6 +4,7 @@ import PlazaModel
 import ProtocolClient
 import Testing
 
+/// The tracker counts the items of a feed that were received, repeated, reordered and missed.
 @Suite struct FeedTrackerTests {
     private func record(_ tracker: inout FeedTracker, _ numbers: ClosedRange<Int64>, epoch: Int64 = 77) throws
         -> FeedTracker.Verdict
@@ -19,7 +20,7 @@ import Testing
         #expect(tracker.position == FeedPosition(epoch: 77, number: 42))
     }
 
-    @Test func `a position at the edge of what a server can send does not overflow`() throws {
+    @Test func `positions at the limits of their type do not overflow`() throws {
         for number in [Int64.max, .min, -1] {
             var tracker = FeedTracker()
             tracker.resume(at: FeedPosition(epoch: 77, number: number))

@@ -129,7 +129,7 @@ import Testing
         #expect(before == after)
     }
 
-    @Test func `only what has changed is sent to the terminal`() {
+    @Test func `only changed cells are sent to the terminal`() {
         var painter = Painter()
         let size = Size(columns: 80, rows: 24)
         var state = Self.busyLive

@@ -78,7 +78,7 @@ public enum CursorsFuzz: FuzzTarget {
             scan.limit(toLogStart: 0)
             for number in Int64(1)...5 {
                 let item = Self.item(number, 100 + number)
-                scan.process(FeedRecord(key: Self.live, epoch: request.epoch, item: item), at: 100 + number)
+                scan.recordRead(FeedRecord(key: Self.live, epoch: request.epoch, item: item), at: 100 + number)
             }
             scan.partitionEndReached(at: 1000)
             _ = scan.finish()

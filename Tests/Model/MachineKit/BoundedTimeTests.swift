@@ -3,7 +3,7 @@ import Foundation
 import MachineKit
 import Testing
 
-/// Numbers from outside, at the edges of their types: no calculation with them traps.
+/// Calculations with times, spans and counts at the limits of their types do not trap.
 @Suite struct BoundedTimeTests {
     private static let edges: [Int64] = [
         .min, .min + 1, .min / 2, .min / 4, -1, 0, 1, .max / 4, .max / 2, .max - 1, .max,
@@ -12,14 +12,14 @@ import Testing
     @Test func `no sum or difference of any times and spans overflows`() {
         for first in Self.edges {
             for second in Self.edges {
-                let (time, other) = (Timestamp(milliseconds: first), Timestamp(milliseconds: second))
-                let (span, more) = (Milliseconds(first), Milliseconds(second))
-                #expect(time + more >= .distantPast && time - more <= .distantFuture)
-                #expect((time - other).count == time.milliseconds - other.milliseconds)
-                #expect((span + more).count <= .max / 2)
-                let (moment, later) = (MonotonicTime(milliseconds: first), MonotonicTime(milliseconds: second))
-                #expect(moment + more >= .distantPast && moment - more <= .distantFuture)
-                #expect((moment - later).count == moment.milliseconds - later.milliseconds)
+                let (time, otherTime) = (Timestamp(milliseconds: first), Timestamp(milliseconds: second))
+                let (span, otherSpan) = (Milliseconds(first), Milliseconds(second))
+                #expect(time + otherSpan >= .distantPast && time - otherSpan <= .distantFuture)
+                #expect((time - otherTime).count == time.milliseconds - otherTime.milliseconds)
+                #expect((span + otherSpan).count <= .max / 2)
+                let (moment, otherMoment) = (MonotonicTime(milliseconds: first), MonotonicTime(milliseconds: second))
+                #expect(moment + otherSpan >= .distantPast && moment - otherSpan <= .distantFuture)
+                #expect((moment - otherMoment).count == moment.milliseconds - otherMoment.milliseconds)
             }
             #expect(Milliseconds.seconds(first).count.magnitude <= UInt64(Int64.max) / 2 + 1)
             #expect((Milliseconds(.seconds(first)).count > 0) == (first > 0))
@@ -31,7 +31,7 @@ import Testing
         #expect(Milliseconds(.milliseconds(1500)).count == 1500 && Milliseconds.seconds(-3).count == -3000)
     }
 
-    @Test func `a time in a record that is beyond the last one is the last one`() throws {
+    @Test func `a decoded time or span beyond the limits becomes the limit`() throws {
         let times = try JSONDecoder().decode(
             [Timestamp].self, from: Data("[9223372036854775807,-9223372036854775808,7]".utf8))
         #expect(times == [.distantFuture, .distantPast, Timestamp(milliseconds: 7)])
@@ -48,7 +48,7 @@ import Testing
         #expect(Int64(-3).saturatingMultiply(4) == -12 && UInt8(250).saturatingAdd(9) == 255)
     }
 
-    @Test func `a count of users that is at its end stays there`() throws {
+    @Test func `a count of users at its maximum stays there`() throws {
         var count = try JSONDecoder().decode(
             UniqueCount.self, from: Data(#"{"count":9223372036854775807}"#.utf8))
         count.insert("alice")

@@ -3,6 +3,7 @@ import Testing
 
 @testable import MachineKit
 
+/// The key of a test row.
 struct NumberKey: RowKey {
     var number: Int
     var text: String { "\(self.number)" }
@@ -11,9 +12,10 @@ struct NumberKey: RowKey {
         guard let number = Int(text) else { return nil }
         self.number = number
     }
-    static func < (a: NumberKey, b: NumberKey) -> Bool { a.number < b.number }
+    static func < (lhs: NumberKey, rhs: NumberKey) -> Bool { lhs.number < rhs.number }
 }
 
+/// A test row, which may be due at a time.
 struct NumberRow: JournalRow {
     var value: Int
     var due: Timestamp?
@@ -67,14 +69,14 @@ extension Journal {
         rows.restore(NumberKey(2), NumberRow(2))
         rows[NumberKey(1)] = nil
         rows[NumberKey(1)] = NumberRow(10)
-        let old = rows.update(NumberKey(2)) { row in
+        let previousValue = rows.update(NumberKey(2)) { row in
             defer { row.value = 20 }
             return row.value
         }
-        #expect(old == 2)
+        #expect(previousValue == 2)
         rows[NumberKey(3)] = NumberRow(3)
-        let none: Void? = rows.update(NumberKey(4)) { $0.value = 1 }
-        #expect(none == nil)
+        let resultForMissingRow: Void? = rows.update(NumberKey(4)) { $0.value = 1 }
+        #expect(resultForMissingRow == nil)
         rows.rollback()
         #expect(rows.sortedKeys.map { rows[$0]?.value } == [1, 2])
         #expect(!rows.hasChanges)
@@ -194,19 +196,19 @@ extension Journal {
     @Test(arguments: 1...10) func `a due queue returns its entries in order`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var queue = DueQueue<NumberKey>()
-        var truth: [DueQueue<NumberKey>.Entry] = []
+        var expected: [DueQueue<NumberKey>.Entry] = []
         for _ in 0..<500 {
             if Int.random(in: 0..<3, using: &random) > 0 {
                 let time = Timestamp(milliseconds: Int64.random(in: 0..<40, using: &random))
                 let key = NumberKey(Int.random(in: 0..<10, using: &random))
                 queue.push(time, key)
-                truth.append(DueQueue<NumberKey>.Entry(time: time, key: key))
-                truth.sort()
-            } else if !truth.isEmpty {
+                expected.append(DueQueue<NumberKey>.Entry(time: time, key: key))
+                expected.sort()
+            } else if !expected.isEmpty {
                 queue.removeFirst()
-                truth.removeFirst()
+                expected.removeFirst()
             }
-            #expect(queue.count == truth.count && queue.first == truth.first)
+            #expect(queue.count == expected.count && queue.first == expected.first)
         }
     }
 }
@@ -243,22 +245,22 @@ private struct Doubler: Machine {
     ) {
         var random = SeededRandom(seed: seed)
         var index = SlotIndex()
-        var truth: [Int: Int] = [:]
+        var expected: [Int: Int] = [:]
         for _ in 0..<2_000 {
             let slot = Int.random(in: 0..<60, using: &random)
-            if let hash = truth.removeValue(forKey: slot) {
+            if let hash = expected.removeValue(forKey: slot) {
                 index.remove(slot, hash)
             } else {
                 // Only few hashes, some at the end of the table, so that most searches collide.
                 let hash = Int.random(in: -4..<4, using: &random)
                 index.insert(slot, hash)
-                truth[slot] = hash
+                expected[slot] = hash
             }
             for slot in 0..<60 {
                 let found = (-4..<4).filter { hash in index.slot(hash) { $0 == slot } == slot }
-                #expect(found == truth[slot].map { [$0] } ?? [])
+                #expect(found == expected[slot].map { [$0] } ?? [])
             }
         }
-        #expect(index.count == truth.count)
+        #expect(index.count == expected.count)
     }
 }

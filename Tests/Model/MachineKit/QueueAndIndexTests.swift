@@ -17,29 +17,29 @@ extension RingBuffer {
         #expect(ring.first == 1 && ring.last == 3 && ring.count == 3)
         let oldest = ring.popFirst()
         #expect(oldest == 1)
-        let again = ring.append(5)
-        #expect(again)
+        let isAccepted = ring.append(5)
+        #expect(isAccepted)
         #expect((0..<3).map { ring[$0] } == [2, 3, 5])
-        let rest = (0..<4).map { _ in ring.popFirst() }
-        #expect(rest == [2, 3, 5, nil])
+        let popped = (0..<4).map { _ in ring.popFirst() }
+        #expect(popped == [2, 3, 5, nil])
     }
 
     @Test(arguments: 1...10) func `a ring agrees with an array`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let limit = Int.random(in: 1...40, using: &random)
         var ring = RingBuffer<Int>(limit: limit)
-        var truth: [Int] = []
+        var expected: [Int] = []
         for value in 0..<2000 {
             if Int.random(in: 0..<5, using: &random) < 3 {
                 let accepted = ring.append(value)
-                #expect(accepted == (truth.count < limit))
-                if accepted { truth.append(value) }
+                #expect(accepted == (expected.count < limit))
+                if accepted { expected.append(value) }
             } else {
                 let oldest = ring.popFirst()
-                #expect(oldest == (truth.isEmpty ? nil : truth.removeFirst()))
+                #expect(oldest == (expected.isEmpty ? nil : expected.removeFirst()))
             }
-            #expect(ring.count == truth.count && ring.first == truth.first && ring.last == truth.last)
-            #expect((0..<ring.count).map { ring[$0] } == truth)
+            #expect(ring.count == expected.count && ring.first == expected.first && ring.last == expected.last)
+            #expect((0..<ring.count).map { ring[$0] } == expected)
         }
     }
 

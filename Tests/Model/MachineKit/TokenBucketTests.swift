@@ -14,7 +14,7 @@ import Testing
         #expect(!bucket.isFull(at: 5 + share * 1000) && bucket.isFull(at: 5_000_000))
     }
 
-    @Test func `a minute's limit refills by the minute`() {
+    @Test func `a limit of six per minute refills one token every ten seconds`() {
         let limit = RateLimit(6, per: .seconds(60))
         var bucket = TokenBucket()
         var taken = 0
@@ -33,7 +33,7 @@ import Testing
         #expect(bucket.take(.max, of: limit, at: 1_000_000) == nil, "no more than a bucket is ever asked for")
     }
 
-    @Test func `no limit traps`() {
+    @Test func `no rate limit causes a trap`() {
         for limit in [RateLimit(0), RateLimit(.min), RateLimit(.max), RateLimit(1, per: Milliseconds(-5))] {
             var bucket = TokenBucket()
             #expect(bucket.take(of: limit, at: 0) == nil)

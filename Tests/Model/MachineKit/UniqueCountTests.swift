@@ -15,19 +15,19 @@ import Testing
     @Test(arguments: [600, 2_000, 20_000, 200_000]) func `larger counts are estimated within a few percent`(users: Int)
     {
         var count = UniqueCount()
-        var last: Int64 = 0
+        var previousCount: Int64 = 0
         for user in 0..<users {
             count.insert("viewer \(user)")
             // The count never decreases.
-            #expect(count.count >= last)
-            last = count.count
+            #expect(count.count >= previousCount)
+            previousCount = count.count
         }
         // The tolerance is three standard errors of 2.3 %.
         let error = abs(Double(count.count) - Double(users)) / Double(users)
         #expect(error < 0.07, "\(count.count) of \(users)")
         let before = count
         for user in 0..<min(users, 1_000) { count.insert("viewer \(user)") }
-        #expect(count == before, "who was counted is not counted again")
+        #expect(count == before, "a user is not counted twice")
     }
 
     @Test func `I16 a count is decoded as it was encoded, in bounded space`() throws {
@@ -37,9 +37,9 @@ import Testing
             guard [1, 500, 512, 513, 4_999].contains(user) else { continue }
             let data = try JSONEncoder().encode(count)
             #expect(data.count < 12_000)
-            let back = try JSONDecoder().decode(UniqueCount.self, from: data)
-            #expect(back == count)
-            count = back
+            let decoded = try JSONDecoder().decode(UniqueCount.self, from: data)
+            #expect(decoded == count)
+            count = decoded
         }
         for broken in [#"{"count":1,"known":[2,1]}"#, #"{"count":1,"registers":"00"}"#] {
             #expect(throws: DecodingError.self) {
@@ -51,8 +51,8 @@ import Testing
     @Test func `the hash of a text never changes`() {
         #expect(StableHash.of("") == 9_615_434_041_927_672_947)
         #expect(StableHash.of("user-1") == 6_777_903_942_506_558_093)
-        var seen: Set<UInt64> = []
-        for number in 0..<100_000 { seen.insert(StableHash.of("u\(number)")) }
-        #expect(seen.count == 100_000)
+        var hashes: Set<UInt64> = []
+        for number in 0..<100_000 { hashes.insert(StableHash.of("u\(number)")) }
+        #expect(hashes.count == 100_000)
     }
 }

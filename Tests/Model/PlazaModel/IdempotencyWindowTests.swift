@@ -25,7 +25,7 @@ import Testing
         for counter in Int64(1)...4 { #expect(window.lookup(counter) == .forgotten) }
         for counter in Int64(5)...20 { #expect(window.lookup(counter) == .repeated(self.answer(counter))) }
         #expect(window.lookup(21) == .fresh)
-        #expect(window.storage.count == IdempotencyLimits.outcomes)
+        #expect(window.storage.count == IdempotencyLimits.maxOutcomes)
     }
 
     @Test func `I15 a skipped counter below a dropped one is rejected`() {
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// Rules: R16.11.
-    @Test func `I15 a window forgets its outcomes after a minute, and keeps its floor for five more`() {
+    @Test func `I15 a window forgets its outcomes after a minute, and keeps their highest counter for five more`() {
         var window = CallWindow(at: self.now)
         for counter in Int64(1)...3 { window.record(self.answer(counter), of: counter, at: self.now) }
         #expect(self.expire(&window, after: 70) == false)
@@ -81,10 +81,10 @@ import Testing
         #expect(window.lookup(1) == .forgotten)
     }
 
-    @Test func `I15 a late retry is never new`() {
+    @Test func `I15 a late retry of an unknown call counts as forgotten`() {
         let window = CallWindow(at: self.now)
-        #expect(window.lookup(1).asLateRetry(false) == .fresh)
-        #expect(window.lookup(1).asLateRetry(true) == .forgotten)
+        #expect(window.lookup(1).treatingFresh(asForgottenIf: false) == .fresh)
+        #expect(window.lookup(1).treatingFresh(asForgottenIf: true) == .forgotten)
     }
 
     @Test func `a gap of more than two seconds between inputs is a standstill`() {

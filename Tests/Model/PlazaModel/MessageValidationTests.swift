@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `owner and admins are exempt from the mute of the live`() {
-        var info = LiveInfo(liveID: "a", liveOwner: UserInfo(userID: "alice")) { $0.admins = ["adam"] }
+        var info = LiveInfo(liveID: "concert", liveOwner: UserInfo(userID: "alice")) { $0.admins = ["adam"] }
         #expect(!info.isMuted(for: "bob"))
         info.isMessageDisable = true
         #expect(info.isMuted(for: "bob") && !info.isMuted(for: "alice") && !info.isMuted(for: "adam"))

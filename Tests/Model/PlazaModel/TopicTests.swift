@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `the key of a directory command decides its order`() {
+    @Test func `a directory command has the key of its owner or its live, which decides its order`() {
         let caller = Caller(
             user: UserInfo(userID: "alice"), role: .user, request: RequestID(session: "s", counter: 1), replyTo: "g")
         func key(_ command: DirectoryCommand) -> String { DirectoryInput(app: "demo", command).keyText }

@@ -22,9 +22,9 @@ import Testing
         let apps = try AppsDocument(json: file).apps
         #expect(apps["demo"]?.hooks == nil && apps["demo"]?.hasWebhooks == true && apps["quiet"]?.hasWebhooks == false)
         #expect(AppsDocument.validationErrors(in: file, sending: .beforeHooks) == [], "no app asks its backend")
-        let asking = Array(#"{"apps":{"demo":{"hooks":{"before":{"gift":"refuse"}}}}}"#.utf8)
-        #expect(AppsDocument.validationErrors(in: asking, sending: .beforeHooks).count == 1)
-        #expect(AppsDocument.validationErrors(in: asking, sending: .none) == [])
+        let fileWithBeforeHook = Array(#"{"apps":{"demo":{"hooks":{"before":{"gift":"refuse"}}}}}"#.utf8)
+        #expect(AppsDocument.validationErrors(in: fileWithBeforeHook, sending: .beforeHooks).count == 1)
+        #expect(AppsDocument.validationErrors(in: fileWithBeforeHook, sending: .none) == [])
         let errors = AppsDocument.validationErrors(in: file)
         #expect(errors.count == 2 && errors[0].hasPrefix("correct the hooks of demo: url and secret are missing"))
     }
@@ -39,7 +39,8 @@ import Testing
             (#"{"apps":{"demo":{"policy":{"maxAdmins":-1}}}}"#, "correct it: demo.policy.maxAdmins is -1; 0 to 100"),
             (#"{"apps":{"demo":{"hooks":{"url":"x","secret":"y"}}}}"#, "correct the hooks of demo: url is not"),
         ])
-    func `errors of an apps file are in the users' words`(json: String, validationError: String) {
+    func `an error of an apps file says what to correct, without internal names`(json: String, validationError: String)
+    {
         let validationErrors = AppsDocument.validationErrors(in: Array(json.utf8))
         #expect(validationErrors.count == 1)
         #expect(validationErrors.first?.hasPrefix(validationError) == true, "\(validationErrors)")

@@ -3,6 +3,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
+/// The parser makes commands from calls, and rejects calls with errors that name the parameter.
 @Suite struct CallParserTests {
     /// Rules: R3.14, R11.1.
     @Test func `valid parameters become the right command`() throws {
@@ -231,9 +232,9 @@ import Testing
 
     @Test func `I6 an app's server acts in a live without being in it`() throws {
         for spec in CallTable.stage + CallTable.barrage where spec.role == .user {
-            guard case .forward(_, let room) = try CallSpec.parse(spec.method, spec.params(), role: .server).get()
+            guard case .forward(_, let live) = try CallSpec.parse(spec.method, spec.params(), role: .server).get()
             else { continue }
-            #expect(room == nil, "\(spec.method)")
+            #expect(live == nil, "\(spec.method)")
         }
     }
 
@@ -297,26 +298,26 @@ import Testing
             return
         }
         #expect(owner.userID == "bob", "the directory refuses it")
-        let own = #"{"live":"concert","owner":"\#(Samples.alice.userID.text)"}"#
+        let paramsWithOwnID = #"{"live":"concert","owner":"\#(Samples.alice.userID.text)"}"#
         #expect(
-            try CallSpec.parse("live.create", own).get()
+            try CallSpec.parse("live.create", paramsWithOwnID).get()
                 == CallSpec.parse("live.create", #"{"live":"concert"}"#).get())
     }
 
     /// Rules: R3.66.
-    @Test func `a create that joins is the same create`() throws {
+    @Test func `a create that joins sends the same directory command as a plain create`() throws {
         guard
             case .createAndJoin(let live, let effect) = try CallSpec.parse(
                 "live.create", #"{"live":"concert","join":true}"#
             ).get(),
-            case .forward(let plain, inLive: nil) = try CallSpec.parse(
+            case .forward(let createEffect, inLive: nil) = try CallSpec.parse(
                 "live.create", #"{"live":"concert","join":false}"#
             ).get()
         else {
             Issue.record("no create")
             return
         }
-        #expect(live == "concert" && effect == plain)
+        #expect(live == "concert" && effect == createEffect)
         #expect(CallSpec.rejection("live.create", #"{"live":"concert","join":1}"#)?.code == .badParameter)
     }
 

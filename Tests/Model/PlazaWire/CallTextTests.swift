@@ -3,7 +3,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// What a gateway refuses because its record would be large.
+/// Calls that a gateway rejects because their records would be too large.
 @Suite struct CallTextTests {
     /// Rules: R17.4, R17.5.
     @Test func `control characters are rejected in plain texts, and in free texts where they inflate the JSON`() {

@@ -6,17 +6,21 @@ import PlazaModel
 enum Samples {
     static let app = AppID("demo")
     static let live = LiveID("concert")
+    /// The live that is connected with `live`.
     static let other = LiveID("duet")
     static let key = LiveKey(Samples.app, Samples.live)
     static let alice = UserInfo(userID: "alice", userName: "Alice", avatarURL: "https://example.org/a.png")
     static let bob = UserInfo(userID: "bob", userName: "Bob \"the\" Ü 🎸\n")
+    /// The time of most samples.
     static let at = Timestamp(milliseconds: 1_700_000_000_000)
+    /// Ten seconds after `at`.
     static let later = Timestamp(milliseconds: 1_700_000_010_000)
     static let ticket = Ticket(421)
     static let position = FeedPosition(epoch: 77, number: 12)
     static let caller = Caller(
         user: Samples.alice, role: .user, request: RequestID(session: "s-1", counter: 9), replyTo: "gateway-1",
         ticket: Samples.ticket)
+    /// The caller of a call of an app's server.
     static let server = Caller(
         user: UserInfo(userID: "backend"), role: .server, request: RequestID(session: "h-1", counter: 1),
         replyTo: "gateway-1")

@@ -60,7 +60,7 @@ private struct FoundationValue: Decodable {
         var inners: [Inner]?
     }
 
-    /// The value that Foundation decodes; nil: Foundation throws.
+    /// The value that Foundation decodes; nil if it throws.
     private static func expected<Value: Decodable>(_ type: Value.Type, _ json: [UInt8]) -> Value? {
         try? JSONDecoder().decode(type, from: Data(json))
     }
@@ -117,7 +117,7 @@ private struct FoundationValue: Decodable {
             "{\"\u{E9}\":1,\"e\u{301}\":2}", "{\"e\u{301}\":1,\"\u{E9}\":2}", "{\"\u{212A}\":1,\"K\":2}",
             "{\"K\":2,\"\u{212A}\":1}", #"{"":0}"#, "{}",
         ])
-    func `of several members with one name the first counts`(json: String) throws {
+    func `the first of several members with one name counts`(json: String) throws {
         Self.check([String: Int?].self, json)
         Self.checkValue(json)
         // The same in an object with so many members that they are indexed.
@@ -195,14 +195,14 @@ private struct FoundationValue: Decodable {
         #expect(depth == 512)
     }
 
-    @Test func `an error names the number that was read, not one before it that nobody reads`() {
+    @Test func `an error names the bad number of a decoded field, not an earlier one of an ignored field`() {
         let json = #"{"other":[1.5,1e300],"id":1,"method":"m","inners":[{},{"list":[1,2.0,2.5]}]}"#
         #expect(throws: WireError.badField(path: "inners.1.list.2", message: "is not a whole number in range")) {
             try Wire.decode(Outer.self, from: Array(json.utf8))
         }
     }
 
-    @Test func `an error's path has the names and indices of all that enclose the value`() {
+    @Test func `an error's path has the names and indices of all objects and arrays around the value`() {
         func path(_ json: String) -> String? {
             do throws(WireError) {
                 _ = try Wire.decode(Outer.self, from: Array(json.utf8))

@@ -3,6 +3,7 @@ import MachineKit
 import PlazaWire
 import Testing
 
+/// The scan accepts exactly the JSON that RFC 8259 allows, up to 512 levels deep.
 @Suite struct StrictJSONTests {
     @Test(
         arguments: [

@@ -94,7 +94,7 @@ import Testing
             (["p": "77.9223372036854775807", "c": "0"], false), (["p": "9223372036854775807.1", "c": "0"], false),
             (["p": "77.-1", "c": "0"], false),
         ] as [([String: String], Bool)])
-    func `incomplete feed headers are rejected`(headers: [String: String], isValid: Bool) {
+    func `feed headers are read only if position and class are valid`(headers: [String: String], isValid: Bool) {
         let parsed = FeedHeaders { headers[$0].map { Array($0.utf8) } }
         #expect((parsed != nil) == isValid)
         if let parsed {

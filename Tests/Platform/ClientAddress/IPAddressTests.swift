@@ -36,7 +36,7 @@ import Testing
         #expect(IPAddress("10.0.0.1")?.limitKey != IPAddress("10.0.0.2")?.limitKey)
     }
 
-    @Test func `a block contains the addresses with its prefix`() throws {
+    @Test func `an address block contains exactly the addresses with its prefix`() throws {
         let blockOfTen = try #require(AddressBlock("10.0.0.0/8"))
         #expect(blockOfTen.contains(try #require(IPAddress("10.255.0.1"))))
         #expect(blockOfTen.contains(try #require(IPAddress("::ffff:10.1.1.1"))))

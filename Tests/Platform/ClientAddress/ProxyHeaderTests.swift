@@ -3,8 +3,11 @@ import ClientAddress
 import Testing
 
 @Suite struct ProxyHeaderTests {
+    /// The signature of the PROXY protocol, version 2.
     static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
+    /// A header with the client 1.2.3.4.
     static let ipv4 = signature + [0x21, 0x11, 0, 12, 1, 2, 3, 4, 10, 0, 0, 1, 0x12, 0x34, 0, 80]
+    /// A header with the client 2001::7 and a further field.
     static let ipv6 =
         signature + [0x21, 0x21, 0, 39, 0x20, 1] + [UInt8](repeating: 0, count: 13) + [7]
         + [UInt8](repeating: 9, count: 16) + [0, 1, 0, 2] + [4, 0, 0]
@@ -30,7 +33,7 @@ import Testing
         #expect(try self.read(Self.ipv6 + [71], pieceBytes: pieceBytes)?.usedBytes == 55, "further fields are skipped")
     }
 
-    @Test func `a proxy may speak for itself`() throws {
+    @Test func `a header of the command LOCAL or of an unspecified family has no client`() throws {
         #expect(
             try self.read(Self.signature + [0x20, 0, 0, 0]) == ProxyHeaderReader.Header(client: nil, usedBytes: 16))
         #expect(try self.read(Self.signature + [0x20, 0x31, 0, 2, 9, 9])?.usedBytes == 18)
@@ -62,7 +65,7 @@ import Testing
         #expect(throws: ProxyHeaderError.length) { try self.read(Self.signature + [0x21, 0x21, 0, 35]) }
     }
 
-    @Test func `I16 a header is bounded before its bytes arrive`() throws {
+    @Test func `I16 a header that announces too many bytes is rejected before they arrive`() throws {
         for length in [[0x07, 0xF1], [0xFF, 0xFF]] as [[UInt8]] {
             for head in [[0x21, 0x11], [0x20, 0x00], [0x21, 0x00]] as [[UInt8]] {
                 #expect(throws: ProxyHeaderError.length) { try self.read(Self.signature + head + length) }

@@ -24,7 +24,7 @@ import Testing
     }
 
     /// Rules: R13.31.
-    @Test func `text gets shorter`() {
+    @Test func `repetitive text is compressed to less than a tenth`() {
         let text = Array(String(repeating: "export const text = 'hello';\n", count: 100).utf8)
         #expect(Gzip.compress(text).count * 10 < text.count)
     }

@@ -20,20 +20,20 @@ import Testing
                 loop.stop()
             }
         }
-        var next = [0, 0, 0, 0]
+        var nextNumbers = [0, 0, 0, 0]
         var batches = 0
         try runLoop { loop in
             try mailbox.attach(to: loop) { batch in
                 batches += 1
                 for message in batch {
-                    #expect(message.number == next[message.sender])
-                    next[message.sender] += 1
+                    #expect(message.number == nextNumbers[message.sender])
+                    nextNumbers[message.sender] += 1
                 }
-                if next == [10_000, 10_000, 10_000, 10_000] { loop.stop() }
+                if nextNumbers == [10_000, 10_000, 10_000, 10_000] { loop.stop() }
             }
         }
         for thread in threads { thread.join() }
-        #expect(next == [10_000, 10_000, 10_000, 10_000])
+        #expect(nextNumbers == [10_000, 10_000, 10_000, 10_000])
         #expect(batches >= 1)
     }
 
@@ -103,12 +103,12 @@ import Testing
         let mailbox = Mailbox<Int>(capacity: 4)
         let loop = try EventLoop()
         try mailbox.attach(to: loop) { _ in Issue.record("read") }
-        let other = try EventLoop.start(name: "closer") { loop in
+        let closingThread = try EventLoop.start(name: "closer") { loop in
             mailbox.close()
             loop.stop()
         }
         loop.run()
-        other.join()
+        closingThread.join()
         #expect(throws: MailboxError.closed) { try mailbox.post(1) }
     }
 

@@ -4,6 +4,7 @@ import EventLoop
 import TestSupport
 import Testing
 
+/// Streams deliver bytes in order, limit what they queue, and report their end once.
 @Suite struct StreamTests {
     @Test func `bytes flow in both directions, and the end of the stream is reported once`() throws {
         let server = Peer()
@@ -152,50 +153,52 @@ import Testing
                 server.stream?.pauseReading()
                 client.stream?.pauseReading()
                 _ = try? server.stream?.write(SharedBytes("unread"))
-                let later = try? LoopTimer(loop: loop) { _ in
+                let closeTimer = try? LoopTimer(loop: loop) { _ in
                     client.stream?.close()
-                    let timer = try? LoopTimer(loop: loop) { _ in
+                    let writeTimer = try? LoopTimer(loop: loop) { _ in
                         do throws(LoopError) { try server.stream?.write(SharedBytes("x")) } catch { writeError = error }
                     }
-                    timer?.start(after: .milliseconds(5), repeating: .milliseconds(5))
+                    writeTimer?.start(after: .milliseconds(5), repeating: .milliseconds(5))
                 }
-                later?.start(after: .milliseconds(5))
+                closeTimer?.start(after: .milliseconds(5))
             }
             server.onEnded = { _, _ in loop.stop() }
         }
         #expect(writeError == .connectionReset)
-        #expect(server.ended == .connectionReset)
-        #expect(client.ended == nil)
+        #expect(server.endError == .connectionReset)
+        #expect(client.endError == nil)
     }
 
     @Test func `a closed port and an unknown host are typed errors, and a known host name is resolved`() throws {
-        let refused = Peer()
-        let unknown = Peer()
-        let named = Peer()
+        let refusedPeer = Peer()
+        let unknownHostPeer = Peer()
+        let localhostPeer = Peer()
         try runLoop { loop in
             let listener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { stream in
                 stream.delegate = Peer()
                 stream.startReading()
             }
-            let free = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
-            let freePort = free.port
-            free.close()
+            let freeListener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
+            let freePort = freeListener.port
+            freeListener.close()
             var openChecks = 3
             let checkDone = {
                 openChecks -= 1
                 if openChecks == 0 { loop.stop() }
             }
-            refused.onEnded = { _, _ in checkDone() }
-            unknown.onEnded = { _, _ in checkDone() }
-            named.onConnected = { _ in checkDone() }
-            refused.stream = try TCPStream.connect(loop: loop, host: "127.0.0.1", port: freePort, delegate: refused)
-            unknown.stream = try TCPStream.connect(loop: loop, host: "no such host", port: 1, delegate: unknown)
-            named.stream = try TCPStream.connect(
-                loop: loop, host: "localhost", port: listener.port, delegate: named)
+            refusedPeer.onEnded = { _, _ in checkDone() }
+            unknownHostPeer.onEnded = { _, _ in checkDone() }
+            localhostPeer.onConnected = { _ in checkDone() }
+            refusedPeer.stream = try TCPStream.connect(
+                loop: loop, host: "127.0.0.1", port: freePort, delegate: refusedPeer)
+            unknownHostPeer.stream = try TCPStream.connect(
+                loop: loop, host: "no such host", port: 1, delegate: unknownHostPeer)
+            localhostPeer.stream = try TCPStream.connect(
+                loop: loop, host: "localhost", port: listener.port, delegate: localhostPeer)
         }
-        #expect(refused.ended == .connectionRefused)
-        #expect(unknown.ended == .addressInvalid)
-        #expect(named.ended == .loopEnding)
+        #expect(refusedPeer.endError == .connectionRefused)
+        #expect(unknownHostPeer.endError == .addressInvalid)
+        #expect(localhostPeer.endError == .loopEnding)
     }
 
     @Test func `a stream connects from the address that it was given`() throws {
@@ -219,8 +222,8 @@ import Testing
         let server = Peer()
         let client = Peer()
         try runLoop { loop in try connectPair(loop, server: server, client: client) { loop.stop() } }
-        #expect(server.ended == .loopEnding)
-        #expect(client.ended == .loopEnding)
+        #expect(server.endError == .loopEnding)
+        #expect(client.endError == .loopEnding)
     }
 
     @Test func `a close is not reported, an abort is, and neither accepts further writes`() throws {
@@ -239,7 +242,7 @@ import Testing
                 loop.stop()
             }
         }
-        #expect(client.ended == nil)
+        #expect(client.endError == nil)
     }
 
     @Test func `a second listener at an address fails, unless both listeners share it`() throws {
@@ -250,10 +253,10 @@ import Testing
                 try TCPListener(loop: loop, host: "127.0.0.1", port: first.port) { _ in }
             }
             let shared = try TCPListener(loop: loop, host: "127.0.0.1", port: 0, sharesPort: true) { _ in }
-            let other = try TCPListener(
+            let secondListener = try TCPListener(
                 loop: loop, host: "127.0.0.1", port: shared.port, sharesPort: true
             ) { _ in }
-            #expect(other.port == shared.port)
+            #expect(secondListener.port == shared.port)
             #expect(throws: LoopError.addressInvalid) {
                 try TCPListener(loop: loop, host: "300.0.0.1", port: 0) { _ in }
             }
@@ -269,6 +272,6 @@ import Testing
                 loop: loop, host: "127.0.0.1", port: listener.port, delegate: client)
             client.onEnded = { _, _ in loop.stop() }
         }
-        #expect(client.ended == .endOfStream || client.ended == .connectionReset)
+        #expect(client.endError == .endOfStream || client.endError == .connectionReset)
     }
 }

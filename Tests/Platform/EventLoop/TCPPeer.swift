@@ -6,7 +6,8 @@ import Testing
 final class Peer: TCPStreamDelegate {
     var stream: TCPStream?
     var received: [UInt8] = []
-    var ended: LoopError?
+    /// The error with which the stream ended; nil while it is open.
+    var endError: LoopError?
     var onConnected: ((Peer) -> Void)?
     var onReceived: ((Peer) -> Void)?
     var onDrained: ((Peer) -> Void)?
@@ -26,8 +27,8 @@ final class Peer: TCPStreamDelegate {
     func streamDrained(_ stream: TCPStream) { self.onDrained?(self) }
 
     func streamEnded(_ stream: TCPStream, _ error: LoopError) {
-        #expect(self.ended == nil, "the end was reported twice")
-        self.ended = error
+        #expect(self.endError == nil, "the end was reported twice")
+        self.endError = error
         self.onEnded?(self, error)
         self.stream = nil
     }

@@ -5,28 +5,28 @@ import Testing
 
 @Suite struct TimerTests {
     @Test func `a one-shot timer fires once and not before its time`() throws {
-        var fired: [UInt64] = []
+        var fireTimes: [UInt64] = []
         var began: UInt64 = 0
         try runLoop { loop in
             began = loop.nowMilliseconds
-            let timer = try LoopTimer(loop: loop) { _ in fired.append(loop.nowMilliseconds) }
+            let timer = try LoopTimer(loop: loop) { _ in fireTimes.append(loop.nowMilliseconds) }
             timer.start(after: .milliseconds(20))
-            let end = try LoopTimer(loop: loop) { _ in loop.stop() }
-            end.start(after: .milliseconds(60))
+            let stopTimer = try LoopTimer(loop: loop) { _ in loop.stop() }
+            stopTimer.start(after: .milliseconds(60))
         }
-        #expect(fired.count == 1)
-        #expect(try #require(fired.first) >= began + 20)
+        #expect(fireTimes.count == 1)
+        #expect(try #require(fireTimes.first) >= began + 20)
     }
 
     @Test func `a repeating timer fires until it is closed`() throws {
         var count = 0
         try runLoop { loop in
-            let end = try LoopTimer(loop: loop) { _ in loop.stop() }
+            let stopTimer = try LoopTimer(loop: loop) { _ in loop.stop() }
             let timer = try LoopTimer(loop: loop) { timer in
                 count += 1
                 if count == 5 {
                     timer.close()
-                    end.start(after: .milliseconds(20))
+                    stopTimer.start(after: .milliseconds(20))
                 }
             }
             timer.start(after: .milliseconds(1), repeating: .milliseconds(2))
@@ -41,8 +41,8 @@ import Testing
             timer.close()
             timer.start(after: .milliseconds(1))
             #expect(timer.isClosed)
-            let end = try LoopTimer(loop: loop) { _ in loop.stop() }
-            end.start(after: .milliseconds(20))
+            let stopTimer = try LoopTimer(loop: loop) { _ in loop.stop() }
+            stopTimer.start(after: .milliseconds(20))
         }
     }
 
@@ -60,16 +60,16 @@ import Testing
         #expect(order == [3, 6, 9])
     }
 
-    @Test func `a loop ends when nothing is left, and accepts nothing new afterwards`() throws {
+    @Test func `a loop ends when no timer is left, and rejects new timers afterwards`() throws {
         let loop = try EventLoop()
-        var fired = false
+        var hasFired = false
         let timer = try LoopTimer(loop: loop) { timer in
-            fired = true
+            hasFired = true
             timer.close()
         }
         timer.start(after: .milliseconds(1))
         loop.run()
-        #expect(fired)
+        #expect(hasFired)
         #expect(throws: LoopError.loopEnding) { try LoopTimer(loop: loop) { _ in } }
         #expect(loop.nowMilliseconds == 0)
     }

@@ -31,7 +31,7 @@ struct AdminTests {
 
             try admin.deleteTopics([name])
             try admin.deleteTopics([name])
-            // The controller tells the broker a moment later.
+            // The broker learns of the deletion a moment later, from the controller.
             let clock = ContinuousClock()
             let deadline = clock.now + .seconds(10)
             var isGone = false
@@ -63,8 +63,9 @@ struct AdminTests {
             }
             let found = try consumer.offsets(forTimes: [partition: last.timestamp], timeout: .seconds(10))
             #expect(found == [partition: last.offset])
-            let later = try consumer.offsets(forTimes: [partition: last.timestamp + 100_000], timeout: .seconds(10))
-            #expect(later == [partition: LogicalOffset.end])
+            let offsetsAfterEnd = try consumer.offsets(
+                forTimes: [partition: last.timestamp + 100_000], timeout: .seconds(10))
+            #expect(offsetsAfterEnd == [partition: LogicalOffset.end])
             producer.close(timeout: .seconds(1))
         }
     }
@@ -73,7 +74,7 @@ struct AdminTests {
     {
         try await runOnDedicatedThread {
             let broker = try EmbeddedBroker(brokers: 2, topics: ["rooms": 12, "feed": 3])
-            let settings = FailureTests.silent(broker.bootstrap)
+            let settings = FailureTests.silentSettings(broker.bootstrap)
             let admin = try KafkaAdmin(settings)
             let info = try admin.waitUntilReachable(timeout: .seconds(10))
             #expect(info.brokers.count == 2)
@@ -91,7 +92,7 @@ struct AdminTests {
     @Test func `the embedded broker answers requests for several partitions without delay`() async throws {
         try await runOnDedicatedThread {
             let broker = try EmbeddedBroker(topics: ["feed": 4])
-            let producer = try KafkaProducer(FailureTests.silent(broker.bootstrap))
+            let producer = try KafkaProducer(FailureTests.silentSettings(broker.bootstrap))
             defer { producer.close(timeout: .milliseconds(500)) }
             func write() throws {
                 for partition in 0..<4 as Range<Int32> {

@@ -7,14 +7,15 @@ import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct FailureTests {
-    static func silent(_ brokers: String, overrides: [String: String] = [:]) -> KafkaSettings {
+    /// Settings of a client that logs nothing.
+    static func silentSettings(_ brokers: String, overrides: [String: String] = [:]) -> KafkaSettings {
         KafkaSettings(brokers: brokers, clientID: "test", overrides: overrides, log: { _, _, _ in })
     }
 
     @Test func `I16 a send to a full queue throws a typed error`() async throws {
         let port = try FreePort.find()
         try await runOnDedicatedThread {
-            let producer = try KafkaProducer(Self.silent("127.0.0.1:\(port)"), queueLimit: 10)
+            let producer = try KafkaProducer(Self.silentSettings("127.0.0.1:\(port)"), queueLimit: 10)
             for _ in 0..<10 { try producer.send(OutgoingRecord("t", 0, "x")) }
             #expect(producer.queueDepth >= 10)
             let error = #expect(throws: KafkaError.self) { try producer.send(OutgoingRecord("t", 0, "x")) }
@@ -41,7 +42,7 @@ struct FailureTests {
     @Test func `the settings limit the size of a record`() async throws {
         try await runOnDedicatedThread {
             let port = try FreePort.find()
-            var settings = Self.silent("127.0.0.1:\(port)")
+            var settings = Self.silentSettings("127.0.0.1:\(port)")
             settings.maxMessageBytes = 2_000_000
             let producer = try KafkaProducer(settings)
             func error(_ bytes: Int) -> KafkaError? {
@@ -68,7 +69,7 @@ struct FailureTests {
             let broker = try EmbeddedBroker(brokers: 2, topics: ["t": 1])
             let partition = TopicPartition("t", 0)
             try broker.setLeader(of: "t", 0, broker: 1)
-            let consumer = try KafkaConsumer(Self.silent(broker.bootstrap))
+            let consumer = try KafkaConsumer(Self.silentSettings(broker.bootstrap))
             #expect(try consumer.endOffset(of: partition, timeout: .seconds(5)) == 0)
 
             try broker.takeDown(broker: 1)
@@ -84,7 +85,7 @@ struct FailureTests {
     @Test func `a query for the end of a partition times out while no broker is reachable`() async throws {
         try await runOnDedicatedThread {
             let broker = try EmbeddedBroker(topics: ["t": 1])
-            let consumer = try KafkaConsumer(Self.silent(broker.bootstrap))
+            let consumer = try KafkaConsumer(Self.silentSettings(broker.bootstrap))
             #expect(try consumer.endOffset(of: TopicPartition("t", 0), timeout: .seconds(5)) == 0)
             try broker.takeDown(broker: 1)
             let began = ContinuousClock.now
@@ -99,12 +100,12 @@ struct FailureTests {
 
     @Test func `the error for a wrong setting contains its name`() {
         let error = #expect(throws: KafkaError.self) {
-            _ = try KafkaProducer(Self.silent("127.0.0.1:1", overrides: ["no.such.setting": "1"]))
+            _ = try KafkaProducer(Self.silentSettings("127.0.0.1:1", overrides: ["no.such.setting": "1"]))
         }
         #expect(error?.kind == .invalidConfiguration)
         #expect(error?.message.contains("no.such.setting") == true)
         #expect(throws: KafkaError.self) {
-            _ = try KafkaConsumer(Self.silent("127.0.0.1:1", overrides: ["fetch.wait.max.ms": "soon"]))
+            _ = try KafkaConsumer(Self.silentSettings("127.0.0.1:1", overrides: ["fetch.wait.max.ms": "soon"]))
         }
     }
 
@@ -141,7 +142,7 @@ struct FailureTests {
     @Test func `the wait for a port on which nobody listens ends in time with a typed error`() async throws {
         let port = try FreePort.find()
         try await runOnDedicatedThread {
-            let admin = try KafkaAdmin(Self.silent("127.0.0.1:\(port)"))
+            let admin = try KafkaAdmin(Self.silentSettings("127.0.0.1:\(port)"))
             let elapsed = ContinuousClock().measure {
                 let error = #expect(throws: KafkaError.self) {
                     try admin.waitUntilReachable(timeout: .milliseconds(500))
@@ -159,7 +160,7 @@ struct FailureTests {
             let broker = try EmbeddedBroker(topics: ["t": 1])
             let partition = TopicPartition("t", 0)
             let errors = Collected<KafkaError>()
-            var settings = Self.silent(broker.bootstrap)
+            var settings = Self.silentSettings(broker.bootstrap)
             settings.onError = { errors.append($0) }
             let producer = try KafkaProducer(settings)
             let consumer = try KafkaConsumer(settings, fetchWait: .milliseconds(5))
@@ -191,7 +192,7 @@ struct FailureTests {
         try await runOnDedicatedThread {
             let broker = try EmbeddedBroker(topics: ["t": 2])
             let consumer = try KafkaConsumer(
-                Self.silent(broker.bootstrap), group: "g", fetchWait: .milliseconds(5),
+                Self.silentSettings(broker.bootstrap), group: "g", fetchWait: .milliseconds(5),
                 sessionTimeout: EmbeddedBroker.sessionTimeout)
             try consumer.subscribe("t") { _ in }
             _ = try #require(try consumer.poll { _, outcome in outcome.hasRebalanced })
@@ -207,7 +208,7 @@ struct FailureTests {
             let kafka = try LiveKafka()
             let topic = try kafka.makeTopic("restart")
             let partition = TopicPartition(topic, 0)
-            let settings = Self.silent(kafka.bootstrap)
+            let settings = Self.silentSettings(kafka.bootstrap)
             let producer = try KafkaProducer(settings)
             let consumer = try KafkaConsumer(settings)
             try consumer.assign([partition: 0])

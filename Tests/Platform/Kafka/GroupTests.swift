@@ -35,6 +35,7 @@ struct GroupTests {
         }
     }
 
+    /// Polls the members until a condition holds; returns false if it does not hold in time.
     static func wait(_ members: [Member], seconds: Double = 30, until condition: () -> Bool) throws -> Bool {
         let clock = ContinuousClock()
         let deadline = clock.now + .seconds(seconds)

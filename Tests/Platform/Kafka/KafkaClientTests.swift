@@ -78,7 +78,7 @@ struct ProducingAndConsumingTests {
     }
 
     @Test(arguments: Server.available)
-    func `a seek moves the position of its partition only`(server: Server) async throws {
+    func `a seek moves the position of one partition only`(server: Server) async throws {
         try await runOnDedicatedThread {
             let topic = try server.makeTopic("seek", partitions: 2)
             let partitions = [TopicPartition(topic, 0), TopicPartition(topic, 1)]

@@ -11,9 +11,9 @@ import Testing
     .serialized, .enabled(if: LiveKafka.isAvailable && PrivateAuthority.isAvailable, "set KAFKA_HOME"),
     .timeLimit(.minutes(2)))
 struct KafkaSecurityTests {
-    private static let started = Result { try SecureKafka() }
+    private static let sharedKafka = Result { try SecureKafka() }
 
-    private static func server() throws -> SecureKafka { try Self.started.get() }
+    private static func server() throws -> SecureKafka { try Self.sharedKafka.get() }
 
     /// Makes a topic, writes a record in a transaction, and reads it as a member of a group.
     private static func useAllClients(_ settings: KafkaSettings) throws {
@@ -24,12 +24,12 @@ struct KafkaSecurityTests {
         let producer = try KafkaProducer(settings, transactionalID: topic)
         try producer.initTransactions(timeout: .seconds(20))
         try producer.beginTransaction()
-        try producer.send(OutgoingRecord(topic, 0, "over a closed wire"))
+        try producer.send(OutgoingRecord(topic, 0, "over a secured connection"))
         try producer.commitTransaction(timeout: .seconds(10))
         let consumer = try KafkaConsumer(settings, group: topic)
         try consumer.subscribe(topic) { _ in }
         let read = try #require(try consumer.poll { records, _ in !records.isEmpty })
-        #expect(read.records.map(\.text) == ["over a closed wire"])
+        #expect(read.records.map(\.text) == ["over a secured connection"])
         consumer.close()
         producer.close(timeout: .seconds(1))
     }
@@ -129,8 +129,8 @@ struct KafkaSecurityTests {
     {
         try await runOnDedicatedThread {
             let server = try Self.server()
-            let other = try PrivateAuthority()
-            let unknown = try #require(Self.securityError(server.settings(.plain, caFile: other.certificate)))
+            let otherAuthority = try PrivateAuthority()
+            let unknown = try #require(Self.securityError(server.settings(.plain, caFile: otherAuthority.certificate)))
             #expect(unknown.kind == .tlsFailed && unknown.needsOperator, "\(unknown)")
             var elsewhere = server.settings(.plain)
             elsewhere.brokers = "localhost:\(server.saslPort)"

@@ -44,13 +44,13 @@ import Testing
         #expect(merged == whole)
     }
 
-    @Test func `every bucket covers the values between its neighbours`() {
-        var last = -1
+    @Test func `buckets ascend with their values, and values beyond the range share the last bucket`() {
+        var highestBucket = -1
         for exponent in 0..<33 {
             for value in [(1 << exponent) - 1, 1 << exponent, (1 << exponent) + 1] {
                 let bucket = Histogram.bucket(of: value)
-                #expect(bucket >= last - 1 && bucket < Histogram.bucketCount)
-                last = max(last, bucket)
+                #expect(bucket >= highestBucket - 1 && bucket < Histogram.bucketCount)
+                highestBucket = max(highestBucket, bucket)
             }
         }
         #expect(Histogram.bucket(of: Histogram.highestValue) == Histogram.bucketCount - 1)

@@ -12,10 +12,10 @@ import Testing
 
     @Test func `the same name and labels return the same instrument`() {
         let registry = MetricsRegistry()
-        let one = registry.counter("a_calls_total", help: "x", labels: ["method": "join", "app": "demo"])
-        let two = registry.counter("a_calls_total", help: "x", labels: ["app": "demo", "method": "join"])
-        #expect(one === two)
-        #expect(one !== registry.counter("a_calls_total", help: "x", labels: ["method": "leave", "app": "demo"]))
+        let first = registry.counter("a_calls_total", help: "x", labels: ["method": "join", "app": "demo"])
+        let second = registry.counter("a_calls_total", help: "x", labels: ["app": "demo", "method": "join"])
+        #expect(first === second)
+        #expect(first !== registry.counter("a_calls_total", help: "x", labels: ["method": "leave", "app": "demo"]))
     }
 
     @Test func `I16 label values are bounded, and those beyond the limit share one series`() {

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func `a child has no other open file, and blocks and ignores no signal`() async throws {
-        let ours = Pipe()
+        let parentPipe = Pipe()
         let (files, signals) = try await runOnDedicatedThread {
             var all = sigset_t()
             unsafe sigfillset(&all)
@@ -25,7 +25,7 @@ import Testing
                 try TestProcess.run(["grep", "-E", "Sig(Blk|Ign)", "/proc/self/status"]).output
             )
         }
-        withExtendedLifetime(ours) {}
+        withExtendedLifetime(parentPipe) {}
         #expect(files == "0\n1\n2\n")
         // Signals 32 and 33 belong to the C library, which itself ignores them in a child.
         let words = signals.split(whereSeparator: \.isWhitespace).compactMap { UInt64($0, radix: 16) }

@@ -199,13 +199,13 @@ struct RedisClientTests {
             #expect(connectError(client) == nil)
             #expect(try client.pipeline([RedisCommand(["ACL", "WHOAMI"])]) == [.bytes(Array("alice".utf8))])
             settings.password = Secret("wrong")
-            let refused = RedisClient(settings, random: SeededRandom(seed: 5), now: { 0 })
-            guard case .accessDenied(let text)? = connectError(refused) else {
+            let rejectedClient = RedisClient(settings, random: SeededRandom(seed: 5), now: { 0 })
+            guard case .accessDenied(let text)? = connectError(rejectedClient) else {
                 Issue.record("the wrong password was accepted")
                 return
             }
             #expect(text.hasPrefix("WRONGPASS") && !text.contains("wrong "))
-            guard case .unreachable(let pause)? = connectError(refused) else {
+            guard case .unreachable(let pause)? = connectError(rejectedClient) else {
                 Issue.record("the refused password was tried again at once")
                 return
             }

@@ -13,13 +13,13 @@ import Tokens
     @Test func `the first key signs and all keys verify, so keys can be rotated`() throws {
         let old = try AppKey(kid: "old", secret: [UInt8](repeating: 1, count: 32))
         let new = try AppKey(kid: "new", secret: [UInt8](repeating: 2, count: 32))
-        let before = try TokenSigner.sign(Sample.claims, with: old)
-        let both = try AppKeyring(["demo": [new, old]])
-        #expect(both.signingKey(for: "demo")?.kid == "new")
-        #expect(both.apps == ["demo"])
-        #expect(try TokenVerifier(keyring: both).verify(before, now: Sample.now) == Sample.claims)
-        let after = TokenVerifier(keyring: try AppKeyring(["demo": [new]]))
-        #expect(throws: TokenError.unknownKey) { try after.verify(before, now: Sample.now) }
+        let oldToken = try TokenSigner.sign(Sample.claims, with: old)
+        let bothKeys = try AppKeyring(["demo": [new, old]])
+        #expect(bothKeys.signingKey(for: "demo")?.kid == "new")
+        #expect(bothKeys.apps == ["demo"])
+        #expect(try TokenVerifier(keyring: bothKeys).verify(oldToken, now: Sample.now) == Sample.claims)
+        let newKeyVerifier = TokenVerifier(keyring: try AppKeyring(["demo": [new]]))
+        #expect(throws: TokenError.unknownKey) { try newKeyVerifier.verify(oldToken, now: Sample.now) }
     }
 
     @Test func `the error describes what is wrong with a keys file`() {

@@ -36,7 +36,7 @@ import WebSocket
         #expect(serverEvents.texts == ["héllo"])
         #expect(clientEvents.texts == ["welcome", "héllo to you"])
         #expect(serverEvents.closures == [WebSocketClosure(code: .normal, reason: "done", cause: .peer)])
-        #expect(clientEvents.closures == [WebSocketClosure(code: .normal, reason: "done", cause: .own)])
+        #expect(clientEvents.closures == [WebSocketClosure(code: .normal, reason: "done", cause: .thisSide)])
     }
 
     @Test func `the server may close with its own code`() throws {
@@ -53,7 +53,7 @@ import WebSocket
         }
         let code = CloseCode(rawValue: 4_001)
         #expect(clientEvents.closures == [WebSocketClosure(code: code, reason: "no", cause: .peer)])
-        #expect(serverEvents.closures == [WebSocketClosure(code: code, reason: "no", cause: .own)])
+        #expect(serverEvents.closures == [WebSocketClosure(code: code, reason: "no", cause: .thisSide)])
     }
 
     @Test func `a close is answered with its code, and the server ends the TCP connection`() throws {
@@ -66,7 +66,7 @@ import WebSocket
             client?.onEnded = { _ in loop.stop() }
         }
         #expect(client?.events == [.close(.goingAway, "")])
-        #expect(client?.ended == .endOfStream)
+        #expect(client?.endError == .endOfStream)
         #expect(serverEvents.closures == [WebSocketClosure(code: .goingAway, reason: "bye", cause: .peer)])
     }
 
@@ -109,7 +109,7 @@ import WebSocket
         #expect(serverEvents.texts == ["early"])
     }
 
-    @Test func `all receivers share the bytes of one frame`() throws {
+    @Test func `one encoded frame is sent to many connections`() throws {
         let serverEvents = Recorder()
         let clientEvents = Recorder()
         let frame = FrameEncoder.text(String(repeating: "shared ", count: 50))
@@ -148,7 +148,7 @@ import WebSocket
                 client?.onEnded = { _ in loop.stop() }
             }
             #expect(client?.events == [.close(code, "")])
-            #expect(client?.ended == .endOfStream)
+            #expect(client?.endError == .endOfStream)
             #expect(serverEvents.closures == [WebSocketClosure(code: code, reason: "", cause: .violation(violation))])
         }
     }
@@ -195,52 +195,54 @@ import WebSocket
                 let client = try RawClient(loop, port: server.port)
                 client.onUpgraded = { client in ending(client) }
                 let timer = try LoopTimer(loop: loop) { _ in
-                    if serverEvents.closures == 1, serverEvents.last == nil, group.count == 0 { loop.stop() }
+                    if serverEvents.closureCount == 1, serverEvents.lastConnection == nil, group.count == 0 {
+                        loop.stop()
+                    }
                 }
                 timer.start(after: .milliseconds(1), repeating: .milliseconds(1))
             }
-            #expect(serverEvents.closures == 1)
-            #expect(serverEvents.last == nil)
+            #expect(serverEvents.closureCount == 1)
+            #expect(serverEvents.lastConnection == nil)
         }
     }
 
     @Test func `a client is notified why it could not connect`() throws {
-        let refused = Recorder()
-        let rejected = Recorder()
+        let refusedEvents = Recorder()
+        let rejectedEvents = Recorder()
         try runLoop { loop in
             let server = try makeServer(loop, Recorder()) { $0.policy.paths = ["/here"] }
             let closed = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
             let port = closed.port
             closed.close()
             let group = WebSocketGroup(loop: loop)
-            for recorder in [refused, rejected] {
+            for recorder in [refusedEvents, rejectedEvents] {
                 recorder.onClosed = { _, _ in
-                    if refused.closures.count + rejected.closures.count == 2 { loop.stop() }
+                    if refusedEvents.closures.count + rejectedEvents.closures.count == 2 { loop.stop() }
                 }
             }
             _ = try WebSocketConnection.connect(
-                group: group, to: WebSocketTarget(host: "127.0.0.1", port: port), delegate: refused)
+                group: group, to: WebSocketTarget(host: "127.0.0.1", port: port), delegate: refusedEvents)
             _ = try WebSocketConnection.connect(
                 group: group, to: WebSocketTarget(host: "127.0.0.1", port: server.port, path: "/there"),
-                delegate: rejected)
+                delegate: rejectedEvents)
         }
-        #expect(refused.closures.map(\.cause) == [.connection(.connectionRefused)])
+        #expect(refusedEvents.closures.map(\.cause) == [.connection(.connectionRefused)])
         #expect(
-            rejected.closures.map(\.cause) == [.handshakeFailed(.refused(status: 404, retryAfter: nil))])
-        #expect(refused.requests.isEmpty && rejected.requests.isEmpty)
+            rejectedEvents.closures.map(\.cause) == [.handshakeFailed(.refused(status: 404, retryAfter: nil))])
+        #expect(refusedEvents.requests.isEmpty && rejectedEvents.requests.isEmpty)
     }
 }
 
 /// A delegate that retains no connection.
 private final class NonRetainingDelegate: WebSocketDelegate {
-    weak var last: WebSocketConnection?
-    var closures = 0
+    weak var lastConnection: WebSocketConnection?
+    var closureCount = 0
 
     func webSocketOpened(_ connection: WebSocketConnection, _ request: UpgradeRequest?) {
-        self.last = connection
+        self.lastConnection = connection
         connection.context = self
     }
 
     func webSocket(_ connection: WebSocketConnection, receivedText text: Span<UInt8>) {}
-    func webSocketClosed(_ connection: WebSocketConnection, _ closure: WebSocketClosure) { self.closures += 1 }
+    func webSocketClosed(_ connection: WebSocketConnection, _ closure: WebSocketClosure) { self.closureCount += 1 }
 }

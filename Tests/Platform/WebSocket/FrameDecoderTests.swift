@@ -147,11 +147,11 @@ import WebSocket
         #expect(allEvents.count == 4)
         for length in 0..<bytes.count {
             var end = 0
-            let whole = frames.prefix { frame in
+            let wholeFrameCount = frames.prefix { frame in
                 end += frame.count
                 return end <= length
             }.count
-            #expect(decode(Array(bytes[..<length]), role: .server) == Array(allEvents.prefix(whole)))
+            #expect(decode(Array(bytes[..<length]), role: .server) == Array(allEvents.prefix(wholeFrameCount)))
         }
     }
 
@@ -171,17 +171,17 @@ import WebSocket
                 default: bytes.insert(UInt8.random(in: 0...255, using: &random), at: position)
                 }
             }
-            var whole = FrameDecoder(role: .server, maxMessageBytes: limit)
-            let expected = decode(&whole, [bytes])
-            var pieces = FrameDecoder(role: .server, maxMessageBytes: limit)
+            var wholeDecoder = FrameDecoder(role: .server, maxMessageBytes: limit)
+            let expected = decode(&wholeDecoder, [bytes])
+            var pieceDecoder = FrameDecoder(role: .server, maxMessageBytes: limit)
             var events: [DecodedEvent] = []
             var position = 0
             while position < bytes.count {
                 let end = min(bytes.count, position + Int.random(in: 1...40, using: &random))
-                events += decode(&pieces, [Array(bytes[position..<end])])
+                events += decode(&pieceDecoder, [Array(bytes[position..<end])])
                 // Arrays round their capacity up to the size classes of the allocator.
-                if pieces.bufferedCapacityBytes > limit + 256 {
-                    Issue.record("buffered \(pieces.bufferedCapacityBytes), round \(round)")
+                if pieceDecoder.bufferedCapacityBytes > limit + 256 {
+                    Issue.record("buffered \(pieceDecoder.bufferedCapacityBytes), round \(round)")
                 }
                 position = end
             }

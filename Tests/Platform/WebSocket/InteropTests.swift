@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import WebSocket
 
-/// Tests against a foreign implementation: Python's `websockets`.
+/// Tests with another implementation of WebSocket: Python's `websockets`.
 @Suite(.enabled(if: PythonPackages.hasPip, "needs python3 with pip"), .serialized, .timeLimit(.minutes(1)))
 struct InteropTests {
     @Test func `a foreign client exchanges whole and fragmented messages, pings and closes with our server`()
@@ -49,9 +49,9 @@ struct InteropTests {
         var line = ""
         // Python may write the line in several pieces.
         while !line.hasSuffix("\n") {
-            let piece = process.output.availableData
-            if piece.isEmpty { break }
-            line += String(decoding: piece, as: UTF8.self)
+            let chunk = process.output.availableData
+            if chunk.isEmpty { break }
+            line += String(decoding: chunk, as: UTF8.self)
         }
         let ports = line.split(whereSeparator: \.isWhitespace).compactMap { UInt16($0) }
         try #require(ports.count == 2, "\(line)")
@@ -94,14 +94,16 @@ struct InteropTests {
         let large = String(repeating: "L", count: 200_000)
         #expect(exchange.texts == ["hello", "", "é端😀", long, fragments, "pong came", large])
         #expect(
-            exchange.closures == [WebSocketClosure(code: CloseCode(rawValue: 3_002), reason: "clïent", cause: .own)])
+            exchange.closures == [
+                WebSocketClosure(code: CloseCode(rawValue: 3_002), reason: "clïent", cause: .thisSide)
+            ])
         #expect(
             closedByServer.closures
                 == [WebSocketClosure(code: CloseCode(rawValue: 4_003), reason: "sérver closes", cause: .peer)])
         #expect(
             rejected.closures.map(\.cause) == [.handshakeFailed(.refused(status: 403, retryAfter: nil))])
         #expect(slow.texts == ["one by one 端!"])
-        #expect(slow.closures == [WebSocketClosure(code: .normal, reason: "", cause: .own)])
+        #expect(slow.closures == [WebSocketClosure(code: .normal, reason: "", cause: .thisSide)])
     }
 }
 

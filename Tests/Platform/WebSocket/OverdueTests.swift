@@ -55,33 +55,33 @@ import WebSocket
 
     @Test func `when a slow reader catches up, the delegate is notified once that it is writable`() throws {
         let serverEvents = Recorder()
-        var writable = 0
-        var sent = 0
+        var writableCount = 0
+        var sentCount = 0
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) { $0.sendBufferBytes = 16_384 }
             let raw = try RawClient(loop, port: server.port)
             serverEvents.onOpened = { connection in
                 let frame = FrameEncoder.text(String(repeating: "x", count: 3_000))
-                while connection.send(frame) == .sent { sent += 1 }
-                sent += 1
+                while connection.send(frame) == .sent { sentCount += 1 }
+                sentCount += 1
                 #expect(connection.pendingBytes > 0)
             }
             serverEvents.onWritable = { connection in
-                writable += 1
+                writableCount += 1
                 #expect(connection.pendingBytes == 0)
             }
-            raw.onEvent = { raw, _ in if raw.events.count == sent && writable == 1 { loop.stop() } }
+            raw.onEvent = { raw, _ in if raw.events.count == sentCount && writableCount == 1 { loop.stop() } }
             let timer = try LoopTimer(loop: loop) { _ in
-                if sent > 0, raw.events.count == sent, writable == 1 { loop.stop() }
+                if sentCount > 0, raw.events.count == sentCount, writableCount == 1 { loop.stop() }
             }
             timer.start(after: .milliseconds(5), repeating: .milliseconds(5))
         }
-        #expect(writable == 1)
+        #expect(writableCount == 1)
     }
 
     @Test func `a connection without a pong is closed, and a connection with a pong stays open`() throws {
         let serverEvents = Recorder()
-        let alive = Recorder()
+        let aliveEvents = Recorder()
         var silent: RawClient?
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) {
@@ -91,7 +91,7 @@ import WebSocket
             silent = try RawClient(loop, port: server.port)
             _ = try WebSocketConnection.connect(
                 group: WebSocketGroup(loop: loop), to: WebSocketTarget(host: "127.0.0.1", port: server.port),
-                delegate: alive)
+                delegate: aliveEvents)
             serverEvents.onClosed = { _, _ in
                 // By then, the other peer has received at least two pings.
                 let timer = try? LoopTimer(loop: loop) { _ in loop.stop() }
@@ -100,7 +100,7 @@ import WebSocket
         }
         #expect(silent?.events.first == .ping([]))
         #expect(serverEvents.closures.first?.cause == .pingTimeout)
-        #expect(alive.closures.map(\.cause) == [.connection(.loopEnding)])
+        #expect(aliveEvents.closures.map(\.cause) == [.connection(.loopEnding)])
         #expect(serverEvents.closures.count == 2)
     }
 
@@ -195,7 +195,7 @@ import WebSocket
                     loop.stop()
                 }
             }
-            #expect(client?.ended == .endOfStream)
+            #expect(client?.endError == .endOfStream)
             #expect(client?.response.hasPrefix(response) == true, "\(client?.response ?? "")")
         }
     }
@@ -234,7 +234,7 @@ import WebSocket
         let serverEvents = Recorder()
         let clientEvents = Recorder()
         let rounds = 400
-        var ended = 0
+        var endedCount = 0
         var closeFrames = 0
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) { $0.maxMessageBytes = 4_096 }
@@ -247,9 +247,9 @@ import WebSocket
                 let client = try RawClient(loop, port: server.port)
                 client.onUpgraded = { $0.send(junk) }
                 client.onEnded = { client in
-                    ended += 1
+                    endedCount += 1
                     if case .close = client.events.last { closeFrames += 1 }
-                    if ended == rounds {
+                    if endedCount == rounds {
                         _ = try? WebSocketConnection.connect(
                             group: WebSocketGroup(loop: loop),
                             to: WebSocketTarget(host: "127.0.0.1", port: server.port), delegate: clientEvents)
@@ -263,7 +263,7 @@ import WebSocket
             clientEvents.onText = { _, _ in loop.stop() }
             try sendRandomBytes()
         }
-        #expect(ended == rounds)
+        #expect(endedCount == rounds)
         #expect(closeFrames == rounds)
         #expect(clientEvents.texts == ["yes"])
     }

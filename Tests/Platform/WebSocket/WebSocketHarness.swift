@@ -44,7 +44,7 @@ final class Recorder: WebSocketDelegate {
     }
 }
 
-/// A client without a protocol: it sends the given bytes and records the received ones.
+/// A TCP client that sends any bytes, and records the received bytes and frames.
 final class RawClient: TCPStreamDelegate {
     static let request =
         "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -52,8 +52,9 @@ final class RawClient: TCPStreamDelegate {
 
     var stream: TCPStream?
     var received: [UInt8] = []
-    var ended: LoopError?
-    /// The bytes received after the handshake's response.
+    /// The error with which the stream ended; nil while it is open.
+    var endError: LoopError?
+    /// The bytes after the handshake's response that are not decoded yet.
     var frames: [UInt8] = []
     private var decoder = FrameDecoder(role: .client, maxMessageBytes: 1_000_000)
     var events: [DecodedEvent] = []
@@ -62,6 +63,7 @@ final class RawClient: TCPStreamDelegate {
     var onUpgraded: ((RawClient) -> Void)?
     var onEvent: ((RawClient, DecodedEvent) -> Void)?
     var onEnded: ((RawClient) -> Void)?
+    /// The bytes that the client sends when it has connected.
     private let opening: [UInt8]
 
     init(_ loop: EventLoop, port: UInt16, opening: String = RawClient.request) throws {
@@ -98,7 +100,7 @@ final class RawClient: TCPStreamDelegate {
     }
 
     func streamEnded(_ stream: TCPStream, _ error: LoopError) {
-        self.ended = error
+        self.endError = error
         self.stream = nil
         self.onEnded?(self)
     }

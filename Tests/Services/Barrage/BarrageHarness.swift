@@ -48,24 +48,25 @@ struct BarrageHarness {
     }
 
     /// Sends a text; returns the outcome in the reply.
-    mutating func text(_ caller: Caller, _ text: String = "hi") -> Outcome? {
+    mutating func sendText(_ caller: Caller, _ text: String = "hi") -> Outcome? {
         self.send(.sendText(text: text, extensionInfo: nil, caller: caller)).outcome
     }
 
     /// Publishes a tip; returns whether it entered.
-    mutating func tip() -> Bool {
+    mutating func publishTip() -> Bool {
         let content = FeedContent.audienceJoined(user: UserInfo(userID: "guest"))
         return self.send(.publish(content: content)).items.contains { $0.content == content }
     }
 
     /// Publishes a control item; returns whether it entered.
-    mutating func control() -> Bool { !self.send(.publish(content: .adminSet(user: "bob"))).isEmpty }
+    mutating func publishControl() -> Bool { !self.send(.publish(content: .adminSet(user: "bob"))).isEmpty }
 
     var feed: FeedRow? {
         if case .feed(let row)? = self.rows[.feed(key)] { row.value } else { nil }
     }
 
-    func expectSound(sourceLocation: SourceLocation = #_sourceLocation) {
+    /// Checks the machine's invariants.
+    func expectInvariants(sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(self.machine.checkInvariants(self.rows) == [], sourceLocation: sourceLocation)
     }
 }

@@ -84,7 +84,7 @@ import Testing
         machine.updateSettings(Self.settings)
         var random = SeededRandom(seed: seed ?? 0)
         var rows = BarrageRows()
-        var state: [String: Data] = [:]
+        var stateTopic: [String: Data] = [:]
         var now = Timestamp(milliseconds: 1_000_000)
         var effects: [Effect] = []
         var next = 0
@@ -92,12 +92,12 @@ import Testing
             let batch = steps[next..<min(steps.count, next + size)]
             let aborts = seed != nil && Int.random(in: 0..<3, using: &random) == 0
             var time = now
-            var following: [Effect] = []
+            var batchEffects: [Effect] = []
             for (index, step) in zip(batch.indices, batch) {
                 time = time + Milliseconds(step.span)
                 let moment = Moment(now: time, offset: Int64(index))
-                machine.handleDue(in: &rows, at: moment, into: &following)
-                machine.handle(step.input, in: &rows, at: moment, into: &following)
+                machine.handleDue(in: &rows, at: moment, into: &batchEffects)
+                machine.handle(step.input, in: &rows, at: moment, into: &batchEffects)
                 // Aborts after a random step of the batch.
                 if aborts, Bool.random(using: &random) { break }
             }
@@ -105,16 +105,18 @@ import Testing
                 rows.rollback()
                 if Bool.random(using: &random) {
                     rows = BarrageRows()
-                    for (text, data) in state {
+                    for (text, data) in stateTopic {
                         let key = try #require(BarrageKey(text: text))
                         rows.restore(key, try JSONDecoder().decode(BarrageRow.self, from: data))
                     }
                 }
                 continue
             }
-            for change in rows.changes { state[change.key.text] = try change.row.map { try JSONEncoder().encode($0) } }
+            for change in rows.changes {
+                stateTopic[change.key.text] = try change.row.map { try JSONEncoder().encode($0) }
+            }
             rows.commit()
-            effects += following
+            effects += batchEffects
             now = time
             next = batch.endIndex
             #expect(machine.checkInvariants(rows) == [])
@@ -126,24 +128,24 @@ import Testing
         throws
     {
         let steps = self.steps(600, seed: seed)
-        let plain = try self.run(steps, crashingWith: nil)
+        let uninterrupted = try self.run(steps, crashingWith: nil)
         let crashed = try self.run(steps, crashingWith: seed)
-        #expect(plain.effects == crashed.effects)
-        #expect(plain.rows.sortedKeys == crashed.rows.sortedKeys)
-        for key in plain.rows.sortedKeys { #expect(plain.rows[key] == crashed.rows[key]) }
-        #expect(plain.effects == (try self.run(steps, crashingWith: nil)).effects)
+        #expect(uninterrupted.effects == crashed.effects)
+        #expect(uninterrupted.rows.sortedKeys == crashed.rows.sortedKeys)
+        for key in uninterrupted.rows.sortedKeys { #expect(uninterrupted.rows[key] == crashed.rows[key]) }
+        #expect(uninterrupted.effects == (try self.run(steps, crashingWith: nil)).effects)
     }
 
     @Test(arguments: [1, 2, 100, 10_000]) func `I7 I9 the batch size does not change the effects`(
         size: Int
     ) throws {
         let steps = self.steps(1_500, seed: 77)
-        let plain = try self.run(steps, crashingWith: nil)
-        let other = try self.run(steps, crashingWith: nil, batch: size)
-        #expect(plain.effects == other.effects)
-        #expect(plain.rows.sortedKeys == other.rows.sortedKeys)
-        for key in plain.rows.sortedKeys { #expect(plain.rows[key] == other.rows[key]) }
-        let kinds = Set(plain.effects.items.map(\.content.feedClass))
+        let uninterrupted = try self.run(steps, crashingWith: nil)
+        let withOtherBatches = try self.run(steps, crashingWith: nil, batch: size)
+        #expect(uninterrupted.effects == withOtherBatches.effects)
+        #expect(uninterrupted.rows.sortedKeys == withOtherBatches.rows.sortedKeys)
+        for key in uninterrupted.rows.sortedKeys { #expect(uninterrupted.rows[key] == withOtherBatches.rows[key]) }
+        let kinds = Set(uninterrupted.effects.items.map(\.content.feedClass))
         #expect(kinds == Set(FeedClass.allCases))
     }
 
@@ -151,20 +153,20 @@ import Testing
         seed: UInt64
     ) throws {
         let (effects, _) = try self.run(self.steps(1500, seed: seed), crashingWith: nil)
-        var last: [LiveKey: FeedPosition] = [:]
-        var ended: Set<LiveKey> = []
+        var lastPositions: [LiveKey: FeedPosition] = [:]
+        var endedLives: Set<LiveKey> = []
         for item in effects.items {
-            let before = last[item.key]
-            if let before, before.epoch == item.position.epoch {
-                #expect(item.position.number == before.number + 1)
-                #expect(!ended.contains(item.key))
+            let previous = lastPositions[item.key]
+            if let previous, previous.epoch == item.position.epoch {
+                #expect(item.position.number == previous.number + 1)
+                #expect(!endedLives.contains(item.key))
             } else {
                 #expect(item.position.number == 1)
-                #expect(item.position.epoch > before?.epoch ?? 0)
-                ended.remove(item.key)
+                #expect(item.position.epoch > previous?.epoch ?? 0)
+                endedLives.remove(item.key)
             }
-            last[item.key] = item.position
-            if case .liveEnded = item.content { ended.insert(item.key) }
+            lastPositions[item.key] = item.position
+            if case .liveEnded = item.content { endedLives.insert(item.key) }
         }
         #expect(effects.items.count > 100)
         // Every acknowledged message is in the feed at the position in its reply.

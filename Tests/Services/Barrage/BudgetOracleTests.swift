@@ -58,7 +58,7 @@ private struct BudgetOracle {
         var random = SeededRandom(seed: seed)
         let total = [10, 40, 60].randomElement(using: &random) ?? 40
         let senders = Int.random(in: 1...(total * 9 / 10), using: &random)
-        let pace = Int64.random(in: 1...60, using: &random)
+        let maxPause = Int64.random(in: 1...60, using: &random)
         // In half of the schedules the rate of one user is limited.
         let rate = seed % 4 < 2 ? Int.max : Int.random(in: 1...10, using: &random)
         let budget = FeedBudget(total: total)
@@ -66,7 +66,7 @@ private struct BudgetOracle {
         var window = AdmissionWindow()
         var now: Int64 = 5_000
         for step in 0..<3000 {
-            now += Int64.random(in: 0...pace, using: &random)
+            now += Int64.random(in: 0...maxPause, using: &random)
             if Int.random(in: 0..<300, using: &random) == 0 { now += 700 }
             var feedClass = FeedClass.barrage
             switch Int.random(in: 0..<10, using: &random) {
@@ -75,11 +75,11 @@ private struct BudgetOracle {
             default: break
             }
             // The lower half of the senders sends most of the messages.
-            let place = Int.random(in: 0...Int.random(in: 0..<senders, using: &random), using: &random)
-            let isHost = seed % 3 == 0 && place == 0
-            let sender = feedClass == .barrage ? isHost ? BudgetOracle.host : UserID("user-\(place)") : nil
+            let senderIndex = Int.random(in: 0...Int.random(in: 0..<senders, using: &random), using: &random)
+            let isHost = seed % 3 == 0 && senderIndex == 0
+            let sender = feedClass == .barrage ? isHost ? BudgetOracle.host : UserID("user-\(senderIndex)") : nil
             let time = Timestamp(milliseconds: now)
-            let senderHash = sender.map { SenderHash($0, isHost: isHost) } ?? .nobody
+            let senderHash = sender.map { SenderHash($0, mayFillBudget: isHost) } ?? .nobody
             let decision = window.admit(feedClass, from: senderHash, rate: rate, under: budget, at: time)
             try #require((decision == .admitted) == oracle.admits(feedClass, sender, at: now), "step \(step)")
             switch decision {
@@ -94,21 +94,20 @@ private struct BudgetOracle {
         self.checkSlidingSeconds(oracle, budget)
     }
 
-    /// Checks that items other than control never use more than nine tenths of a second, so a tenth is left for
-    /// control.
+    /// Checks that in any second items other than control use at most nine tenths of the budget.
     private func checkSlidingSeconds(_ oracle: BudgetOracle, _ budget: FeedBudget) {
         let entered = oracle.entries.filter(\.entered)
         #expect(entered.count > 100)
         for (index, last) in entered.enumerated() {
             let second = entered[...index].suffix(while: { $0.at > last.at - 1000 })
-            let control = second.count { $0.feedClass <= .gift || $0.sender == BudgetOracle.host }
-            #expect(second.count - control <= budget.barrage)
-            #expect(second.count <= budget.barrage + control)
+            let controlCount = second.count { $0.feedClass <= .gift || $0.sender == BudgetOracle.host }
+            #expect(second.count - controlCount <= budget.barrage)
+            #expect(second.count <= budget.barrage + controlCount)
             if last.feedClass == .barrage {
                 #expect(second.count <= (last.sender == BudgetOracle.host ? budget.total : budget.barrage))
             }
             if last.feedClass == .tip { #expect(second.count <= budget.tips) }
-            if control <= budget.total - budget.barrage { #expect(second.count <= budget.total) }
+            if controlCount <= budget.total - budget.barrage { #expect(second.count <= budget.total) }
         }
     }
 
@@ -122,8 +121,8 @@ private struct BudgetOracle {
         }
         let data = try JSONEncoder().encode(window)
         #expect(data.count < 700)
-        let back = try JSONDecoder().decode(AdmissionWindow.self, from: data)
-        #expect(back == window)
+        let decoded = try JSONDecoder().decode(AdmissionWindow.self, from: data)
+        #expect(decoded == window)
         for broken in [
             #"{"from":0,"ages":[1],"by":[],"users":[],"tries":[]}"#,
             #"{"from":0,"ages":[1],"by":[0],"users":[],"tries":[]}"#,
@@ -152,10 +151,10 @@ extension AdmissionWindow {
 }
 
 extension RandomAccessCollection where Index == Int {
-    /// The longest run at the end whose elements all satisfy `isIn`.
-    fileprivate func suffix(while isIn: (Element) -> Bool) -> SubSequence {
+    /// The longest run at the end whose elements all satisfy `condition`.
+    fileprivate func suffix(while condition: (Element) -> Bool) -> SubSequence {
         var start = self.endIndex
-        while start > self.startIndex, isIn(self[start - 1]) { start -= 1 }
+        while start > self.startIndex, condition(self[start - 1]) { start -= 1 }
         return self[start...]
     }
 }

@@ -9,35 +9,35 @@ import Testing
     /// Rules: R12.3.
     @Test func `I9 a single sender may use nine tenths of the budget, tips six tenths, and control always enters`() {
         var barrage = BarrageHarness()
-        for counter in 1...24 { #expect(barrage.text(user("bob", Int64(counter))).wasSent) }
-        #expect(barrage.tip() == false)
+        for counter in 1...24 { #expect(barrage.sendText(user("bob", Int64(counter))).wasSent) }
+        #expect(barrage.publishTip() == false)
         // The announcement that tips are incomplete uses one message of the budget.
-        for counter in 25...35 { #expect(barrage.text(user("bob", Int64(counter))).wasSent) }
+        for counter in 25...35 { #expect(barrage.sendText(user("bob", Int64(counter))).wasSent) }
         _ = barrage.advance(400)
-        let dropped = barrage.text(user("carl", 1))
+        let dropped = barrage.sendText(user("carl", 1))
         #expect(dropped.code == .droppedByBudget)
         #expect(dropped.retryAfter == 600)
-        for _ in 0..<10 { #expect(barrage.control() == true) }
+        for _ in 0..<10 { #expect(barrage.publishControl() == true) }
         #expect(barrage.feed?.lastNumber == 46)
         // The ten control items still count when the barrage messages have left the window.
         _ = barrage.advance(600)
-        for counter in 1...26 { #expect(barrage.text(user("carl", Int64(10 + counter))).wasSent) }
-        #expect(barrage.text(user("carl", 50)).code == .droppedByBudget)
-        barrage.expectSound()
+        for counter in 1...26 { #expect(barrage.sendText(user("carl", Int64(10 + counter))).wasSent) }
+        #expect(barrage.sendText(user("carl", 50)).code == .droppedByBudget)
+        barrage.expectInvariants()
     }
 
     @Test func `I9 the retry hint of a dropped message is the time until the budget allows one`() {
         var barrage = BarrageHarness()
         for counter in 1...36 {
-            #expect(barrage.text(user("bob", Int64(counter))).wasSent)
+            #expect(barrage.sendText(user("bob", Int64(counter))).wasSent)
             _ = barrage.advance(10)
         }
-        let hint = barrage.text(user("bob", 100)).retryAfter ?? 0
-        #expect(hint == 640)
-        _ = barrage.advance(hint - 1)
-        #expect(barrage.text(user("bob", 101)).code == .droppedByBudget)
+        let retryAfter = barrage.sendText(user("bob", 100)).retryAfter ?? 0
+        #expect(retryAfter == 640)
+        _ = barrage.advance(retryAfter - 1)
+        #expect(barrage.sendText(user("bob", 101)).code == .droppedByBudget)
         _ = barrage.advance(1)
-        #expect(barrage.text(user("bob", 102)).wasSent)
+        #expect(barrage.sendText(user("bob", 102)).wasSent)
     }
 
     /// Rules: R12.2.
@@ -47,28 +47,28 @@ import Testing
         var sent: [UserID: Int] = [:]
         // bob sends each millisecond, carl ten times a second, for ten seconds.
         for tick in 0..<10_000 {
-            for (id, every) in [(UserID("bob"), 1), (UserID("carl"), 100)] where tick % every == 0 {
+            for (id, interval) in [(UserID("bob"), 1), (UserID("carl"), 100)] where tick % interval == 0 {
                 counters[id, default: 0] += 1
-                if barrage.text(user(id, counters[id, default: 0])).wasSent { sent[id, default: 0] += 1 }
+                if barrage.sendText(user(id, counters[id, default: 0])).wasSent { sent[id, default: 0] += 1 }
             }
             _ = barrage.advance(1)
         }
         #expect(sent["carl"] == 100)
         #expect((170...200).contains(sent["bob", default: 0]))
-        barrage.expectSound()
+        barrage.expectInvariants()
     }
 
-    @Test func `I9 a sender above its share gets the time until it is below it as retry hint`() {
+    @Test func `I9 the retry hint of a sender above its share is the time until the sender is below the share`() {
         var barrage = BarrageHarness()
-        for counter in 1...30 { #expect(barrage.text(user("bob", Int64(counter))).wasSent) }
+        for counter in 1...30 { #expect(barrage.sendText(user("bob", Int64(counter))).wasSent) }
         _ = barrage.advance(200)
-        #expect(barrage.text(user("carl", 1)).wasSent)
+        #expect(barrage.sendText(user("carl", 1)).wasSent)
         // Two senders share 36; bob has 30.
-        let dropped = barrage.text(user("bob", 31))
+        let dropped = barrage.sendText(user("bob", 31))
         #expect(dropped.code == .droppedByBudget)
         #expect(dropped.retryAfter == 800)
         #expect(barrage.feed?.ledger.dropped.map(\.reason) == [.share])
-        #expect(barrage.text(user("carl", 2)).wasSent)
+        #expect(barrage.sendText(user("carl", 2)).wasSent)
     }
 
     @Test(arguments: [1, 2, 3, 7, 10, 20, 25, 30, 40, 53, 54, 60, 100, 1000], [25, 20, 19])
@@ -77,40 +77,40 @@ import Testing
         var barrage = BarrageHarness(budget: 60)
         for count in 0..<600 {
             let caller = user(UserID("u\(count % senders)"), Int64(count))
-            #expect(barrage.text(caller).wasSent)
+            #expect(barrage.sendText(caller).wasSent)
             _ = barrage.advance(gap)
         }
         #expect(barrage.feed?.lastNumber == 600)
-        barrage.expectSound()
+        barrage.expectInvariants()
     }
 
     @Test func `I9 senders at the same even rate lose no message because of batch jitter`() {
         var random = SeededRandom(seed: 9)
         var barrage = BarrageHarness(budget: 60)
-        var due: Int64 = 0
-        var at: Int64 = 0
+        var sendTime: Int64 = 0
+        var now: Int64 = 0
         for count in 0..<2000 {
-            due += 25
+            sendTime += 25
             // The machine receives a message up to 150 ms late, but never out of order.
-            let arrival = max(at, due + Int64.random(in: 0...150, using: &random))
-            _ = barrage.advance(arrival - at)
-            at = arrival
-            #expect(barrage.text(user(UserID("u\(count % 10)"), Int64(count))).wasSent)
+            let arrival = max(now, sendTime + Int64.random(in: 0...150, using: &random))
+            _ = barrage.advance(arrival - now)
+            now = arrival
+            #expect(barrage.sendText(user(UserID("u\(count % 10)"), Int64(count))).wasSent)
         }
     }
 
     @Test func `I16 a window never exceeds the budget, whatever the number of control items and senders`() {
         var barrage = BarrageHarness(budget: 10)
-        for _ in 0..<1000 { #expect(barrage.control() == true) }
-        for sender in 0..<1000 { #expect(!barrage.text(user(UserID("u\(sender)"), 1)).wasSent) }
+        for _ in 0..<1000 { #expect(barrage.publishControl() == true) }
+        for sender in 0..<1000 { #expect(!barrage.sendText(user(UserID("u\(sender)"), 1)).wasSent) }
         #expect(barrage.feed?.admissions.count == 10)
         #expect((barrage.feed?.admissions.tallies.count ?? 0) <= 9)
-        barrage.expectSound()
+        barrage.expectInvariants()
         // Tallies of senders without admissions are replaced by those of admitted senders.
         _ = barrage.advance(990)
-        for sender in 0..<9 { #expect(!barrage.text(user(UserID("w\(sender)"), 1)).wasSent) }
+        for sender in 0..<9 { #expect(!barrage.sendText(user(UserID("w\(sender)"), 1)).wasSent) }
         _ = barrage.advance(10)
-        for sender in 0..<9 { #expect(barrage.text(user(UserID("x\(sender)"), 1)).wasSent) }
-        barrage.expectSound()
+        for sender in 0..<9 { #expect(barrage.sendText(user(UserID("x\(sender)"), 1)).wasSent) }
+        barrage.expectInvariants()
     }
 }

@@ -32,15 +32,15 @@ import Testing
         // The item has the latest sender and the total of all likes.
         #expect(barrage.advance(1).contents == [.likes(total: 12, sender: carl, count: 5)])
         #expect(barrage.feed?.ledger.dropped.map(\.reason) == [.merged])
-        barrage.expectSound()
+        barrage.expectInvariants()
     }
 
     @Test func `I15 repeated likes count once, and likes with an invalid count are rejected`() {
         var barrage = BarrageHarness()
         #expect(self.like(&barrage, 3, user("bob", 1)).outcome == .success(result: .done))
         #expect(self.like(&barrage, 3, user("bob", 1)) == [.success(.done, to: user("bob", 1), app: app)])
-        for (place, count) in [0, -1, 1001, .max, .min].enumerated() {
-            #expect(self.like(&barrage, count, user("bob", Int64(10 + place))).outcome.code == .badParameter)
+        for (index, count) in [0, -1, 1001, .max, .min].enumerated() {
+            #expect(self.like(&barrage, count, user("bob", Int64(10 + index))).outcome.code == .badParameter)
         }
         #expect(self.like(&barrage, 1, user("bob", 20, ticket: nil)).outcome.code == .notInRoom)
         #expect(self.like(&barrage, 1000, user("bob", 21)).outcome == .success(result: .done))
@@ -52,16 +52,16 @@ import Testing
     @Test func `I9 likes are held back while the budget does not allow counters, then published with the right total`()
     {
         var barrage = BarrageHarness()
-        for counter in 1...24 { #expect(barrage.text(user("bob", Int64(counter))).wasSent) }
+        for counter in 1...24 { #expect(barrage.sendText(user("bob", Int64(counter))).wasSent) }
         #expect(self.like(&barrage, 3, user("carl", 1)).contents == [])
         _ = barrage.advance(500)
-        for counter in 1...12 { #expect(barrage.text(user("dave", Int64(counter))).wasSent) }
+        for counter in 1...12 { #expect(barrage.sendText(user("dave", Int64(counter))).wasSent) }
         #expect(self.like(&barrage, 4, user("carl", 2)).contents == [])
         #expect(barrage.advance(499) == [])
-        let told = barrage.advance(1)
-        #expect(told.contents == [.likes(total: 7, sender: UserInfo(userID: "carl"), count: 4)])
+        let published = barrage.advance(1)
+        #expect(published.contents == [.likes(total: 7, sender: UserInfo(userID: "carl"), count: 4)])
         #expect(barrage.feed?.ledger.dropped == [Ledger.Dropped(feedClass: .counter, reason: .merged, count: 1)])
-        barrage.expectSound()
+        barrage.expectInvariants()
     }
 
     /// Rules: R7.15.
@@ -75,15 +75,15 @@ import Testing
         #expect(first.outcome == .success(result: .done))
         #expect(barrage.send(.speaking(level: 80, caller: user("carl", 1))).contents == [])
         #expect(barrage.send(.speaking(level: 60, caller: user("bob", 3))).contents == [])
-        let both = [Speaker(user: "carl", level: 80), Speaker(user: "bob", level: 60)]
-        #expect(barrage.advance(500).contents == [.speaking(users: both)])
+        let loudestFirst = [Speaker(user: "carl", level: 80), Speaker(user: "bob", level: 60)]
+        #expect(barrage.advance(500).contents == [.speaking(users: loudestFirst)])
         // A user of another live cannot send levels here, even on a seat of the connection.
         #expect(barrage.send(.speaking(level: 50, caller: user("guest", 1))).outcome.code == .notOnSeat)
         for level in [-1, 101] {
             #expect(barrage.send(.speaking(level: level, caller: user("bob", 4))).outcome.code == .badParameter)
         }
         #expect(barrage.send(.speaking(level: 5, caller: user("bob", 5, ticket: nil))).outcome.code == .notInRoom)
-        barrage.expectSound()
+        barrage.expectInvariants()
     }
 
     @Test func `a user who falls silent, leaves its seat or sends no new level is removed from the speakers`() {
@@ -97,7 +97,7 @@ import Testing
         // dave's level expires three seconds after he sent it.
         #expect(barrage.advance(1_899).contents == [])
         #expect(barrage.advance(1).contents == [.speaking(users: [])])
-        barrage.expectSound()
+        barrage.expectInvariants()
     }
 
     @Test func `a repeated level is not published again, but stays valid`() {
@@ -109,15 +109,15 @@ import Testing
             #expect(barrage.advance(2_000).contents == [])
         }
         #expect(barrage.feed?.ledger.dropped == [Ledger.Dropped(feedClass: .counter, reason: .merged, count: 9)])
-        barrage.expectSound()
+        barrage.expectInvariants()
     }
 
     /// Rules: R11.9, R3.31.
     @Test func `a changed summary is published at most every five seconds`() {
         var barrage = BarrageHarness()
         #expect(barrage.advance(60_000) == [])
-        #expect(barrage.text(user("bob", 1)).wasSent)
-        #expect(barrage.text(user("bob", 2)).wasSent)
+        #expect(barrage.sendText(user("bob", 1)).wasSent)
+        #expect(barrage.sendText(user("bob", 2)).wasSent)
         _ = barrage.send(.publish(content: .audienceJoined(user: UserInfo(userID: "carl"))))
         _ = barrage.send(.publish(content: .audienceJoined(user: UserInfo(userID: "dora"), continuesVisit: true)))
         #expect(barrage.advance(999).contents == [])
@@ -131,13 +131,13 @@ import Testing
         #expect(barrage.advance(1).contents == [.summary(statistics: second)])
         #expect(barrage.advance(60_000) == [])
         #expect(barrage.rows.nextDue == nil || barrage.rows.sortedKeys.count > 1)
-        barrage.expectSound()
+        barrage.expectInvariants()
     }
 
     /// Rules: R1.19.
     @Test func `every user can request the summary`() {
         var barrage = BarrageHarness()
-        _ = barrage.text(user("bob", 1))
+        _ = barrage.sendText(user("bob", 1))
         _ = barrage.advance(2_500)
         let stranger = barrage.send(.summary(caller: user("eve", 1, ticket: nil)))
         #expect(stranger.outcome.statistics == LiveStatistics(totalMessageCount: 1, liveDuration: 2_500))
@@ -150,12 +150,13 @@ import Testing
     /// Rules: R3.58.
     @Test func `an ended live rejects messages, and still answers with its final statistics`() {
         var barrage = BarrageHarness()
-        _ = barrage.text(user("bob", 1))
+        _ = barrage.sendText(user("bob", 1))
         _ = barrage.send(.ended(ending: ending()))
-        #expect(barrage.text(user("bob", 2)).code == .noSuchRoom)
+        #expect(barrage.sendText(user("bob", 2)).code == .noSuchRoom)
         for counter in [Int64(1), 2] {
             let figures = barrage.send(.summary(caller: server(counter))).outcome.statistics
-            #expect(figures?.totalMessageCount == 1 && figures?.liveDuration == 600_000, "they stand still")
+            #expect(
+                figures?.totalMessageCount == 1 && figures?.liveDuration == 600_000, "the statistics no longer change")
             _ = barrage.advance(60_000)
         }
     }
@@ -168,17 +169,17 @@ import Testing
         _ = self.like(&barrage, 2, user("bob", 2))
         _ = barrage.send(.speaking(level: 5, caller: user("bob", 3)))
         _ = barrage.send(.speaking(level: 6, caller: user("bob", 4)))
-        var last = ending(epoch, user("alice", 9))
-        last.totalViewers = 77
+        var finalEnding = ending(epoch, user("alice", 9))
+        finalEnding.totalViewers = 77
         let figures = LiveStatistics(totalViewers: 77, totalLikesReceived: 3, liveDuration: 600_000)
-        let effects = barrage.send(.ended(ending: last))
+        let effects = barrage.send(.ended(ending: finalEnding))
         #expect(effects.contents == [.liveEnded(reason: .endedByHost, statistics: figures)])
         #expect(effects.outcome.statistics == figures)
         // Nothing is published after the end.
         #expect(barrage.advance(10_000) == [])
         #expect(self.like(&barrage, 1, user("bob", 5)).outcome.code == .noSuchRoom)
         #expect(barrage.send(.speaking(level: 6, caller: user("bob", 6))).outcome.code == .noSuchRoom)
-        barrage.expectSound()
+        barrage.expectInvariants()
     }
 
     @Test func `a repeated end is answered with the statistics, at once or when the first end arrives`() {
@@ -189,11 +190,11 @@ import Testing
         var end = ending(epoch, user("alice", 7))
         end.info = LiveInfo(liveID: key.live, liveOwner: UserInfo(userID: "alice"), createTime: end.createdAt)
         let effects = barrage.send(.ended(ending: end))
-        let told = WebhookContent.roomEnded(info: end.info, reason: .endedByHost, statistics: statistics)
+        let webhook = WebhookContent.roomEnded(info: end.info, reason: .endedByHost, statistics: statistics)
         #expect(
             effects.dropFirst(2) == [
                 answer(user("alice", 7)), answer(user("alice", 8)),
-                .webhook(WebhookEvent(key, at: barrage.now, told)),
+                .webhook(WebhookEvent(key, at: barrage.now, webhook)),
             ])
         #expect(barrage.send(.repeatEnding(caller: user("alice", 9))) == [answer(user("alice", 9))])
     }

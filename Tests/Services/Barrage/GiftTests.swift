@@ -41,7 +41,7 @@ import Testing
         #expect(statistics?.totalGiftCoins == 40)
         #expect(statistics?.totalUniqueGiftSenders == 2)
         #expect(statistics?.totalMessageCount == 0)
-        barrage.expectSound()
+        barrage.expectInvariants()
     }
 
     @Test func `I15 a repeated gift is given once`() {
@@ -55,24 +55,24 @@ import Testing
     /// Rules: R14.11.
     @Test func `I15 a call that the gateway rejected never enters, and a call that entered keeps its answer`() {
         var barrage = BarrageHarness(settings: Self.settings)
-        func refused(_ counter: Int64, ticket: Int64? = 1) -> [Effect] {
+        func rejectByGateway(_ counter: Int64, ticket: Int64? = 1) -> [Effect] {
             barrage.send(.refused(why: .giftsOff, caller: user("bob", counter, ticket: ticket)))
         }
         // The fan-out already knows that gifts are enabled again; the gateway rejected the gift before it knew.
-        #expect(refused(1).outcome.code == .giftsOffInLive)
+        #expect(rejectByGateway(1).outcome.code == .giftsOffInLive)
         #expect(self.give(&barrage, by: user("bob", 1)).outcome.code == .giftsOffInLive, "the same call, sent again")
         #expect(barrage.feed?.lastNumber == 0)
-        let given = self.give(&barrage, by: user("bob", 2)).outcome
-        #expect(given.wasSent && refused(2).outcome == given)
-        #expect(refused(3, ticket: nil).outcome.code == .notInRoom)
+        let outcome = self.give(&barrage, by: user("bob", 2)).outcome
+        #expect(outcome.wasSent && rejectByGateway(2).outcome == outcome)
+        #expect(rejectByGateway(3, ticket: nil).outcome.code == .notInRoom)
         #expect(barrage.feed?.statistics.totalGiftsSent == 1 && barrage.feed?.lastNumber == 1)
-        barrage.expectSound()
+        barrage.expectInvariants()
     }
 
     /// Rules: R11.3.
     @Test func `an invalid gift is rejected with its code and changes nothing`() {
-        var empty = BarrageHarness()
-        #expect(self.give(&empty, by: user("bob", 1)).outcome.code == .giftsNotEnabled)
+        var barrageWithoutGifts = BarrageHarness()
+        #expect(self.give(&barrageWithoutGifts, by: user("bob", 1)).outcome.code == .giftsNotEnabled)
         var barrage = BarrageHarness(settings: Self.settings)
         var counter: Int64 = 0
         func rejection(_ gift: GiftID = "rose", _ count: Int = 1, _ receivers: [UserID] = [], ticket: Int64? = 1)
@@ -95,7 +95,7 @@ import Testing
         _ = barrage.send(.rights(isMessageDisable: false, admins: [], isGiftEnabled: true))
         #expect(rejection("rose", 255, (0..<50).map { UserID("u\($0)") }) == nil)
         #expect(self.give(&barrage, by: user("bob", 100)).outcome.wasSent)
-        barrage.expectSound()
+        barrage.expectInvariants()
         // The catalogue changes at run time.
         barrage.machine.updateSettings(AppTable([AppRecord(app: app, revision: 2, settings: AppSettings())]))
         #expect(rejection() == .giftsNotEnabled)
@@ -108,15 +108,15 @@ import Testing
     @Test func `I9 gifts enter beyond budget and rate, and lower classes are dropped until the second has passed`() {
         var barrage = BarrageHarness(rate: 1, settings: Self.settings)
         for counter in 1...100 { #expect(self.give(&barrage, by: user("bob", Int64(counter))).outcome.wasSent) }
-        #expect(barrage.text(user("carl", 1)).code == .droppedByBudget)
-        #expect(barrage.tip() == false)
+        #expect(barrage.sendText(user("carl", 1)).code == .droppedByBudget)
+        #expect(barrage.publishTip() == false)
         _ = barrage.advance(999)
-        #expect(barrage.text(user("carl", 2)).code == .droppedByBudget)
+        #expect(barrage.sendText(user("carl", 2)).code == .droppedByBudget)
         _ = barrage.advance(1)
-        #expect(barrage.text(user("carl", 3)).wasSent)
+        #expect(barrage.sendText(user("carl", 3)).wasSent)
         // Gifts do not count towards a sender's share, so bob's text enters.
-        #expect(barrage.text(user("bob", 200)).wasSent)
-        barrage.expectSound()
+        #expect(barrage.sendText(user("bob", 200)).wasSent)
+        barrage.expectInvariants()
     }
 
     @Test func `the total price of gifts saturates at the highest number`() {

@@ -10,22 +10,22 @@ import Testing
     @Test(arguments: 1...10) func `I15 the packed window behaves like a plain window`(seed: UInt64) throws {
         let rules = AppRules(AppPolicy())
         var random = SeededRandom(seed: seed)
-        var now = Moment(now: Timestamp(milliseconds: 1_700_000_000_000), offset: 0)
-        var short = MessageWindow(at: now)
-        var long = CallWindow(at: now)
+        var moment = Moment(now: Timestamp(milliseconds: 1_700_000_000_000), offset: 0)
+        var packedWindow = MessageWindow(at: moment)
+        var plainWindow = CallWindow(at: moment)
         for step in 0..<400 {
-            now.now = now.now + Milliseconds(Int64.random(in: 0...900, using: &random))
+            moment.now = moment.now + Milliseconds(Int64.random(in: 0...900, using: &random))
             if step % 90 == 0 {
-                // A standstill, and a look at the windows after a minute: they forget alike.
-                now.standstill = now.standstill + .seconds(5)
-                now.now = now.now + .seconds(step % 180 == 0 ? 3 : 80)
-                if short.due <= now.now {
-                    let (isShortOver, isLongOver) = (short.expire(at: now), long.expire(at: now))
-                    #expect(isShortOver == isLongOver)
+                // After a standstill, both windows expire at the same moment.
+                moment.standstill = moment.standstill + .seconds(5)
+                moment.now = moment.now + .seconds(step % 180 == 0 ? 3 : 80)
+                if packedWindow.due <= moment.now {
+                    let (isPackedOver, isPlainOver) = (packedWindow.expire(at: moment), plainWindow.expire(at: moment))
+                    #expect(isPackedOver == isPlainOver)
                 }
             }
             let counter = Int64(step) + Int64.random(in: -25...3, using: &random)
-            switch (short.lookup(counter), long.lookup(counter)) {
+            switch (packedWindow.lookup(counter), plainWindow.lookup(counter)) {
             case (.fresh, .fresh):
                 let refusal = Rejection.allCases.randomElement(using: &random) ?? .none
                 let isDone = Bool.random(using: &random)
@@ -33,22 +33,23 @@ import Testing
                     refusal == .none
                     ? isDone ? .done : MessageOutcome(at: FeedPosition(epoch: 9, number: Int64(step)))
                     : MessageOutcome(refused: refusal, retryAfter: Milliseconds(Int64(step % 3)))
-                short.record(outcome, of: counter, at: now)
-                long.record(.answered(outcome: outcome.outcome(under: rules), required: nil), of: counter, at: now)
+                packedWindow.record(outcome, of: counter, at: moment)
+                plainWindow.record(
+                    .answered(outcome: outcome.outcome(under: rules), required: nil), of: counter, at: moment)
             case (.repeated(let outcome), .repeated(let expected)):
                 #expect(expected == .answered(outcome: outcome.outcome(under: rules), required: nil))
             case (.forgotten, .forgotten): break
-            case (let a, let b): Issue.record("\(a) is not \(b)")
+            case (let packed, let plain): Issue.record("\(packed) is not \(plain)")
             }
-            #expect(short.storage.expiresAt == long.storage.expiresAt)
-            #expect(short.due == long.due)
-            #expect(short.storage.count <= IdempotencyLimits.outcomes)
+            #expect(packedWindow.storage.expiresAt == plainWindow.storage.expiresAt)
+            #expect(packedWindow.due == plainWindow.due)
+            #expect(packedWindow.storage.count <= IdempotencyLimits.maxOutcomes)
             if step % 50 == 0 {
-                let data = try JSONEncoder().encode(short)
+                let data = try JSONEncoder().encode(packedWindow)
                 #expect(data.count < 900)
-                let back = try JSONDecoder().decode(MessageWindow.self, from: data)
-                #expect(back == short)
-                short = back
+                let decoded = try JSONDecoder().decode(MessageWindow.self, from: data)
+                #expect(decoded == packedWindow)
+                packedWindow = decoded
             }
         }
     }

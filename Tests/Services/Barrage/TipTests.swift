@@ -25,7 +25,7 @@ import Testing
         #expect(barrage.advance(999) == [])
         #expect(barrage.advance(1).contents == [self.complete])
         #expect(barrage.advance(60_000).contents.allSatisfy { $0 != self.complete })
-        barrage.expectSound()
+        barrage.expectInvariants()
     }
 
     @Test func `I9 repeated drops of tips form one period, which is announced again for new viewers`() {
@@ -35,24 +35,25 @@ import Testing
             for _ in 0..<30 { announced += self.join(&barrage).filter { $0.feedClass == .control } }
             announced += barrage.advance(1_000).contents.filter { $0.feedClass == .control }
         }
-        #expect(announced.allSatisfy { $0 == self.degraded }, "nothing says that they were complete between")
+        #expect(
+            announced.allSatisfy { $0 == self.degraded }, "no announcement says that the tips were complete in between")
         // The announcement is repeated about every two seconds, so new viewers receive it soon.
         #expect((24...26).contains(announced.count))
         #expect(barrage.advance(2_000).contents.contains(self.complete))
         // Joins are counted whether or not their tips are published.
         #expect(barrage.feed?.statistics.totalViewers == 1_500)
-        barrage.expectSound()
+        barrage.expectInvariants()
     }
 
     @Test func `a new name and a leave are published as tips, a mute as control`() {
         var barrage = BarrageHarness()
-        for _ in 0..<24 { #expect(barrage.control() == true) }
+        for _ in 0..<24 { #expect(barrage.publishControl() == true) }
         let bob = UserInfo(userID: "bob", userName: "Bob")
         #expect(barrage.send(.publish(content: .userChanged(user: bob))).contents == [self.degraded])
         #expect(barrage.send(.publish(content: .audienceLeft(user: bob))).contents == [])
         let muted = FeedContent.messageDisabled(user: bob, isDisable: true, until: nil)
         #expect(barrage.send(.publish(content: muted)).contents == [muted])
-        barrage.expectSound()
+        barrage.expectInvariants()
     }
 
     @Test(arguments: 1...10) func `I9 in every sliding second, items that may be dropped stay within the budget`(
@@ -79,18 +80,18 @@ import Testing
         }
         #expect(Set(items.map(\.content.feedClass)).isSuperset(of: [.barrage, .tip, .counter]))
         var start = 0
-        var controls = 0
+        var controlCount = 0
         for (end, item) in items.enumerated() {
-            if item.content.feedClass == .control { controls += 1 }
+            if item.content.feedClass == .control { controlCount += 1 }
             while items[start].at.milliseconds <= item.at.milliseconds - 1000 {
-                if items[start].content.feedClass == .control { controls -= 1 }
+                if items[start].content.feedClass == .control { controlCount -= 1 }
                 start += 1
             }
             let count = end - start + 1
-            #expect(count <= max(40, 36 + controls), "item \(item.position.number)")
+            #expect(count <= max(40, 36 + controlCount), "item \(item.position.number)")
             if item.content.feedClass == .barrage { #expect(count <= 36) }
             if item.content.feedClass > .barrage { #expect(count <= 24) }
         }
-        barrage.expectSound()
+        barrage.expectInvariants()
     }
 }

@@ -31,7 +31,7 @@ import Testing
         let effects = directory.sendWithFollowUps(.appSettings(change: change, caller: server(100)))
         #expect(effects.count == 1, "\(effects)")
         #expect(self.settings(directory) == before)
-        directory.expectSound()
+        directory.expectInvariants()
         return codes(effects).first
     }
 
@@ -47,7 +47,7 @@ import Testing
         }
         #expect(record == AppRecord(app: app, revision: directory.offset + 1, settings: expected))
         #expect(reply.requiredRevision == RequiredRevision(.apps, LiveID(""), revision: record.revision))
-        directory.expectSound()
+        directory.expectInvariants()
     }
 
     @Test func `a change without effect publishes nothing`() {
@@ -67,8 +67,8 @@ import Testing
     @Test func `I15 a repeated change gets the same reply and is applied once`() {
         var directory = self.prepared(after: [.setWords(words: ["bad"])])
         _ = directory.sendWithFollowUps(.appSettings(change: .setWords(words: []), caller: server(2)))
-        let again = directory.sendWithFollowUps(.appSettings(change: .setWords(words: ["bad"]), caller: server(1)))
-        #expect(results(again) == [.done] && again.count == 1)
+        let repeated = directory.sendWithFollowUps(.appSettings(change: .setWords(words: ["bad"]), caller: server(1)))
+        #expect(results(repeated) == [.done] && repeated.count == 1)
         #expect(self.settings(directory).words.isEmpty)
         _ = directory.advance(.seconds(380))
         #expect(directory.rows.count == 1, "the outcomes go, the settings stay")
@@ -87,17 +87,19 @@ import Testing
             .setWords(words: ["Bad", "bad", "ÉTÉ"]), .addWords(words: ["BAD", "été", "new"]),
         ])
         #expect(self.settings(directory).words == ["Bad", "new", "ÉTÉ"], "the first spelling stays")
-        let gone = self.prepared(after: [.setWords(words: ["Bad", "ÉTÉ"]), .removeWords(words: ["bAD", "été"])])
-        #expect(self.settings(gone).words.isEmpty)
+        let afterRemoval = self.prepared(after: [
+            .setWords(words: ["Bad", "ÉTÉ"]), .removeWords(words: ["bAD", "été"]),
+        ])
+        #expect(self.settings(afterRemoval).words.isEmpty)
     }
 
     /// Rules: R13.17.
     @Test func `gifts and categories are added, changed, moved and removed`() {
-        let other = GiftCategory(categoryID: "other", name: "Other")
+        let otherCategory = GiftCategory(categoryID: "other", name: "Other")
         var dearer = Self.rose
         dearer.coins = 2
         let changes: [AppSettingsChange] = [
-            .putCategory(category: Self.classics), .putCategory(category: other),
+            .putCategory(category: Self.classics), .putCategory(category: otherCategory),
             .putGift(gift: Self.rose, category: "classics"), .putGift(gift: Self.rocket, category: "classics"),
             .putGift(gift: dearer, category: "classics"), .putGift(gift: Self.rocket, category: "other"),
         ]

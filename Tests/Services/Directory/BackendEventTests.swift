@@ -17,7 +17,7 @@ import Testing
         return directory
     }
 
-    private func infoChangeEffects(_ effects: [Effect]) -> [WebhookContent] {
+    private func webhookContents(_ effects: [Effect]) -> [WebhookContent] {
         effects.compactMap { if case .webhook(let event) = $0, event.key == key { event.content } else { nil } }
     }
 
@@ -27,16 +27,16 @@ import Testing
         let update = DirectoryCommand.updateInfo(
             live: live, changes: LiveChanges(notice: "soon"), caller: user("alice", 2))
         let effects = directory.send(update)
-        let info = try #require(directory.room).info
+        let info = try #require(directory.liveRow).info
         #expect(info.notice == "soon")
-        #expect(self.infoChangeEffects(effects) == [.roomUpdated(info: info, by: "alice")])
-        #expect(self.infoChangeEffects(directory.send(update)) == [], "sent again, it is answered and nothing else")
+        #expect(self.webhookContents(effects) == [.roomUpdated(info: info, by: "alice")])
+        #expect(self.webhookContents(directory.send(update)) == [], "a repeated call only gets its reply")
         let same = directory.send(
             .updateInfo(live: live, changes: LiveChanges(notice: "soon"), caller: user("alice", 3)))
-        #expect(results(same).count == 1 && self.infoChangeEffects(same) == [])
+        #expect(results(same).count == 1 && self.webhookContents(same) == [])
         let refused = directory.send(
             .updateInfo(live: live, changes: LiveChanges(notice: "mine"), caller: user("bob", 1)))
-        #expect(codes(refused) == [.needsOwnerOrAdmin] && self.infoChangeEffects(refused) == [])
+        #expect(codes(refused) == [.needsOwnerOrAdmin] && self.webhookContents(refused) == [])
     }
 
     /// Rules: R14.18.
@@ -44,31 +44,31 @@ import Testing
         var directory = self.directory()
         let set = directory.send(
             .setMetadata(live: live, values: ["b": "2", "a": "1"], caller: server(1)))
-        #expect(self.infoChangeEffects(set) == [.metadataSet(values: ["a": "1", "b": "2"], by: "backend")])
+        #expect(self.webhookContents(set) == [.metadataSet(values: ["a": "1", "b": "2"], by: "backend")])
         let same = directory.send(.setMetadata(live: live, values: ["b": "2"], caller: server(2)))
-        #expect(results(same) == [.done] && same.count == 1, "what changes nothing is told to nobody")
+        #expect(results(same) == [.done] && same.count == 1, "no webhook event without a change")
         for (counter, values) in [[:], ["": "x"], ["c": "3", "": ""]].enumerated() {
-            let none = directory.send(.setMetadata(live: live, values: values, caller: server(Int64(counter) + 3)))
-            #expect(codes(none) == [.badParameter] && none.count == 1, "\(values)")
+            let rejected = directory.send(.setMetadata(live: live, values: values, caller: server(Int64(counter) + 3)))
+            #expect(codes(rejected) == [.badParameter] && rejected.count == 1, "\(values)")
         }
-        #expect(directory.room?.info.metaData == ["a": "1", "b": "2"])
+        #expect(directory.liveRow?.info.metaData == ["a": "1", "b": "2"])
         let deleted = directory.send(
             .deleteMetadata(live: live, keys: ["b", "none", "a"], caller: user("alice", 2)))
-        #expect(self.infoChangeEffects(deleted) == [.metadataDeleted(keys: ["a", "b"], by: "alice")])
+        #expect(self.webhookContents(deleted) == [.metadataDeleted(keys: ["a", "b"], by: "alice")])
     }
 
     /// Rules: R14.19.
     @Test func `a webhook event reports a new admin once membership is verified, and a revoked admin`() {
         var directory = self.directory()
         let caller = user("alice", 2)
-        #expect(self.infoChangeEffects(directory.send(.setAdmin(live: live, user: "bob", caller: caller))) == [])
-        let vouched = directory.send(.adminMembershipVerified(live: live, user: "bob", caller: caller))
+        #expect(self.webhookContents(directory.send(.setAdmin(live: live, user: "bob", caller: caller))) == [])
+        let verified = directory.send(.adminMembershipVerified(live: live, user: "bob", caller: caller))
         #expect(
-            self.infoChangeEffects(vouched) == [.adminChanged(user: "bob", isAdmin: true, admins: ["bob"], by: "alice")]
+            self.webhookContents(verified) == [.adminChanged(user: "bob", isAdmin: true, admins: ["bob"], by: "alice")]
         )
         let revoked = directory.send(.revokeAdmin(live: live, user: "bob", caller: user("alice", 3)))
         #expect(
-            self.infoChangeEffects(revoked) == [.adminChanged(user: "bob", isAdmin: false, admins: [], by: "alice")])
+            self.webhookContents(revoked) == [.adminChanged(user: "bob", isAdmin: false, admins: [], by: "alice")])
     }
 
     /// Rules: R14.16.
@@ -80,18 +80,19 @@ import Testing
             return nil
         }
         var directory = self.directory()
-        let info = try #require(directory.room).info
+        let info = try #require(directory.liveRow).info
         let end = try #require(ending(directory.send(.end(live: live, caller: user("alice", 2)))))
         #expect(end.info == info)
-        var other = DirectoryHarness.running()
-        let bare = try #require(ending(other.send(.end(live: live, caller: user("alice", 2)))))
-        #expect(bare.info == nil)
+        var directoryWithoutWebhooks = DirectoryHarness.running()
+        let endWithoutInfo = try #require(
+            ending(directoryWithoutWebhooks.send(.end(live: live, caller: user("alice", 2)))))
+        #expect(endWithoutInfo.info == nil)
     }
 
     @Test func `an app without webhooks gets no events`() {
         var directory = DirectoryHarness.running()
         let effects = directory.send(
             .updateInfo(live: live, changes: LiveChanges(notice: "soon"), caller: user("alice", 2)))
-        #expect(results(effects).count == 1 && self.infoChangeEffects(effects) == [])
+        #expect(results(effects).count == 1 && self.webhookContents(effects) == [])
     }
 }

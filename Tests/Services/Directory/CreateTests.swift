@@ -39,23 +39,23 @@ import Testing
                 .connection(ConnectionInput(app: app, .opened(live: live, owner: alice, isVoice: false))),
                 .reply(reply),
             ])
-        directory.expectSound()
+        directory.expectInvariants()
     }
 
     /// Rules: R3.3, R3.5.
     @Test func `I1 an owner runs one live at a time`() {
         var directory = DirectoryHarness.running()
         #expect(codes(directory.sendWithFollowUps(self.create(user("alice", 2), "other"))) == [.inAnotherRoom])
-        // An app's server cannot re-enter the live for her.
+        // An app's server cannot enter the live for its owner.
         #expect(
             codes(directory.sendWithFollowUps(self.create(server(1), live, owner: alice))) == [.roomExistsAndIsYours])
-        directory.expectSound()
+        directory.expectInvariants()
     }
 
     /// Rules: R3.4.
     @Test func `an owner that creates its running live again enters it unchanged, also on another device`() throws {
         var directory = DirectoryHarness.running(LiveChanges(notice: "first"))
-        let before = try #require(directory.room)
+        let before = try #require(directory.liveRow)
         var phone = user("alice", 1)
         phone.request.session = "s-phone"
         let effects = directory.sendWithFollowUps(self.create(phone, live, LiveChanges(notice: "second")))
@@ -65,31 +65,31 @@ import Testing
                     .live(info: before.info, epoch: before.epoch, revision: before.revision), to: phone, app: app,
                     required: RequiredRevision(.rooms, live, revision: before.revision))
             ])
-        #expect(directory.room == before)
+        #expect(directory.liveRow == before)
         #expect(
             directory.sendWithFollowUps(self.create(phone, live, LiveChanges(notice: "second"))) == effects,
             "sent again")
-        directory.expectSound()
+        directory.expectInvariants()
     }
 
     @Test func `a repeated create during the live's end opens nothing and leaves no claim`() {
         var directory = DirectoryHarness.running()
-        let back = user("alice", 3)
+        let returningOwner = user("alice", 3)
         // The owner's partition handles the create before the release that the end has sent.
         let ended = directory.send(.end(live: live, caller: user("alice", 2)))
-        let enter = DirectoryCommand.enter(live: live, owner: "alice", caller: back)
+        let enter = DirectoryCommand.enter(live: live, owner: "alice", caller: returningOwner)
         #expect(
-            directory.send(self.create(back))
+            directory.send(self.create(returningOwner))
                 == [.directory(DirectoryInput(app: app, enter), key: "demo/show")])
         for case .directory(let input, _) in ended { _ = directory.send(input.command) }
         #expect(codes(directory.send(enter)) == [.createdTooOften])
-        #expect(directory.room?.ended == .endedByHost)
+        #expect(directory.liveRow?.ended == .endedByHost)
         #expect(codes(directory.send(enter)) == [.createdTooOften], "sent again")
-        #expect(codes(directory.sendWithFollowUps(self.create(back))) == [.createdTooOften])
-        directory.expectSound()
+        #expect(codes(directory.sendWithFollowUps(self.create(returningOwner))) == [.createdTooOften])
+        directory.expectInvariants()
     }
 
-    @Test func `a create that is repeated before the first has finished gets the result of the first`() {
+    @Test func `two creates of one user that overlap are both rejected when the live's id is taken`() {
         var directory = DirectoryHarness.running()
         let bob = user("bob", 1)
         let first = directory.send(self.create(bob))
@@ -99,25 +99,25 @@ import Testing
             refused += codes(directory.sendWithFollowUps(input.command))
         }
         #expect(refused == [.roomExists, .roomExists])
-        directory.expectSound()
+        directory.expectInvariants()
     }
 
     /// Rules: R1.7, R3.15.
     @Test func `a live of an app's server is scheduled and has free seats`() {
         var directory = DirectoryHarness()
         _ = directory.sendWithFollowUps(self.create(server(1), owner: alice))
-        #expect(directory.room?.info.status == .scheduled)
-        #expect(directory.room?.info.seatMode == .free)
+        #expect(directory.liveRow?.info.status == .scheduled)
+        #expect(directory.liveRow?.info.seatMode == .free)
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
-        #expect(directory.room?.info.status == .scheduled, "viewers come before the owner")
+        #expect(directory.liveRow?.info.status == .scheduled, "viewers have joined before the owner")
         _ = directory.send(.occupancy(live: live, owner: .present, isEmpty: false))
-        #expect(directory.room?.info.status == .running)
+        #expect(directory.liveRow?.info.status == .running)
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
-        #expect(directory.room?.info.status == .suspended)
-        let named = LiveChanges(seatMode: .apply)
-        var other = DirectoryHarness()
-        _ = other.sendWithFollowUps(self.create(server(1), owner: alice, named))
-        #expect(other.room?.info.seatMode == .apply)
+        #expect(directory.liveRow?.info.status == .suspended)
+        let changes = LiveChanges(seatMode: .apply)
+        var directoryWithSeatMode = DirectoryHarness()
+        _ = directoryWithSeatMode.sendWithFollowUps(self.create(server(1), owner: alice, changes))
+        #expect(directoryWithSeatMode.liveRow?.info.seatMode == .apply)
     }
 
     /// Rules: R14.15.
@@ -127,7 +127,7 @@ import Testing
         policy.hasWebhooks = true
         directory.machine = DirectoryMachine(policies: Policies([app: policy]))
         let effects = directory.sendWithFollowUps(self.create(user("alice", 1)))
-        let info = try #require(directory.room).info
+        let info = try #require(directory.liveRow).info
         let event = WebhookEvent(key, at: directory.now, .roomCreated(info: info, by: "alice"))
         #expect(effects.contains(.webhook(event)))
     }
@@ -146,14 +146,15 @@ import Testing
             codes(directory.sendWithFollowUps(self.create(user("alice", 2), live, LiveChanges(notice: "kein ärger"))))
                 == [.sensitiveWords])
         #expect(directory.rows[.claim(UserKey(app, "alice"))] == nil)
-        let apart = directory.sendWithFollowUps(self.create(user("alice", 3), live, LiveChanges(liveName: "cas ino")))
-        #expect(results(apart).count == 1)
+        let splitWord = directory.sendWithFollowUps(
+            self.create(user("alice", 3), live, LiveChanges(liveName: "cas ino")))
+        #expect(results(splitWord).count == 1)
         let update = LiveChanges(notice: "casino!")
         #expect(
             codes(directory.send(.updateInfo(live: live, changes: update, caller: user("alice", 4))))
                 == [.sensitiveWords])
-        #expect(directory.room?.info.notice == "")
-        directory.expectSound()
+        #expect(directory.liveRow?.info.notice == "")
+        directory.expectInvariants()
     }
 
     /// Rules: R3.6.
@@ -167,17 +168,17 @@ import Testing
         let release = DirectoryCommand.release(owner: "bob", live: live, thenReply: refusal)
         #expect(directory.send(open) == [.directory(DirectoryInput(app: app, release), key: "demo/bob")])
         #expect(directory.send(release) == [.reply(refusal)])
-        directory.expectSound()
+        directory.expectInvariants()
         #expect(results(directory.sendWithFollowUps(self.create(user("bob", 2), "bobs"))).count == 1)
-        directory.expectSound()
+        directory.expectInvariants()
     }
 
     @Test func `a user can create a live only for itself, the app's server for any user`() {
         var directory = DirectoryHarness()
         #expect(codes(directory.sendWithFollowUps(self.create(user("bob", 1), owner: alice))) == [.noPermission])
         #expect(results(directory.sendWithFollowUps(self.create(server(1), owner: alice))).count == 1)
-        #expect(directory.room?.info.liveOwner == alice)
-        directory.expectSound()
+        #expect(directory.liveRow?.info.liveOwner == alice)
+        directory.expectInvariants()
     }
 
     /// Rules: R3.9.
@@ -188,9 +189,9 @@ import Testing
         _ = directory.advance(Milliseconds(1000))
         let effects = directory.sendWithFollowUps(self.create(user("bob", 2)))
         #expect(results(effects).count == 1)
-        #expect(directory.room?.info.liveOwner.userID == "bob")
-        #expect((directory.room?.epoch ?? 0) > 2)
-        directory.expectSound()
+        #expect(directory.liveRow?.info.liveOwner.userID == "bob")
+        #expect((directory.liveRow?.epoch ?? 0) > 2)
+        directory.expectInvariants()
     }
 
     /// Rules: R3.10, R17.4, R17.5.
@@ -224,7 +225,7 @@ import Testing
     /// Rules: R1.6.
     @Test func `a live's id is 1 to 48 printable ASCII characters without blank and slash`() {
         var counter: Int64 = 0
-        func refused(_ id: String) -> [ReplyCode] {
+        func rejectionCodes(_ id: String) -> [ReplyCode] {
             var directory = DirectoryHarness()
             counter += 1
             return codes(directory.sendWithFollowUps(self.create(user("alice", counter), LiveID(id))))
@@ -232,31 +233,32 @@ import Testing
         for bad in [
             "", "a b", "a/b", "ä", "直播", "a\n", "a\u{7f}", String(repeating: "x", count: 49),
             String(repeating: "é", count: 24),
-        ] { #expect(refused(bad) == [.badRoomID], "\(bad.debugDescription)") }
+        ] { #expect(rejectionCodes(bad) == [.badRoomID], "\(bad.debugDescription)") }
         for good in ["!", "a:b#c~", "Live_1", String(repeating: "x", count: 48)] {
-            #expect(refused(good) == [], "\(good)")
+            #expect(rejectionCodes(good) == [], "\(good)")
         }
     }
 
     /// Rules: R3.17.
-    @Test func `a video template fixes the number of seats, a voice live may choose it`() {
+    @Test func `a video template fixes the number of seats, and the creator of a voice live chooses the number`() {
         let video = DirectoryHarness.running(LiveChanges(keepOwnerOnSeat: false, maxSeatCount: 3, seatTemplate: 601))
-        #expect(video.room?.info.maxSeatCount == 7)
-        #expect(video.room?.info.keepOwnerOnSeat == true)
+        #expect(video.liveRow?.info.maxSeatCount == 7)
+        #expect(video.liveRow?.info.keepOwnerOnSeat == true)
         let voice = DirectoryHarness.running(LiveChanges(keepOwnerOnSeat: false, maxSeatCount: 3, seatTemplate: 70))
-        #expect(voice.room?.info.maxSeatCount == 3)
-        #expect(voice.room?.info.keepOwnerOnSeat == false)
-        let none = DirectoryHarness.running(LiveChanges(maxSeatCount: 0, seatTemplate: 50))
-        #expect(none.room?.info.maxSeatCount == 0, "a voice live without seats")
+        #expect(voice.liveRow?.info.maxSeatCount == 3)
+        #expect(voice.liveRow?.info.keepOwnerOnSeat == false)
+        let withoutSeats = DirectoryHarness.running(LiveChanges(maxSeatCount: 0, seatTemplate: 50))
+        #expect(withoutSeats.liveRow?.info.maxSeatCount == 0, "a voice live without seats")
     }
 
     /// Rules: R3.41.
-    @Test(arguments: [650, 51, 199, 200, 999]) func `template 600 replaces an unknown template of either range`(
+    @Test(arguments: [650, 51, 199, 200, 999])
+    func `template 600 replaces an unknown template, and the known template 200 stays`(
         template: Int
     ) {
         let directory = DirectoryHarness.running(LiveChanges(seatTemplate: template))
-        #expect(directory.room?.info.seatTemplate == (template == 200 ? 200 : 600))
-        #expect(directory.room?.info.isVoice == false)
+        #expect(directory.liveRow?.info.seatTemplate == (template == 200 ? 200 : 600))
+        #expect(directory.liveRow?.info.isVoice == false)
     }
 
     /// Rules: R3.11.
@@ -266,7 +268,7 @@ import Testing
             seatTemplate: 70, coverURL: String(repeating: "c", count: 200),
             backgroundURL: String(repeating: "b", count: 200), categoryList: [7, 8, 9], activityStatus: -4,
             isGiftEnabled: false, maxMemberCount: 1_000_000)
-        let info = try #require(DirectoryHarness.running(changes).room).info
+        let info = try #require(DirectoryHarness.running(changes).liveRow).info
         #expect(info.liveName == "show")
         #expect(info.notice == changes.notice && info.coverURL == changes.coverURL)
         #expect(info.backgroundURL == changes.backgroundURL && info.categoryList == [7, 8, 9])
@@ -277,14 +279,14 @@ import Testing
     @Test func `I15 a repeated create gets the same reply and opens nothing`() {
         var directory = DirectoryHarness()
         let first = directory.sendWithFollowUps(self.create(user("alice", 1)))
-        let again = directory.sendWithFollowUps(self.create(user("alice", 1)))
-        #expect(again == first.suffix(1))
+        let repeated = directory.sendWithFollowUps(self.create(user("alice", 1)))
+        #expect(repeated == first.suffix(1))
         // The reply is the same when the live has ended since, and no live is opened.
         _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", 2)))
         _ = directory.advance(.seconds(2))
-        #expect(directory.sendWithFollowUps(self.create(user("alice", 1))) == again)
-        #expect(directory.room?.ended == .endedByHost)
-        directory.expectSound()
+        #expect(directory.sendWithFollowUps(self.create(user("alice", 1))) == repeated)
+        #expect(directory.liveRow?.ended == .endedByHost)
+        directory.expectInvariants()
     }
 
     /// Rules: R16.8.
@@ -296,8 +298,8 @@ import Testing
         #expect(codes(directory.sendWithFollowUps(self.create(user("alice", 3), "a b"))) == [.badRoomID])
         _ = directory.advance(.seconds(30))
         #expect(codes(directory.sendWithFollowUps(self.create(user("alice", 1)))) == [.requestForgotten])
-        #expect(directory.room?.ended == .endedByHost)
-        directory.expectSound()
+        #expect(directory.liveRow?.ended == .endedByHost)
+        directory.expectInvariants()
     }
 
     @Test func `I15 a repeated create that was rejected is rejected again, even if it would succeed now`() {
@@ -307,7 +309,7 @@ import Testing
         _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", 2)))
         _ = directory.advance(.seconds(2))
         #expect(directory.sendWithFollowUps(self.create(user("bob", 1))) == first)
-        directory.expectSound()
+        directory.expectInvariants()
     }
 
     @Test func `I15 a create with the request id of a create for another owner opens nothing and leaves no claim`() {
@@ -316,25 +318,27 @@ import Testing
         let effects = directory.sendWithFollowUps(self.create(server(1), owner: UserInfo(userID: "bob")))
         #expect(results(effects).count == 1)
         #expect(directory.rows[.claim(UserKey(app, "bob"))] == nil)
-        directory.expectSound()
+        directory.expectInvariants()
     }
 
     /// Rules: R16.11.
-    @Test func `I15 a late retry creates nothing and changes nothing, and gets its outcome while it is remembered`() {
+    @Test func `I15 a late retry is not applied, and gets its first outcome while that is recorded`() {
         var directory = DirectoryHarness()
-        var late = user("alice", 1, ticket: nil)
-        late.isLateRetry = true
-        let create = DirectoryCommand.create(live: live, changes: LiveChanges(), owner: alice, caller: late)
+        var lateCreate = user("alice", 1, ticket: nil)
+        lateCreate.isLateRetry = true
+        let create = DirectoryCommand.create(live: live, changes: LiveChanges(), owner: alice, caller: lateCreate)
         #expect(codes(directory.sendWithFollowUps(create)) == [.requestForgotten])
         #expect(directory.rows.count == 0)
         directory = DirectoryHarness.running()
         #expect(results(directory.sendWithFollowUps(create)).count == 1)
-        var update = user("alice", 2)
-        update.isLateRetry = true
-        let before = directory.room
+        var lateUpdate = user("alice", 2)
+        lateUpdate.isLateRetry = true
+        let before = directory.liveRow
         #expect(
-            codes(directory.send(.setMetadata(live: live, values: ["a": "1"], caller: update))) == [.requestForgotten])
-        #expect(directory.room == before)
-        directory.expectSound()
+            codes(directory.send(.setMetadata(live: live, values: ["a": "1"], caller: lateUpdate))) == [
+                .requestForgotten
+            ])
+        #expect(directory.liveRow == before)
+        directory.expectInvariants()
     }
 }

@@ -31,30 +31,30 @@ struct DirectoryHarness {
     /// Sends an input, then all follow-up commands of the directory to itself; returns all other effects.
     mutating func sendWithFollowUps(_ command: DirectoryCommand) -> [Effect] {
         var pending = [command]
-        var others: [Effect] = []
+        var otherEffects: [Effect] = []
         while !pending.isEmpty {
             for effect in self.send(pending.removeFirst()) {
                 if case .directory(let input, _) = effect {
                     pending.append(input.command)
                 } else {
-                    others.append(effect)
+                    otherEffects.append(effect)
                 }
                 if case .connection(let input) = effect, case .ended(let live, let ending) = input.command {
                     // In production the end is forwarded from machine to machine, and the fan-out reports `closed` and
                     // replies. Here both happen at once.
                     pending.append(.closed(live: live, epoch: ending.epoch))
-                    if let caller = ending.caller { others.append(Self.statistics(caller)) }
+                    if let caller = ending.caller { otherEffects.append(Self.statisticsReply(to: caller)) }
                 }
                 if case .barrage(let input) = effect, case .repeatEnding(let caller) = input.command {
-                    others.append(Self.statistics(caller))
+                    otherEffects.append(Self.statisticsReply(to: caller))
                 }
             }
         }
-        return others
+        return otherEffects
     }
 
     /// The fan-out's reply to an end.
-    static func statistics(_ caller: Caller) -> Effect {
+    static func statisticsReply(to caller: Caller) -> Effect {
         .success(.statistics(statistics: LiveStatistics()), to: caller, app: app)
     }
 
@@ -81,11 +81,13 @@ struct DirectoryHarness {
         _ = self.send(.adminMembershipVerified(live: live, user: admin, caller: caller))
     }
 
-    var room: LiveRow? {
+    /// The row of the live `show`.
+    var liveRow: LiveRow? {
         if case .live(let row)? = self.rows[.live(key)] { row } else { nil }
     }
 
-    func expectSound(sourceLocation: SourceLocation = #_sourceLocation) {
+    /// Checks the machine's invariants.
+    func expectInvariants(sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(self.machine.checkInvariants(self.rows, isWhole: true) == [], sourceLocation: sourceLocation)
     }
 }

@@ -16,48 +16,48 @@ private let lives: [LiveID] = ["one", "two"]
         var command: DirectoryCommand
     }
 
-    /// Generates random steps; one call in four repeats a call of the last minute.
+    /// Generates random steps; one step in four repeats a command of the last minute.
     private struct Schedule {
         var random: SeededRandom
         var counter: Int64 = 0
         var now: Int64 = 0
-        var sent: [(at: Int64, command: DirectoryCommand)] = []
+        var recentCommands: [(at: Int64, command: DirectoryCommand)] = []
 
         init(seed: UInt64) { self.random = SeededRandom(seed: seed) }
 
         mutating func next() -> Step {
             let span: Int64 = Int.random(in: 0..<30, using: &self.random) == 0 ? 70_000 : 300
             self.now += span
-            self.sent.removeAll { $0.at <= self.now - 60_000 }
+            self.recentCommands.removeAll { $0.at <= self.now - 60_000 }
             if Int.random(in: 0..<4, using: &self.random) == 0,
-                let again = self.sent.suffix(8).randomElement(using: &self.random)
+                let earlier = self.recentCommands.suffix(8).randomElement(using: &self.random)
             {
-                return Step(span: span, command: again.command)
+                return Step(span: span, command: earlier.command)
             }
-            let command = self.fresh()
-            self.sent.append((self.now, command))
+            let command = self.randomCommand()
+            self.recentCommands.append((self.now, command))
             return Step(span: span, command: command)
         }
 
-        private mutating func fresh() -> DirectoryCommand {
-            let other = users.randomElement(using: &self.random) ?? "alice"
+        private mutating func randomCommand() -> DirectoryCommand {
+            let target = users.randomElement(using: &self.random) ?? "alice"
             let live = lives.randomElement(using: &self.random) ?? "one"
             self.counter += 1
             let caller = user(users.randomElement(using: &self.random) ?? "alice", self.counter, ticket: self.counter)
             switch Int.random(in: 0..<16, using: &self.random) {
             case 0...3: return .create(live: live, changes: LiveChanges(), owner: caller.user, caller: caller)
             case 4, 5: return .end(live: live, caller: caller)
-            case 6: return .setAdmin(live: live, user: other, caller: caller)
-            case 7: return .revokeAdmin(live: live, user: other, caller: caller)
-            case 8: return .kick(live: live, user: other, caller: caller)
+            case 6: return .setAdmin(live: live, user: target, caller: caller)
+            case 7: return .revokeAdmin(live: live, user: target, caller: caller)
+            case 8: return .kick(live: live, user: target, caller: caller)
             case 9:
                 let ticket = Ticket(self.counter + Int64.random(in: -5...5, using: &self.random))
-                return .floor(live: live, user: other, ticket: ticket)
+                return .floor(live: live, user: target, ticket: ticket)
             case 10: return .setMetadata(live: live, values: ["k\(counter % 12)": "v\(counter)"], caller: caller)
             case 11:
-                return .ban(live: live, users: [other], durationSeconds: counter % 9 - 1, reason: "", caller: caller)
-            case 12: return .mute(live: live, users: [other], durationSeconds: counter % 9 - 1, caller: caller)
-            case 13: return .unban(live: live, users: [other], caller: caller)
+                return .ban(live: live, users: [target], durationSeconds: counter % 9 - 1, reason: "", caller: caller)
+            case 12: return .mute(live: live, users: [target], durationSeconds: counter % 9 - 1, caller: caller)
+            case 13: return .unban(live: live, users: [target], caller: caller)
             case 14:
                 let owner: OwnerPresence = counter % 3 == 0 ? .present : counter % 3 == 1 ? .left : .offline
                 return .occupancy(live: live, owner: owner, isEmpty: counter % 2 == 0)
@@ -80,10 +80,10 @@ private let lives: [LiveID] = ["one", "two"]
         var random = SeededRandom(seed: seed ?? 0)
         var effects: [Effect] = []
         for step in steps {
-            let due = directory.advance(Milliseconds(step.span))
-            effects += due
+            let dueEffects = directory.advance(Milliseconds(step.span))
+            effects += dueEffects
             directory.rows.commit()
-            var pending = Self.followUps(of: due) + [step.command]
+            var pending = Self.followUps(of: dueEffects) + [step.command]
             while !pending.isEmpty {
                 let command = pending.removeFirst()
                 if seed != nil, Bool.random(using: &random) {
@@ -96,12 +96,12 @@ private let lives: [LiveID] = ["one", "two"]
                     #expect(directory.rows.sortedKeys == before.map(\.0))
                     #expect(before.allSatisfy { directory.rows[$0.0] == $0.1 })
                 }
-                let following = directory.send(command)
+                let newEffects = directory.send(command)
                 directory.rows.commit()
-                effects += following
-                pending += Self.followUps(of: following)
+                effects += newEffects
+                pending += Self.followUps(of: newEffects)
             }
-            directory.expectSound()
+            directory.expectInvariants()
         }
         return (effects, directory)
     }
@@ -115,8 +115,8 @@ private let lives: [LiveID] = ["one", "two"]
                 guard case .verifyAdminMembership(let user, let caller) = input.command else { return nil }
                 return .adminMembershipVerified(live: input.key.live, user: user, caller: caller)
             case .connection(let input):
-                // In production the end goes from machine to machine and the last reports `closed`; here it is reported
-                // at once.
+                // In production the end goes from machine to machine, and the last one reports `closed`. Here
+                // `closed` follows at once.
                 guard case .ended(let live, let ending) = input.command else { return nil }
                 return .closed(live: live, epoch: ending.epoch)
             default: return nil
@@ -124,7 +124,7 @@ private let lives: [LiveID] = ["one", "two"]
         }
     }
 
-    /// An outcome without the live's metadata, which a repeated call gets as they are then (R17.8).
+    /// An outcome without the live's metadata: the reply to a repeated call has the current metadata (R17.8).
     private static func withoutMetadata(_ outcome: Outcome) -> Outcome {
         guard case .success(.live(var info, let epoch, let revision, _)) = outcome else { return outcome }
         info.metaData = [:]
@@ -138,21 +138,21 @@ private let lives: [LiveID] = ["one", "two"]
         let (effects, _) = self.run(Schedule.steps(400, seed: seed), abortingWith: nil)
 
         // Each incarnation of a live is opened at most once and ends at most once.
-        var ended: Set<String> = []
-        var opened: Set<String> = []
+        var endedLives: Set<String> = []
+        var openedLives: Set<String> = []
         var answers: [RequestID: Outcome] = [:]
-        var repeated = 0
+        var repeatedCount = 0
         for effect in effects {
             switch effect {
             case .connection(let input):
                 if case .ended(let live, let ending) = input.command {
                     let name = "\(LiveKey(input.app, live).text)#\(ending.epoch)"
-                    #expect(ended.insert(name).inserted)
-                    #expect(opened.contains(name))
+                    #expect(endedLives.insert(name).inserted)
+                    #expect(openedLives.contains(name))
                 }
             case .audience(let input):
                 if case .opened(let epoch, _) = input.command {
-                    #expect(opened.insert("\(input.key.text)#\(epoch)").inserted)
+                    #expect(openedLives.insert("\(input.key.text)#\(epoch)").inserted)
                 }
             case .reply(let reply):
                 // Calls to an unknown live store no outcome; every other repeated call must get the same outcome.
@@ -160,23 +160,23 @@ private let lives: [LiveID] = ["one", "two"]
                 let outcome = Self.withoutMetadata(reply.outcome)
                 if let first = answers[reply.request] {
                     #expect(outcome == first)
-                    repeated += 1
+                    repeatedCount += 1
                 } else {
                     answers[reply.request] = outcome
                 }
             default: break
             }
         }
-        #expect(!ended.isEmpty)
-        #expect(repeated > 10)
+        #expect(!endedLives.isEmpty)
+        #expect(repeatedCount > 10)
     }
 
     @Test(arguments: 1...20) func `I15 a transaction that aborts at any point changes nothing`(seed: UInt64) {
         let steps = Schedule.steps(200, seed: seed)
-        let plain = self.run(steps, abortingWith: nil)
+        let uninterrupted = self.run(steps, abortingWith: nil)
         let aborted = self.run(steps, abortingWith: seed)
-        #expect(plain.effects == aborted.effects)
-        #expect(plain.directory.rows.sortedKeys == aborted.directory.rows.sortedKeys)
+        #expect(uninterrupted.effects == aborted.effects)
+        #expect(uninterrupted.directory.rows.sortedKeys == aborted.directory.rows.sortedKeys)
     }
 
     @Test func `row keys are parsed back from their text`() {
@@ -193,7 +193,7 @@ private let lives: [LiveID] = ["one", "two"]
     }
 
     @Test func `a stored row of a live keeps its name`() throws {
-        let row = LiveRow(info: LiveInfo(liveID: "x", liveOwner: UserInfo(userID: "u")), epoch: 1)
+        let row = LiveRow(info: LiveInfo(liveID: "arena", liveOwner: UserInfo(userID: "anna")), epoch: 1)
         let json = String(decoding: try JSONEncoder().encode(DirectoryRow.live(row: row)), as: UTF8.self)
         #expect(json.hasPrefix(#"{"room":{"row":{"#), "\(json)")
         #expect(DirectoryKey.live(LiveKey("demo", "x")).text == "room/demo/x")

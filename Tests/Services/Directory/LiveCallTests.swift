@@ -10,19 +10,19 @@ import Testing
     @Test func `I1 a live ends once, the end goes to the connections first, and the owner's claim is released`() throws
     {
         var directory = DirectoryHarness.running()
-        let room = try #require(directory.room)
+        let liveRow = try #require(directory.liveRow)
         let caller = user("alice", 2)
         let ending = Ending(
-            reason: .endedByHost, caller: caller, epoch: 2, createdAt: room.info.createTime, endedAt: directory.now)
+            reason: .endedByHost, caller: caller, epoch: 2, createdAt: liveRow.info.createTime, endedAt: directory.now)
         let release = DirectoryCommand.release(owner: "alice", live: live, thenReply: nil)
         #expect(
             directory.send(.end(live: live, caller: caller)) == [
-                .live(LiveRecord(app: app, info: room.info, epoch: 2, revision: 3, ended: .endedByHost)),
+                .live(LiveRecord(app: app, info: liveRow.info, epoch: 2, revision: 3, ended: .endedByHost)),
                 .connection(ConnectionInput(app: app, .ended(live: live, ending: ending))),
                 .directory(DirectoryInput(app: app, release), key: "demo/alice"),
             ])
         #expect(directory.send(release) == [])
-        directory.expectSound()
+        directory.expectInvariants()
         #expect(codes(directory.sendWithFollowUps(.end(live: live, caller: user("alice", 3)))) == [.noSuchRoom])
         // A repeated end is forwarded to the fan-out, which repeats the reply.
         #expect(
@@ -37,10 +37,10 @@ import Testing
         _ = directory.advance(.seconds(2))
         _ = directory.sendWithFollowUps(
             .create(live: live, changes: LiveChanges(), owner: alice, caller: user("alice", 3)))
-        #expect(directory.room?.ended == nil)
+        #expect(directory.liveRow?.ended == nil)
         #expect(codes(directory.sendWithFollowUps(.end(live: live, caller: caller))) == [.requestForgotten])
-        #expect(directory.room?.ended == nil)
-        directory.expectSound()
+        #expect(directory.liveRow?.ended == nil)
+        directory.expectInvariants()
     }
 
     /// Rules: R3.7.
@@ -58,16 +58,16 @@ import Testing
         #expect(codes(create(4)) == [.createdTooOften], "the end of another incarnation")
         _ = directory.send(.closed(live: live, epoch: 2))
         #expect(results(create(5)).count == 1)
-        directory.expectSound()
+        directory.expectInvariants()
     }
 
     @Test func `an ended live's row is removed after five minutes, with a tombstone`() {
         var directory = DirectoryHarness.running()
         _ = directory.sendWithFollowUps(.end(live: live, caller: server(1)))
-        #expect(directory.room?.ended == .endedByServer)
+        #expect(directory.liveRow?.ended == .endedByServer)
         #expect(directory.advance(Milliseconds(299_999)) == [])
         #expect(directory.advance(Milliseconds(1)) == [.liveRemoved(key)])
-        #expect(directory.room == nil)
+        #expect(directory.liveRow == nil)
         #expect(codes(directory.sendWithFollowUps(.end(live: live, caller: server(2)))) == [.noSuchRoom])
         _ = directory.advance(.seconds(380))
         #expect(directory.rows.count == 0)
@@ -89,13 +89,13 @@ import Testing
         for caller in [user("bob", 3), user("alice", 3), server(1)] {
             #expect(results(directory.send(.setMetadata(live: live, values: values, caller: caller))) == [.done])
         }
-        directory.expectSound()
+        directory.expectInvariants()
     }
 
     /// Rules: R3.36, R3.40, R3.65.
     @Test func `an update is stored, sent to feed and seats, and answered with the new info`() throws {
         var directory = DirectoryHarness.running()
-        var info = try #require(directory.room).info
+        var info = try #require(directory.liveRow).info
         let caller = user("alice", 2)
         info.notice = "soon"
         info.isMessageDisable = true
@@ -112,9 +112,9 @@ import Testing
                 .reply(reply),
             ])
         // An update without a change has only the reply as its effect, with the revision of the last change.
-        let again = directory.send(.updateInfo(live: live, changes: changes, caller: user("alice", 3)))
+        let unchanged = directory.send(.updateInfo(live: live, changes: changes, caller: user("alice", 3)))
         #expect(
-            again == [
+            unchanged == [
                 .success(
                     .live(info: info, epoch: 2, revision: 3), to: user("alice", 3), app: app,
                     required: RequiredRevision(.rooms, live, revision: 3))
@@ -132,13 +132,13 @@ import Testing
         func update(_ changes: LiveChanges, _ counter: Int64) -> [Effect] {
             directory.send(.updateInfo(live: live, changes: changes, caller: user("alice", counter)))
         }
-        let gifts = update(LiveChanges(isGiftEnabled: true), 2)
+        let giftChange = update(LiveChanges(isGiftEnabled: true), 2)
         #expect(
-            gifts.contains(
+            giftChange.contains(
                 .barrage(BarrageInput(key, .rights(isMessageDisable: false, admins: [], isGiftEnabled: true)))))
-        #expect(!gifts.contains(.audience(AudienceInput(key, .rights(admins: [], maxMembers: 10)))))
-        let most = update(LiveChanges(maxMemberCount: 20), 3)
-        #expect(most.contains(.audience(AudienceInput(key, .rights(admins: [], maxMembers: 20)))))
+        #expect(!giftChange.contains(.audience(AudienceInput(key, .rights(admins: [], maxMembers: 10)))))
+        let limitChange = update(LiveChanges(maxMemberCount: 20), 3)
+        #expect(limitChange.contains(.audience(AudienceInput(key, .rights(admins: [], maxMembers: 20)))))
         var fresh = DirectoryHarness()
         let opened = fresh.sendWithFollowUps(
             .create(
@@ -155,14 +155,14 @@ import Testing
         var directory = DirectoryHarness.running()
         _ = directory.send(.setMetadata(live: live, values: ["a": "1", "b": "1"], caller: user("alice", 2)))
         let effects = directory.send(.setMetadata(live: live, values: ["b": "2"], caller: user("alice", 3)))
-        #expect(directory.room?.info.metaData == ["a": "1", "b": "2"])
+        #expect(directory.liveRow?.info.metaData == ["a": "1", "b": "2"])
         #expect(
             effects.contains(
                 .barrage(
                     BarrageInput(key, .publish(content: .metadataChanged(set: ["b": "2"], removed: [], revision: 4))))))
         let deleted = directory.send(
             .deleteMetadata(live: live, keys: ["b", "z", "b"], caller: user("alice", 4)))
-        #expect(directory.room?.info.metaData == ["a": "1"])
+        #expect(directory.liveRow?.info.metaData == ["a": "1"])
         #expect(
             deleted.contains(
                 .barrage(
@@ -177,7 +177,7 @@ import Testing
         var directory = DirectoryHarness.running()
         let full = Dictionary(uniqueKeysWithValues: (0..<8).map { ("k\($0)", String(repeating: "v", count: 2000)) })
         _ = directory.send(.setMetadata(live: live, values: full, caller: user("alice", 2)))
-        let before = directory.room
+        let before = directory.liveRow
         let long = String(repeating: "v", count: 2048)
         let cases: [([String: String], ReplyCode)] = [
             (["a": "1", "b": "2", "c": "3"], .tooManyMetadataKeys),
@@ -193,11 +193,12 @@ import Testing
             let effects = directory.send(.setMetadata(live: live, values: values, caller: caller))
             #expect(codes(effects) == [code])
             #expect(effects.count == 1)
-            #expect(directory.room == before)
+            #expect(directory.liveRow == before)
         }
         // The call is accepted exactly at the limits: ten keys, 16 KB in all.
-        let rest = ["a": String(repeating: "v", count: 300), "b": String(repeating: "v", count: 84)]
-        #expect(results(directory.send(.setMetadata(live: live, values: rest, caller: user("alice", 30)))) == [.done])
-        directory.expectSound()
+        let remaining = ["a": String(repeating: "v", count: 300), "b": String(repeating: "v", count: 84)]
+        #expect(
+            results(directory.send(.setMetadata(live: live, values: remaining, caller: user("alice", 30)))) == [.done])
+        directory.expectInvariants()
     }
 }

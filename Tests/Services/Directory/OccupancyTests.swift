@@ -10,7 +10,7 @@ import Testing
     /// Rules: R3.30.
     @Test func `a live is suspended while its owner is away, and the change is published to viewers`() throws {
         var directory = DirectoryHarness.running()
-        var info = try #require(directory.room).info
+        var info = try #require(directory.liveRow).info
         #expect(info.status == .running)
         #expect(directory.send(.occupancy(live: live, owner: .present, isEmpty: false)) == [])
         info.status = .suspended
@@ -21,7 +21,7 @@ import Testing
             ])
         #expect(directory.send(.occupancy(live: live, owner: .left, isEmpty: true)) == [])
         _ = directory.send(.occupancy(live: live, owner: .present, isEmpty: false))
-        #expect(directory.room?.info.status == .running)
+        #expect(directory.liveRow?.info.status == .running)
         _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", 2)))
         #expect(directory.send(.occupancy(live: live, owner: .left, isEmpty: true)) == [])
     }
@@ -34,7 +34,7 @@ import Testing
         return directory
     }
 
-    private func ended(_ effects: [Effect]) -> [Ending] {
+    private func endings(_ effects: [Effect]) -> [Ending] {
         effects.compactMap {
             guard case .connection(let input) = $0, case .ended(_, let ending) = input.command else { return nil }
             return ending
@@ -57,18 +57,18 @@ import Testing
         let effects = directory.advance(Milliseconds(1))
         let ending = Ending(
             reason: .endedByServer, caller: nil, epoch: 2, createdAt: created, endedAt: directory.now)
-        #expect(self.ended(effects) == [ending])
-        #expect(directory.room?.ended == .endedByServer)
+        #expect(self.endings(effects) == [ending])
+        #expect(directory.liveRow?.ended == .endedByServer)
         _ = directory.send(.release(owner: "alice", live: live, thenReply: nil))
         _ = directory.send(.closed(live: live, epoch: 2))
-        directory.expectSound()
+        directory.expectInvariants()
         // The row is removed five minutes later, like that of any ended live.
         #expect(directory.advance(.seconds(300)) == [.liveRemoved(key)])
     }
 
     @Test func `a live that nobody ever joined is ended too`() {
         var directory = self.running(DismissalPolicy(afterNoUsersSeconds: 60))
-        #expect(self.ended(directory.advance(.seconds(60))).count == 1)
+        #expect(self.endings(directory.advance(.seconds(60))).count == 1)
     }
 
     /// Rules: R3.61.
@@ -80,10 +80,10 @@ import Testing
         _ = directory.send(.occupancy(live: live, owner: .present, isEmpty: false))
         _ = directory.send(.occupancy(live: live, owner: .offline, isEmpty: false))
         #expect(directory.advance(.seconds(99)) == [])
-        #expect(self.ended(directory.advance(.seconds(1))).map(\.reason) == [.endedByServer])
-        var left = self.running(policy)
-        _ = left.send(.occupancy(live: live, owner: .left, isEmpty: false))
-        #expect(self.ended(left.advance(.seconds(10))).count == 1)
+        #expect(self.endings(directory.advance(.seconds(1))).map(\.reason) == [.endedByServer])
+        var directoryAfterLeave = self.running(policy)
+        _ = directoryAfterLeave.send(.occupancy(live: live, owner: .left, isEmpty: false))
+        #expect(self.endings(directoryAfterLeave.advance(.seconds(10))).count == 1)
     }
 
     @Test func `a scheduled live that nobody has joined is not ended under any policy`() {
@@ -95,7 +95,7 @@ import Testing
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
         #expect(directory.advance(.seconds(100)) == [])
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: true))
-        #expect(self.ended(directory.advance(.seconds(10))).count == 1)
+        #expect(self.endings(directory.advance(.seconds(10))).count == 1)
     }
 
     /// Rules: R3.59.
@@ -103,14 +103,14 @@ import Testing
         var directory = DirectoryHarness.running()
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: true))
         #expect(directory.advance(.seconds(1_000_000)) == [])
-        #expect(directory.room?.ended == nil)
+        #expect(directory.liveRow?.ended == nil)
     }
 
     @Test func `a live is not ended if the policy was removed before the time`() {
         var directory = self.running(DismissalPolicy(afterNoUsersSeconds: 60))
         directory.machine = DirectoryMachine(policies: Policies())
         #expect(directory.advance(.seconds(60)) == [])
-        #expect(directory.room?.ended == nil)
-        #expect(directory.room?.dismissAt == nil)
+        #expect(directory.liveRow?.ended == nil)
+        #expect(directory.liveRow?.dismissAt == nil)
     }
 }

@@ -17,15 +17,15 @@ import Testing
         .mute(live: live, users: users, durationSeconds: seconds, caller: caller)
     }
 
-    private func done(_ caller: Caller, _ directory: DirectoryHarness) -> Effect {
+    private func doneReply(_ caller: Caller, _ directory: DirectoryHarness) -> Effect {
         .success(
             .done, to: caller, app: app,
-            required: RequiredRevision(.rooms, live, revision: directory.room?.revision ?? 0))
+            required: RequiredRevision(.rooms, live, revision: directory.liveRow?.revision ?? 0))
     }
 
-    private func infoChangeEffects(_ user: UserID, muted: Bool, until: Timestamp?) -> Effect {
-        let word = AudienceCommand.announceMute(user: user, isDisable: muted, until: until)
-        return .audience(AudienceInput(key, word))
+    private func muteAnnouncement(_ user: UserID, isMuted: Bool, until: Timestamp?) -> Effect {
+        let command = AudienceCommand.announceMute(user: user, isDisable: isMuted, until: until)
+        return .audience(AudienceInput(key, command))
     }
 
     private func page(_ effects: [Effect]) -> SanctionPage? {
@@ -41,15 +41,15 @@ import Testing
             directory.send(self.ban(["carl", "bob"], 600, "spam", by: caller)) == [
                 .audience(AudienceInput(key, .banned(user: "carl", until: until, caller: caller))),
                 .audience(AudienceInput(key, .banned(user: "bob", until: until, caller: caller))),
-                self.done(caller, directory),
+                self.doneReply(caller, directory),
             ])
         let items = ["bob", "carl"].map { Sanction(user: $0, until: until, reason: "spam", by: "alice") }
         let list = directory.send(.bans(live: live, offset: 0, count: 100, caller: user("alice", 3)))
         #expect(self.page(list) == SanctionPage(items: items, nextOffset: 0, at: directory.now))
-        directory.expectSound()
+        directory.expectInvariants()
         #expect(directory.advance(.seconds(599)) == [])
         #expect(directory.rows[.bans(key)] != nil)
-        #expect(directory.advance(.seconds(1)) == [], "presence knows the end itself")
+        #expect(directory.advance(.seconds(1)) == [], "presence ends the ban by itself")
         #expect(directory.rows[.bans(key)] == nil)
     }
 
@@ -60,11 +60,11 @@ import Testing
         let caller = user("alice", 3)
         #expect(
             directory.send(.unban(live: live, users: ["bob", "carl"], caller: caller)) == [
-                .audience(AudienceInput(key, .unbanned(user: "bob"))), self.done(caller, directory),
+                .audience(AudienceInput(key, .unbanned(user: "bob"))), self.doneReply(caller, directory),
             ])
         #expect(
             directory.send(.unban(live: live, users: ["bob"], caller: user("alice", 4)))
-                == [self.done(user("alice", 4), directory)])
+                == [self.doneReply(user("alice", 4), directory)])
         #expect(directory.rows[.bans(key)] == nil)
     }
 
@@ -76,31 +76,31 @@ import Testing
         #expect(
             directory.send(self.mute(["bob"], 30, by: caller)) == [
                 .barrage(BarrageInput(key, .muted(user: "bob", until: until))),
-                self.infoChangeEffects("bob", muted: true, until: until), self.done(caller, directory),
+                self.muteAnnouncement("bob", isMuted: true, until: until), self.doneReply(caller, directory),
             ])
         _ = directory.send(self.mute(["carl"], -1, by: user("alice", 3)))
         // Everybody in the live can list the mutes.
         let list = directory.send(.mutes(live: live, offset: 0, count: 100, caller: user("dora", 1)))
         #expect(self.page(list)?.items.map(\.user) == ["bob", "carl"])
         #expect(self.page(list)?.items.map(\.until) == [until, nil])
-        directory.expectSound()
+        directory.expectInvariants()
         #expect(
             directory.advance(.seconds(30)) == [
                 .barrage(BarrageInput(key, .unmuted(user: "bob"))),
-                self.infoChangeEffects("bob", muted: false, until: nil),
+                self.muteAnnouncement("bob", isMuted: false, until: nil),
             ])
         let unmute = user("alice", 4)
         #expect(
             directory.send(self.mute(["bob", "carl"], 0, by: unmute)) == [
                 .barrage(BarrageInput(key, .unmuted(user: "carl"))),
-                self.infoChangeEffects("carl", muted: false, until: nil),
-                self.done(unmute, directory),
-            ], "bob's is over already")
+                self.muteAnnouncement("carl", isMuted: false, until: nil),
+                self.doneReply(unmute, directory),
+            ], "bob's mute has already ended")
         #expect(directory.rows[.mutes(key)] == nil)
     }
 
     /// Rules: R4.22, R4.23.
-    @Test func `a list shows users as they were shown when they were muted, and the caller its own mute`() {
+    @Test func `a list of mutes shows the names that presence announced, and the caller's own mute`() {
         var directory = DirectoryHarness.running()
         _ = directory.send(self.mute(["bob", "carl"], 60, by: user("alice", 2)))
         let bob = UserInfo(userID: "bob", userName: "Bob")
@@ -111,14 +111,14 @@ import Testing
         }
         #expect(mutes(0, 100, user("dora", 1))?.items.map(\.userInfo) == [bob, nil])
         #expect(mutes(0, 100, user("dora", 2))?.own == nil)
-        #expect(mutes(1, 1, user("bob", 1))?.own?.userInfo == bob, "it is on another page")
+        #expect(mutes(1, 1, user("bob", 1))?.own?.userInfo == bob, "bob's own mute, although the page has another one")
         // A new mute keeps the name.
         _ = directory.send(self.mute(["bob"], -1, by: user("alice", 3)))
         #expect(mutes(0, 1, user("bob", 2))?.own == Sanction(user: "bob", until: nil, by: "alice", userInfo: bob))
         #expect(mutes(0, 1, server(1))?.own == nil)
         let bans = directory.send(.bans(live: live, offset: 0, count: 1, caller: user("alice", 4)))
         #expect(self.page(bans)?.own == nil)
-        directory.expectSound()
+        directory.expectInvariants()
     }
 
     /// Rules: R4.19, R13.22.
@@ -128,18 +128,18 @@ import Testing
             let users = (0..<20).map { UserID("u\(1000 + group * 20 + $0)") }
             _ = directory.send(self.ban(users.reversed(), by: user("alice", Int64(2 + group))))
         }
-        var seen: [UserID] = []
+        var listed: [UserID] = []
         var offset = 0
         repeat {
             let list = directory.send(.bans(live: live, offset: offset, count: 100, caller: server(1)))
             guard let page = self.page(list) else { return #expect(Bool(false), "no page") }
-            seen += page.items.map(\.user)
+            listed += page.items.map(\.user)
             offset = page.nextOffset
         } while offset > 0
-        #expect(seen == (0..<240).map { UserID("u\(1000 + $0)") })
-        let past = directory.send(.bans(live: live, offset: 240, count: 1, caller: server(2)))
-        #expect(self.page(past) == SanctionPage(items: [], nextOffset: 0, at: directory.now))
-        directory.expectSound()
+        #expect(listed == (0..<240).map { UserID("u\(1000 + $0)") })
+        let beyondEnd = directory.send(.bans(live: live, offset: 240, count: 1, caller: server(2)))
+        #expect(self.page(beyondEnd) == SanctionPage(items: [], nextOffset: 0, at: directory.now))
+        directory.expectInvariants()
     }
 
     /// Rules: R13.21, R17.4.
@@ -182,8 +182,8 @@ import Testing
         #expect(codes(effects) == [.overLimit])
         #expect(effects.count == 1)
         #expect(directory.rows[.bans(key)] == before)
-        #expect(results(directory.send(self.ban(["u5"], 60, by: server(101)))) == [.done], "one that is there already")
-        directory.expectSound()
+        #expect(results(directory.send(self.ban(["u5"], 60, by: server(101)))) == [.done], "u5 is banned already")
+        directory.expectInvariants()
     }
 
     @Test func `I15 a repeated ban neither extends the ban nor restores a lifted one`() {
@@ -203,7 +203,7 @@ import Testing
         _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", 4)))
         #expect(directory.rows[.bans(key)] == nil && directory.rows[.mutes(key)] == nil)
         #expect(directory.advance(.seconds(60)) == [])
-        directory.expectSound()
+        directory.expectInvariants()
     }
 
     /// Rules: R4.12.
@@ -227,6 +227,6 @@ import Testing
         #expect(
             codes(directory.send(.mutes(live: live, offset: 0, count: 1, caller: user("dora", 3, ticket: nil))))
                 == [.notInRoom])
-        directory.expectSound()
+        directory.expectInvariants()
     }
 }

@@ -14,11 +14,11 @@ import Testing
     private func resolved(_ schema: Schema) -> Schema {
         switch schema {
         case .named(let name):
-            guard let form = ResponseSchemas.all.first(where: { $0.name == name })?.schema else {
-                Issue.record("there is no form \(name)")
+            guard let namedSchema = ResponseSchemas.all.first(where: { $0.name == name })?.schema else {
+                Issue.record("there is no schema \(name)")
                 return .anything
             }
-            return self.resolved(form)
+            return self.resolved(namedSchema)
         case .list(let form, let range, let isUnique):
             return .list(of: self.resolved(form), range, isUnique: isUnique)
         case .map(let form, let range, let names): return .map(of: self.resolved(form), range, names: names)
@@ -35,7 +35,7 @@ import Testing
     }
 
     /// Returns the name and the schema of a route's kind of result.
-    private func kind(_ route: Route) -> (name: String, schema: Schema)? {
+    private func resultKind(_ route: Route) -> (name: String, schema: Schema)? {
         guard case .object(let fields) = route.success.result, let field = fields.first else { return nil }
         return (field.name, .object(fields))
     }
@@ -44,20 +44,21 @@ import Testing
     @Test func `the response schemas describe every property of every result`() throws {
         let golden = try Repository.data("Tests/Model/PlazaWire/Golden/replies.json")
         let replies = try Wire.decode(JSONValue.self, from: [UInt8](golden))
-        var seen: Set<String> = []
+        var coveredKinds: Set<String> = []
         for (name, reply) in replies.members.sorted(by: { $0.key < $1.key }) {
             guard let result = reply.members["outcome"]?.members["success"]?.members["result"],
                 let kind = result.members.keys.first
             else { continue }
             for route in RouteTable.all {
-                guard let known = self.kind(route), known.name == kind else { continue }
-                seen.insert(kind)
+                guard let resultKind = self.resultKind(route), resultKind.name == kind else { continue }
+                coveredKinds.insert(kind)
                 #expect(
-                    self.resolved(known.schema).validationError(in: result) == nil, "\(name) as \(route.id) answers it")
+                    self.resolved(resultKind.schema).validationError(in: result) == nil,
+                    "\(name) as \(route.id) answers it")
             }
         }
-        let described = Set(RouteTable.all.compactMap { self.kind($0)?.name })
-        #expect(seen == described, "each kind of answer stands in the golden file")
+        let described = Set(RouteTable.all.compactMap { self.resultKind($0)?.name })
+        #expect(coveredKinds == described, "the golden file contains each kind of result")
     }
 
     @Test func `every route has a unique name and path, and makes an existing call`() {
@@ -65,8 +66,8 @@ import Testing
         #expect(Set(RouteTable.all.map { "\($0.method) \($0.path)" }).count == RouteTable.all.count)
         for route in RouteTable.all {
             if let call = route.call { #expect(CallParser.methods.contains(call), "\(route.id)") }
-            let named = route.path.split(separator: "/").filter { $0.hasPrefix("{") }
-            #expect(named == route.parts.map { "{\($0.name)}" }, "\(route.id)")
+            let placeholders = route.path.split(separator: "/").filter { $0.hasPrefix("{") }
+            #expect(placeholders == route.parts.map { "{\($0.name)}" }, "\(route.id)")
             #expect(route.body == nil || route.method != .get && route.method != .delete, "\(route.id)")
         }
     }
@@ -81,8 +82,8 @@ import Testing
         }
         let text = String(decoding: OpenAPIDocument.bytes, as: UTF8.self)
         let names = Set(ResponseSchemas.all.map(\.name))
-        for part in text.components(separatedBy: "#/components/schemas/").dropFirst() {
-            #expect(names.contains(String(part.prefix { $0 != "\"" })))
+        for reference in text.components(separatedBy: "#/components/schemas/").dropFirst() {
+            #expect(names.contains(String(reference.prefix { $0 != "\"" })))
         }
     }
 
@@ -99,7 +100,7 @@ import Testing
 
     /// Returns the rows of a table that begin with a number, each as that number, the number of cells, and the texts
     /// between backquotes in the second cell.
-    private static func numbered(_ rows: [String]) -> [(number: Int, cells: Int, names: [String])] {
+    private static func numberedRows(_ rows: [String]) -> [(number: Int, cells: Int, names: [String])] {
         rows.compactMap { row in
             let cells = row.split(separator: "|")
             guard row.hasPrefix("| "), cells.count > 1, let number = Int(cells[0].filter { $0 != " " }) else {
@@ -113,12 +114,12 @@ import Testing
 
     @Test func `the page's table of statuses agrees with the statuses of all reply codes`() throws {
         var codes: [String: Int] = [:]
-        for row in Self.numbered(try DocumentPage("PROTOCOL").lines(under: "Reply codes")) {
+        for row in Self.numberedRows(try DocumentPage("PROTOCOL").lines(under: "Reply codes")) {
             #expect(row.cells == 3 && row.names.count == 1, "\(row.number)")
             codes[row.names.first ?? ""] = row.number
         }
         var statuses: [Int: Set<String>] = [:]
-        for row in Self.numbered(try DocumentPage("HTTP-API").lines(under: "Statuses"))
+        for row in Self.numberedRows(try DocumentPage("HTTP-API").lines(under: "Statuses"))
         where row.cells == 2 && (HTTPStatus.refusals.contains(row.number) || row.number == 500) {
             statuses[row.number, default: []].formUnion(row.names)
         }
@@ -128,7 +129,9 @@ import Testing
             // The rows of 400 and 409 describe their codes in words, without names.
             let isNamed = statuses[status]?.contains(name) == true || status == 400 || status == 409
             #expect(isNamed, "\(status) \(name)")
-            for (other, names) in statuses where other != status { #expect(!names.contains(name), "\(other) \(name)") }
+            for (otherStatus, names) in statuses where otherStatus != status {
+                #expect(!names.contains(name), "\(otherStatus) \(name)")
+            }
         }
     }
 
@@ -180,34 +183,35 @@ import Testing
     {
         let value = try Wire.decode(JSONValue.self, from: Array(json.utf8))
         #expect(schema.limitError(in: value, at: "count") == validationError)
-        #expect(schema.validationError(in: value) == nil, "a body's limits are its call's")
+        #expect(schema.validationError(in: value) == nil, "the call checks the limits of a body")
     }
 
     /// Returns a minimal valid value of a schema.
-    private func least(_ schema: Schema) -> JSONValue {
+    private func minimalValue(_ schema: Schema) -> JSONValue {
         switch schema {
         case .boolean: true
         case .integer(let range, _): .integer(max(1, range.lowerBound))
         case .text(let range, _): .text(String(repeating: "x", count: range.lowerBound))
         case .choice(let choices): .text(choices[0])
-        case .list(let form, let range, _): .array(Array(repeating: self.least(form), count: range.lowerBound))
+        case .list(let form, let range, _): .array(Array(repeating: self.minimalValue(form), count: range.lowerBound))
         case .map(let form, let range, _):
-            .object(Dictionary(uniqueKeysWithValues: (0..<range.lowerBound).map { ("k\($0)", self.least(form)) }))
+            .object(
+                Dictionary(uniqueKeysWithValues: (0..<range.lowerBound).map { ("k\($0)", self.minimalValue(form)) }))
         case .object(let fields):
             .object(
                 Dictionary(
-                    uniqueKeysWithValues: fields.filter(\.isRequired).map { ($0.name, self.least($0.schema)) }))
-        case .either(let forms): self.least(forms[0])
+                    uniqueKeysWithValues: fields.filter(\.isRequired).map { ($0.name, self.minimalValue($0.schema)) }))
+        case .either(let forms): self.minimalValue(forms[0])
         case .anything, .named: [:]
         }
     }
 
     /// Returns values of a schema, each of which exceeds one limit by one.
-    private func beyond(_ schema: Schema) -> [JSONValue] {
+    private func valuesBeyondLimits(_ schema: Schema) -> [JSONValue] {
         switch schema {
         case .boolean, .choice, .anything, .named: return []
-        case .integer(let range, let but):
-            var values = but.map { [JSONValue.integer($0)] } ?? []
+        case .integer(let range, let excluded):
+            var values = excluded.map { [JSONValue.integer($0)] } ?? []
             if range.lowerBound > .min { values.append(.integer(range.lowerBound - 1)) }
             if range.upperBound < .max { values.append(.integer(range.upperBound + 1)) }
             return values
@@ -216,36 +220,38 @@ import Testing
             if range.upperBound < .max { values.append(.text(String(repeating: "x", count: range.upperBound + 1))) }
             return values
         case .list(let form, let range, _):
-            var values = self.beyond(form).map { JSONValue.array([$0]) }
+            var values = self.valuesBeyondLimits(form).map { JSONValue.array([$0]) }
             if range.lowerBound > 0 { values.append([]) }
             if range.upperBound < .max {
-                values.append(.array(Array(repeating: self.least(form), count: range.upperBound + 1)))
+                values.append(.array(Array(repeating: self.minimalValue(form), count: range.upperBound + 1)))
             }
             return values
         case .map(let form, let range, _):
-            var values = self.beyond(form).map { JSONValue.object(["k": $0]) }
+            var values = self.valuesBeyondLimits(form).map { JSONValue.object(["k": $0]) }
             if range.lowerBound > 0 { values.append([:]) }
             if range.upperBound < .max {
                 values.append(
                     .object(
                         Dictionary(
-                            uniqueKeysWithValues: (0...range.upperBound).map { ("k\($0)", self.least(form)) })))
+                            uniqueKeysWithValues: (0...range.upperBound).map { ("k\($0)", self.minimalValue(form)) })))
             }
             return values
         case .object(let fields):
-            let members = self.least(schema).members
+            let members = self.minimalValue(schema).members
             return fields.flatMap { field in
-                self.beyond(field.schema).map { value in .object(members.merging([field.name: value]) { $1 }) }
+                self.valuesBeyondLimits(field.schema).map { value in
+                    .object(members.merging([field.name: value]) { $1 })
+                }
             }
-        case .either(let forms): return forms.flatMap { self.beyond($0) }
+        case .either(let forms): return forms.flatMap { self.valuesBeyondLimits($0) }
         }
     }
 
-    @Test func `no limit of a body is checked by its schema, so HTTP and WebSocket calls get the same error code`() {
+    @Test func `a body's schema checks no limit, so HTTP and WebSocket calls get the same error code`() {
         var count = 0
         for route in RouteTable.all {
             guard let body = route.body else { continue }
-            for value in self.beyond(body) {
+            for value in self.valuesBeyondLimits(body) {
                 count += 1
                 #expect(body.validationError(in: value) == nil, "\(route.id)")
             }

@@ -62,10 +62,10 @@ import Testing
         try large.send(String(repeating: "x", count: Limits.clientFrameBytes + 1))
         #expect(try large.closeCode() == 1009)
         let binary = try WireClient(port: cluster.gateway.port)
-        try binary.write(WireClient.masked(0x82, [1, 2, 3]))
+        try binary.write(WireClient.maskedFrame(.binary, [1, 2, 3]))
         #expect(try binary.closeCode() == 4103)
         let noText = try WireClient(port: cluster.gateway.port)
-        try noText.write(WireClient.masked(0x81, [0xFF, 0xFE]))
+        try noText.write(WireClient.maskedFrame(.text, [0xFF, 0xFE]))
         #expect(try noText.closeCode() == 1007)
         let unmasked = try WireClient(port: cluster.gateway.port)
         try unmasked.write([0x81, 2, 0x7B, 0x7D])
@@ -73,9 +73,9 @@ import Testing
         let bad = try WireClient(port: cluster.gateway.port)
         for _ in 0..<5 { try bad.send("no call") }
         #expect(try bad.closeCode() == 4103)
-        let cut = try WireClient(port: cluster.gateway.port)
-        try cut.write([0x81, 0xFE, 0x01])
-        cut.cut()
+        let interrupted = try WireClient(port: cluster.gateway.port)
+        try interrupted.write([0x81, 0xFE, 0x01])
+        interrupted.cut()
         let (good, _) = try cluster.client("bob")
         #expect(try good.answersPing())
     }
@@ -109,17 +109,17 @@ import Testing
         ] {
             let client = try WireClient(port: cluster.gateway.port)
             guard case .failure(let error) = try client.call("login", "{\"token\":\"\(token)\",\(bad)}") else {
-                Issue.record("\(bad.prefix(60)) was taken")
+                Issue.record("\(bad.prefix(60)) was accepted")
                 continue
             }
             #expect(error.code == .badParameter || error.code == .badRoomID, "\(bad.prefix(60))")
-            guard case .failure(let early) = try client.call("ping") else {
-                Issue.record("\(bad.prefix(60)) is a login")
+            guard case .failure(let pingError) = try client.call("ping") else {
+                Issue.record("\(bad.prefix(60)) logged the client in")
                 continue
             }
-            #expect(early.code == .notLoggedIn, "a login that is refused for its form is none (PROTOCOL.md, section 7)")
+            #expect(pingError.code == .notLoggedIn, "a rejected login logs nobody in (PROTOCOL.md, section 7)")
             guard case .success = try client.call("login", "{\"token\":\"\(token)\"}") else {
-                Issue.record("a second try is possible")
+                Issue.record("a second login fails")
                 continue
             }
         }
@@ -176,7 +176,7 @@ import Testing
         let (good, _) = try cluster.client("eve")
         #expect(try good.answersPing())
         guard case .success(.joined) = try good.call("live.join", "{\"live\":\"room\"}") else {
-            Issue.record("cannot join after the storm")
+            Issue.record("a client cannot join after the mutated frames")
             return
         }
     }
@@ -194,7 +194,7 @@ import Testing
             default: payload[index] = UInt8.random(in: 0...255, using: &random)
             }
         }
-        var frame = WireClient.masked(0x81, payload)
+        var frame = WireClient.maskedFrame(.text, payload)
         // Sometimes the frame's header is corrupted too, not only its payload.
         if Int.random(in: 0..<50, using: &random) == 0 {
             frame[Int.random(in: 0..<min(6, frame.count), using: &random)] = UInt8.random(in: 0...255, using: &random)
@@ -211,7 +211,7 @@ import Testing
         let payload = #"{"app":"demo","sub":"bob","exp":9000000000,"avatar":"\#(avatar)"}"#
         let token = try #require(key.handle.sign(Array(payload.utf8), algorithm: key.algorithm, kid: key.kid))
         guard case .failure(let error) = try client.call("login", #"{"token":"\#(token)"}"#) else {
-            Issue.record("it was taken")
+            Issue.record("the token was accepted")
             return
         }
         #expect(error.code == .tokenInvalid)

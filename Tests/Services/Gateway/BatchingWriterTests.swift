@@ -19,7 +19,7 @@ import Testing
         }
 
         /// Returns the tokens of all written records, after the writer has stopped.
-        func all() async -> [UInt64] {
+        func allTokens() async -> [UInt64] {
             self.tokens.continuation.finish()
             return await self.tokens.stream.reduce(into: []) { $0.append($1) }
         }
@@ -29,7 +29,7 @@ import Testing
 
     @Test func `buffered records are flushed in order when they are due`() async throws {
         let sink = Sink()
-        let writer = BatchingWriter(sink, lost: { _ in Issue.record("lost") })
+        let writer = BatchingWriter(sink, recordLost: { _ in Issue.record("lost") })
         let thread = DedicatedThread("test") { writer.run() }
         for token in 1...1000 { try writer.write(Self.record, token: UInt64(token)) }
         var expected: UInt64 = 1
@@ -44,30 +44,31 @@ import Testing
 
     @Test func `stop flushes the buffered records, and later records are written immediately`() async throws {
         let sink = Sink()
-        let writer = BatchingWriter(sink, gap: .seconds(3600), lost: { _ in Issue.record("lost") })
+        let writer = BatchingWriter(sink, gap: .seconds(3600), recordLost: { _ in Issue.record("lost") })
         let thread = DedicatedThread("test") { writer.run() }
         for token in 1...3 { try writer.write(Self.record, token: UInt64(token)) }
         writer.stop()
         await runOnDedicatedThread { #expect(thread.join(timeout: .seconds(10))) }
         try writer.write(Self.record, token: 4)
-        #expect(await sink.all() == [1, 2, 3, 4])
+        #expect(await sink.allTokens() == [1, 2, 3, 4])
     }
 
     @Test func `a buffered record that the sink refuses is reported as lost`() async throws {
         let sink = Sink()
         let lost = Locked<[UInt64]>([])
-        let writer = BatchingWriter(sink, gap: .seconds(3600), lost: { token in lost.withLock { $0.append(token) } })
+        let writer = BatchingWriter(
+            sink, gap: .seconds(3600), recordLost: { token in lost.withLock { $0.append(token) } })
         let thread = DedicatedThread("test") { writer.run() }
         try writer.write(Self.record, token: 1)
         sink.refuses.withLock { $0 = true }
         try writer.write(Self.record, token: 2)
-        #expect(throws: SinkRefusal.full, "the limit is that of what may wait") {
+        #expect(throws: SinkRefusal.full, "the limit counts the buffered records") {
             for _ in 0...BatchingWriter.limit { try writer.write(Self.record, token: 3) }
         }
         writer.stop()
         await runOnDedicatedThread { #expect(thread.join(timeout: .seconds(10))) }
         #expect(lost.withLock { $0.first } == 2 && lost.withLock { $0.count } == BatchingWriter.limit)
         #expect(throws: SinkRefusal.unavailable) { try writer.write(Self.record, token: 4) }
-        #expect(await sink.all() == [1])
+        #expect(await sink.allTokens() == [1])
     }
 }

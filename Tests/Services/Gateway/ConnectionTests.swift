@@ -29,7 +29,7 @@ import Tokens
             case .success(.sent(let position)) = try client.call(
                 "barrage.sendText", "{\"live\":\"room\",\"text\":\"hi\"}")
         else {
-            Issue.record("the thin path is broken")
+            Issue.record("create, join or send failed")
             return
         }
         #expect(position == FeedPosition(epoch: 10, number: 1))
@@ -40,7 +40,7 @@ import Tokens
         }
         #expect(details.info.liveOwner.userID == "bob")
         guard case .success(.pong(let at)) = try client.call("ping") else {
-            Issue.record("no time")
+            Issue.record("a ping was not answered with a time")
             return
         }
         #expect(loggedInAt <= at && at.milliseconds > 1_700_000_000_000)
@@ -63,7 +63,7 @@ import Tokens
         let cluster = try FakeCluster()
         cluster.create("room")
         let viewers = try (0..<40).map { try cluster.viewer("u\($0)", of: "room") }
-        for index in 0..<200 { cluster.text(FakeCluster.key("room"), "message \(index)") }
+        for index in 0..<200 { cluster.publishText(FakeCluster.key("room"), "message \(index)") }
         for viewer in viewers { #expect(try viewer.feed(upTo: 200) == Array(1...200)) }
         #expect(cluster.metric("gateway_feed_due_total") <= 200 * 40)
     }
@@ -72,7 +72,7 @@ import Tokens
         let cluster = try FakeCluster()
         cluster.create("ro\"om")
         let viewer = try cluster.viewer("bob", of: "ro\\\"om")
-        cluster.text(FakeCluster.key("ro\"om"), "first")
+        cluster.publishText(FakeCluster.key("ro\"om"), "first")
         while true {
             guard case .frame(let frame, let text) = try viewer.next() else { break }
             guard case .feed(let live, _, let items, let token) = frame else { continue }
@@ -90,19 +90,20 @@ import Tokens
         let cluster = try FakeCluster()
         let early = try WireClient(port: cluster.gateway.port)
         #expect(self.code(try early.call("live.get", "{\"live\":\"room\"}")) == .notLoggedIn)
-        let none = "eyJhbGciOiJub25lIiwia2lkIjoiazEifQ.eyJhcHAiOiJkZW1vIiwic3ViIjoiYm9iIiwiZXhwIjo5OTk5OTk5OTk5fQ."
-        let good = FakeCluster.Tokens.token("bob")
-        let swapped = String(good.dropLast(4)) + "AAAA"
+        let unsignedToken =
+            "eyJhbGciOiJub25lIiwia2lkIjoiazEifQ.eyJhcHAiOiJkZW1vIiwic3ViIjoiYm9iIiwiZXhwIjo5OTk5OTk5OTk5fQ."
+        let validToken = FakeCluster.Tokens.token("bob")
+        let forgedToken = String(validToken.dropLast(4)) + "AAAA"
         let cases: [(String, ReplyCode, UInt16)] = [
             (FakeCluster.Tokens.token("bob", secondsFromNow: -1), .tokenExpired, 4101),
-            ("", .tokenInvalid, 4100), ("x.y.z", .tokenInvalid, 4100), (none, .tokenInvalid, 4100),
-            (swapped, .tokenInvalid, 4100),
+            ("", .tokenInvalid, 4100), ("x.y.z", .tokenInvalid, 4100), (unsignedToken, .tokenInvalid, 4100),
+            (forgedToken, .tokenInvalid, 4100),
         ]
-        for (token, expected, close) in cases {
+        for (token, replyCode, closeCode) in cases {
             let client = try WireClient(port: cluster.gateway.port)
             let params = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)
-            #expect(self.code(try client.call("login", params)) == expected)
-            #expect(try client.closeCode() == close)
+            #expect(self.code(try client.call("login", params)) == replyCode)
+            #expect(try client.closeCode() == closeCode)
         }
     }
 
@@ -113,7 +114,7 @@ import Tokens
         let token = FakeCluster.Tokens.token("bob", app: "other")
         let params = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)
         guard case .success = try client.call("login", params) else {
-            Issue.record("the other app's token is good")
+            Issue.record("the other app's token was rejected")
             return
         }
         #expect(self.code(try client.call("live.get", "{\"live\":\"room\"}")) == .noSuchRoom)
@@ -134,8 +135,8 @@ import Tokens
             let (new, _) = try cluster.client("bob", session: "phone\(round)")
             #expect(try old.closeCode() == 4102)
             #expect(try new.answersPing())
-            let (other, _) = try cluster.client("eve", session: "phone\(round)")
-            #expect(try other.answersPing())
+            let (eve, _) = try cluster.client("eve", session: "phone\(round)")
+            #expect(try eve.answersPing())
             #expect(try new.answersPing(), "I17: another user's session of the same name")
         }
     }
@@ -143,31 +144,31 @@ import Tokens
     /// Rules: R1.1.
     @Test func `a client can act only in the live that it is in`() throws {
         let cluster = try FakeCluster()
-        cluster.create("a")
-        cluster.create("b")
-        let client = try cluster.viewer("bob", of: "a")
-        #expect(self.code(try client.call("barrage.sendText", "{\"live\":\"b\",\"text\":\"x\"}")) == .notInRoom)
-        #expect(self.code(try client.call("live.join", "{\"live\":\"b\"}")) == .inAnotherRoom)
-        #expect(self.code(try client.call("live.create", "{\"live\":\"c\"}")) == .inAnotherRoom)
-        #expect(self.code(try client.call("live.leave", "{\"live\":\"b\"}")) == .notInRoom)
-        #expect(try client.call("live.leave", "{\"live\":\"a\"}") == .success(result: .done))
-        #expect(self.code(try client.call("barrage.sendText", "{\"live\":\"a\",\"text\":\"x\"}")) == .notInRoom)
-        cluster.text(FakeCluster.key("a"))
-        guard case .success(.joined) = try client.call("live.join", "{\"live\":\"b\"}") else {
+        cluster.create("arena")
+        cluster.create("bistro")
+        let client = try cluster.viewer("bob", of: "arena")
+        #expect(self.code(try client.call("barrage.sendText", "{\"live\":\"bistro\",\"text\":\"x\"}")) == .notInRoom)
+        #expect(self.code(try client.call("live.join", "{\"live\":\"bistro\"}")) == .inAnotherRoom)
+        #expect(self.code(try client.call("live.create", "{\"live\":\"cafe\"}")) == .inAnotherRoom)
+        #expect(self.code(try client.call("live.leave", "{\"live\":\"bistro\"}")) == .notInRoom)
+        #expect(try client.call("live.leave", "{\"live\":\"arena\"}") == .success(result: .done))
+        #expect(self.code(try client.call("barrage.sendText", "{\"live\":\"arena\",\"text\":\"x\"}")) == .notInRoom)
+        cluster.publishText(FakeCluster.key("arena"))
+        guard case .success(.joined) = try client.call("live.join", "{\"live\":\"bistro\"}") else {
             Issue.record("cannot join after leaving")
             return
         }
-        cluster.text(FakeCluster.key("b"))
-        #expect(try client.feed() == [1], "of b; nothing of a came after the leave")
+        cluster.publishText(FakeCluster.key("bistro"))
+        #expect(try client.feed() == [1], "the item of bistro; no item of arena arrived after the leave")
     }
 
     @Test func `commands carry the session, the call's id and the ticket`() throws {
         let cluster = try FakeCluster()
-        cluster.create("a")
-        let client = try cluster.viewer("bob", of: "a", session: "phone")
-        _ = try client.call("barrage.sendText", "{\"live\":\"a\",\"text\":\"x\"}", id: 77)
-        _ = try client.begin("live.update", "{\"live\":\"a\",\"notice\":\"n\"}", id: 78)
-        let caller = try cluster.record { record -> Caller? in
+        cluster.create("room")
+        let client = try cluster.viewer("bob", of: "room", session: "phone")
+        _ = try client.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}", id: 77)
+        _ = try client.begin("live.update", "{\"live\":\"room\",\"notice\":\"n\"}", id: 78)
+        let caller = try cluster.waitForRecord { record -> Caller? in
             guard record.topic == .barrageInbox, let value = record.value,
                 let input = try? Wire.decode(BarrageInput.self, from: value),
                 case .sendText(_, _, let caller) = input.command
@@ -177,98 +178,98 @@ import Tokens
         #expect(caller.request.counter == 77)
         #expect(caller.ticket == Ticket(101))
         #expect(caller.replyTo == "gateway-1")
-        let update = try cluster.record { record -> Caller? in
+        let updateCaller = try cluster.waitForRecord { record -> Caller? in
             guard record.topic == .directoryInbox, let value = record.value,
                 let input = try? Wire.decode(DirectoryInput.self, from: value),
                 case .updateInfo(_, _, let caller) = input.command
             else { return nil }
             return caller
         }
-        #expect(update.ticket == Ticket(101), "directory commands carry the ticket too")
-        #expect(update.request.session == caller.request.session)
+        #expect(updateCaller.ticket == Ticket(101), "directory commands carry the ticket too")
+        #expect(updateCaller.request.session == caller.request.session)
     }
 
     @Test func `I15 an unanswered call is resent with the same request id and gets one reply`() throws {
         let cluster = try FakeCluster()
-        cluster.create("a")
-        let client = try cluster.viewer("bob", of: "a")
-        cluster.state.withLock { $0.answers = false }
-        let id = try client.begin("barrage.sendText", "{\"live\":\"a\",\"text\":\"x\"}")
-        let first = try cluster.record { $0.topic == .barrageInbox ? $0 : nil }
+        cluster.create("room")
+        let client = try cluster.viewer("bob", of: "room")
+        cluster.state.withLock { $0.answersCalls = false }
+        let id = try client.begin("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
+        let first = try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil }
         cluster.state.withLock { state in
             state.records.removeAll()
-            state.answers = true
+            state.answersCalls = true
         }
         #expect(try client.answer(to: id) == .success(result: .sent(position: FeedPosition(epoch: 10, number: 1))))
-        let second = try cluster.record { $0.topic == .barrageInbox ? $0 : nil }
+        let second = try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil }
         #expect(first == second)
         #expect(try client.feed() == [1])
         cluster.answer(second)
-        #expect(try client.answersPing(), "the second answer is passed over")
+        #expect(try client.answersPing(), "the second reply is ignored")
     }
 
     @Test func `calls are refused with a retry hint while the broker is away, and accepted when it is back`() throws {
         let cluster = try FakeCluster()
-        cluster.create("a")
-        let client = try cluster.viewer("bob", of: "a")
-        let text = "{\"live\":\"a\",\"text\":\"x\"}"
-        cluster.state.withLock { $0.answers = false }
+        cluster.create("room")
+        let client = try cluster.viewer("bob", of: "room")
+        let text = "{\"live\":\"room\",\"text\":\"x\"}"
+        cluster.state.withLock { $0.answersCalls = false }
         let id = try client.begin("barrage.sendText", text)
-        _ = try cluster.record { $0.topic == .barrageInbox ? $0 : nil }
+        _ = try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil }
         let token = cluster.state.withLock { $0.tokens.last ?? 0 }
         cluster.gateway.recordLost(token: token)
         guard case .failure(let lost) = try client.answer(to: id) else {
-            Issue.record("answered although it was lost")
+            Issue.record("the call succeeded although its record was lost")
             return
         }
         #expect(lost.code == .unavailable && lost.retryAfter != nil)
-        cluster.state.withLock { $0.answers = true }
+        cluster.state.withLock { $0.answersCalls = true }
         for _ in 0..<4 {
             guard case .failure(let error) = try client.call("barrage.sendText", text) else {
-                Issue.record("passed on although the broker is away")
+                Issue.record("the call succeeded although the broker is away")
                 return
             }
             #expect(error.code == .unavailable && error.retryAfter != nil)
         }
         cluster.gateway.recordDelivered()
         #expect(self.code(try client.call("barrage.sendText", text)) == nil)
-        cluster.state.withLock { $0.rejection = .full }
+        cluster.state.withLock { $0.sinkRefusal = .full }
         guard case .failure(let full) = try client.call("barrage.sendText", text) else {
-            Issue.record("passed on although the queue is full")
+            Issue.record("the call succeeded although the queue is full")
             return
         }
         #expect(full.code == .overloaded && full.retryAfter != nil, "I16")
     }
 
-    @Test func `the records that are lost together fail their calls, each with one reply`() throws {
+    @Test func `records that are lost together fail their calls, each with one reply`() throws {
         let cluster = try FakeCluster()
-        cluster.create("a")
-        let clients = try ["bob", "carol"].map { try cluster.viewer($0, of: "a") }
-        cluster.state.withLock { $0.answers = false }
-        let before = cluster.state.withLock { $0.tokens.count }
-        var open: [(client: WireClient, id: Int64)] = []
+        cluster.create("room")
+        let clients = try ["bob", "carol"].map { try cluster.viewer($0, of: "room") }
+        cluster.state.withLock { $0.answersCalls = false }
+        let earlierCount = cluster.state.withLock { $0.tokens.count }
+        var openCalls: [(client: WireClient, id: Int64)] = []
         for number in 0..<6 {
             for client in clients {
-                let id = try client.begin("barrage.sendText", "{\"live\":\"a\",\"text\":\"\(number)\"}")
-                open.append((client, id))
+                let id = try client.begin("barrage.sendText", "{\"live\":\"room\",\"text\":\"\(number)\"}")
+                openCalls.append((client, id))
             }
         }
-        let isWritten = { cluster.count { $0.topic == .barrageInbox } >= 12 }
-        _ = try cluster.record { _ in isWritten() ? true : nil }
-        let tokens = cluster.state.withLock { $0.tokens.dropFirst(before) }.filter { $0 != 0 }
+        let areAllWritten = { cluster.recordCount { $0.topic == .barrageInbox } >= 12 }
+        _ = try cluster.waitForRecord { _ in areAllWritten() ? true : nil }
+        let tokens = cluster.state.withLock { $0.tokens.dropFirst(earlierCount) }.filter { $0 != 0 }
         #expect(tokens.count == 12)
-        // One of them is of no call, and one is reported twice.
+        // One of the reported tokens belongs to no call, and one is reported twice.
         for token in tokens + [tokens[0], tokens[0] &+ 1_000_000] { cluster.gateway.recordLost(token: token) }
-        for (client, id) in open { #expect(self.code(try client.answer(to: id)) == .unavailable) }
+        for (client, id) in openCalls { #expect(self.code(try client.answer(to: id)) == .unavailable) }
         #expect(self.code(try clients[0].call("ping")) == nil)
     }
 
-    @Test func `a reply is buffered until the tables have its revision`() throws {
+    @Test func `a reply is buffered until the read model has its revision`() throws {
         let cluster = try FakeCluster()
         let (client, _) = try cluster.client("bob")
-        cluster.state.withLock { $0.answers = false }
+        cluster.state.withLock { $0.answersCalls = false }
         let id = try client.begin("live.create", "{\"live\":\"room\"}")
-        let caller = try cluster.record { record -> Caller? in
+        let caller = try cluster.waitForRecord { record -> Caller? in
             guard record.topic == .directoryInbox, let value = record.value,
                 let input = try? Wire.decode(DirectoryInput.self, from: value),
                 case .create(_, _, _, let caller) = input.command
@@ -285,11 +286,11 @@ import Tokens
 
     @Test func `a stopping gateway sends drain frames, closes its connections, and ends within 2 s`() throws {
         let cluster = try FakeCluster()
-        cluster.create("a")
-        let viewers = try (0..<20).map { try cluster.viewer("u\($0)", of: "a") }
-        let began = ContinuousClock.now
+        cluster.create("room")
+        let viewers = try (0..<20).map { try cluster.viewer("u\($0)", of: "room") }
+        let start = ContinuousClock.now
         cluster.gateway.stop()
-        #expect(ContinuousClock.now - began < .seconds(2))
+        #expect(ContinuousClock.now - start < .seconds(2))
         for viewer in viewers {
             guard case .frame(.drain, _) = try viewer.next() else {
                 guard case .frame(.feed, _) = try viewer.next() else { continue }

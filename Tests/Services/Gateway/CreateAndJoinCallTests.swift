@@ -17,12 +17,12 @@ import Tokens
     }
 
     /// Rules: R3.66.
-    @Test func `the owner is in its live with the reply, and its feed begins`() throws {
+    @Test func `the owner has joined its live when the reply arrives, and gets the feed`() throws {
         let cluster = try FakeCluster()
         let (client, _) = try cluster.client("anna")
         let joined = try #require(self.joined(try client.call("live.create", Self.params)))
         #expect(joined.epoch == FakeCluster.epoch && joined.confirmed && joined.token != nil)
-        cluster.text(self.room)
+        cluster.publishText(self.room)
         #expect(try client.feed() == [1])
         let records = cluster.state.withLock { $0.records }
         #expect(records.filter { $0.topic == .directoryInbox || $0.topic == .audienceInbox }.count == 2)
@@ -30,7 +30,7 @@ import Tokens
     }
 
     /// Rules: R3.66.
-    @Test func `I15 the call that is sent again creates and joins once`() throws {
+    @Test func `I15 a call that is sent again creates and joins once`() throws {
         let cluster = try FakeCluster()
         let (client, _) = try cluster.client("anna")
         let id = try client.begin("live.create", Self.params)
@@ -41,23 +41,23 @@ import Tokens
     }
 
     /// Rules: R3.66.
-    @Test func `a join that is refused leaves the create as the answer`() throws {
+    @Test func `when the join is rejected, the reply has the created live without a join`() throws {
         let cluster = try FakeCluster()
-        cluster.state.withLock { _ = $0.ended.insert(self.room) }
+        cluster.state.withLock { _ = $0.unknownLives.insert(self.room) }
         let (client, _) = try cluster.client("anna")
         guard case .success(.live(let info, _, _, nil)) = try client.call("live.create", Self.params) else {
             Issue.record("not created")
             return
         }
         #expect(info.liveID == "room")
-        cluster.state.withLock { $0.ended = [] }
+        cluster.state.withLock { $0.unknownLives = [] }
         guard case .success(.joined) = try client.call("live.join", #"{"live":"room"}"#) else {
             Issue.record("not joined")
             return
         }
     }
 
-    @Test func `without the parameter nobody joins, and a server never does`() throws {
+    @Test func `without the parameter the owner does not join, and a server's call with it is rejected`() throws {
         let cluster = try FakeCluster()
         let (client, _) = try cluster.client("anna")
         for params in [#"{"live":"room"}"#, #"{"live":"room","join":false}"#, #"{"live":"room","join":null}"#] {
@@ -66,7 +66,7 @@ import Tokens
                 continue
             }
         }
-        #expect(cluster.count { $0.topic == .audienceInbox } == 0)
+        #expect(cluster.recordCount { $0.topic == .audienceInbox } == 0)
         let (server, _) = try cluster.client("backend", role: .server)
         guard case .failure(let error) = try server.call("live.create", #"{"live":"x","owner":"bob","join":true}"#)
         else {

@@ -17,6 +17,7 @@ import Testing
         }
     }
 
+    /// The live, user and ticket of a record that signs a session off; nil for any other record.
     private static func signOff(_ record: TopicRecord) -> (live: LiveID, user: UserID, ticket: Ticket)? {
         guard record.topic == .audienceInbox, let value = record.value,
             let input = try? Wire.decode(AudienceInput.self, from: value),
@@ -35,36 +36,36 @@ import Testing
         throws
     {
         let topic = NoticeTopic()
-        let first = try Self.cluster(.one, notices: topic)
-        let second = try Self.cluster(.one, notices: topic)
-        first.create("room")
-        let old = try first.viewer("bob", of: "room", session: "phone")
-        let other = try first.viewer("eve", of: "room")
-        let (new, _) = try second.client("bob", session: "tablet")
+        let firstGateway = try Self.cluster(.one, notices: topic)
+        let secondGateway = try Self.cluster(.one, notices: topic)
+        firstGateway.create("room")
+        let old = try firstGateway.viewer("bob", of: "room", session: "phone")
+        let eve = try firstGateway.viewer("eve", of: "room")
+        let (new, _) = try secondGateway.client("bob", session: "tablet")
         #expect(try old.closeCode() == DisconnectCode.kickedOffline.code)
-        let left = try first.record(Self.signOff)
-        #expect(left == ("room", "bob", Ticket(101)))
+        let signOff = try firstGateway.waitForRecord(Self.signOff)
+        #expect(signOff == ("room", "bob", Ticket(101)))
         #expect(try new.answersPing())
-        #expect(try other.answersPing())
-        let (third, _) = try second.client("bob", session: "watch")
+        #expect(try eve.answersPing())
+        let (third, _) = try secondGateway.client("bob", session: "watch")
         #expect(try new.closeCode() == DisconnectCode.kickedOffline.code)
         #expect(try third.answersPing())
-        #expect(third.isQuiet(milliseconds: 20), "no client hears of what gateways tell each other")
+        #expect(third.isQuiet(milliseconds: 20), "clients get no sign-in notices")
     }
 
     /// Rules: R2.19.
     @Test(arguments: [false, true])
-    func `of two logins at once the one whose notice stands last goes on`(reversed: Bool) throws {
+    func `of two simultaneous logins the one whose notice is written last stays connected`(reversed: Bool) throws {
         let topic = NoticeTopic()
-        let first = try Self.cluster(.one, notices: topic)
-        let second = try Self.cluster(.one, notices: topic)
-        topic.hold(true)
-        let (a, _) = try first.client("bob", session: "a")
-        let (b, _) = try second.client("bob", session: "b")
-        #expect(topic.heldCount == 2)
-        topic.hold(false, reversed: reversed)
-        #expect(try (reversed ? b : a).closeCode() == DisconnectCode.kickedOffline.code)
-        #expect(try (reversed ? a : b).answersPing())
+        let firstGateway = try Self.cluster(.one, notices: topic)
+        let secondGateway = try Self.cluster(.one, notices: topic)
+        topic.hold()
+        let (firstLogin, _) = try firstGateway.client("bob", session: "phone")
+        let (secondLogin, _) = try secondGateway.client("bob", session: "tablet")
+        #expect(topic.heldNoticeCount == 2)
+        topic.release(reversed: reversed)
+        #expect(try (reversed ? secondLogin : firstLogin).closeCode() == DisconnectCode.kickedOffline.code)
+        #expect(try (reversed ? firstLogin : secondLogin).answersPing())
     }
 
     /// Rules: R2.20.
@@ -74,27 +75,27 @@ import Testing
         guard case .success(.loggedIn(_, _, _, let notices, _)) = login else { return #expect(Bool(false), "\(login)") }
         // The client sends the id of its last notice, which may precede or follow its own sign-in notice.
         old.cut()
-        let (same, again) = try cluster.client("bob", session: "phone", notices: notices)
-        guard case .success = again else { return #expect(Bool(false), "\(again)") }
-        same.cut()
+        let (reconnected, secondLogin) = try cluster.client("bob", session: "phone", notices: notices)
+        guard case .success = secondLogin else { return #expect(Bool(false), "\(secondLogin)") }
+        reconnected.cut()
         let (new, _) = try cluster.client("bob", session: "tablet")
         let (refused, outcome) = try cluster.client("bob", session: "phone", notices: notices)
         #expect(Self.code(outcome) == .signedInElsewhere)
         #expect(try refused.closeCode() == DisconnectCode.kickedOffline.code)
         #expect(try new.answersPing())
         // A new session may sign in.
-        let (anew, _) = try cluster.client("bob", session: "phone")
+        let (newLogin, _) = try cluster.client("bob", session: "phone")
         #expect(try new.closeCode() == DisconnectCode.kickedOffline.code)
-        #expect(try anew.answersPing())
+        #expect(try newLogin.answersPing())
     }
 
     @Test func `a sign-in whose notice is lost is written again and takes effect`() throws {
         let cluster = try Self.cluster(.one)
         let (old, _) = try cluster.client("bob", session: "phone")
-        cluster.notices.hold(true)
+        cluster.notices.hold()
         let (new, _) = try cluster.client("bob", session: "tablet")
-        cluster.notices.loseHeld()
-        cluster.notices.hold(false)
+        cluster.notices.discardHeldNotices()
+        cluster.notices.release()
         while old.isQuiet(milliseconds: 200) { #expect(try new.answersPing()) }
         #expect(try old.closeCode() == DisconnectCode.kickedOffline.code)
         #expect(try new.answersPing())
@@ -102,7 +103,7 @@ import Testing
 
     @Test func `with one device allowed, a login is refused if its notice cannot be written`() throws {
         let cluster = try Self.cluster(.one)
-        cluster.state.withLock { $0.rejection = .unavailable }
+        cluster.state.withLock { $0.sinkRefusal = .unavailable }
         let (_, login) = try cluster.client("bob")
         #expect(Self.code(login) == .unavailable)
     }
@@ -136,7 +137,7 @@ import Testing
         let text = "{\"live\":\"room\",\"text\":\"x\"}"
         #expect(Self.code(try old.call("barrage.sendText", text)) == .notInRoom)
         guard case .success(.sent) = try new.call("barrage.sendText", text) else {
-            return #expect(Bool(false), "the new device is out too")
+            return #expect(Bool(false), "the new device is no longer in the live")
         }
         #expect(try new.feed() == [1])
         #expect(new.isQuiet(milliseconds: 20))
@@ -146,17 +147,17 @@ import Testing
     @Test func `token expiry removes the client from its live, a lost connection does not`() throws {
         let cluster = try Self.cluster(.several)
         cluster.create("room")
-        let lost = try cluster.viewer("eve", of: "room")
+        let disconnected = try cluster.viewer("eve", of: "room")
         let client = try WireClient(port: cluster.gateway.port)
         let token = FakeCluster.Tokens.token("bob", secondsFromNow: 2)
         _ = try client.call("login", String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self))
         guard case .success(.joined(let ticket, _, _, _)) = try client.call("live.join", "{\"live\":\"room\"}") else {
             return #expect(Bool(false), "not joined")
         }
-        lost.cut()
+        disconnected.cut()
         #expect(try client.closeCode() == DisconnectCode.tokenExpired.code)
-        #expect(try cluster.record(Self.signOff) == ("room", "bob", ticket))
-        #expect(cluster.count { Self.signOff($0) != nil } == 1)
+        #expect(try cluster.waitForRecord(Self.signOff) == ("room", "bob", ticket))
+        #expect(cluster.recordCount { Self.signOff($0) != nil } == 1)
     }
 
     /// Rules: R2.8.
@@ -165,13 +166,13 @@ import Testing
         cluster.create("room")
         let (client, _) = try cluster.client("bob")
         #expect(try client.call("self.update", "{\"name\":\"Bob\"}") == .success(result: .done))
-        #expect(cluster.count { $0.topic == .audienceInbox } == 0)
+        #expect(cluster.recordCount { $0.topic == .audienceInbox } == 0)
         guard case .success(.joined) = try client.call("live.join", "{\"live\":\"room\"}") else {
             return #expect(Bool(false), "not joined")
         }
         let picture = "https://example.org/b"
         #expect(try client.call("self.update", "{\"avatarURL\":\"\(picture)\"}") == .success(result: .done))
-        let told = try cluster.record { record -> UserInfo? in
+        let publishedProfile = try cluster.waitForRecord { record -> UserInfo? in
             guard record.topic == .audienceInbox, let value = record.value,
                 let input = try? Wire.decode(AudienceInput.self, from: value),
                 case .profile(let caller) = input.command
@@ -179,9 +180,9 @@ import Testing
             return caller.user
         }
         let user = UserInfo(userID: "bob", userName: "Bob", avatarURL: picture)
-        #expect(told == user)
+        #expect(publishedProfile == user)
         _ = try client.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
-        let sender = try cluster.record { record -> UserInfo? in
+        let sender = try cluster.waitForRecord { record -> UserInfo? in
             guard record.topic == .barrageInbox, let value = record.value,
                 let input = try? Wire.decode(BarrageInput.self, from: value),
                 case .sendText(_, _, let caller) = input.command
@@ -200,9 +201,9 @@ import Testing
         for params in ["{}", "{\"name\":\"\(long)\"}", "{\"avatarURL\":\"\(long)\(long)\"}", "{\"name\":5}"] {
             #expect(Self.code(try client.call("self.update", params)) == .badParameter)
         }
-        cluster.state.withLock { $0.answers = false }
+        cluster.state.withLock { $0.answersCalls = false }
         let id = try client.begin("self.update", "{\"name\":\"Bob\"}")
-        let caller = try cluster.record { record -> Caller? in
+        let caller = try cluster.waitForRecord { record -> Caller? in
             guard record.topic == .audienceInbox, let value = record.value,
                 let input = try? Wire.decode(AudienceInput.self, from: value),
                 case .profile(let caller) = input.command
@@ -211,9 +212,9 @@ import Testing
         }
         cluster.reply(caller) { .failure(error: ReplyError(.unavailable, "away", retryAfter: 1000)) }
         #expect(Self.code(try client.answer(to: id)) == .unavailable)
-        cluster.state.withLock { $0.answers = true }
+        cluster.state.withLock { $0.answersCalls = true }
         _ = try client.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
-        let name = try cluster.record { record -> String? in
+        let name = try cluster.waitForRecord { record -> String? in
             guard record.topic == .barrageInbox, let value = record.value,
                 let input = try? Wire.decode(BarrageInput.self, from: value),
                 case .sendText(_, _, let caller) = input.command

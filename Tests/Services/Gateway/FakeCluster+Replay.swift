@@ -11,14 +11,14 @@ import Testing
 /// Serves replay requests from the fake cluster's feed partitions.
 extension FakeCluster: ReplaySource {
     func request(_ id: ReplayID, _ request: ReplayRequest, partition: Int, deadline: MonotonicTime) -> Bool {
-        let (isTaken, answers) = self.state.withLock { state in
-            state.questions.append(request)
-            let isTaken = state.replays.add(id, request, partition: partition, deadline: deadline)
-            return (isTaken, state.answersReplays)
+        let (isAccepted, answersReplays) = self.state.withLock { state in
+            state.replayRequests.append(request)
+            let isAccepted = state.replayQueue.add(id, request, partition: partition, deadline: deadline)
+            return (isAccepted, state.answersReplays)
         }
-        self.arrived.wakeUp()
-        if answers { self.answerReplays() }
-        return isTaken
+        self.activity.wakeUp()
+        if answersReplays { self.answerReplays() }
+        return isAccepted
     }
 
     /// Serves the queued replay requests, as the gateway's replay reader does.
@@ -28,15 +28,15 @@ extension FakeCluster: ReplaySource {
         let (outcomes, scans) = self.state.withLock { state in
             var outcomes: [ReplayOutcome] = []
             var scans = 0
-            while var scan = state.replays.nextScan(excluding: []) {
+            while var scan = state.replayQueue.nextScan(excluding: []) {
                 scans += 1
                 for (offset, record) in (state.feeds[scan.partition] ?? []).enumerated()
                 where scan.bounds.contains(Int64(offset)) {
-                    scan.process(record, at: Int64(offset))
+                    scan.recordRead(record, at: Int64(offset))
                 }
                 let result = scan.finish()
                 outcomes += result.groups.flatMap(\.outcomes)
-                state.replays.putBack(result.unfinished, partition: scan.partition)
+                state.replayQueue.putBack(result.unfinished, partition: scan.partition)
             }
             return (outcomes, scans)
         }
@@ -45,9 +45,9 @@ extension FakeCluster: ReplaySource {
     }
 
     /// Writes an item to a feed partition without passing it to the gateway.
-    func record(_ number: Int64, in key: LiveKey) {
+    func writeUncached(_ number: Int64, in key: LiveKey) {
         let content = FeedContent.text(sender: UserInfo(userID: "anna"), text: "old", extensionInfo: nil)
-        _ = self.keep(
+        _ = self.appendUncached(
             FeedItem(
                 key: key, position: FeedPosition(epoch: Self.epoch, number: number),
                 at: Timestamp(milliseconds: number), content: content))
@@ -62,7 +62,7 @@ extension FakeCluster: ReplaySource {
     }
 
     /// Returns the number of resumes that were refused for a reason.
-    func refusals(_ reason: String) -> Int {
+    func replayRefusalCount(_ reason: String) -> Int {
         let family = self.registry.snapshot().first { $0.name == "gateway_replays_refused_total" }
         return (family?.samples ?? []).reduce(0) { sum, sample in
             guard sample.labels.pairs.first?.value == reason, case .number(let value) = sample.value else { return sum }
@@ -71,30 +71,30 @@ extension FakeCluster: ReplaySource {
     }
 
     /// Waits until the gateway has made `count` replay requests.
-    func asked(_ count: Int) throws { try self.wait { $0.questions.count >= count } }
+    func waitForReplayRequests(_ count: Int) throws { try self.waitUntil { $0.replayRequests.count >= count } }
 
-    /// Checks that every due item was delivered, shed or disconnected, and none is owed (I10).
+    /// Checks that every due item was delivered, shed or lost with its connection, and that none is owed (I10).
     func expectBalance(_ client: WireClient, sourceLocation: SourceLocation = #_sourceLocation) throws {
         func balance() -> (due: Int, settled: Int, owed: Int) {
             let outcomes = ["delivered", "shed", "disconnected"].map { self.metric("gateway_feed_\($0)_total") }
             return (self.metric("gateway_feed_due_total"), outcomes.reduce(0, +), self.metric("gateway_feed_owed"))
         }
         // A shard publishes its ledger at its next sweep, after the client has read its items.
-        var now = balance()
-        for _ in 0..<30 where now.due != now.settled || now.owed != 0 {
+        var current = balance()
+        for _ in 0..<30 where current.due != current.settled || current.owed != 0 {
             _ = client.isQuiet(milliseconds: 150)
             _ = try client.call("ping")
-            now = balance()
+            current = balance()
         }
-        #expect(now.owed == 0, sourceLocation: sourceLocation)
-        #expect(now.due == now.settled, sourceLocation: sourceLocation)
+        #expect(current.owed == 0, sourceLocation: sourceLocation)
+        #expect(current.due == current.settled, sourceLocation: sourceLocation)
     }
 
     /// Waits until the state satisfies a condition.
-    func wait(_ isThere: (State) -> Bool) throws {
+    func waitUntil(_ condition: (State) -> Bool) throws {
         let deadline = MonotonicClock.now + .seconds(10)
-        while !self.state.withLock({ isThere($0) }) {
-            guard self.hasArrived(before: deadline) else {
+        while !self.state.withLock({ condition($0) }) {
+            guard self.waitForActivity(before: deadline) else {
                 throw WireClient.Failure(description: "the condition did not hold within 10 s")
             }
         }
@@ -113,12 +113,12 @@ extension FakeCluster: ReplaySource {
         let eve = try cluster.viewer("eve", of: key.live.text)
         let text = String(repeating: "x", count: messageBytes)
         for _ in 1...400 {
-            cluster.text(key, text)
+            cluster.publishText(key, text)
             _ = try eve.feed()
         }
         return (cluster, eve)
     }
 
     /// Expires all items in the gateway's feed cache.
-    func forgetItems() { self.gateway.feeds.tick(at: MonotonicClock.now + .seconds(61)) }
+    func expireCachedItems() { self.gateway.feeds.sweep(at: MonotonicClock.now + .seconds(61)) }
 }

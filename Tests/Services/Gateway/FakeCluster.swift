@@ -16,9 +16,10 @@ final class FakeCluster: RecordSink, FeedSource {
         /// The records of the feed partitions.
         var feeds: [Int: [FeedRecord]] = [:]
         /// The replay requests that were received, and whether they are answered immediately.
-        var questions: [ReplayRequest] = []
+        var replayRequests: [ReplayRequest] = []
         var answersReplays = true
-        var replays = ReplayQueue()
+        var replayQueue = ReplayQueue()
+        /// The records that the gateway wrote.
         var records: [TopicRecord] = []
         var lastTicket: Int64 = 100
         var lastNumber: [LiveKey: Int64] = [:]
@@ -26,11 +27,15 @@ final class FakeCluster: RecordSink, FeedSource {
         /// The outcomes of each machine, by its inbox.
         var outcomes: [PlazaTopic: [RequestID: Outcome]] = [:]
         /// The lives that presence does not know any more.
-        var ended: Set<LiveKey> = []
-        var answers = true
-        var loadsAtOnce = true
-        var rejection: SinkRefusal?
-        var followed: [Int] = []
+        var unknownLives: Set<LiveKey> = []
+        /// Whether the machines reply to calls.
+        var answersCalls = true
+        /// Whether a partition counts as read up to its end as soon as the gateway follows it.
+        var loadsPartitionsAtOnce = true
+        /// The error with which the sink rejects all records.
+        var sinkRefusal: SinkRefusal?
+        var followedPartitions: [Int] = []
+        /// The token of each record in `records`.
         var tokens: [UInt64] = []
         /// Receives the gateway's records instead, for tests with a broker between the gateway and the machines.
         var inboxes: InboxWriter?
@@ -44,9 +49,9 @@ final class FakeCluster: RecordSink, FeedSource {
     /// The notice topic, which several gateways may share.
     let notices: NoticeTopic
     /// Woken by each record and each request of the gateway.
-    let arrived = WakeSignal()
+    let activity = WakeSignal()
     /// The feeds on a broker, for tests that use one.
-    private let live: LiveFeeds?
+    private let brokerFeeds: LiveFeeds?
 
     /// Creates a gateway and the cluster behind it.
     ///
@@ -66,15 +71,16 @@ final class FakeCluster: RecordSink, FeedSource {
         self.gateway = Gateway(
             settings, authenticator: try AppKeyAuthenticator(apps: Tokens.apps), webhookClient: webhookClient,
             registry: self.registry)
-        self.live = try feeds.map { [gateway, registry] in try LiveFeeds($0, gateway, registry) }
+        self.brokerFeeds = try feeds.map { [gateway, registry] in try LiveFeeds($0, gateway, registry) }
         self.notices.add(self.gateway)
         self.gateway.tablesFilled()
-        try self.gateway.start(sink: self, source: self.live?.feeds ?? self, replaySource: self.live?.replay ?? self)
+        try self.gateway.start(
+            sink: self, source: self.brokerFeeds?.feeds ?? self, replaySource: self.brokerFeeds?.replay ?? self)
     }
 
     deinit {
-        self.gateway.cut()
-        self.live?.stop()
+        self.gateway.stopImmediately()
+        self.brokerFeeds?.stop()
     }
 
     /// The audience list and the figures of every live.
@@ -85,41 +91,42 @@ final class FakeCluster: RecordSink, FeedSource {
 
     static func key(_ live: String) -> LiveKey { LiveKey(Self.app, LiveID(live)) }
 
-    // MARK: what the gateway calls
+    // MARK: Called by the gateway
 
     func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
         if let inboxes = self.state.withLock({ $0.inboxes }) { return try inboxes.write(record, token: token) }
-        let (rejection, answers) = self.state.withLock { state in
-            if state.rejection == nil {
+        let (refusal, answersCalls) = self.state.withLock { state in
+            if state.sinkRefusal == nil {
                 state.records.append(record)
                 state.tokens.append(token)
             }
-            return (state.rejection, state.answers)
+            return (state.sinkRefusal, state.answersCalls)
         }
-        if let rejection { throw rejection }
-        self.arrived.wakeUp()
-        if answers { self.answer(record) }
+        if let refusal { throw refusal }
+        self.activity.wakeUp()
+        if answersCalls { self.answer(record) }
     }
 
     func follow(_ partition: Int) {
-        let isAtOnce = self.state.withLock { state in
-            state.followed.append(partition)
-            return state.loadsAtOnce
+        let loadsAtOnce = self.state.withLock { state in
+            state.followedPartitions.append(partition)
+            return state.loadsPartitionsAtOnce
         }
-        self.arrived.wakeUp()
-        if isAtOnce { self.load(partition) }
+        self.activity.wakeUp()
+        if loadsAtOnce { self.markLoaded(partition) }
     }
 
-    /// Marks a partition as read up to its end, if the test has not disabled that.
-    func load(_ partition: Int) {
+    /// Marks a partition as read up to its end.
+    func markLoaded(_ partition: Int) {
         let end = self.state.withLock { Int64($0.feeds[partition]?.count ?? 0) }
         self.gateway.feeds.partitionLoaded(partition, endOffset: end)
     }
 
     func unfollow(_ partition: Int) {}
 
-    // MARK: the machines
+    // MARK: The machines
 
+    /// Answers the command in a record as its machine does.
     func answer(_ record: TopicRecord) {
         guard let value = record.value else { return }
         switch record.topic {
@@ -168,8 +175,10 @@ final class FakeCluster: RecordSink, FeedSource {
     /// Replies with success to every caller whose record was received; each gets one reply.
     func answerAll() {
         for record in self.state.withLock({ $0.records }) {
-            guard let value = record.value, let found = try? Wire.decode(AnyCommand.self, from: value) else { continue }
-            for caller in found.callers { self.reply(caller) { .success(result: .done) } }
+            guard let value = record.value, let command = try? Wire.decode(AnyCommand.self, from: value) else {
+                continue
+            }
+            for caller in command.callers { self.reply(caller) { .success(result: .done) } }
         }
     }
 
@@ -181,20 +190,20 @@ final class FakeCluster: RecordSink, FeedSource {
     }
 
     /// Replies to a caller; a repeated call gets the same reply (I15, idempotent calls).
-    func reply(_ caller: Caller, at machine: PlazaTopic = .barrageInbox, _ make: () -> Outcome) {
-        let known = self.state.withLock { $0.outcomes[machine]?[caller.request] }
-        let outcome = known ?? make()
+    func reply(_ caller: Caller, at machine: PlazaTopic = .barrageInbox, _ makeOutcome: () -> Outcome) {
+        let recorded = self.state.withLock { $0.outcomes[machine]?[caller.request] }
+        let outcome = recorded ?? makeOutcome()
         self.state.withLock { $0.outcomes[machine, default: [:]][caller.request] = outcome }
         self.gateway.received(Reply(to: caller, app: Self.app, outcome))
     }
 
     private func join(_ key: LiveKey, _ caller: Caller) -> Outcome {
         self.state.withLock { state in
-            if state.ended.contains(key) {
+            if state.unknownLives.contains(key) {
                 return .failure(error: ReplyError(.noSuchRoomOnEntry, "there is no such live"))
             }
             let floor = state.floors[UserKey(key.app, caller.userID)]
-            if let old = caller.ticket, let floor, old < floor {
+            if let ticket = caller.ticket, let floor, ticket < floor {
                 return .failure(error: ReplyError(.staleTicket, "kicked"))
             }
             state.lastTicket += 1
@@ -203,6 +212,7 @@ final class FakeCluster: RecordSink, FeedSource {
         }
     }
 
+    /// Creates a live in the directory's table.
     @discardableResult func create(_ live: String, owner: UserInfo = UserInfo(userID: "anna")) -> Outcome {
         let info = LiveInfo(liveID: LiveID(live), liveOwner: owner)
         self.gateway.received(LiveRecord(app: Self.app, info: info, epoch: Self.epoch, revision: 1))
@@ -222,14 +232,14 @@ final class FakeCluster: RecordSink, FeedSource {
 
     /// Writes a feed record; without a broker, passes it to the gateway as the feed thread does.
     func write(_ item: FeedItem) {
-        if let live { return live.write(item) }
-        guard let feed = self.keep(item) else { return }
+        if let brokerFeeds { return brokerFeeds.write(item) }
+        guard let record = self.appendUncached(item) else { return }
         let partition = PlazaTopic.partition(of: item.key.text, among: 4)
-        self.gateway.feeds.received([feed], partition: partition, endOffset: (feed.item.offset ?? 0) + 1)
+        self.gateway.feeds.received([record], partition: partition, endOffset: (record.item.offset ?? 0) + 1)
     }
 
     /// Writes a feed record that the gateway does not read.
-    func keep(_ item: FeedItem) -> FeedRecord? {
+    func appendUncached(_ item: FeedItem) -> FeedRecord? {
         let record = TopicRecord(.feed(item))
         guard let headers = FeedHeaders({ name in record.headers.first { $0.name == name }?.value }),
             let value = record.value
@@ -246,40 +256,43 @@ final class FakeCluster: RecordSink, FeedSource {
         }
     }
 
-    func text(_ key: LiveKey, _ text: String = "hello") {
+    /// Writes a text message of anna to a feed.
+    func publishText(_ key: LiveKey, _ text: String = "hello") {
         self.publish(key, .text(sender: UserInfo(userID: "anna"), text: text, extensionInfo: nil))
     }
 
-    // MARK: what tests ask
+    // MARK: For tests
 
-    /// Waits until the gateway writes or asks for something more; false after the deadline.
-    func hasArrived(before deadline: MonotonicTime) -> Bool {
-        self.arrived.wait(timeout: .milliseconds((deadline - MonotonicClock.now).count))
+    /// Waits for the gateway's next record or request; returns false after the deadline.
+    func waitForActivity(before deadline: MonotonicTime) -> Bool {
+        self.activity.wait(timeout: .milliseconds((deadline - MonotonicClock.now).count))
     }
 
-    /// Waits until a record was written for which `pick` returns a value, and returns that value.
-    func record<Value>(_ find: (TopicRecord) -> Value?) throws -> Value {
+    /// Waits until a record was written for which `find` returns a value, and returns that value.
+    func waitForRecord<Value>(_ find: (TopicRecord) -> Value?) throws -> Value {
         let deadline = MonotonicClock.now + .seconds(10)
         while true {
             if let found = self.state.withLock({ state in state.records }).lazy.compactMap(find).first { return found }
-            guard self.hasArrived(before: deadline) else {
+            guard self.waitForActivity(before: deadline) else {
                 throw WireClient.Failure(description: "no such record within 10 s")
             }
         }
     }
 
     /// Waits until the gateway follows a feed partition.
-    func followed() throws {
+    func waitForFollowedPartition() throws {
         let deadline = MonotonicClock.now + .seconds(10)
-        while self.state.withLock({ $0.followed.isEmpty }) {
-            guard self.hasArrived(before: deadline) else {
-                throw WireClient.Failure(description: "no partition was wanted within 10 s")
+        while self.state.withLock({ $0.followedPartitions.isEmpty }) {
+            guard self.waitForActivity(before: deadline) else {
+                throw WireClient.Failure(description: "no partition was followed within 10 s")
             }
         }
     }
 
     /// Returns the number of records that satisfy the predicate.
-    func count(_ fits: (TopicRecord) -> Bool) -> Int { self.state.withLock { $0.records }.filter(fits).count }
+    func recordCount(_ condition: (TopicRecord) -> Bool) -> Int {
+        self.state.withLock { $0.records }.filter(condition).count
+    }
 
     /// Returns the sum of a metric over all its labels.
     func metric(_ name: String) -> Int {
@@ -289,11 +302,11 @@ final class FakeCluster: RecordSink, FeedSource {
         }
     }
 
-    /// Returns a client that has logged in.
+    /// Returns a client that has made the login, and the outcome of the login.
     func client(
         _ user: String, session: String? = nil, resume: ResumePoint? = nil, notices: String? = nil, firstID: Int64 = 1,
         receiveBuffer: Int32? = nil, role: TokenRole = .user
-    ) throws -> (WireClient, Outcome) {
+    ) throws -> (client: WireClient, login: Outcome) {
         let client = try WireClient(port: self.gateway.port, firstID: firstID, receiveBuffer: receiveBuffer)
         let params = LoginParams(
             token: Tokens.token(user, role: role), session: session, resume: resume, notices: notices)
@@ -353,10 +366,13 @@ final class NoticeTopic: Sendable {
 
     func add(_ gateway: Gateway) { self.state.withLock { $0.gateways.append(WeakGateway(gateway: gateway)) } }
 
-    /// Holds back notices that are written from now on, or delivers the held-back ones in a given order.
-    func hold(_ isHolding: Bool, reversed: Bool = false) {
+    /// Holds back the notices that are written from now on.
+    func hold() { self.state.withLock { $0.isHolding = true } }
+
+    /// Delivers the held-back notices, in the order in which they were written or in the reverse order.
+    func release(reversed: Bool = false) {
         let held = self.state.withLock { state in
-            state.isHolding = isHolding
+            state.isHolding = false
             defer { state.held = [] }
             return state.held
         }
@@ -364,10 +380,10 @@ final class NoticeTopic: Sendable {
     }
 
     /// The number of held-back notices.
-    var heldCount: Int { self.state.withLock { $0.held.count } }
+    var heldNoticeCount: Int { self.state.withLock { $0.held.count } }
 
     /// Discards the held-back notices.
-    func loseHeld() { self.state.withLock { $0.held = [] } }
+    func discardHeldNotices() { self.state.withLock { $0.held = [] } }
 
     func write(_ notice: Notice) {
         // Delivered under the lock, so that all gateways get the notices in the order of their offsets.

@@ -16,7 +16,7 @@ import Testing
         func unfollow(_ partition: Int) { self.calls.withLock { $0.append("unfollow \(partition)") } }
 
         /// Returns the numbers of the items that were posted to a shard.
-        func items(_ shard: Int) -> [Int64] {
+        func itemNumbers(ofShard shard: Int) -> [Int64] {
             self.posted.withLock { $0 }.flatMap { post -> [Int64] in
                 guard post.shard == shard, case .feed(_, _, let items) = post.message else { return [] }
                 return items.map(\.number)
@@ -48,19 +48,19 @@ import Testing
     @Test func `items are posted only to shards with viewers, and only after the partition was read up to its end`() {
         #expect(self.hub.subscribe(self.key, shard: 1) == false)
         self.write(1...3)
-        #expect(self.recorder.items(1).isEmpty)
+        #expect(self.recorder.itemNumbers(ofShard: 1).isEmpty)
         self.hub.partitionLoaded(0, endOffset: 0)
         self.write(4...5)
         self.write(5...6)
         self.write(1...2, to: LiveKey("demo", "other"))
-        #expect(self.recorder.items(1) == [4, 5, 6])
-        #expect(self.recorder.items(0).isEmpty)
+        #expect(self.recorder.itemNumbers(ofShard: 1) == [4, 5, 6])
+        #expect(self.recorder.itemNumbers(ofShard: 0).isEmpty)
         #expect(self.hub.subscribe(self.key, shard: 0))
         self.write(7...7)
-        #expect(self.recorder.items(0) == [7])
+        #expect(self.recorder.itemNumbers(ofShard: 0) == [7])
         #expect(self.hub.latestToken(self.key)?.position == FeedPosition(epoch: 10, number: 7))
         guard case .complete(let items) = self.hub.items(of: self.key, after: FeedPosition(epoch: 10, number: 2)) else {
-            Issue.record("the ring has all")
+            Issue.record("the ring does not have all missed items")
             return
         }
         #expect(items.map(\.number) == Array(3...7))
@@ -73,11 +73,11 @@ import Testing
         self.write(1...3)
         self.hub.unsubscribe(self.key, shard: 0)
         let now = MonotonicClock.now
-        self.hub.tick(at: now + .seconds(59))
+        self.hub.sweep(at: now + .seconds(59))
         #expect(self.recorder.calls.withLock { $0 } == ["follow 0"])
-        #expect(self.hub.subscribe(self.key, shard: 0), "who comes back in time finds it read")
+        #expect(self.hub.subscribe(self.key, shard: 0), "a subscription within 60 s finds the partition loaded")
         self.hub.unsubscribe(self.key, shard: 0)
-        self.hub.tick(at: MonotonicClock.now + .seconds(61))
+        self.hub.sweep(at: MonotonicClock.now + .seconds(61))
         #expect(self.recorder.calls.withLock { $0 } == ["follow 0", "unfollow 0"])
         #expect(self.hub.sizes.partitions == 0)
         self.write(4...4)

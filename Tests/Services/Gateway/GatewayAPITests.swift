@@ -11,29 +11,29 @@ import Tokens
 @testable import Gateway
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct GatewayAPITests {
-    private struct Answer: Sendable {
+    private struct Response: Sendable {
         var status: Int
         var head: String
         var body: String
     }
 
-    private struct Served: Sendable {
+    private struct ServedGateway: Sendable {
         let cluster: FakeCluster
         let server: WebServer
 
         init(_ change: (inout GatewaySettings) -> Void = { _ in }) throws {
             self.cluster = try FakeCluster(change)
             self.server = try WebServer(
-                port: 0, limits: GatewayService.limits(self.cluster.gateway.settings),
-                failureBody: GatewayAPI.failureBody, observer: self.cluster.gateway.metrics.requested,
+                port: 0, limits: GatewayService.httpLimits(for: self.cluster.gateway.settings),
+                failureBody: GatewayAPI.failureBody, observer: self.cluster.gateway.metrics.requestAnswered,
                 headHandler: GatewayAPI(self.cluster.gateway).handler)
         }
 
-        func ask(
+        func request(
             _ method: String, _ path: String, _ body: String = "",
             token: String? = FakeCluster.Tokens.token("shop", role: .server),
             headers: [String] = []
-        ) throws -> Answer {
+        ) throws -> Response {
             let socket = try WireClient.connect(self.server.port)
             defer { close(socket) }
             var head =
@@ -42,118 +42,121 @@ import Tokens
             for header in headers { head += header + "\r\n" }
             let bytes = Array((head + "\r\n" + body).utf8)
             _ = unsafe bytes.withUnsafeBytes { unsafe send(socket, $0.baseAddress, $0.count, 0) }
-            var answer: [UInt8] = []
+            var received: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while true {
                 let count = unsafe recv(socket, &buffer, buffer.count, 0)
                 if count <= 0 { break }
-                answer += buffer[..<count]
+                received += buffer[..<count]
             }
-            let text = String(decoding: answer, as: UTF8.self)
+            let text = String(decoding: received, as: UTF8.self)
             let parts = text.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
-            return Answer(
+            return Response(
                 status: Int(text.dropFirst(9).prefix(3)) ?? 0, head: String(parts.first ?? ""),
                 body: parts.count > 1 ? String(parts[1]) : "")
         }
     }
 
     /// Rules: R13.14.
-    @Test func `reads are answered from the tables`() throws {
-        let served = try Served()
-        served.cluster.create("a")
-        served.cluster.create("b")
+    @Test func `reads are answered from the read model`() throws {
+        let served = try ServedGateway()
+        served.cluster.create("arena")
+        served.cluster.create("bistro")
         served.cluster.gateway.refreshRankingAndPruneNotices()
-        let page = try served.ask("GET", "/v1/lives?count=1")
+        let page = try served.request("GET", "/v1/lives?count=1")
         #expect(page.status == 200)
-        #expect(page.body.contains("\"liveID\":\"a\"") && !page.body.contains("\"liveID\":\"b\""))
+        #expect(page.body.contains("\"liveID\":\"arena\"") && !page.body.contains("\"liveID\":\"bistro\""))
         #expect(page.body.contains("\"cursor\":\"gateway-1."))
-        let room = try served.ask("GET", "/v1/lives/a").body
+        let room = try served.request("GET", "/v1/lives/arena").body
         for field in [
             "room", "details", "info", "epoch", "audience", "liveID", "liveName", "notice", "isMessageDisable",
             "isPublicVisible", "keepOwnerOnSeat", "maxSeatCount", "seatMode", "seatTemplate", "coverURL",
             "backgroundURL", "categoryList", "activityStatus", "isGiftEnabled", "metaData", "liveOwner", "createTime",
             "admins", "status", "maxMemberCount", "count", "totalViewers", "stale", "at",
         ] { #expect(room.contains("\"\(field)\":"), "\(field)") }
-        #expect(try served.ask("GET", "/v1/lives/a/stage").body == "{\"result\":{\"stage\":{}}}")
-        #expect(try served.ask("GET", "/v1/lives/a/count").status == 200)
+        #expect(try served.request("GET", "/v1/lives/arena/stage").body == "{\"result\":{\"stage\":{}}}")
+        #expect(try served.request("GET", "/v1/lives/arena/count").status == 200)
         #expect(
-            try served.ask("GET", "/v1/lives/a/metadata?key=x").body == "{\"result\":{\"metadata\":{\"values\":{}}}}")
-        #expect(try served.ask("GET", "/v1/lives/nowhere").status == 404)
-        #expect(try served.ask("GET", "/v1/lives?count=x").status == 400)
-        #expect(try served.ask("GET", "/v1/lives?count=51").status == 400)
-        #expect(try served.ask("GET", "/v1/lives?cursor=old").status == 410)
-        #expect(try served.ask("GET", "/v1/nothing").status == 404)
-        #expect(try served.ask("PUT", "/v1/lives").status == 405)
+            try served.request("GET", "/v1/lives/arena/metadata?key=x").body
+                == "{\"result\":{\"metadata\":{\"values\":{}}}}")
+        #expect(try served.request("GET", "/v1/lives/nowhere").status == 404)
+        #expect(try served.request("GET", "/v1/lives?count=x").status == 400)
+        #expect(try served.request("GET", "/v1/lives?count=51").status == 400)
+        #expect(try served.request("GET", "/v1/lives?cursor=old").status == 410)
+        #expect(try served.request("GET", "/v1/nothing").status == 404)
+        #expect(try served.request("PUT", "/v1/lives").status == 405)
     }
 
     /// Rules: R2.5, R13.6.
     @Test func `I17 every route requires a valid token`() throws {
-        let served = try Served()
+        let served = try ServedGateway()
         for (method, path) in [
-            ("GET", "/v1/lives"), ("POST", "/v1/lives"), ("GET", "/v1/lives/a"), ("POST", "/v1/call/live.list"),
+            ("GET", "/v1/lives"), ("POST", "/v1/lives"), ("GET", "/v1/lives/arena"), ("POST", "/v1/call/live.list"),
         ] {
             for token in [nil, "", "x.y.z", FakeCluster.Tokens.token("shop", secondsFromNow: -5)] {
-                let answer = try served.ask(method, path, token: token)
+                let answer = try served.request(method, path, token: token)
                 #expect(answer.status == 401)
                 #expect(answer.head.contains("WWW-Authenticate: Bearer"))
             }
         }
-        served.cluster.create("a")
-        let foreign = try served.ask("GET", "/v1/lives/a", token: FakeCluster.Tokens.token("shop", app: "other"))
+        served.cluster.create("arena")
+        let foreign = try served.request(
+            "GET", "/v1/lives/arena", token: FakeCluster.Tokens.token("shop", app: "other"))
         #expect(foreign.status == 404)
     }
 
     /// Rules: R13.3, R13.12.
     @Test func `an app's server creates a live for a user, and sends to a live without joining it`() throws {
-        let served = try Served()
-        let made = try served.ask("POST", "/v1/lives", "{\"live\":\"a\",\"owner\":\"anna\"}")
-        #expect(made.status == 201)
-        #expect(made.body.contains("\"userID\":\"anna\""))
-        #expect(try served.ask("POST", "/v1/lives", "{\"live\":\"b\"}").status == 400, "a server names the owner")
-        let sent = try served.ask("POST", "/v1/lives/a/messages", "{\"text\":\"hi\"}")
+        let served = try ServedGateway()
+        let created = try served.request("POST", "/v1/lives", "{\"live\":\"arena\",\"owner\":\"anna\"}")
+        #expect(created.status == 201)
+        #expect(created.body.contains("\"userID\":\"anna\""))
+        #expect(
+            try served.request("POST", "/v1/lives", "{\"live\":\"bistro\"}").status == 400, "a server names the owner")
+        let sent = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}")
         #expect(sent.status == 200 && sent.body.contains("\"number\":1"))
-        let called = try served.ask("POST", "/v1/call/barrage.sendText", "{\"live\":\"a\",\"text\":\"hi\"}")
+        let called = try served.request("POST", "/v1/call/barrage.sendText", "{\"live\":\"arena\",\"text\":\"hi\"}")
         #expect(called.status == 200 && called.body.contains("\"number\":2"))
-        let user = try served.ask(
-            "POST", "/v1/lives/a/messages", "{\"text\":\"hi\"}", token: FakeCluster.Tokens.token("bob"))
-        #expect(user.status == 403 && user.body.contains("noPermission"), "this is for an app's server")
-        let call = try served.ask(
-            "POST", "/v1/call/barrage.sendText", "{\"live\":\"a\",\"text\":\"hi\"}",
+        let user = try served.request(
+            "POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}", token: FakeCluster.Tokens.token("bob"))
+        #expect(user.status == 403 && user.body.contains("noPermission"), "the route is only for an app's server")
+        let call = try served.request(
+            "POST", "/v1/call/barrage.sendText", "{\"live\":\"arena\",\"text\":\"hi\"}",
             token: FakeCluster.Tokens.token("bob"))
-        #expect(call.status == 409 && call.body.contains("notInRoom"), "a user is in no room over HTTP")
-        #expect(try served.ask("POST", "/v1/call/live.join", "{\"live\":\"a\"}").status == 404)
-        #expect(try served.ask("POST", "/v1/lives", "no json").status == 400)
-        #expect(try served.ask("POST", "/v1/lives", "{\"live\":}").status == 400)
+        #expect(call.status == 409 && call.body.contains("notInRoom"), "over HTTP a user is in no live")
+        #expect(try served.request("POST", "/v1/call/live.join", "{\"live\":\"arena\"}").status == 404)
+        #expect(try served.request("POST", "/v1/lives", "no json").status == 400)
+        #expect(try served.request("POST", "/v1/lives", "{\"live\":}").status == 400)
     }
 
     @Test func `a body must be one object and cannot name another live than the path`() throws {
-        let served = try Served()
-        served.cluster.create("a")
-        served.cluster.create("b")
-        for body in [#"{"live":"b","text":"hi"}"#, #"{"text":"hi","live":"b"}"#] {
-            let answer = try served.ask("POST", "/v1/lives/a/messages", body)
+        let served = try ServedGateway()
+        served.cluster.create("arena")
+        served.cluster.create("bistro")
+        for body in [#"{"live":"bistro","text":"hi"}"#, #"{"text":"hi","live":"bistro"}"#] {
+            let answer = try served.request("POST", "/v1/lives/arena/messages", body)
             #expect(answer.status == 400 && answer.body.contains("badParameter"), "\(body)")
         }
         for body in [
             #"{"text":"hi"}, "x":{}"#, #"{"text":"hi"}{}"#, "{", "}", "{}}", #"{"text":}"#, #"{"text":"hi",}"#,
         ] {
-            let answer = try served.ask("POST", "/v1/lives/a/messages", body)
+            let answer = try served.request("POST", "/v1/lives/arena/messages", body)
             #expect(answer.status == 400 && answer.body.contains("badFrame"), "\(body)")
         }
         #expect(served.cluster.state.withLock { $0.lastNumber.isEmpty })
-        #expect(try served.ask("POST", "/v1/lives/a/messages", " { \"text\" : \"hi\" } \n").status == 200)
+        #expect(try served.request("POST", "/v1/lives/arena/messages", " { \"text\" : \"hi\" } \n").status == 200)
     }
 
     /// Rules: R13.5.
     @Test func `a request without a route gets an error message, and every response is counted`() throws {
-        let served = try Served()
-        #expect(try served.ask("GET", "/v1/nothing").body.contains("nothing is served at this path"))
-        #expect(try served.ask("PUT", "/v1/lives").body.contains("see the header Allow"))
+        let served = try ServedGateway()
+        #expect(try served.request("GET", "/v1/nothing").body.contains("nothing is served at this path"))
+        #expect(try served.request("PUT", "/v1/lives").body.contains("see the header Allow"))
         for failure in HTTPFailure.allCases {
             let body = String(decoding: GatewayAPI.failureBody(failure), as: UTF8.self)
             #expect(!body.contains(#""message":"\#(failure.rawValue)""#), "\(body)")
         }
-        #expect(try served.ask("GET", "/v1/lives").status == 200)
+        #expect(try served.request("GET", "/v1/lives").status == 200)
         let text = PrometheusText.render(served.cluster.registry)
         for line in [
             #"http_requests_total{status="404"} 1"#, #"http_requests_total{status="405"} 1"#,
@@ -164,100 +167,100 @@ import Tokens
     }
 
     @Test func `I15 a request with the same idempotency key is not executed again`() throws {
-        let served = try Served()
+        let served = try ServedGateway()
         let key = ["Idempotency-Key: order-7"]
-        served.cluster.create("a")
-        let first = try served.ask("POST", "/v1/lives/a/messages", "{\"text\":\"hi\"}", headers: key)
-        let again = try served.ask("POST", "/v1/lives/a/messages", "{\"text\":\"hi\"}", headers: key)
-        #expect(first.body == again.body)
-        #expect(served.cluster.state.withLock { $0.lastNumber[FakeCluster.key("a")] } == 1)
-        let other = try served.ask(
-            "POST", "/v1/lives/a/messages", "{\"text\":\"hi\"}",
+        served.cluster.create("arena")
+        let first = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}", headers: key)
+        let repeated = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}", headers: key)
+        #expect(first.body == repeated.body)
+        #expect(served.cluster.state.withLock { $0.lastNumber[FakeCluster.key("arena")] } == 1)
+        let ofOtherCaller = try served.request(
+            "POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}",
             token: FakeCluster.Tokens.token("else", role: .server), headers: key)
-        #expect(other.body != first.body, "the key is bound to who uses it")
-        let second = try served.ask("POST", "/v1/lives/a/messages", "{\"text\":\"ho\"}", headers: key)
-        #expect(second.status == 200 && second.body != first.body, "another request is not given this one's answer")
+        #expect(ofOtherCaller.body != first.body, "the key is bound to its caller")
+        let second = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"ho\"}", headers: key)
+        #expect(second.status == 200 && second.body != first.body, "another request with the same key is executed")
         for key in [String(repeating: "k", count: 129), "a b", "é"] {
-            let answer = try served.ask(
-                "POST", "/v1/lives/a/messages", "{\"text\":\"hi\"}", headers: ["Idempotency-Key: \(key)"])
+            let answer = try served.request(
+                "POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}", headers: ["Idempotency-Key: \(key)"])
             #expect(answer.status == 400, "\(key)")
         }
     }
 
     /// Rules: R13.4.
     @Test func `unknown query items and properties are rejected by name`() throws {
-        let served = try Served()
-        served.cluster.create("a")
+        let served = try ServedGateway()
+        served.cluster.create("arena")
         let cases: [(String, String, String, Int, String)] = [
             ("GET", "/v1/lives?counts=1", "", 400, "counts is not known here"),
             ("GET", "/v1/lives?count=1&count=2", "", 400, "count is named twice"),
             ("GET", "/v1/lives?count=0", "", 400, "count is 0; 1 to 50 are possible"),
             ("GET", "/v1/lives", "{}", 400, "this operation takes no body"),
             ("POST", "/v1/lives", "", 400, "a JSON body is missing"),
-            ("POST", "/v1/lives", #"{"live":"b","owner":"anna","name":"B"}"#, 400, "name is not known here"),
-            ("POST", "/v1/lives", #"{"live":"b","owner":7}"#, 400, "owner is not a string"),
-            ("PATCH", "/v1/lives/a", #"{"seatMode":"maybe"}"#, 400, "seatMode is not one of free, apply"),
-            ("PATCH", "/v1/lives/a/seats/x", "{}", 400, "seat is not a whole number in range"),
-            ("DELETE", "/v1/lives/a/metadata", "", 400, "key is missing"),
+            ("POST", "/v1/lives", #"{"live":"bistro","owner":"anna","name":"B"}"#, 400, "name is not known here"),
+            ("POST", "/v1/lives", #"{"live":"bistro","owner":7}"#, 400, "owner is not a string"),
+            ("PATCH", "/v1/lives/arena", #"{"seatMode":"maybe"}"#, 400, "seatMode is not one of free, apply"),
+            ("PATCH", "/v1/lives/arena/seats/x", "{}", 400, "seat is not a whole number in range"),
+            ("DELETE", "/v1/lives/arena/metadata", "", 400, "key is missing"),
             ("DELETE", "/v1/app/words?word=", "", 400, "word.0 has 0 characters; 1 to 100 are possible"),
-            ("DELETE", "/v1/lives/a/bans", "", 400, "user is missing"),
-            ("POST", "/v1/lives/a/bans", #"{"users":["bob"]}"#, 400, "duration is missing"),
-            ("DELETE", "/v1/lives/a/audience/no%20id", "", 400, "user is not a user's id"),
+            ("DELETE", "/v1/lives/arena/bans", "", 400, "user is missing"),
+            ("POST", "/v1/lives/arena/bans", #"{"users":["bob"]}"#, 400, "duration is missing"),
+            ("DELETE", "/v1/lives/arena/audience/no%20id", "", 400, "user is not a user's id"),
             ("POST", "/v1/call/live.fly", "{}", 404, "there is no method"),
             ("POST", "/v1/call/login", "{}", 404, "login needs a WebSocket"),
             ("POST", "/v1/call/live.leave", "{}", 404, "live.leave needs a WebSocket"),
         ]
         for (method, path, body, status, message) in cases {
-            let answer = try served.ask(method, path, body)
+            let answer = try served.request(method, path, body)
             #expect(answer.status == status && answer.body.contains(message), "\(method) \(path): \(answer.body)")
         }
-        let typed = try served.ask(
-            "POST", "/v1/lives", #"{"live":"b","owner":"anna"}"#, headers: ["Content-Type: text/plain"])
+        let typed = try served.request(
+            "POST", "/v1/lives", #"{"live":"bistro","owner":"anna"}"#, headers: ["Content-Type: text/plain"])
         #expect(typed.status == 415)
     }
 
     /// Rules: R13.9, R13.15.
     @Test func `parameters of the path, query and body are passed to the call`() async throws {
-        let served = try Served()
-        served.cluster.state.withLock { $0.answers = false }
-        let asked: [(String, String, String, String)] = [
-            ("PUT", "/v1/lives/a/admins/bob", "", #""setAdmin""#),
-            ("DELETE", "/v1/lives/a/metadata?key=x&key=y", "", #""keys":["x","y"]"#),
-            ("PATCH", "/v1/lives/a/guests/bob", #"{"seatIndex":3}"#, #""to":3,"user":"bob""#),
-            ("PATCH", "/v1/lives/a/seats/2", #"{"locked":false}"#, #""isLocked":false,"seatIndex":2"#),
-            ("PUT", "/v1/lives/a/guests/bob", "", #""place":{"#),
-            ("DELETE", "/v1/lives/a/guests/bob/devices/camera/lock", "", #""device":"camera","isLocked":false"#),
+        let served = try ServedGateway()
+        served.cluster.state.withLock { $0.answersCalls = false }
+        let cases: [(String, String, String, String)] = [
+            ("PUT", "/v1/lives/arena/admins/bob", "", #""setAdmin""#),
+            ("DELETE", "/v1/lives/arena/metadata?key=x&key=y", "", #""keys":["x","y"]"#),
+            ("PATCH", "/v1/lives/arena/guests/bob", #"{"seatIndex":3}"#, #""to":3,"user":"bob""#),
+            ("PATCH", "/v1/lives/arena/seats/2", #"{"locked":false}"#, #""isLocked":false,"seatIndex":2"#),
+            ("PUT", "/v1/lives/arena/guests/bob", "", #""place":{"#),
+            ("DELETE", "/v1/lives/arena/guests/bob/devices/camera/lock", "", #""device":"camera","isLocked":false"#),
             (
                 "PUT", "/v1/app/gifts/rose", #"{"category":"new","name":"Rose","coins":1}"#,
                 #""putGift":{"category":"new","gift":{"coins":1,"#
             ), ("PUT", "/v1/app/gift-categories/new", #"{"name":"New"}"#, #""categoryID":"new""#),
             ("DELETE", "/v1/app/words?word=bad&word=worse", "", #""words":["bad","worse"]"#),
-            ("GET", "/v1/lives/a/statistics", "", #""summary":{"#),
-            ("GET", "/v1/lives/a/bans?offset=3&count=7", "", #""count":7,"live":"a","offset":3"#),
+            ("GET", "/v1/lives/arena/statistics", "", #""summary":{"#),
+            ("GET", "/v1/lives/arena/bans?offset=3&count=7", "", #""count":7,"live":"arena","offset":3"#),
             (
-                "POST", "/v1/lives/a/bans", #"{"users":["bob"],"duration":60,"reason":"spam"}"#,
-                #""durationSeconds":60,"live":"a","reason":"spam","users":["bob"]"#
-            ), ("DELETE", "/v1/lives/a/bans?user=bob&user=eve", "", #""users":["bob","eve"]"#),
-            ("GET", "/v1/lives/a/mutes", "", #""mutes":{"#),
-            ("POST", "/v1/lives/a/mutes", #"{"users":["bob"],"duration":-1}"#, #""durationSeconds":-1"#),
-            ("DELETE", "/v1/lives/a/mutes?user=bob", "", #""durationSeconds":0,"live":"a","users":["bob"]"#),
+                "POST", "/v1/lives/arena/bans", #"{"users":["bob"],"duration":60,"reason":"spam"}"#,
+                #""durationSeconds":60,"live":"arena","reason":"spam","users":["bob"]"#
+            ), ("DELETE", "/v1/lives/arena/bans?user=bob&user=eve", "", #""users":["bob","eve"]"#),
+            ("GET", "/v1/lives/arena/mutes", "", #""mutes":{"#),
+            ("POST", "/v1/lives/arena/mutes", #"{"users":["bob"],"duration":-1}"#, #""durationSeconds":-1"#),
+            ("DELETE", "/v1/lives/arena/mutes?user=bob", "", #""durationSeconds":0,"live":"arena","users":["bob"]"#),
             (
-                "POST", "/v1/lives/a/gifts", #"{"gift":"rose","count":2,"receivers":["bob"],"from":"eve"}"#,
+                "POST", "/v1/lives/arena/gifts", #"{"gift":"rose","count":2,"receivers":["bob"],"from":"eve"}"#,
                 #""count":2,"giftID":"rose","receivers":["bob"]"#
-            ), ("POST", "/v1/battles", #"{"live":"a","to":["b"],"duration":60}"#, #""requestBattle":{"#),
+            ), ("POST", "/v1/battles", #"{"live":"arena","to":["bistro"],"duration":60}"#, #""requestBattle":{"#),
             ("GET", "/v1/battles/b-2", "", #""battleInfo":{"battle":"b-2""#),
-            ("GET", "/v1/lives/a/battle", "", #""battleInfo":{"caller""#),
-            ("POST", "/v1/call/cohost.request", #"{"live":"a","to":["b"]}"#, #""layoutTemplate":0"#),
-            ("POST", "/v1/battles/b-1/scores", #"{"scores":[{"live":"a","score":5}]}"#, #""updateScores""#),
+            ("GET", "/v1/lives/arena/battle", "", #""battleInfo":{"caller""#),
+            ("POST", "/v1/call/cohost.request", #"{"live":"arena","to":["bistro"]}"#, #""layoutTemplate":0"#),
+            ("POST", "/v1/battles/b-1/scores", #"{"scores":[{"live":"arena","score":5}]}"#, #""updateScores""#),
         ]
-        for (method, path, body, part) in asked {
-            async let answer = runOnDedicatedThread { try served.ask(method, path, body) }
-            let found = try await runOnDedicatedThread {
-                try served.cluster.record { record -> Bool? in
-                    String(decoding: record.value ?? [], as: UTF8.self).contains(part) ? true : nil
+        for (method, path, body, expectedText) in cases {
+            async let answer = runOnDedicatedThread { try served.request(method, path, body) }
+            let isForwarded = try await runOnDedicatedThread {
+                try served.cluster.waitForRecord { record -> Bool? in
+                    String(decoding: record.value ?? [], as: UTF8.self).contains(expectedText) ? true : nil
                 }
             }
-            #expect(found, "\(method) \(path)")
+            #expect(isForwarded, "\(method) \(path)")
             served.cluster.answerAll()
             #expect((200...201).contains(try await answer.status))
         }
@@ -265,31 +268,31 @@ import Tokens
 
     /// Rules: R13.2.
     @Test func `I16 a server that exceeds the rate of a call gets Retry-After, for each call separately`() throws {
-        let served = try Served()
-        served.cluster.create("a")
-        var refused: Answer?
+        let served = try ServedGateway()
+        served.cluster.create("arena")
+        var refused: Response?
         for _ in 0..<40 where refused == nil {
-            let answer = try served.ask("GET", "/v1/lives")
+            let answer = try served.request("GET", "/v1/lives")
             if answer.status == 429 { refused = answer }
         }
         #expect(refused?.head.contains("Retry-After: 1") == true)
         #expect(refused?.body.contains("\"code\":-2,") == true)
-        #expect(try served.ask("GET", "/v1/lives/a").status == 200)
-        let other = FakeCluster.Tokens.token("shop", app: "other", role: .server)
-        #expect(try served.ask("GET", "/v1/lives", token: other).status == 200)
+        #expect(try served.request("GET", "/v1/lives/arena").status == 200)
+        let otherToken = FakeCluster.Tokens.token("shop", app: "other", role: .server)
+        #expect(try served.request("GET", "/v1/lives", token: otherToken).status == 200)
     }
 
     @Test func `the OpenAPI description requires no token`() throws {
-        let answer = try Served().ask("GET", "/openapi.json", token: nil)
+        let answer = try ServedGateway().request("GET", "/openapi.json", token: nil)
         #expect(answer.status == 200 && answer.body.contains("\"openapi\":\"3.1.0\""))
     }
 
     /// Rules: R13.8.
     @Test func `I16 overload and an absent broker give 503 with Retry-After`() throws {
-        let served = try Served()
+        let served = try ServedGateway()
         for rejection in [SinkRefusal.full, .unavailable] {
-            served.cluster.state.withLock { $0.rejection = rejection }
-            let answer = try served.ask("POST", "/v1/lives", "{\"live\":\"a\",\"owner\":\"anna\"}")
+            served.cluster.state.withLock { $0.sinkRefusal = rejection }
+            let answer = try served.request("POST", "/v1/lives", "{\"live\":\"arena\",\"owner\":\"anna\"}")
             #expect(answer.status == 503)
             #expect(answer.head.contains("Retry-After: 1"))
         }

@@ -10,10 +10,13 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct HeartbeatTests {
     private let room = FakeCluster.key("room")
 
-    @Test func `I4 members are reported once per round, and a member with a closed socket once more`() throws {
+    @Test
+    func `I4 members are reported in every round, and a member with a closed socket no more after its last heartbeat`()
+        throws
+    {
         let cluster = try FakeCluster { $0.lease = Milliseconds(3600) }
         cluster.create("room")
-        func beats(_ user: UserID) -> Int {
+        func heartbeatCount(_ user: UserID) -> Int {
             cluster.state.withLock { $0.records }.reduce(0) { sum, record in
                 guard record.topic == .audienceInbox, let value = record.value,
                     let input = try? Wire.decode(AudienceInput.self, from: value),
@@ -24,14 +27,14 @@ import Testing
         }
         let client = try cluster.viewer("bob", of: "room")
         let staying = try cluster.viewer("eve", of: "room")
-        func wait(_ user: UserID, for count: Int) throws {
-            _ = try cluster.record { record -> Bool? in
+        func waitForHeartbeats(of user: UserID, count: Int) throws {
+            _ = try cluster.waitForRecord { record -> Bool? in
                 guard case .audienceInbox = record.topic else { return nil }
-                return beats(user) >= count ? true : nil
+                return heartbeatCount(user) >= count ? true : nil
             }
         }
-        try wait("bob", for: 3)
-        let beat = try cluster.record { record -> Heartbeat? in
+        try waitForHeartbeats(of: "bob", count: 3)
+        let beat = try cluster.waitForRecord { record -> Heartbeat? in
             guard record.topic == .audienceInbox, let value = record.value,
                 let input = try? Wire.decode(AudienceInput.self, from: value),
                 case .heartbeats(let beats) = input.command
@@ -41,11 +44,11 @@ import Testing
         #expect(beat.ticket == Ticket(101))
         #expect(beat.silentFor >= 0 && beat.silentFor < 3600)
         client.cut()
-        let before = beats("eve")
-        try wait("eve", for: before + 3)
-        let gone = beats("bob")
-        try wait("eve", for: before + 8)
-        #expect(beats("bob") == gone, "silence after the last word")
+        let countBefore = heartbeatCount("eve")
+        try waitForHeartbeats(of: "eve", count: countBefore + 3)
+        let countAfterCut = heartbeatCount("bob")
+        try waitForHeartbeats(of: "eve", count: countBefore + 8)
+        #expect(heartbeatCount("bob") == countAfterCut, "no heartbeat after the last one")
         _ = try staying.call("ping")
     }
 
@@ -56,27 +59,28 @@ import Testing
         let partition = PlazaTopic.partition(of: self.room.text, among: 4)
         cluster.gateway.received(PresenceEpochRecord(partition: (partition + 1) % 4, epoch: "x"))
         cluster.gateway.received(PresenceEpochRecord(partition: partition, epoch: "y"))
-        var found: Set<UserID> = []
-        while found.count < viewers.count {
-            let members = try cluster.record { record -> [Presence]? in
+        var assertedUsers: Set<UserID> = []
+        while assertedUsers.count < viewers.count {
+            let members = try cluster.waitForRecord { record -> [Presence]? in
                 guard record.topic == .audienceInbox, let value = record.value,
                     let input = try? Wire.decode(AudienceInput.self, from: value), input.key == self.room,
-                    case .assert(let members) = input.command, !members.allSatisfy({ found.contains($0.user.userID) })
+                    case .assert(let members) = input.command,
+                    !members.allSatisfy({ assertedUsers.contains($0.user.userID) })
                 else { return nil }
                 return members
             }
             #expect(members.allSatisfy { $0.ticket > Ticket(100) })
-            found.formUnion(members.map(\.user.userID))
+            assertedUsers.formUnion(members.map(\.user.userID))
         }
-        let asserts = { (record: TopicRecord) -> Bool in
+        let isAssertion = { (record: TopicRecord) -> Bool in
             guard record.topic == .audienceInbox, let value = record.value,
                 let input = try? Wire.decode(AudienceInput.self, from: value), case .assert = input.command
             else { return false }
             return true
         }
-        let told = cluster.count(asserts)
+        let assertionCount = cluster.recordCount(isAssertion)
         cluster.gateway.received(PresenceEpochRecord(partition: partition, epoch: "y"))
         #expect(try viewers[0].answersPing())
-        #expect(cluster.count(asserts) == told, "the same epoch again")
+        #expect(cluster.recordCount(isAssertion) == assertionCount, "the epoch has not changed")
     }
 }

@@ -10,8 +10,8 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct HistoryTests {
     private let room = FakeCluster.key("room")
 
-    private func cluster(history count: Int) throws -> FakeCluster {
-        let cluster = try FakeCluster { $0.policies = Policies(["demo": AppPolicy(historyCount: count)]) }
+    private func cluster(historyCount: Int) throws -> FakeCluster {
+        let cluster = try FakeCluster { $0.policies = Policies(["demo": AppPolicy(historyCount: historyCount)]) }
         cluster.create("room")
         return cluster
     }
@@ -22,54 +22,56 @@ import Testing
         return (items.map(\.n), token)
     }
 
-    /// A live whose 30 messages are not cached: bob's join has asked the reader, which does not answer, and three new
-    /// messages were published since.
+    /// A live whose 30 messages are not cached.
+    ///
+    /// bob's join has requested them from the reader, which does not answer.
+    /// Three new messages were published since.
     private func uncachedFeed() throws -> (FakeCluster, bob: WireClient) {
-        let cluster = try self.cluster(history: 10)
-        for number in Int64(1)...30 { cluster.record(number, in: self.room) }
+        let cluster = try self.cluster(historyCount: 10)
+        for number in Int64(1)...30 { cluster.writeUncached(number, in: self.room) }
         cluster.state.withLock { state in
             state.lastNumber[self.room] = 30
             state.answersReplays = false
         }
         let bob = try cluster.viewer("bob", of: "room")
-        try cluster.asked(1)
-        for _ in 31...33 { cluster.text(self.room) }
+        try cluster.waitForReplayRequests(1)
+        for _ in 31...33 { cluster.publishText(self.room) }
         return (cluster, bob)
     }
 
     /// Rules: R5.15.
     @Test func `a new viewer gets the last messages as history, then the feed, each item once`() throws {
-        let cluster = try self.cluster(history: 5)
+        let cluster = try self.cluster(historyCount: 5)
         let eve = try cluster.viewer("eve", of: "room")
-        for _ in 1...8 { cluster.text(self.room) }
-        cluster.publish(self.room, .audienceJoined(user: UserInfo(userID: "x")))
+        for _ in 1...8 { cluster.publishText(self.room) }
+        cluster.publish(self.room, .audienceJoined(user: UserInfo(userID: "dora")))
         cluster.publish(self.room, .metadataChanged(set: ["k": "v"], removed: []))
         #expect(try eve.feed(upTo: 10) == Array(1...10))
         let bob = try cluster.viewer("bob", of: "room")
         let history = try self.history(bob)
         #expect(history?.numbers == [4, 5, 6, 7, 8], "messages alone")
-        #expect(history?.token == "10.10.9", "from here the feed goes on, and from here it could resume")
-        cluster.text(self.room)
+        #expect(history?.token == "10.10.9", "the feed continues after this position, and could resume there")
+        cluster.publishText(self.room)
         #expect(try bob.feed() == [11])
         #expect(cluster.metric("gateway_history_items_total") == 5)
-        #expect(cluster.state.withLock { $0.questions.isEmpty }, "memory had all from the live's beginning")
+        #expect(cluster.state.withLock { $0.replayRequests.isEmpty }, "the cache has the feed from its beginning")
     }
 
     @Test func `no history is sent if the app disables it, and an empty frame if there are no messages`() throws {
-        let cluster = try self.cluster(history: 5)
+        let cluster = try self.cluster(historyCount: 5)
         let eve = try cluster.viewer("eve", of: "room")
-        cluster.publish(self.room, .audienceJoined(user: UserInfo(userID: "x")))
+        cluster.publish(self.room, .audienceJoined(user: UserInfo(userID: "dora")))
         #expect(try eve.feed() == [1])
         let bob = try cluster.viewer("bob", of: "room")
         guard case .frame(let frame, _) = try bob.next() else {
             throw WireClient.Failure(description: "no frame")
         }
         #expect(frame == .feed(live: "room", epoch: 10, items: [], token: "10.1.0"))
-        let plain = try self.cluster(history: 0)
-        let first = try plain.viewer("eve", of: "room")
-        plain.text(self.room)
+        let clusterWithoutHistory = try self.cluster(historyCount: 0)
+        let first = try clusterWithoutHistory.viewer("eve", of: "room")
+        clusterWithoutHistory.publishText(self.room)
         #expect(try first.feed() == [1])
-        let second = try plain.viewer("bob", of: "room")
+        let second = try clusterWithoutHistory.viewer("bob", of: "room")
         guard case .frame(let empty, _) = try second.next() else {
             throw WireClient.Failure(description: "no frame")
         }
@@ -87,10 +89,10 @@ import Testing
         #expect(try bob.feed(upTo: 33) == [31, 32, 33])
         let eve = try cluster.viewer("eve", of: "room")
         #expect(try self.history(eve)?.numbers == Array(24...33))
-        cluster.text(self.room)
+        cluster.publishText(self.room)
         #expect(try eve.feed() == [34])
         #expect(try bob.feed() == [34])
-        #expect(cluster.state.withLock { $0.questions.count } == 1)
+        #expect(cluster.state.withLock { $0.replayRequests.count } == 1)
         try cluster.expectBalance(bob)
     }
 
@@ -98,16 +100,16 @@ import Testing
         throws
     {
         let (cluster, bob) = try self.uncachedFeed()
-        #expect(try bob.feed(upTo: 33) == [31, 32, 33], "the feed, and no history")
+        #expect(try bob.feed(upTo: 33) == [31, 32, 33], "the feed without history")
         let eve = try cluster.viewer("eve", of: "room")
-        try cluster.asked(2)
+        try cluster.waitForReplayRequests(2)
         #expect(try self.history(eve)?.numbers == [31, 32, 33])
     }
 
     @Test func `a client that joins again or resumes gets no history`() throws {
-        let cluster = try self.cluster(history: 5)
+        let cluster = try self.cluster(historyCount: 5)
         let bob = try cluster.viewer("bob", of: "room", session: "phone")
-        for _ in 1...8 { cluster.text(self.room) }
+        for _ in 1...8 { cluster.publishText(self.room) }
         #expect(try bob.feed(upTo: 8) == Array(1...8))
         guard case .success(.joined) = try bob.call("live.join", "{\"live\":\"room\"}") else {
             throw WireClient.Failure(description: "not joined")
@@ -116,21 +118,21 @@ import Testing
         bob.cut()
         let point = ResumePoint(
             live: "room", ticket: Ticket(101), position: FeedPosition(epoch: 10, number: 8), token: "10.8.7")
-        let (back, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
+        let (resumed, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
         guard case .success(.resumed(_, _, replayed: true)) = login else {
             Issue.record("\(login)")
             return
         }
-        cluster.text(self.room)
-        guard case .frame(let frame, _) = try back.next(), case .feed(_, _, let items, _) = frame else {
+        cluster.publishText(self.room)
+        guard case .frame(let frame, _) = try resumed.next(), case .feed(_, _, let items, _) = frame else {
             Issue.record("no feed")
             return
         }
         #expect(items.map(\.n) == [9])
-        guard case .success(.done) = try back.call("live.leave", "{\"live\":\"room\"}"),
-            case .success(.joined) = try back.call("live.join", "{\"live\":\"room\"}")
+        guard case .success(.done) = try resumed.call("live.leave", "{\"live\":\"room\"}"),
+            case .success(.joined) = try resumed.call("live.join", "{\"live\":\"room\"}")
         else { throw WireClient.Failure(description: "not left and joined again") }
-        #expect(try self.history(back)?.numbers == [5, 6, 7, 8, 9], "who left and comes anew is one")
+        #expect(try self.history(resumed)?.numbers == [5, 6, 7, 8, 9], "a client that left and joins again is new")
     }
 
     @Test func `I16 a history of large messages is cut to the budget, keeping the latest`() throws {
@@ -141,12 +143,12 @@ import Testing
         cluster.create("room")
         let eve = try cluster.viewer("eve", of: "room")
         for _ in 1...50 {
-            cluster.text(self.room, String(repeating: "x", count: 10_000))
+            cluster.publishText(self.room, String(repeating: "x", count: 10_000))
             _ = try eve.feed()
         }
         let bob = try cluster.viewer("bob", of: "room")
         #expect(try self.history(bob)?.numbers == Array(45...50))
-        cluster.text(self.room)
+        cluster.publishText(self.room)
         #expect(try bob.feed() == [51])
     }
 }

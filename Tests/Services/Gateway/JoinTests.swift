@@ -11,26 +11,27 @@ import Testing
     @Test func `the first viewer joins when the partition is loaded, and gets no earlier items`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
-        cluster.state.withLock { $0.loadsAtOnce = false }
+        cluster.state.withLock { $0.loadsPartitionsAtOnce = false }
         let (client, _) = try cluster.client("bob")
         let id = try client.begin("live.join", "{\"live\":\"room\"}")
-        try cluster.followed()
-        for _ in 1...5 { cluster.text(self.room) }
-        cluster.load(PlazaTopic.partition(of: self.room.text, among: 4))
+        try cluster.waitForFollowedPartition()
+        for _ in 1...5 { cluster.publishText(self.room) }
+        cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: 4))
         guard case .success(.joined) = try client.answer(to: id), case .frame(let frame, _) = try client.next()
         else {
             Issue.record("not joined")
             return
         }
-        #expect(frame == .feed(live: "room", epoch: 10, items: [], token: "10.5.4"), "where it could resume from")
-        cluster.text(self.room)
+        #expect(
+            frame == .feed(live: "room", epoch: 10, items: [], token: "10.5.4"), "the token from which it could resume")
+        cluster.publishText(self.room)
         #expect(try client.feed() == [6])
     }
 
     @Test func `a partition that cannot be read delays a join by at most 2 s`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
-        cluster.state.withLock { $0.loadsAtOnce = false }
+        cluster.state.withLock { $0.loadsPartitionsAtOnce = false }
         let (client, _) = try cluster.client("bob")
         guard case .success(.joined) = try client.call("live.join", "{\"live\":\"room\"}") else {
             Issue.record("not joined")
@@ -41,24 +42,24 @@ import Testing
     @Test func `a client that disconnects while its join is pending leaves no state behind`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
-        cluster.state.withLock { $0.loadsAtOnce = false }
+        cluster.state.withLock { $0.loadsPartitionsAtOnce = false }
         let (client, _) = try cluster.client("bob")
         try client.begin("live.join", "{\"live\":\"room\"}")
         try client.begin("live.join", "{\"live\":\"room\"}")
-        try cluster.followed()
+        try cluster.waitForFollowedPartition()
         let (staying, _) = try cluster.client("eve")
         let first = try staying.begin("live.join", "{\"live\":\"room\"}")
         let second = try staying.begin("live.join", "{\"live\":\"room\"}")
         client.cut()
-        cluster.load(PlazaTopic.partition(of: self.room.text, among: 4))
+        cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: 4))
         for id in [first, second] {
             guard case .success(.joined) = try staying.answer(to: id) else {
                 Issue.record("not joined")
                 return
             }
         }
-        cluster.text(self.room)
+        cluster.publishText(self.room)
         #expect(try staying.feed() == [1])
-        #expect(staying.isQuiet(milliseconds: 50), "once, though it asked twice")
+        #expect(staying.isQuiet(milliseconds: 50), "one join, though it called twice")
     }
 }

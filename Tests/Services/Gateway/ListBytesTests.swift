@@ -8,7 +8,7 @@ import Testing
 /// Checks the frame size of a page of lives whose texts have their maximum lengths.
 @Suite struct ListBytesTests {
     /// Returns a ranking of lives whose texts consist of `character` and have their maximum lengths.
-    private func lives(_ count: Int, of character: Character) -> (ReadModel, Ranking) {
+    private func makeLives(_ count: Int, of character: Character) -> (ReadModel, Ranking) {
         func text(_ bytes: Int) -> String { String(repeating: character, count: bytes) }
         var model = ReadModel()
         for number in 0..<count {
@@ -26,10 +26,10 @@ import Testing
         return (model, ranking)
     }
 
-    /// Returns the frames of all pages of a listing, and the lives in them.
-    private func walk(_ count: Int, of character: Character) throws -> (frames: [Int], lives: [LiveID]) {
-        let (model, ranking) = self.lives(count, of: character)
-        var (frames, lives, cursor): ([Int], [LiveID], String) = ([], [], "")
+    /// Returns the frame sizes of all pages of a listing, and the lives in them.
+    private func listAll(_ count: Int, of character: Character) throws -> (frameSizes: [Int], lives: [LiveID]) {
+        let (model, ranking) = self.makeLives(count, of: character)
+        var (frameSizes, lives, cursor): ([Int], [LiveID], String) = ([], [], "")
         repeat {
             let page = try ranking.page(
                 app: "demo", cursor: cursor, count: Limits.listPage, at: MonotonicTime(milliseconds: 0)
@@ -37,21 +37,21 @@ import Testing
                 model.listEntry($0, category: nil)
             }
             let outcome = Outcome.success(result: .lives(items: page.items, cursor: page.cursor))
-            frames.append(Wire.encode(ServerFrame.reply(id: .max, outcome)).count)
+            frameSizes.append(Wire.encode(ServerFrame.reply(id: .max, outcome)).count)
             lives += page.items.map(\.info.liveID)
             cursor = page.cursor
         } while !cursor.isEmpty
-        return (frames, lives)
+        return (frameSizes, lives)
     }
 
     @Test(arguments: ["\u{1}", "\"", "\\", "/", "x"] as [Character])
-    func `a page of lives with long texts is a frame that every client takes, and none is left out`(
+    func `a page of lives with long texts stays within the frame limit, and no live is left out`(
         character: Character
     ) throws {
-        let (frames, lives) = try self.walk(50, of: character)
+        let (frameSizes, lives) = try self.listAll(50, of: character)
         #expect(lives.count == 50 && Set(lives).count == 50)
-        for bytes in frames { #expect(bytes <= Ranking.maxBytesPerPage + 1000, "\(bytes)") }
-        if character == "\u{1}" { #expect(frames.count > 2, "all at once would be over 4 MiB") }
-        if character == "x" { #expect(frames.count == 1, "ordinary texts fit") }
+        for bytes in frameSizes { #expect(bytes <= Ranking.maxBytesPerPage + 1000, "\(bytes)") }
+        if character == "\u{1}" { #expect(frameSizes.count > 2, "all in one frame would exceed 4 MiB") }
+        if character == "x" { #expect(frameSizes.count == 1, "ordinary texts fit") }
     }
 }

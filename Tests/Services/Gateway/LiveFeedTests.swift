@@ -12,14 +12,14 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
-        for _ in 1...3 { cluster.text(self.room) }
+        for _ in 1...3 { cluster.publishText(self.room) }
         for number in Int64(1)...3 {
             let content = FeedContent.text(sender: UserInfo(userID: "anna"), text: "again", extensionInfo: nil)
             let position = FeedPosition(epoch: 10, number: number)
             cluster.write(
                 FeedItem(key: self.room, position: position, at: Timestamp(milliseconds: 1), content: content))
         }
-        cluster.text(self.room)
+        cluster.publishText(self.room)
         #expect(try client.feed(upTo: 4) == [1, 2, 3, 4])
     }
 
@@ -27,13 +27,13 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         let viewers = try (0..<6).map { try cluster.viewer("u\($0)", of: "room") }
-        cluster.text(self.room)
+        cluster.publishText(self.room)
         cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
         for viewer in viewers {
             #expect(try viewer.feed(upTo: 2) == [1, 2])
             guard case .failure(let error) = try viewer.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
             else {
-                Issue.record("acts after the end")
+                Issue.record("a call succeeded after the end")
                 return
             }
             #expect(error.code == .notInRoom)
@@ -69,11 +69,11 @@ import Testing
                     app: "demo", live: "room", epoch: 10, count: count, totalViewers: count,
                     at: Timestamp(milliseconds: Int64(count))))
         }
-        var seen: [Int] = []
-        while seen.last != 20 {
+        var receivedCounts: [Int] = []
+        while receivedCounts.last != 20 {
             guard case .frame(.counts(let count), _) = try client.next() else { continue }
-            seen.append(count.count)
+            receivedCounts.append(count.count)
         }
-        #expect(seen.count <= 3)
+        #expect(receivedCounts.count <= 3)
     }
 }

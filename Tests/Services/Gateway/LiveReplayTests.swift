@@ -14,7 +14,7 @@ import Testing
     static let modes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
     private let room = FakeCluster.key("room-\(UUID().uuidString.prefix(8))")
-    private let other = FakeCluster.key("other-\(UUID().uuidString.prefix(8))")
+    private let otherRoom = FakeCluster.key("other-\(UUID().uuidString.prefix(8))")
 
     /// Creates a gateway that caches items for one second.
     private func cluster(_ broker: LiveFeeds.Broker, history: Int = 0) throws -> FakeCluster {
@@ -30,19 +30,19 @@ import Testing
     private func write(_ count: Int, in cluster: FakeCluster, seenBy viewer: WireClient) throws -> Int64 {
         var last: Int64 = 0
         for _ in 0..<count {
-            cluster.text(self.room)
-            for _ in 0..<3 { cluster.text(self.other) }
+            cluster.publishText(self.room)
+            for _ in 0..<3 { cluster.publishText(self.otherRoom) }
             last = try viewer.feed().last ?? 0
         }
         return last
     }
 
     /// Waits until all items have expired from the cache.
-    private func forgotten(_ cluster: FakeCluster, _ viewer: WireClient) throws {
+    private func waitUntilCacheIsEmpty(_ cluster: FakeCluster, _ viewer: WireClient) throws {
         var rounds = 0
         while cluster.metric("gateway_ring_items") > 0 {
             rounds += 1
-            guard rounds < 200 else { throw WireClient.Failure(description: "memory keeps its items") }
+            guard rounds < 200 else { throw WireClient.Failure(description: "the cache keeps its items") }
             _ = viewer.isQuiet(milliseconds: 100)
         }
     }
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: modes)
-    func `I7 who was away for longer than memory reaches misses nothing, at this gateway and at one that is new`(
+    func `I7 a client that was away for longer than the cache reaches misses nothing, on its gateway and on a new one`(
         _ mode: KafkaMode
     ) async throws {
         try await runOnDedicatedThread {
@@ -73,37 +73,39 @@ import Testing
             #expect(try bob.feed(upTo: 5) == Array(1...5))
             bob.cut()
             #expect(try self.write(300, in: cluster, seenBy: eve) == 305)
-            try self.forgotten(cluster, eve)
-            let back = try self.login(cluster, "bob", after: 5, bob.token)
-            #expect(back.isReplayed)
+            try self.waitUntilCacheIsEmpty(cluster, eve)
+            let resumed = try self.login(cluster, "bob", after: 5, bob.token)
+            #expect(resumed.isReplayed)
             #expect(try self.write(3, in: cluster, seenBy: eve) == 308)
-            #expect(try back.client.feed(upTo: 308) == Array(6...308))
+            #expect(try resumed.client.feed(upTo: 308) == Array(6...308))
             // Several clients resume at once on another gateway that has read nothing yet.
-            let next = try self.cluster(broker)
+            let newGateway = try self.cluster(broker)
             for index in 0..<5 {
-                let moved = try self.login(next, "u\(index)", after: 5, bob.token)
-                #expect(moved.isReplayed)
-                #expect(try moved.client.feed(upTo: 308) == Array(6...308))
+                let resumedElsewhere = try self.login(newGateway, "u\(index)", after: 5, bob.token)
+                #expect(resumedElsewhere.isReplayed)
+                #expect(try resumedElsewhere.client.feed(upTo: 308) == Array(6...308))
             }
             // A resume with a wrong token is refused.
-            let text = "10.5.\((FeedToken(text: bob.token)?.offset ?? 0) + 40)"
-            try self.forgotten(cluster, eve)
-            #expect(try self.login(cluster, "liar", after: 5, text).isReplayed == false)
+            let wrongToken = "10.5.\((FeedToken(text: bob.token)?.offset ?? 0) + 40)"
+            try self.waitUntilCacheIsEmpty(cluster, eve)
+            #expect(try self.login(cluster, "liar", after: 5, wrongToken).isReplayed == false)
         }
     }
 
     /// Rules: R5.17.
     @Test(arguments: modes)
-    func `a newcomer gets messages from before memory, then the feed, each item once`(_ mode: KafkaMode) async throws {
+    func `a new viewer gets messages older than the cache, then the feed, each item once`(_ mode: KafkaMode)
+        async throws
+    {
         try await runOnDedicatedThread {
             let broker = try LiveFeeds.Broker(mode)
             let cluster = try self.cluster(broker, history: 20)
             let eve = try cluster.viewer("eve", of: self.room.live.text)
             _ = try self.write(100, in: cluster, seenBy: eve)
-            try self.forgotten(cluster, eve)
+            try self.waitUntilCacheIsEmpty(cluster, eve)
             // This gateway has read nothing yet.
-            let next = try self.cluster(broker, history: 20)
-            let bob = try next.viewer("bob", of: self.room.live.text)
+            let newGateway = try self.cluster(broker, history: 20)
+            let bob = try newGateway.viewer("bob", of: self.room.live.text)
             guard case .frame(.history(_, _, let items, let token), _) = try bob.next() else {
                 Issue.record("no history")
                 return
@@ -112,13 +114,15 @@ import Testing
             #expect(FeedToken(text: token)?.position == FeedPosition(epoch: FakeCluster.epoch, number: 100))
             #expect(try self.write(2, in: cluster, seenBy: eve) == 102)
             #expect(try bob.feed(upTo: 102) == [101, 102])
-            let read = next.metric("gateway_replay_records_total")
-            let carl = try next.viewer("carl", of: self.room.live.text)
+            let readRecords = newGateway.metric("gateway_replay_records_total")
+            let carl = try newGateway.viewer("carl", of: self.room.live.text)
             guard case .frame(.history(_, _, let more, _), _) = try carl.next() else {
                 throw WireClient.Failure(description: "no history")
             }
             #expect(more.map(\.n) == Array(83...102))
-            #expect(next.metric("gateway_replay_records_total") == read, "found once, kept for the next")
+            #expect(
+                newGateway.metric("gateway_replay_records_total") == readRecords,
+                "the found messages are cached for the next viewer")
         }
     }
 }

@@ -17,11 +17,11 @@ import Testing
     @Test func `I6 a kick removes all devices of a user, with one notice each, and voids its ticket`() throws {
         let cluster = try FakeCluster()
         // The test assigns the notices' offsets itself.
-        cluster.notices.hold(true)
+        cluster.notices.hold()
         cluster.create("room")
         let phone = try cluster.viewer("bob", of: "room", session: "phone")
         let tablet = try cluster.viewer("bob", of: "room", session: "tablet")
-        let other = try cluster.viewer("eve", of: "room")
+        let eve = try cluster.viewer("eve", of: "room")
         let floor = Ticket(200)
         cluster.state.withLock { $0.floors[UserKey("demo", "bob")] = floor }
         let notice = Notice(
@@ -32,28 +32,28 @@ import Testing
         for device in [phone, tablet] {
             while true {
                 guard case .frame(let frame, _) = try device.next() else { break }
-                guard case .notice(let id, let told) = frame else { continue }
-                #expect(id == "1-7" && told.content == notice.content)
+                guard case .notice(let id, let received) = frame else { continue }
+                #expect(id == "1-7" && received.content == notice.content)
                 break
             }
             guard case .failure(let error) = try device.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
             else {
-                Issue.record("acts after the kick")
+                Issue.record("a call succeeded after the kick")
                 return
             }
             #expect(error.code == .notInRoom)
         }
-        cluster.text(self.room)
-        #expect(try other.feed() == [1])
+        cluster.publishText(self.room)
+        #expect(try eve.feed() == [1])
         #expect(phone.isQuiet(milliseconds: 50) && tablet.isQuiet(milliseconds: 10))
-        let (back, login) = try cluster.client("bob", session: "phone", resume: self.point(0), firstID: 50)
+        let (reconnected, login) = try cluster.client("bob", session: "phone", resume: self.point(0), firstID: 50)
         guard case .failure(let stale) = login else {
             Issue.record("resumed after the kick")
             return
         }
         #expect(stale.code == .staleTicket)
-        guard case .success(.joined) = try back.call("live.join", "{\"live\":\"room\"}") else {
-            Issue.record("cannot join anew")
+        guard case .success(.joined) = try reconnected.call("live.join", "{\"live\":\"room\"}") else {
+            Issue.record("a new join failed")
             return
         }
     }
@@ -61,7 +61,7 @@ import Testing
     @Test func `missed notices are sent after the next login, once`() throws {
         let cluster = try FakeCluster()
         // The test assigns the notices' offsets itself.
-        cluster.notices.hold(true)
+        cluster.notices.hold()
         let partition = PlazaTopic.partition(of: UserKey("demo", "bob").text, among: 4)
         func notice(_ offset: Int64) {
             let content = NoticeContent.battleNotStarted(battle: BattleID("b\(offset)"))
@@ -76,13 +76,13 @@ import Testing
             return
         }
         #expect(last == "\(partition)-1")
-        #expect(first.isQuiet(milliseconds: 30), "what was before the login is not told")
+        #expect(first.isQuiet(milliseconds: 30), "notices from before the login are not sent")
         first.cut()
         for offset in Int64(2)...4 { notice(offset) }
-        let (back, _) = try cluster.client("bob", session: "phone", notices: last, firstID: 9)
+        let (reconnected, _) = try cluster.client("bob", session: "phone", notices: last, firstID: 9)
         notice(5)
         for offset in 2...5 {
-            guard case .frame(.notice(let id, _), _) = try back.next() else {
+            guard case .frame(.notice(let id, _), _) = try reconnected.next() else {
                 Issue.record("no notice \(offset)")
                 return
             }

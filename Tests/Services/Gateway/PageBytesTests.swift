@@ -5,9 +5,9 @@ import Testing
 
 @testable import Gateway
 
-/// What the scripts of the pages in clients/web cost a browser, as a gateway serves them.
+/// The bytes that a browser loads for the scripts of the pages in clients/web, as a gateway serves them.
 @Suite struct PageBytesTests {
-    /// The most bytes of gzip that the scripts of the live page have, with those of the way to it.
+    /// The maximum gzip size of the scripts that are loaded until the live page is shown.
     private static let limit = 60_000
 
     private func sizes() throws -> [String: Int] {
@@ -24,16 +24,17 @@ import Testing
     /// Rules: R13.37, R13.38.
     @Test func `a viewer loads at most 60 kB of script until a live is shown`() throws {
         let sizes = try self.sizes()
-        // The first two files have all that is imported statically; the others are what comes before a live.
+        // The first two files have all static imports. The others are loaded on the pages before the live page.
         let live = try self.total(["main", "bundle"], of: sizes)
-        let way = try self.total(["session/sign-in", "plaza/plaza-page", "plaza/card", "plaza/search"], of: sizes)
+        let pathToLive = try self.total(
+            ["session/sign-in", "plaza/plaza-page", "plaza/card", "plaza/search"], of: sizes)
         let chinese = try self.total(["texts/zh"], of: sizes)
         #expect(live + chinese <= Self.limit, "the live page: \(live), and \(chinese) of Chinese texts")
-        #expect(live + way <= Self.limit, "the live page: \(live), and \(way) of the way to it")
+        #expect(live + pathToLive <= Self.limit, "the live page: \(live), and \(pathToLive) of the scripts before it")
     }
 
     /// Rules: R13.37.
-    @Test func `a module of the bundle is no second copy at its own address`() throws {
+    @Test func `a module of the bundle is not served a second time in full at its own path`() throws {
         let sizes = try self.sizes()
         for name in ["lib/dom", "live/live-page", "barrage/renderer"] {
             #expect(try self.total([name], of: sizes) < 200, "\(name) is not in the bundle")

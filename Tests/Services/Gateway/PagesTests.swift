@@ -14,7 +14,7 @@ import Tokens
 @testable import Gateway
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct PagesTests {
-    private func router(_ pages: PagesSettings?) throws -> HTTPHeadHandler {
+    private func handler(_ pages: PagesSettings?) throws -> HTTPHeadHandler {
         GatewayAPI(try FakeCluster { $0.pages = pages }.gateway).handler
     }
 
@@ -30,7 +30,7 @@ import Tokens
     {
         let request = try #require(HTTPRequest(method: .get, path: path, headers: headers))
         guard case .reject(let response) = handler(request) else {
-            Issue.record("\(path) is answered after its body")
+            Issue.record("\(path) is answered only after its body is read")
             return HTTPResponse(status: 0)
         }
         return response
@@ -42,7 +42,7 @@ import Tokens
 
     /// Rules: R13.31.
     @Test func `pages are served at their paths and at the root, and nothing else is`() throws {
-        let handler = try self.router(PagesSettings(site: self.site()))
+        let handler = try self.handler(PagesSettings(site: self.site()))
         #expect(try self.answer(handler, "/").body == Array("<!doctype html>".utf8))
         #expect(try self.answer(handler, "/pages/index.html").status == 200)
         #expect(
@@ -54,8 +54,8 @@ import Tokens
     }
 
     /// Rules: R13.31.
-    @Test func `without pages the root is not served, and the API is as before`() throws {
-        let handler = try self.router(nil)
+    @Test func `without pages the root is not served, and the API still is`() throws {
+        let handler = try self.handler(nil)
         #expect(try self.answer(handler, "/").status == 404)
         #expect(try self.answer(handler, "/pages/settings.json").status == 404)
         #expect(try self.answer(handler, "/openapi.json").status == 200)
@@ -63,18 +63,18 @@ import Tokens
 
     /// Rules: R13.32.
     @Test func `each page has a policy that names this host's gateway, and no other text of the request`() throws {
-        let handler = try self.router(PagesSettings(site: self.site()))
+        let handler = try self.handler(PagesSettings(site: self.site()))
         let policy = self.header("Content-Security-Policy", of: try self.answer(handler, "/", ["host": "[::1]:81"]))
         #expect(policy?.contains("connect-src 'self' ws://[::1]:") == true)
         let forged = try self.answer(handler, "/", ["host": "a; script-src *"])
         #expect(self.header("Content-Security-Policy", of: forged)?.contains("connect-src 'self';") == true)
-        let named = try self.router(PagesSettings(site: self.site(), webSockets: ["wss://live.example.org"]))
-        let settings = String(decoding: try self.answer(named, "/pages/settings.json").body, as: UTF8.self)
+        let withWebSockets = try self.handler(PagesSettings(site: self.site(), webSockets: ["wss://live.example.org"]))
+        let settings = String(decoding: try self.answer(withWebSockets, "/pages/settings.json").body, as: UTF8.self)
         #expect(settings == #"{"demoTokens":false,"gateways":["wss://live.example.org"],"imageOrigins":[]}"#)
     }
 
     /// Rules: R13.33.
-    @Test func `a token for trying out is a user's, for one hour`() throws {
+    @Test func `a demo token is a user's token for one hour`() throws {
         let keyring = try AppKeyring(json: FakeCluster.Tokens.apps)
         let tokens = try #require(DemoTokens(app: "demo", keyring: keyring))
         #expect(DemoTokens(app: "nobody", keyring: keyring) == nil)
@@ -91,7 +91,7 @@ import Tokens
     }
 
     /// Rules: R13.33.
-    @Test func `only this machine and the named blocks get such tokens, by address, with JSON`() throws {
+    @Test func `demo tokens are issued only to this machine and the named blocks, by address, with JSON`() throws {
         let keyring = try AppKeyring(json: FakeCluster.Tokens.apps)
         let block = try #require(AddressBlock("172.16.0.0/12"))
         let tokens = try #require(DemoTokens(app: "demo", keyring: keyring, clients: [block]))

@@ -17,16 +17,18 @@ import Testing
     }
 
     @Test(arguments: [-80_000, -10_000, 0, 10_000, 80_000, 3_600_000] as [Int64])
-    func `I8 a gateway whose clock is wrong, or that was stopped, skips no item that it reads`(ahead: Int64) {
-        var recent = RecentOffset(span: .seconds(60), mode: .full)
-        recent.wallClock = { 1_000_000_000 + ahead }
+    func `I8 a gateway whose clock is wrong, or that was stopped, skips no item that it reads`(clockOffset: Int64) {
+        var recent = RecentOffsetFinder(span: .seconds(60), mode: .full)
+        recent.wallClock = { 1_000_000_000 + clockOffset }
         #expect(recent.includes(Self.record(at: 1_000_000_000, offset: 7), from: 7))
         #expect(!recent.includes(Self.record(at: 1_000_000_000, offset: 6), from: 7))
     }
 
     @Test(
         .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"), arguments: [-3_600_000, 70_000, 3_600_000] as [Int64])
-    func `a clock that is wrong changes how much is cached, never what comes afterwards`(ahead: Int64) async throws {
+    func `a clock that is wrong changes how much is cached, never what comes afterwards`(clockOffset: Int64)
+        async throws
+    {
         try await runOnDedicatedThread {
             let kafka = try LiveKafka.shared()
             let settings = KafkaSettings(brokers: kafka.bootstrap, clientID: "recent-offset") { _, _, _ in }
@@ -37,14 +39,14 @@ import Testing
             try producer.flush(timeout: .seconds(10))
             let consumer = try KafkaConsumer(settings)
             defer { consumer.close() }
-            var recent = RecentOffset(span: .seconds(60), mode: .full)
+            var recent = RecentOffsetFinder(span: .seconds(60), mode: .full)
             let now = recent.wallClock()
-            recent.wallClock = { now + ahead }
-            let place = TopicPartition(topic, 0)
-            let end = try consumer.endOffset(of: place, timeout: .seconds(5))
-            let first = try recent.find(consumer, place)
+            recent.wallClock = { now + clockOffset }
+            let feedPartition = TopicPartition(topic, 0)
+            let end = try consumer.endOffset(of: feedPartition, timeout: .seconds(5))
+            let startOffset = try recent.find(consumer, feedPartition)
             // With a clock that is ahead, the end is found: no old record is cached, but every new one is read.
-            #expect(first == (ahead > 60_000 ? end : end - 5))
+            #expect(startOffset == (clockOffset > 60_000 ? end : end - 5))
         }
     }
 }

@@ -18,25 +18,28 @@ import Testing
             token: FeedToken(position, offset: offset).text)
     }
 
+    /// The position and the replay of a successful resume; nil for any other outcome.
     private func resumed(_ outcome: Outcome) -> (position: FeedPosition, isReplayed: Bool)? {
         guard case .success(.resumed(_, let position, let replayed)) = outcome else { return nil }
         return (position, replayed)
     }
 
     /// Logs in with a resume, without waiting for the reply.
-    private func begin(_ cluster: FakeCluster, _ point: ResumePoint, user: String = "bob") throws -> (WireClient, Int64)
-    {
+    private func beginResume(_ cluster: FakeCluster, _ point: ResumePoint, user: String = "bob") throws -> (
+        WireClient, Int64
+    ) {
         let client = try WireClient(port: cluster.gateway.port, firstID: 50)
         let params = LoginParams(token: FakeCluster.Tokens.token(user), session: user, resume: point)
         return (client, try client.begin("login", String(decoding: Wire.encode(params), as: UTF8.self)))
     }
 
     /// Logs in with a resume that the replay reader does not answer, and waits until the reader was asked.
-    private func beginUnanswered(_ cluster: FakeCluster, after number: Int64) throws -> (WireClient, Int64) {
+    private func beginUnansweredResume(_ cluster: FakeCluster, after number: Int64) throws -> (WireClient, Int64) {
         cluster.state.withLock { $0.answersReplays = false }
-        let begun = try self.begin(cluster, self.point(number, offset: cluster.offset(of: number, in: self.room)))
-        try cluster.asked(1)
-        return begun
+        let resume = try self.beginResume(
+            cluster, self.point(number, offset: cluster.offset(of: number, in: self.room)))
+        try cluster.waitForReplayRequests(1)
+        return resume
     }
 
     /// A live whose first items were delivered to eve, and are no longer cached.
@@ -44,9 +47,9 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         let eve = try cluster.viewer("eve", of: "room")
-        for _ in 1...count { cluster.text(self.room) }
+        for _ in 1...count { cluster.publishText(self.room) }
         #expect(try eve.feed(upTo: count) == Array(1...count))
-        cluster.forgetItems()
+        cluster.expireCachedItems()
         return (cluster, eve)
     }
 
@@ -55,54 +58,54 @@ import Testing
         cluster.create("room")
         let eve = try cluster.viewer("eve", of: "room")
         for _ in 1...300 {
-            cluster.text(self.room)
-            cluster.text(FakeCluster.key("other"))
+            cluster.publishText(self.room)
+            cluster.publishText(FakeCluster.key("other"))
         }
         #expect(try eve.feed(upTo: 300) == Array(1...300))
-        cluster.forgetItems()
-        for _ in 301...310 { cluster.text(self.room) }
+        cluster.expireCachedItems()
+        for _ in 301...310 { cluster.publishText(self.room) }
         let offset = cluster.offset(of: 20, in: self.room)
         let (bob, login) = try cluster.client("bob", session: "phone", resume: self.point(20, offset: offset))
         #expect(self.resumed(login)?.isReplayed == true)
-        for _ in 311...320 { cluster.text(self.room) }
+        for _ in 311...320 { cluster.publishText(self.room) }
         #expect(try bob.feed(upTo: 320) == Array(21...320))
         #expect(cluster.metric("gateway_replays_total") == 1)
         #expect(cluster.metric("gateway_replays_refused_total") == 0)
-        #expect(cluster.state.withLock { $0.questions.count } == 1)
+        #expect(cluster.state.withLock { $0.replayRequests.count } == 1)
     }
 
     @Test func `I7 new items are held back until the replay is sent`() throws {
         let (cluster, eve) = try self.expiredFeed(of: 50)
-        let (bob, id) = try self.beginUnanswered(cluster, after: 20)
-        for _ in 51...60 { cluster.text(self.room) }
+        let (bob, id) = try self.beginUnansweredResume(cluster, after: 20)
+        for _ in 51...60 { cluster.publishText(self.room) }
         #expect(try eve.feed(upTo: 60) == Array(51...60))
-        #expect(bob.isQuiet(milliseconds: 50), "neither an answer nor an item")
+        #expect(bob.isQuiet(milliseconds: 50), "neither a reply nor an item")
         cluster.answerReplays()
         #expect(self.resumed(try bob.answer(to: id))?.isReplayed == true)
-        for _ in 61...65 { cluster.text(self.room) }
+        for _ in 61...65 { cluster.publishText(self.room) }
         #expect(try bob.feed(upTo: 65) == Array(21...65))
         try cluster.expectBalance(eve)
     }
 
     @Test func `I10 a long replay is sent as fast as the client reads, and the ledger balances`() throws {
         let (cluster, eve) = try FakeCluster.withLongFeed(in: self.room, messageBytes: 4000, shards: 1)
-        cluster.forgetItems()
-        let (bob, id) = try self.begin(cluster, self.point(1, offset: cluster.offset(of: 1, in: self.room)))
-        try cluster.asked(1)
-        for _ in 401...450 { cluster.text(self.room, "live") }
+        cluster.expireCachedItems()
+        let (bob, id) = try self.beginResume(cluster, self.point(1, offset: cluster.offset(of: 1, in: self.room)))
+        try cluster.waitForReplayRequests(1)
+        for _ in 401...450 { cluster.publishText(self.room, "live") }
         #expect(try eve.feed(upTo: 450) == Array(401...450))
         #expect(self.resumed(try bob.answer(to: id))?.isReplayed == true)
         #expect(try bob.feed(upTo: 450) == Array(2...450))
         try cluster.expectBalance(eve)
     }
 
-    @Test func `a thousand clients that resume one live are served by one scan`() throws {
+    @Test func `clients that resume one live together are served by one scan`() throws {
         let (cluster, eve) = try self.expiredFeed(of: 100)
         cluster.state.withLock { $0.answersReplays = false }
         let offset = cluster.offset(of: 60, in: self.room)
-        let clients = try (0..<40).map { try self.begin(cluster, self.point(60, offset: offset), user: "u\($0)") }
-        try cluster.asked(40)
-        #expect(cluster.answerReplays() == 1, "one pass")
+        let clients = try (0..<40).map { try self.beginResume(cluster, self.point(60, offset: offset), user: "u\($0)") }
+        try cluster.waitForReplayRequests(40)
+        #expect(cluster.answerReplays() == 1, "one scan")
         for (client, id) in clients {
             #expect(self.resumed(try client.answer(to: id))?.isReplayed == true)
             #expect(try client.feed(upTo: 100) == Array(61...100))
@@ -113,25 +116,25 @@ import Testing
     @Test func `a gateway that has just started serves clients of another gateway`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
-        for number in Int64(1)...30 { cluster.record(number, in: self.room) }
+        for number in Int64(1)...30 { cluster.writeUncached(number, in: self.room) }
         let (bob, login) = try cluster.client(
-            "bob", session: "a", resume: self.point(10, offset: cluster.offset(of: 10, in: self.room)))
+            "bob", session: "phone", resume: self.point(10, offset: cluster.offset(of: 10, in: self.room)))
         #expect(self.resumed(login)?.isReplayed == true)
         #expect(try bob.feed(upTo: 30) == Array(11...30))
         // The live was quiet since, so the next client missed nothing, and no scan is needed.
         let (eve, second) = try cluster.client(
-            "eve", session: "b", resume: self.point(30, offset: cluster.offset(of: 30, in: self.room)))
+            "eve", session: "tablet", resume: self.point(30, offset: cluster.offset(of: 30, in: self.room)))
         #expect(self.resumed(second)?.isReplayed == true)
         cluster.state.withLock { $0.lastNumber[self.room] = 30 }
-        cluster.text(self.room)
+        cluster.publishText(self.room)
         #expect(try bob.feed() == [31])
         #expect(try eve.feed() == [31])
-        #expect(cluster.state.withLock { $0.questions.count } == 1)
+        #expect(cluster.state.withLock { $0.replayRequests.count } == 1)
     }
 
     @Test func `a refused replay is reported to the client, and its reason is counted in the metrics`() throws {
         let (cluster, eve) = try self.expiredFeed(of: 1100)
-        let wrong: [(ResumePoint, String)] = [
+        let refusedPoints: [(ResumePoint, String)] = [
             (self.point(500, offset: nil), "unknown"),
             (self.point(50, offset: cluster.offset(of: 50, in: self.room)), "tooMany"),
             (self.point(500, offset: cluster.offset(of: 700, in: self.room)), "gone"),
@@ -142,35 +145,37 @@ import Testing
                     token: "10.499.498"), "unknown"
             ),
         ]
-        for (index, (point, why)) in wrong.enumerated() {
+        for (index, (point, reason)) in refusedPoints.enumerated() {
             let (client, login) = try cluster.client("u\(index)", session: "s", resume: point, firstID: 50)
-            #expect(self.resumed(login)?.isReplayed == false, "\(why)")
+            #expect(self.resumed(login)?.isReplayed == false, "\(reason)")
             #expect(self.resumed(login)?.position == FeedPosition(epoch: 10, number: 1100 + Int64(index)))
-            #expect(cluster.refusals(why) > 0, "\(why)")
-            cluster.text(self.room)
+            #expect(cluster.replayRefusalCount(reason) > 0, "\(reason)")
+            cluster.publishText(self.room)
             #expect(try client.feed() == [1101 + Int64(index)])
         }
-        #expect(cluster.metric("gateway_replays_refused_total") == wrong.count)
+        #expect(cluster.metric("gateway_replays_refused_total") == refusedPoints.count)
         try cluster.expectBalance(eve)
     }
 
     @Test(arguments: [nil, "10.1000.2", "10.1000.900000"] as [String?])
-    func `a place that a feed never came to is not confirmed, and the feed goes on from where it is`(token: String?)
+    func `a resume from a position that the feed has not reached is not confirmed, and the feed continues`(
+        token: String?
+    )
         throws
     {
         let cluster = try FakeCluster()
         cluster.create("room")
         let first = try cluster.viewer("eve", of: "room")
-        for _ in 1...5 { cluster.text(self.room) }
+        for _ in 1...5 { cluster.publishText(self.room) }
         #expect(try first.feed(upTo: 5) == Array(1...5))
         let position = FeedPosition(epoch: 10, number: 1000)
         let point = ResumePoint(live: "room", ticket: Ticket(101), position: position, token: token)
-        let (client, login) = try cluster.client("bob", session: "a", resume: point, firstID: 50)
+        let (client, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
         guard case .success(.resumed(_, FeedPosition(epoch: 10, number: 5), replayed: false)) = login else {
             Issue.record("\(login)")
             return
         }
-        cluster.text(self.room)
+        cluster.publishText(self.room)
         #expect(try client.feed() == [6])
         #expect(cluster.metric("gateway_replays_refused_total") == 1)
     }
@@ -179,22 +184,22 @@ import Testing
         throws
     {
         let (cluster, eve) = try self.expiredFeed(of: 50)
-        let (bob, id) = try self.beginUnanswered(cluster, after: 20)
-        for _ in 51...55 { cluster.text(self.room) }
+        let (bob, id) = try self.beginUnansweredResume(cluster, after: 20)
+        for _ in 51...55 { cluster.publishText(self.room) }
         let resumed = self.resumed(try bob.answer(to: id))
         #expect(resumed?.isReplayed == false)
         #expect(resumed?.position == FeedPosition(epoch: 10, number: 50))
         #expect(try bob.feed(upTo: 55) == Array(51...55))
         cluster.answerReplays()
-        cluster.text(self.room)
-        #expect(try bob.feed() == [56], "an answer that comes too late is nobody's")
-        #expect(cluster.refusals("late") == 1)
+        cluster.publishText(self.room)
+        #expect(try bob.feed() == [56], "the late answer is ignored")
+        #expect(cluster.replayRefusalCount("late") == 1)
         try cluster.expectBalance(eve)
     }
 
     @Test func `I6 a client that is kicked while its replay is pending gets one reply and no items`() throws {
         let (cluster, eve) = try self.expiredFeed(of: 50)
-        let (bob, id) = try self.beginUnanswered(cluster, after: 20)
+        let (bob, id) = try self.beginUnansweredResume(cluster, after: 20)
         let notice = Notice(
             to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: 5), floor: Ticket(500),
             content: .kickedOut(reason: .byAdmin, by: "anna"))
@@ -205,7 +210,7 @@ import Testing
         }
         #expect(error.code == .staleTicket)
         cluster.answerReplays()
-        cluster.text(self.room)
+        cluster.publishText(self.room)
         #expect(try eve.feed() == [51])
         guard case .frame(.notice, _) = try bob.next() else {
             Issue.record("no notice")
@@ -217,14 +222,14 @@ import Testing
 
     @Test func `I1 a missed end of a live is replayed, and the client is then removed`() throws {
         let (cluster, eve) = try self.expiredFeed(of: 50)
-        let (bob, id) = try self.beginUnanswered(cluster, after: 20)
+        let (bob, id) = try self.beginUnansweredResume(cluster, after: 20)
         cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
         #expect(try eve.feed(upTo: 51) == [51])
         cluster.answerReplays()
         #expect(self.resumed(try bob.answer(to: id))?.isReplayed == true)
         #expect(try bob.feed(upTo: 51) == Array(21...51))
         guard case .failure(let error) = try bob.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}") else {
-            Issue.record("acts after the end")
+            Issue.record("a call succeeded after the end")
             return
         }
         #expect(error.code == .notInRoom)

@@ -18,17 +18,17 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room", session: "phone")
-        for _ in 1...10 { cluster.text(self.room) }
+        for _ in 1...10 { cluster.publishText(self.room) }
         #expect(try client.feed(upTo: 10) == Array(1...10))
         client.cut()
-        for _ in 11...20 { cluster.text(self.room) }
-        let (back, login) = try cluster.client("bob", session: "phone", resume: self.point(10), firstID: 50)
+        for _ in 11...20 { cluster.publishText(self.room) }
+        let (resumed, login) = try cluster.client("bob", session: "phone", resume: self.point(10), firstID: 50)
         let position = FeedPosition(epoch: 10, number: 10)
         #expect(login == .success(result: .resumed(ticket: Ticket(102), position: position, replayed: true)))
-        for _ in 21...25 { cluster.text(self.room) }
-        #expect(try back.feed(upTo: 25) == Array(11...25))
+        for _ in 21...25 { cluster.publishText(self.room) }
+        #expect(try resumed.feed(upTo: 25) == Array(11...25))
         #expect(
-            try back.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
+            try resumed.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
                 == .success(result: .sent(position: FeedPosition(epoch: 10, number: 26))))
         #expect(cluster.metric("gateway_replays_total") == 1)
     }
@@ -37,20 +37,20 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         let first = try cluster.viewer("eve", of: "room")
-        for _ in 1...5 { cluster.text(self.room) }
+        for _ in 1...5 { cluster.publishText(self.room) }
         #expect(try first.feed(upTo: 5) == Array(1...5))
-        let (same, _) = try cluster.client("bob", session: "a", resume: self.point(5), firstID: 50)
+        let (same, _) = try cluster.client("bob", session: "phone", resume: self.point(5), firstID: 50)
         // Another gateway is ahead: the reply is sent when this gateway has read up to the client's position.
         let ahead = try WireClient(port: cluster.gateway.port, firstID: 50)
-        let params = LoginParams(token: FakeCluster.Tokens.token("carl"), session: "b", resume: self.point(7))
+        let params = LoginParams(token: FakeCluster.Tokens.token("carl"), session: "tablet", resume: self.point(7))
         let id = try ahead.begin("login", String(decoding: Wire.encode(params), as: UTF8.self))
         #expect(try same.answersPing())
         #expect(ahead.isQuiet(milliseconds: 300))
-        for _ in 6...10 { cluster.text(self.room) }
+        for _ in 6...10 { cluster.publishText(self.room) }
         #expect(try same.feed(upTo: 10) == Array(6...10))
         guard case .success(.resumed(_, FeedPosition(epoch: 10, number: 7), replayed: true)) = try ahead.answer(to: id)
         else {
-            Issue.record("it was not resumed")
+            Issue.record("the resume was not replayed")
             return
         }
         #expect(try ahead.feed(upTo: 10) == Array(8...10))
@@ -60,15 +60,15 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         let first = try cluster.viewer("eve", of: "room")
-        for _ in 1...5 { cluster.text(self.room) }
+        for _ in 1...5 { cluster.publishText(self.room) }
         _ = try first.feed(upTo: 5)
-        let (old, login) = try cluster.client("bob", session: "a", resume: self.point(3, epoch: 9), firstID: 50)
-        let here = FeedPosition(epoch: 10, number: 5)
-        guard case .success(.resumed(_, here, replayed: false)) = login else {
+        let (old, login) = try cluster.client("bob", session: "phone", resume: self.point(3, epoch: 9), firstID: 50)
+        let currentPosition = FeedPosition(epoch: 10, number: 5)
+        guard case .success(.resumed(_, currentPosition, replayed: false)) = login else {
             Issue.record("\(login)")
             return
         }
-        cluster.text(self.room)
+        cluster.publishText(self.room)
         #expect(try old.feed() == [6])
         #expect(cluster.metric("gateway_replays_refused_total") == 1)
     }
@@ -76,15 +76,15 @@ import Testing
     @Test func `a resume waits until the partition is loaded, and new items until the replay is sent`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
-        cluster.state.withLock { $0.loadsAtOnce = false }
+        cluster.state.withLock { $0.loadsPartitionsAtOnce = false }
         let client = try WireClient(port: cluster.gateway.port, firstID: 50)
-        let params = LoginParams(token: FakeCluster.Tokens.token("bob"), session: "a", resume: self.point(2))
+        let params = LoginParams(token: FakeCluster.Tokens.token("bob"), session: "phone", resume: self.point(2))
         let id = try client.begin("login", String(decoding: Wire.encode(params), as: UTF8.self))
-        try cluster.followed()
-        for _ in 1...5 { cluster.text(self.room) }
+        try cluster.waitForFollowedPartition()
+        for _ in 1...5 { cluster.publishText(self.room) }
         #expect(client.isQuiet(milliseconds: 30))
-        cluster.load(PlazaTopic.partition(of: self.room.text, among: 4))
-        for _ in 6...8 { cluster.text(self.room) }
+        cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: 4))
+        for _ in 6...8 { cluster.publishText(self.room) }
         guard case .success(.resumed(_, _, replayed: true)) = try client.answer(to: id) else {
             Issue.record("not replayed")
             return
@@ -94,14 +94,14 @@ import Testing
 
     @Test func `a long replay is sent as fast as the client reads, and new items are held back until its end`() throws {
         let (cluster, eve) = try FakeCluster.withLongFeed(in: self.room, messageBytes: 8000)
-        let (back, login) = try cluster.client(
+        let (resumed, login) = try cluster.client(
             "bob", session: "phone", resume: self.point(0), firstID: 50, receiveBuffer: 16 << 10)
         guard case .success(.resumed(_, _, replayed: true)) = login else {
             Issue.record("\(login)")
             return
         }
-        for _ in 401...410 { cluster.text(self.room, "live") }
-        #expect(try back.feed(upTo: 410) == Array(1...410))
+        for _ in 401...410 { cluster.publishText(self.room, "live") }
+        #expect(try resumed.feed(upTo: 410) == Array(1...410))
         #expect(try eve.feed(upTo: 410) == Array(401...410))
     }
 
@@ -124,16 +124,16 @@ import Testing
         let token = try self.token(of: try client.call("live.join", "{\"live\":\"room\"}"))
         #expect(token.position == FeedPosition(epoch: 10, number: 0))
         client.cut()
-        for _ in 1...5 { cluster.text(self.room) }
+        for _ in 1...5 { cluster.publishText(self.room) }
         var point = self.point(0)
         point.token = token.text
-        let (back, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
+        let (resumed, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
         guard case .success(.resumed(_, FeedPosition(epoch: 10, number: 0), replayed: true)) = login else {
             Issue.record("\(login)")
             return
         }
-        for _ in 6...7 { cluster.text(self.room) }
-        #expect(try back.feed(upTo: 7) == Array(1...7))
+        for _ in 6...7 { cluster.publishText(self.room) }
+        #expect(try resumed.feed(upTo: 7) == Array(1...7))
     }
 
     /// Rules: R15.14.
@@ -141,29 +141,29 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         // Items that this gateway does not have: they are older than its cache.
-        for number in Int64(1)...30 { cluster.record(number, in: self.room) }
+        for number in Int64(1)...30 { cluster.writeUncached(number, in: self.room) }
         cluster.state.withLock { $0.lastNumber[self.room] = 30 }
         let (client, _) = try cluster.client("bob", session: "phone")
         let token = try self.token(of: try client.call("live.join", "{\"live\":\"room\"}"))
         #expect(token.offset == 30)
         client.cut()
-        for _ in 31...35 { cluster.text(self.room) }
+        for _ in 31...35 { cluster.publishText(self.room) }
         var point = self.point(token.position.number)
         point.token = token.text
-        let (back, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
+        let (resumed, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
         guard case .success(.resumed(_, _, replayed: true)) = login else {
             Issue.record("\(login)")
             return
         }
-        #expect(try back.feed(upTo: 35) == Array(31...35))
+        #expect(try resumed.feed(upTo: 35) == Array(31...35))
     }
 
     /// Rules: R15.14.
-    @Test func `I8 a resume that names no position gets everything, or is told that it does not`() throws {
+    @Test func `I8 a resume without a position gets the whole feed, or is reported as not replayed`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let viewer = try cluster.viewer("eve", of: "room")
-        for _ in 1...5 { cluster.text(self.room) }
+        for _ in 1...5 { cluster.publishText(self.room) }
         #expect(try viewer.feed(upTo: 5) == Array(1...5))
         let zero = self.point(0, epoch: 0)
         let (first, login) = try cluster.client("bob", session: "phone", resume: zero, firstID: 50)
@@ -172,20 +172,20 @@ import Testing
             return
         }
         #expect(try first.feed(upTo: 5) == Array(1...5))
-        cluster.forgetItems()
+        cluster.expireCachedItems()
         let (late, second) = try cluster.client("carl", session: "phone", resume: zero, firstID: 50)
         guard case .success(.resumed(_, FeedPosition(epoch: 10, number: 5), replayed: false)) = second else {
             Issue.record("\(second)")
             return
         }
-        cluster.text(self.room)
+        cluster.publishText(self.room)
         #expect(try late.feed() == [6])
     }
 
     // MARK: After the live's end
 
-    private func end(_ cluster: FakeCluster) {
-        cluster.state.withLock { _ = $0.ended.insert(self.room) }
+    private func endLive(_ cluster: FakeCluster) {
+        cluster.state.withLock { _ = $0.unknownLives.insert(self.room) }
         let info = LiveInfo(liveID: "room", liveOwner: UserInfo(userID: "anna"))
         cluster.gateway.received(
             LiveRecord(app: FakeCluster.app, info: info, epoch: 10, revision: 2, ended: .endedByHost))
@@ -196,27 +196,27 @@ import Testing
         let cluster = try FakeCluster()
         cluster.create("room")
         let viewer = try cluster.viewer("eve", of: "room")
-        for _ in 1...5 { cluster.text(self.room) }
+        for _ in 1...5 { cluster.publishText(self.room) }
         #expect(try viewer.feed(upTo: 5) == Array(1...5))
-        self.end(cluster)
+        self.endLive(cluster)
         cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
         #expect(try viewer.feed() == [6])
-        let (late, login) = try cluster.client("bob", session: "a", resume: self.point(3), firstID: 50)
+        let (late, login) = try cluster.client("bob", session: "phone", resume: self.point(3), firstID: 50)
         #expect(
             login
                 == .success(
                     result: .resumed(
                         ticket: Ticket(101), position: FeedPosition(epoch: 10, number: 5), replayed: false)))
         #expect(try late.feed() == [6])
-        let (same, second) = try cluster.client("carl", session: "b", resume: self.point(5), firstID: 50)
+        let (same, second) = try cluster.client("carl", session: "tablet", resume: self.point(5), firstID: 50)
         guard case .success(.resumed(_, _, replayed: true)) = second else {
             Issue.record("\(second)")
             return
         }
         #expect(try same.feed() == [6])
-        // Who has the end already is only told that the live is over; so is who resumes another live of that name.
+        // A client that has the end already only gets an error, and so does one that resumes another incarnation.
         for point in [self.point(6), self.point(3, epoch: 9)] {
-            let (_, again) = try cluster.client("eve", session: "c", resume: point, firstID: 50)
+            let (_, again) = try cluster.client("eve", session: "watch", resume: point, firstID: 50)
             guard case .failure(let error) = again else {
                 Issue.record("\(again)")
                 return
@@ -226,21 +226,23 @@ import Testing
     }
 
     /// Rules: R15.15, R15.19.
-    @Test func `I1 a resume waits for an end that is under way, and names the reason of one that is forgotten`() throws
+    @Test
+    func `I1 a resume waits for an end that is under way, and gets the reason of an end that is not cached any more`()
+        throws
     {
         let cluster = try FakeCluster()
         cluster.create("room")
-        self.end(cluster)
+        self.endLive(cluster)
         let client = try WireClient(port: cluster.gateway.port, firstID: 50)
-        let params = LoginParams(token: FakeCluster.Tokens.token("bob"), session: "a", resume: self.point(0))
+        let params = LoginParams(token: FakeCluster.Tokens.token("bob"), session: "phone", resume: self.point(0))
         let id = try client.begin("login", String(decoding: Wire.encode(params), as: UTF8.self))
-        try cluster.followed()
+        try cluster.waitForFollowedPartition()
         #expect(client.isQuiet(milliseconds: 30))
         cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
         guard case .success(.resumed) = try client.answer(to: id) else { return #expect(Bool(false)) }
         #expect(try client.feed() == [1])
-        cluster.forgetItems()
-        let (_, late) = try cluster.client("carl", session: "b", resume: self.point(0), firstID: 50)
+        cluster.expireCachedItems()
+        let (_, late) = try cluster.client("carl", session: "tablet", resume: self.point(0), firstID: 50)
         #expect(
             late
                 == .failure(
@@ -255,9 +257,9 @@ import Testing
         let client = try cluster.viewer("bob", of: "room", session: "phone")
         #expect(try client.call("live.leave", "{\"live\":\"room\"}", id: 9) == .success(result: .done))
         client.cut()
-        let (back, _) = try cluster.client("bob", session: "phone", firstID: 50)
-        #expect(try back.call("live.leave", "{\"live\":\"room\"}", id: 9) == .success(result: .done))
-        guard case .failure(let error) = try back.call("live.leave", "{\"live\":\"room\"}") else {
+        let (resumed, _) = try cluster.client("bob", session: "phone", firstID: 50)
+        #expect(try resumed.call("live.leave", "{\"live\":\"room\"}", id: 9) == .success(result: .done))
+        guard case .failure(let error) = try resumed.call("live.leave", "{\"live\":\"room\"}") else {
             return #expect(Bool(false))
         }
         #expect(error.code == .notInRoom)
@@ -271,7 +273,7 @@ import Testing
         let params = "{\"live\":\"room\",\"text\":\"hi\"}"
         for (id, age) in [(40, 59_000), (41, 61_000)] {
             try client.send("{\"age\":\(age),\"id\":\(id),\"method\":\"barrage.sendText\",\"params\":\(params)}")
-            let caller: Caller = try cluster.record { record in
+            let caller: Caller = try cluster.waitForRecord { record in
                 guard let value = record.value, let input = try? Wire.decode(BarrageInput.self, from: value),
                     case .sendText(_, _, let caller) = input.command, caller.counter == Int64(id)
                 else { return nil }

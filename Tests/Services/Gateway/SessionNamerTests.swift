@@ -12,11 +12,11 @@ import Testing
         let anna = UserKey("demo", "anna")
         let names = SessionNamer.keyed(Secret("a key of 16 bytes"))
         // printf 'demo/anna|phone' | openssl dgst -sha256 -hmac 'a key of 16 bytes'
-        #expect(names.name(of: "phone", of: anna) == "s-a7b0cacf6bd8bedfb73fb9116d5a38a5")
-        #expect(names.name(of: "phone", of: UserKey("demo", "bob")) != names.name(of: "phone", of: anna))
+        #expect(names.name(of: "phone", for: anna) == "s-a7b0cacf6bd8bedfb73fb9116d5a38a5")
+        #expect(names.name(of: "phone", for: UserKey("demo", "bob")) != names.name(of: "phone", for: anna))
         #expect(
-            SessionNamer.keyed(Secret("another key, too")).name(of: "phone", of: anna)
-                != names.name(of: "phone", of: anna))
+            SessionNamer.keyed(Secret("another key, too")).name(of: "phone", for: anna)
+                != names.name(of: "phone", for: anna))
         let request = names.nameOfRequest(anna, role: .server, key: "k", call: "c")
         #expect(SessionName.isHTTPRequest(request) && SessionID(checking: request.text) != nil)
     }

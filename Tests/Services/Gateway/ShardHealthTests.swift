@@ -18,7 +18,7 @@ import Testing
             #expect(gateway.shardTurns.count == 2)
             for turns in gateway.shardTurns { #expect(turns.lastTurnAt > began) }
             #expect(gateway.areShardsTurning(at: MonotonicClock.now))
-            gateway.cut()
+            gateway.stopImmediately()
             #expect(!gateway.areShardsTurning(at: MonotonicClock.now + .seconds(10)))
         }
     }

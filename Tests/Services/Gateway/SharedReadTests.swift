@@ -13,10 +13,10 @@ import Tokens
     private static let params = #"{"live":"room"}"#
 
     /// Whether a record asks for the audience list.
-    private static func isList(_ record: TopicRecord) -> Bool { Self.lister(record) != nil }
+    private static func isList(_ record: TopicRecord) -> Bool { Self.listCaller(record) != nil }
 
-    /// The caller of a record that asks for the audience list.
-    private static func lister(_ record: TopicRecord) -> Caller? {
+    /// The caller of a record that asks for the audience list; nil for any other record.
+    private static func listCaller(_ record: TopicRecord) -> Caller? {
         guard record.topic == .audienceInbox, let value = record.value,
             let input = try? Wire.decode(AudienceInput.self, from: value), case .list(_, _, let caller) = input.command
         else { return nil }
@@ -28,30 +28,32 @@ import Tokens
         let cluster = try FakeCluster()
         cluster.create("room")
         let clients = try (1...6).map { try cluster.viewer("user\($0)", of: "room") }
-        cluster.state.withLock { $0.answers = false }
+        cluster.state.withLock { $0.answersCalls = false }
         let first = try clients[0].begin("audience.list", Self.params)
-        let record = try cluster.record { Self.isList($0) ? $0 : nil }
+        let record = try cluster.waitForRecord { Self.isList($0) ? $0 : nil }
         let others = try clients.dropFirst().map {
             ($0, try $0.begin("audience.list", #"{"live":"room","count":200}"#))
         }
         // A later call of each client shows that the gateway has received the calls before it.
         for (client, _) in others { #expect(try client.answersPing()) }
-        #expect(cluster.count(Self.isList) == 1)
-        cluster.state.withLock { $0.answers = true }
+        #expect(cluster.recordCount(Self.isList) == 1)
+        cluster.state.withLock { $0.answersCalls = true }
         cluster.answer(record)
         #expect(try clients[0].answer(to: first) == .success(result: FakeCluster.emptyPage))
         for (client, id) in others {
             #expect(try client.answer(to: id) == .success(result: FakeCluster.emptyPage))
         }
-        #expect(cluster.count(Self.isList) == 2, "one for the first, one for all the others")
+        #expect(cluster.recordCount(Self.isList) == 2, "one request for the first call, one for all others")
         #expect(cluster.metric("gateway_shared_asks_total") == 2)
         #expect(cluster.metric("gateway_shared_reads_total") == 6)
-        let asker = try cluster.record(Self.lister)
-        #expect(asker.role == .server && asker.ticket == nil, "no client's rights are in the answer")
+        let caller = try cluster.waitForRecord(Self.listCaller)
+        #expect(
+            caller.role == .server && caller.ticket == nil,
+            "the gateway calls with a server's rights, not with a client's")
     }
 
     /// Rules: R1.20.
-    @Test func `a live's figures are asked for once`() throws {
+    @Test func `the figures of a live are requested once for many clients`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let clients = try (1...20).map { try cluster.client("user\($0)").0 }
@@ -59,11 +61,11 @@ import Tokens
         for (client, id) in zip(clients, ids) {
             #expect(try client.answer(to: id) == .success(result: FakeCluster.figures))
         }
-        #expect(cluster.count { $0.topic == .barrageInbox } <= 8, "five at once, then one a second")
+        #expect(cluster.recordCount { $0.topic == .barrageInbox } <= 8, "five at once, then one a second")
     }
 
     /// Rules: R1.20.
-    @Test func `who is not in the live, or is put out while it waits, gets no list`() throws {
+    @Test func `a client outside the live, or one that leaves while it waits, gets no list`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let (stranger, _) = try cluster.client("eve")
@@ -73,24 +75,24 @@ import Tokens
         }
         #expect(error.code == .notInRoom)
         let client = try cluster.viewer("bob", of: "room")
-        cluster.state.withLock { $0.answers = false }
+        cluster.state.withLock { $0.answersCalls = false }
         let id = try client.begin("audience.list", Self.params)
-        let record = try cluster.record { Self.isList($0) ? $0 : nil }
-        cluster.state.withLock { $0.answers = true }
+        let record = try cluster.waitForRecord { Self.isList($0) ? $0 : nil }
+        cluster.state.withLock { $0.answersCalls = true }
         guard case .success = try client.call("live.leave", Self.params) else {
             Issue.record("bob could not leave")
             return
         }
         cluster.answer(record)
         guard case .failure(let error) = try client.answer(to: id) else {
-            Issue.record("the list came after the leave")
+            Issue.record("bob got the list after he left")
             return
         }
         #expect(error.code == .notInRoom)
     }
 
     /// Rules: R1.20.
-    @Test func `other pages, other lives and the app's server are answered by themselves`() throws {
+    @Test func `other pages, unknown lives and the app's server get no shared answer`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
@@ -107,7 +109,7 @@ import Tokens
         let cluster = try FakeCluster()
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
-        cluster.state.withLock { $0.answers = false }
+        cluster.state.withLock { $0.answersCalls = false }
         let id = try client.begin("audience.list", Self.params)
         _ = try client.begin("audience.list", Self.params, id: id)
         for _ in 1...15 { _ = try client.begin("live.summary", Self.params) }
@@ -116,8 +118,8 @@ import Tokens
             return
         }
         #expect(error.code == .overloaded)
-        let record = try cluster.record { Self.isList($0) ? $0 : nil }
-        cluster.state.withLock { $0.answers = true }
+        let record = try cluster.waitForRecord { Self.isList($0) ? $0 : nil }
+        cluster.state.withLock { $0.answersCalls = true }
         cluster.answer(record)
         #expect(try client.answer(to: id) == .success(result: FakeCluster.emptyPage))
         #expect(try client.answersPing())
@@ -128,13 +130,13 @@ import Tokens
         let cluster = try FakeCluster()
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
-        cluster.state.withLock { $0.rejection = .unavailable }
+        cluster.state.withLock { $0.sinkRefusal = .unavailable }
         guard case .failure(let error) = try client.call("audience.list", Self.params) else {
             Issue.record("answered without a broker")
             return
         }
         #expect(error.code == .unavailable && error.retryAfter != nil)
-        cluster.state.withLock { $0.rejection = nil }
+        cluster.state.withLock { $0.sinkRefusal = nil }
         #expect(try client.call("audience.list", Self.params) == .success(result: FakeCluster.emptyPage))
     }
 }

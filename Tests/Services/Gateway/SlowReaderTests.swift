@@ -20,9 +20,10 @@ import Testing
         return cluster
     }
 
-    /// Checks that every due item was delivered, shed or disconnected, once none is owed (I10).
-    private func balance(_ cluster: FakeCluster) -> (due: Int, delivered: Int, shed: Int, disconnected: Int, owed: Int)
-    {
+    /// The counts of due items and of their outcomes, which are equal once no item is owed (I10).
+    private func deliveryCounts(_ cluster: FakeCluster) -> (
+        due: Int, delivered: Int, shed: Int, disconnected: Int, owed: Int
+    ) {
         (
             cluster.metric("gateway_feed_due_total"), cluster.metric("gateway_feed_delivered_total"),
             cluster.metric("gateway_feed_shed_total"), cluster.metric("gateway_feed_disconnected_total"),
@@ -34,39 +35,43 @@ import Testing
     private func publish(_ cluster: FakeCluster, read quick: WireClient) throws -> [Int64] {
         let text = String(repeating: "x", count: 4000)
         cluster.publish(self.room, .audienceJoined(user: UserInfo(userID: "eve")))
-        cluster.text(self.room, text)
+        cluster.publishText(self.room, text)
         cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
-        return try quick.feed(upTo: self.last(cluster))
+        return try quick.feed(upTo: self.lastNumber(cluster))
     }
 
-    private func last(_ cluster: FakeCluster) -> Int64 { cluster.state.withLock { $0.lastNumber[self.room] ?? 0 } }
+    private func lastNumber(_ cluster: FakeCluster) -> Int64 {
+        cluster.state.withLock { $0.lastNumber[self.room] ?? 0 }
+    }
 
     @Test func `I10 items are shed by class for a reader that stops, others get all, and the ledger balances`() throws {
         let cluster = try self.cluster(timeout: .seconds(30))
         let slow = try cluster.viewer("slow", of: "room", receiveBuffer: 8 << 10)
         let quick = try cluster.viewer("quick", of: "room")
-        var got: [Int64] = []
+        var quickNumbers: [Int64] = []
         // The fast reader reads everything; the slow one reads nothing until its budget is exhausted.
-        while cluster.metric("gateway_feed_owed") == 0, got.count < 10_000 {
-            got += try self.publish(cluster, read: quick)
+        while cluster.metric("gateway_feed_owed") == 0, quickNumbers.count < 10_000 {
+            quickNumbers += try self.publish(cluster, read: quick)
         }
-        let last = self.last(cluster)
-        #expect(got == Array(1...last), "no hole for who keeps up")
+        let last = self.lastNumber(cluster)
+        #expect(quickNumbers == Array(1...last), "a fast reader misses no item")
         let shed = cluster.registry.snapshot().first { $0.name == "gateway_feed_shed_total" }?.samples ?? []
         #expect(shed.contains { $0.labels.pairs.first?.value == "barrage" && $0.value != .number(0) })
         #expect(shed.allSatisfy { $0.labels.pairs.first?.value != "control" || $0.value == .number(0) })
         // The slow reader reads again: the held-back items are sent from the cache, in order, each once.
-        var numbers: [Int64] = []
-        while numbers.last ?? 0 < last { numbers += try slow.feed() }
-        #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
-        cluster.text(self.room, "after")
+        var slowNumbers: [Int64] = []
+        while slowNumbers.last ?? 0 < last { slowNumbers += try slow.feed() }
+        #expect(slowNumbers == slowNumbers.sorted() && Set(slowNumbers).count == slowNumbers.count)
+        cluster.publishText(self.room, "after")
         #expect(try slow.feed(upTo: last + 1).last == last + 1)
         #expect(try quick.feed(upTo: last + 1).last == last + 1)
         try self.settle(cluster, quick)
-        let sum = self.balance(cluster)
-        #expect(sum.owed == 0)
-        #expect(sum.due == sum.delivered + sum.shed + sum.disconnected)
-        #expect(sum.shed + numbers.count + 1 == Int(last) + 1, "what the slow one did not get was shed, and counted")
+        let counts = self.deliveryCounts(cluster)
+        #expect(counts.owed == 0)
+        #expect(counts.due == counts.delivered + counts.shed + counts.disconnected)
+        #expect(
+            counts.shed + slowNumbers.count + 1 == Int(last) + 1,
+            "each item that the slow reader did not get is counted as shed")
     }
 
     @Test func `I10 a reader that makes no progress is disconnected with the code of a slow reader`() throws {
@@ -80,9 +85,9 @@ import Testing
         }
         #expect(try slow.closeCode() == 4001)
         try self.settle(cluster, quick)
-        let sum = self.balance(cluster)
-        #expect(sum.disconnected > 0)
-        #expect(sum.due == sum.delivered + sum.shed + sum.disconnected + sum.owed)
+        let counts = self.deliveryCounts(cluster)
+        #expect(counts.disconnected > 0)
+        #expect(counts.due == counts.delivered + counts.shed + counts.disconnected + counts.owed)
     }
 
     /// Waits until the shard has published its ledger.

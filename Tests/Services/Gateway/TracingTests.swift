@@ -8,23 +8,23 @@ import Testing
 
 /// The trace of a call, from the gateway to its inbox.
 @Suite(.timeLimit(.minutes(1))) struct TracingTests {
-    private static func header(of cluster: FakeCluster) throws -> [UInt8]? {
-        let found = try cluster.record { record -> [UInt8]?? in
+    private static func traceHeader(of cluster: FakeCluster) throws -> [UInt8]? {
+        let header = try cluster.waitForRecord { record -> [UInt8]?? in
             guard record.topic == .barrageInbox else { return nil }
             return .some(record.headers.first { $0.name == TraceContext.headerName }?.value)
         }
-        return found
+        return header
     }
 
     @Test func `a traced call's record carries its span, which ends with the answer`() throws {
         let tracer = Tracer(share: 1)
         let cluster = try FakeCluster { $0.tracer = tracer }
-        cluster.create("a")
-        let client = try cluster.viewer("bob", of: "a", session: "phone")
-        _ = try client.call("barrage.sendText", "{\"live\":\"a\",\"text\":\"x\"}", id: 77)
+        cluster.create("room")
+        let client = try cluster.viewer("bob", of: "room", session: "phone")
+        _ = try client.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}", id: 77)
         // The shard answers this call after it is done with the first one.
         _ = try client.call("ping", "{}", id: 78)
-        let context = try #require(try Self.header(of: cluster).flatMap { TraceContext(parsing: $0) })
+        let context = try #require(try Self.traceHeader(of: cluster).flatMap { TraceContext(parsing: $0) })
         #expect(context.isSampled)
         let span = try #require(tracer.takeBatch().first { $0.name == "call barrage.sendText" })
         #expect(span.context == context && span.parentID == nil && span.kind == .server && span.failure == nil)
@@ -34,10 +34,10 @@ import Testing
     @Test func `while tracing is off, or a call is not in the sample, its record has no header`() throws {
         for tracer in [Tracer.off, Tracer(share: 0)] {
             let cluster = try FakeCluster { $0.tracer = tracer }
-            cluster.create("a")
-            let client = try cluster.viewer("bob", of: "a", session: "phone")
-            _ = try client.call("barrage.sendText", "{\"live\":\"a\",\"text\":\"x\"}", id: 77)
-            #expect(try Self.header(of: cluster) == nil)
+            cluster.create("room")
+            let client = try cluster.viewer("bob", of: "room", session: "phone")
+            _ = try client.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}", id: 77)
+            #expect(try Self.traceHeader(of: cluster) == nil)
             #expect(tracer.takeBatch() == [])
         }
     }

@@ -19,8 +19,11 @@ final class WireClient {
 
     private let descriptor: Int32
     private var buffer: [UInt8] = []
-    private var start = 0
-    private var waiting: [(ServerFrame, [UInt8])] = []
+    /// The index of the first byte of the buffer that is not read yet.
+    private var readIndex = 0
+    /// The frames that arrived while a call waited for its reply.
+    private var pendingFrames: [(ServerFrame, [UInt8])] = []
+    /// The status of the handshake's response.
     private(set) var status = 0
     /// The head of the handshake's response.
     private(set) var head = ""
@@ -28,19 +31,19 @@ final class WireClient {
     private(set) var token = ""
     private var nextID: Int64
 
-    /// Connects and performs the WebSocket handshake; `before` is sent before it, as a proxy does.
+    /// Connects, sends `proxyHeader` as a proxy does, and performs the WebSocket handshake.
     init(
         port: UInt16, path: String = "/v1", subprotocols: String? = "liveplaza.v1", firstID: Int64 = 1,
-        receiveBuffer: Int32? = nil, before: [UInt8] = [], headers: String = ""
+        receiveBuffer: Int32? = nil, proxyHeader: [UInt8] = [], headers: String = ""
     ) throws {
         self.nextID = firstID
         self.descriptor = try Self.connect(port, receiveBuffer: receiveBuffer)
         var request = "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         request += "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
         if let subprotocols { request += "Sec-WebSocket-Protocol: \(subprotocols)\r\n" }
-        try self.write(before + Array((request + headers + "\r\n").utf8))
+        try self.write(proxyHeader + Array((request + headers + "\r\n").utf8))
         var head: [UInt8] = []
-        while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) { head.append(try self.byte()) }
+        while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) { head.append(try self.readByte()) }
         self.head = String(decoding: head, as: UTF8.self)
         self.status = Int(self.head.dropFirst(9).prefix(3)) ?? 0
     }
@@ -87,11 +90,20 @@ final class WireClient {
     }
 
     /// Sends a text frame.
-    func send(_ text: String) throws { try self.write(Self.masked(0x81, Array(text.utf8))) }
+    func send(_ text: String) throws { try self.write(Self.maskedFrame(.text, Array(text.utf8))) }
+
+    /// The first byte of a frame: the bit of a final fragment, and the opcode.
+    enum FirstByte: UInt8 {
+        case text = 0x81
+        case binary = 0x82
+        case close = 0x88
+        case ping = 0x89
+        case pong = 0x8A
+    }
 
     /// Encodes a masked client frame.
-    static func masked(_ first: UInt8, _ payload: [UInt8], mask: [UInt8] = [1, 2, 3, 4]) -> [UInt8] {
-        var frame = [first]
+    static func maskedFrame(_ first: FirstByte, _ payload: [UInt8], mask: [UInt8] = [1, 2, 3, 4]) -> [UInt8] {
+        var frame = [first.rawValue]
         switch payload.count {
         case ..<126: frame.append(0x80 | UInt8(payload.count))
         case ...0xFFFF: frame += [0x80 | 126, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
@@ -112,7 +124,7 @@ final class WireClient {
         return try self.answer(to: id)
     }
 
-    /// Makes a ping; whether it is answered with a time.
+    /// Makes a ping; returns whether the reply contains a time.
     func answersPing() throws -> Bool { if case .success(.pong) = try self.call("ping") { true } else { false } }
 
     /// Sends a call without waiting for its reply.
@@ -125,14 +137,15 @@ final class WireClient {
 
     /// Waits for the reply to a call.
     func answer(to id: Int64) throws -> Outcome {
-        if let index = self.waiting.firstIndex(where: { Self.reply($0.0, id) != nil }) {
-            return try Self.reply(self.waiting.remove(at: index).0, id) ?? { throw Failure(description: "lost") }()
+        if let index = self.pendingFrames.firstIndex(where: { Self.reply($0.0, id) != nil }) {
+            return try Self.reply(self.pendingFrames.remove(at: index).0, id)
+                ?? { throw Failure(description: "lost") }()
         }
         while true {
             switch try self.read() {
             case .frame(let frame, let text):
                 if let outcome = Self.reply(frame, id) { return outcome }
-                self.waiting.append((frame, text))
+                self.pendingFrames.append((frame, text))
             case .closed(let code): throw Failure(description: "closed with \(code) instead of an answer")
             case .ended: throw Failure(description: "ended instead of an answer")
             }
@@ -141,14 +154,14 @@ final class WireClient {
 
     /// Returns the next frame that is not a reply to a call, in the order of arrival.
     func next() throws -> Received {
-        if !self.waiting.isEmpty {
-            let (frame, text) = self.waiting.removeFirst()
+        if !self.pendingFrames.isEmpty {
+            let (frame, text) = self.pendingFrames.removeFirst()
             return .frame(frame, text: text)
         }
         return try self.read()
     }
 
-    /// Returns the next items of a feed; skips empty frames, counts and notices.
+    /// Returns the numbers of the next items of a feed; skips empty frames, counts and notices.
     func feed() throws -> [Int64] {
         while true {
             switch try self.next() {
@@ -162,7 +175,7 @@ final class WireClient {
         }
     }
 
-    /// Returns all items up to a number.
+    /// Returns the numbers of all items up to `last`.
     func feed(upTo last: Int64) throws -> [Int64] {
         var numbers: [Int64] = []
         while numbers.last ?? 0 < last { numbers += try self.feed() }
@@ -182,7 +195,7 @@ final class WireClient {
 
     /// Returns whether nothing arrives within `milliseconds`.
     func isQuiet(milliseconds: Int32) -> Bool {
-        if self.start < self.buffer.count || !self.waiting.isEmpty { return false }
+        if self.readIndex < self.buffer.count || !self.pendingFrames.isEmpty { return false }
         var entry = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&entry, 1, milliseconds) == 0
     }
@@ -194,30 +207,30 @@ final class WireClient {
 
     private func read() throws -> Received {
         while true {
-            guard let first = try? self.byte() else { return .ended }
-            var count = Int(try self.byte() & 0x7F)
+            guard let first = try? self.readByte() else { return .ended }
+            var count = Int(try self.readByte() & 0x7F)
             if count == 126 {
-                count = Int(try self.byte()) << 8 | Int(try self.byte())
+                count = Int(try self.readByte()) << 8 | Int(try self.readByte())
             } else if count == 127 {
                 count = 0
-                for _ in 0..<8 { count = count << 8 | Int(try self.byte()) }
+                for _ in 0..<8 { count = count << 8 | Int(try self.readByte()) }
             }
             var payload: [UInt8] = []
             payload.reserveCapacity(count)
-            while payload.count < count { payload.append(try self.byte()) }
+            while payload.count < count { payload.append(try self.readByte()) }
             switch first & 0x0F {
             case 1: return .frame(try Wire.decode(ServerFrame.self, from: payload), text: payload)
             case 8: return .closed(payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : 1005)
-            case 9: try self.write(Self.masked(0x8A, payload))
+            case 9: try self.write(Self.maskedFrame(.pong, payload))
             default: break
             }
         }
     }
 
-    private func byte() throws -> UInt8 {
-        if self.start == self.buffer.count {
+    private func readByte() throws -> UInt8 {
+        if self.readIndex == self.buffer.count {
             self.buffer = [UInt8](repeating: 0, count: 65_536)
-            self.start = 0
+            self.readIndex = 0
             var entry = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
             guard unsafe poll(&entry, 1, 20_000) == 1 else {
                 self.buffer = []
@@ -227,7 +240,7 @@ final class WireClient {
             self.buffer.removeLast(self.buffer.count - max(0, count))
             guard count > 0 else { throw Failure(description: "the connection ended") }
         }
-        defer { self.start += 1 }
-        return self.buffer[self.start]
+        defer { self.readIndex += 1 }
+        return self.buffer[self.readIndex]
     }
 }

@@ -4,22 +4,22 @@ import PlazaModel
 /// Calls that the connection machine decides.
 extension Action {
     /// A call that only the live's owner and the app's server may make.
-    private static func owners(
+    private static func ownerCall(
         _ name: String, admin: ExpectedOutcome = .needsOwner, viewer: ExpectedOutcome = .needsOwner,
         prepare: @escaping Preparation = { _, _, _ in },
         _ command: @escaping @Sendable (MatrixHarness, LiveID, Caller) -> ConnectionCommand
     ) -> Action {
         Action(name, admin: admin, viewer: viewer, prepare: prepare) { harness, key, caller in
-            .hosts(key, command(harness, key.live, caller))
+            .connectionCommand(key, command(harness, key.live, caller))
         }
     }
 
-    private static func ask(_ from: LiveID, _ to: LiveID, _ caller: Caller) -> ConnectionCommand {
+    private static func requestConnection(_ from: LiveID, _ to: LiveID, _ caller: Caller) -> ConnectionCommand {
         .request(
             from: from, to: [to], layoutTemplate: 0, timeoutSeconds: 1800, extensionInfo: "", caller: caller)
     }
 
-    private static func fight(
+    private static func requestBattle(
         _ from: LiveID, _ to: LiveID, needResponse: Bool, _ caller: Caller
     ) -> ConnectionCommand {
         .requestBattle(
@@ -29,7 +29,8 @@ extension Action {
 
     /// Dora, the owner of `duet`, requests a connection with the live.
     private static let connectionRequested: Preparation = { harness, key, _ in
-        _ = harness.run(.hosts(key, Action.ask(MatrixFixture.duet, key.live, harness.server())))
+        _ = harness.run(
+            .connectionCommand(key, Action.requestConnection(MatrixFixture.duet, key.live, harness.server())))
     }
 
     /// The live is connected with dora's live.
@@ -37,70 +38,80 @@ extension Action {
         Action.connectionRequested(&harness, key, caller)
         let accept = ConnectionCommand.accept(
             live: key.live, inviter: MatrixFixture.duet, caller: harness.server())
-        _ = harness.run(.hosts(key, accept))
+        _ = harness.run(.connectionCommand(key, accept))
     }
 
-    /// A battle with dora's live is requested or running.
-    private static func battle(
-        from: @escaping @Sendable (LiveID) -> LiveID, needResponse: Bool
+    /// A battle with dora's live is requested; without `needResponse` it is running.
+    private static func battleRequested(
+        by inviter: @escaping @Sendable (LiveID) -> LiveID, needResponse: Bool
     ) -> Preparation {
         { harness, key, caller in
             Action.connected(&harness, key, caller)
-            let inviter = from(key.live)
-            let invitee = inviter == key.live ? MatrixFixture.duet : key.live
+            let inviterLive = inviter(key.live)
+            let invitee = inviterLive == key.live ? MatrixFixture.duet : key.live
             let server = harness.server()
-            let request = Action.fight(inviter, invitee, needResponse: needResponse, server)
-            if case .success(.battle(let battle, _, _, _))? = harness.outcome(.hosts(key, request), of: server) {
+            let request = Action.requestBattle(inviterLive, invitee, needResponse: needResponse, server)
+            if case .success(.battle(let battle, _, _, _))? = harness.outcome(
+                .connectionCommand(key, request), of: server)
+            {
                 harness.battle = battle
             }
         }
     }
 
+    /// Calls about connections and battles.
     static let connections: [Action] = [
-        .owners("ask a live to connect") { _, live, caller in Action.ask(live, MatrixFixture.duet, caller) },
-        .owners(
+        .ownerCall("ask a live to connect") { _, live, caller in
+            Action.requestConnection(live, MatrixFixture.duet, caller)
+        },
+        .ownerCall(
             "cancel a request to connect",
             prepare: { harness, key, _ in
-                _ = harness.run(.hosts(key, Action.ask(key.live, MatrixFixture.duet, harness.server())))
+                _ = harness.run(
+                    .connectionCommand(key, Action.requestConnection(key.live, MatrixFixture.duet, harness.server())))
             }
         ) { _, live, caller in .cancelRequest(from: live, to: [MatrixFixture.duet], caller: caller) },
-        .owners("accept a connection", prepare: Action.connectionRequested) { _, live, caller in
+        .ownerCall("accept a connection", prepare: Action.connectionRequested) { _, live, caller in
             .accept(live: live, inviter: MatrixFixture.duet, caller: caller)
         },
-        .owners("reject a connection", prepare: Action.connectionRequested) { _, live, caller in
+        .ownerCall("reject a connection", prepare: Action.connectionRequested) { _, live, caller in
             .reject(live: live, inviter: MatrixFixture.duet, caller: caller)
         },
-        .owners("exit a connection", prepare: Action.connected) { _, live, caller in
+        .ownerCall("exit a connection", prepare: Action.connected) { _, live, caller in
             .exit(live: live, caller: caller)
         },
-        .owners(
+        .ownerCall(
             "mute another live's host", admin: .allowed, viewer: .needsHost, prepare: Action.connected
         ) { _, live, caller in .muteRemote(live: live, other: MatrixFixture.duet, isMuted: true, caller: caller) },
-        .owners("ask for a battle", prepare: Action.connected) { _, live, caller in
-            Action.fight(live, MatrixFixture.duet, needResponse: false, caller)
+        .ownerCall("ask for a battle", prepare: Action.connected) { _, live, caller in
+            Action.requestBattle(live, MatrixFixture.duet, needResponse: false, caller)
         },
-        .owners("cancel a battle", prepare: Action.battle(from: { $0 }, needResponse: true)) {
+        .ownerCall("cancel a battle", prepare: Action.battleRequested(by: { $0 }, needResponse: true)) {
             harness, live, caller in
             .cancelBattle(battle: harness.battle, live: live, to: [MatrixFixture.duet], caller: caller)
         },
-        .owners("accept a battle", prepare: Action.battle(from: { _ in MatrixFixture.duet }, needResponse: true)) {
+        .ownerCall(
+            "accept a battle", prepare: Action.battleRequested(by: { _ in MatrixFixture.duet }, needResponse: true)
+        ) {
             harness, live, caller in
             .acceptBattle(battle: harness.battle, live: live, caller: caller)
         },
-        .owners("reject a battle", prepare: Action.battle(from: { _ in MatrixFixture.duet }, needResponse: true)) {
+        .ownerCall(
+            "reject a battle", prepare: Action.battleRequested(by: { _ in MatrixFixture.duet }, needResponse: true)
+        ) {
             harness, live, caller in
             .rejectBattle(battle: harness.battle, live: live, caller: caller)
         },
-        .owners("exit a battle", prepare: Action.battle(from: { $0 }, needResponse: false)) {
+        .ownerCall("exit a battle", prepare: Action.battleRequested(by: { $0 }, needResponse: false)) {
             harness, live, caller in
             .exitBattle(battle: harness.battle, live: live, caller: caller)
         },
         Action(
             "change battle scores", owner: .noPermission, admin: .noPermission, viewer: .noPermission,
             outside: .noPermission, banned: .noPermission, stranger: .noPermission,
-            prepare: Action.battle(from: { $0 }, needResponse: false)
+            prepare: Action.battleRequested(by: { $0 }, needResponse: false)
         ) { harness, key, caller in
-            .hosts(
+            .connectionCommand(
                 key,
                 .updateScores(
                     battle: harness.battle, operation: .accumulate, scores: [ScoreUpdate(live: key.live, score: 5)],
@@ -109,9 +120,9 @@ extension Action {
         Action(
             "see a battle's details", owner: .noPermission, admin: .noPermission, viewer: .noPermission,
             outside: .noPermission, banned: .noPermission, stranger: .noPermission,
-            prepare: Action.battle(from: { $0 }, needResponse: false)
+            prepare: Action.battleRequested(by: { $0 }, needResponse: false)
         ) { harness, key, caller in
-            .hosts(key, .battleInfo(battle: harness.battle, live: nil, caller: caller))
+            .connectionCommand(key, .battleInfo(battle: harness.battle, live: nil, caller: caller))
         },
     ]
 }

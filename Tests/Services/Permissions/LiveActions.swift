@@ -3,15 +3,15 @@ import PlazaModel
 
 /// Calls that the directory, presence and the fan-out decide.
 extension Action {
-    /// A call to the directory that the owner may make and, unless `ownerAlone`, the admins.
-    private static func hosts(
-        _ name: String, ownerAlone: Bool = false, prepare: @escaping Preparation = { _, _, _ in },
+    /// A call to the directory that the owner may make and, unless `isForOwnerOnly`, the admins.
+    private static func hostCall(
+        _ name: String, isForOwnerOnly: Bool = false, prepare: @escaping Preparation = { _, _, _ in },
         _ command: @escaping @Sendable (LiveID, Caller) -> DirectoryCommand
     ) -> Action {
         Action(
-            name, admin: ownerAlone ? .needsOwner : .allowed, viewer: ownerAlone ? .needsOwner : .needsHost,
+            name, admin: isForOwnerOnly ? .needsOwner : .allowed, viewer: isForOwnerOnly ? .needsOwner : .needsHost,
             prepare: prepare
-        ) { _, key, caller in .room(key, command(key.live, caller)) }
+        ) { _, key, caller in .directoryCommand(key, command(key.live, caller)) }
     }
 
     /// Calls against a viewer, which hosts may make; against an admin, only owner and server; against the owner,
@@ -21,61 +21,67 @@ extension Action {
     ) -> [Action] {
         [
             Action("\(name) a viewer", viewer: .needsHost) { _, key, caller in
-                .room(key, command(key.live, "bob", caller))
+                .directoryCommand(key, command(key.live, "bob", caller))
             },
             Action("\(name) an admin", admin: .noPermission, viewer: .needsHost) { _, key, caller in
-                .room(key, command(key.live, "anna", caller))
+                .directoryCommand(key, command(key.live, "anna", caller))
             },
             Action(
                 "\(name) the owner", owner: .noPermission, admin: .noPermission, viewer: .needsHost,
                 server: .noPermission
-            ) { _, key, caller in .room(key, command(key.live, MatrixFixture.owner(of: key.live), caller)) },
+            ) { _, key, caller in .directoryCommand(key, command(key.live, MatrixFixture.owner(of: key.live), caller))
+            },
         ]
     }
 
     /// A preparation in which the app's server changes the live's info.
     static func changed(_ changes: LiveChanges) -> Preparation {
         { harness, key, _ in
-            _ = harness.run(.room(key, .updateInfo(live: key.live, changes: changes, caller: harness.server())))
+            _ = harness.run(
+                .directoryCommand(key, .updateInfo(live: key.live, changes: changes, caller: harness.server())))
         }
     }
 
-    static let rooms: [Action] =
+    /// Calls to the directory.
+    static let directory: [Action] =
         [
-            .hosts("end the live", ownerAlone: true) { .end(live: $0, caller: $1) },
-            .hosts("set an admin", ownerAlone: true) { .setAdmin(live: $0, user: "bob", caller: $1) },
-            .hosts("revoke an admin", ownerAlone: true) { .revokeAdmin(live: $0, user: "anna", caller: $1) },
-            .hosts("update the info") { .updateInfo(live: $0, changes: LiveChanges(notice: "new"), caller: $1) },
-            .hosts("mute the room") {
+            .hostCall("end the live", isForOwnerOnly: true) { .end(live: $0, caller: $1) },
+            .hostCall("set an admin", isForOwnerOnly: true) { .setAdmin(live: $0, user: "bob", caller: $1) },
+            .hostCall("revoke an admin", isForOwnerOnly: true) { .revokeAdmin(live: $0, user: "anna", caller: $1) },
+            .hostCall("update the info") { .updateInfo(live: $0, changes: LiveChanges(notice: "new"), caller: $1) },
+            .hostCall("mute the room") {
                 .updateInfo(live: $0, changes: LiveChanges(isMessageDisable: true), caller: $1)
             },
-            .hosts("turn gifts off") {
+            .hostCall("turn gifts off") {
                 .updateInfo(live: $0, changes: LiveChanges(isGiftEnabled: false), caller: $1)
             },
-            .hosts("set metadata") { .setMetadata(live: $0, values: ["a": "b"], caller: $1) },
-            .hosts(
+            .hostCall("set metadata") { .setMetadata(live: $0, values: ["a": "b"], caller: $1) },
+            .hostCall(
                 "delete metadata",
                 prepare: { harness, key, _ in
                     let command = DirectoryCommand.setMetadata(
                         live: key.live, values: ["a": "b"], caller: harness.server())
-                    _ = harness.run(.room(key, command))
+                    _ = harness.run(.directoryCommand(key, command))
                 }
             ) { .deleteMetadata(live: $0, keys: ["a"], caller: $1) },
-            .hosts("lift a ban") { .unban(live: $0, users: ["bert"], caller: $1) },
-            .hosts("see the bans") { .bans(live: $0, offset: 0, count: 10, caller: $1) },
+            .hostCall("lift a ban") { .unban(live: $0, users: ["bert"], caller: $1) },
+            .hostCall("see the bans") { .bans(live: $0, offset: 0, count: 10, caller: $1) },
             Action("see the mutes") { _, key, caller in
-                .room(key, .mutes(live: key.live, offset: 0, count: 10, caller: caller))
+                .directoryCommand(key, .mutes(live: key.live, offset: 0, count: 10, caller: caller))
             },
             // A call for the app, not for a live; only the app's server may make it.
             Action(
                 "change the app's words", owner: .noPermission, admin: .noPermission, viewer: .noPermission,
                 outside: .noPermission, banned: .noPermission, stranger: .noPermission
-            ) { _, key, caller in .room(key, .appSettings(change: .addWords(words: ["bad"]), caller: caller)) },
+            ) { _, key, caller in
+                .directoryCommand(key, .appSettings(change: .addWords(words: ["bad"]), caller: caller))
+            },
         ]
         + Action.againstUser("kick") { .kick(live: $0, user: $1, caller: $2) }
         + Action.againstUser("mute") { .mute(live: $0, users: [$1], durationSeconds: 60, caller: $2) }
         + Action.againstUser("ban") { .ban(live: $0, users: [$1], durationSeconds: 60, reason: "", caller: $2) }
 
+    /// Calls to presence.
     static let presence: [Action] = [
         Action(
             "join", server: .noPermission, outside: .allowed, banned: .refused(.banned),
@@ -95,17 +101,18 @@ extension Action {
     ]
 
     private static let text: @Sendable (MatrixHarness, LiveKey, Caller) -> Effect = { _, key, caller in
-        .feed(key, .sendText(text: "hello", extensionInfo: nil, caller: caller))
+        .barrageCommand(key, .sendText(text: "hello", extensionInfo: nil, caller: caller))
     }
 
     private static let gift: @Sendable (MatrixHarness, LiveKey, Caller) -> Effect = { _, key, caller in
-        .feed(key, .sendGift(giftID: "rose", count: 1, receivers: [], caller: caller))
+        .barrageCommand(key, .sendGift(giftID: "rose", count: 1, receivers: [], caller: caller))
     }
 
+    /// Calls to the fan-out.
     static let messages: [Action] = [
         Action("send a text", muted: .refused(.userMuted), call: Action.text),
         Action("send a custom message", muted: .refused(.userMuted)) { _, key, caller in
-            .feed(key, .sendCustom(businessID: "b", data: "{}", caller: caller))
+            .barrageCommand(key, .sendCustom(businessID: "b", data: "{}", caller: caller))
         },
         Action(
             "send a text into a muted room", viewer: .refused(.roomMuted),
@@ -116,7 +123,7 @@ extension Action {
                 // For the owner the preparation is rejected, because nobody may mute it. An admin is muted but exempt.
                 let command = DirectoryCommand.mute(
                     live: key.live, users: [caller.userID], durationSeconds: -1, caller: harness.server())
-                _ = harness.run(.room(key, command))
+                _ = harness.run(.directoryCommand(key, command))
             }, call: Action.text),
         Action("send a gift", call: Action.gift),
         Action(
@@ -126,15 +133,16 @@ extension Action {
             "send a gift where gifts are off", owner: .refused(.giftsOffInLive), admin: .refused(.giftsOffInLive),
             viewer: .refused(.giftsOffInLive), server: .refused(.giftsOffInLive),
             prepare: Action.changed(LiveChanges(isGiftEnabled: false)), call: Action.gift),
-        Action("send likes") { _, key, caller in .feed(key, .sendLikes(count: 3, caller: caller)) },
+        Action("send likes") { _, key, caller in .barrageCommand(key, .sendLikes(count: 3, caller: caller)) },
         Action(
             "send likes into a muted room", prepare: Action.changed(LiveChanges(isMessageDisable: true))
-        ) { _, key, caller in .feed(key, .sendLikes(count: 3, caller: caller)) },
+        ) { _, key, caller in .barrageCommand(key, .sendLikes(count: 3, caller: caller)) },
         // The owner of a video live always has a seat.
         Action(
             "be heard", admin: .notOnSeat, viewer: .notOnSeat, seated: .allowed, server: .notOnSeat
-        ) { _, key, caller in .feed(key, .speaking(level: 50, caller: caller)) },
+        ) { _, key, caller in .barrageCommand(key, .speaking(level: 50, caller: caller)) },
         // The summary is public, like the list of lives.
-        Action("see the summary", outside: .allowed) { _, key, caller in .feed(key, .summary(caller: caller)) },
+        Action("see the summary", outside: .allowed) { _, key, caller in .barrageCommand(key, .summary(caller: caller))
+        },
     ]
 }

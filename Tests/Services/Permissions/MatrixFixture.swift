@@ -26,34 +26,35 @@ enum MatrixFixture {
         var harness = MatrixHarness()
         for live in Self.lives {
             let key = LiveKey(MatrixHarness.app, live)
-            let owner = Self.enterAsOwner(key, &harness)
+            let owner = Self.createAndJoin(key, &harness)
             guard live != Self.duet else { continue }
             for admin: UserID in live == Self.concert ? ["adam", "anna"] : ["anna"] {
-                let ticket = Self.enter(admin, key, &harness)
+                let ticket = Self.join(admin, key, &harness)
                 let caller = harness.nextCall(of: owner)
-                _ = harness.run(.room(key, .setAdmin(live: live, user: admin, caller: caller)))
+                _ = harness.run(.directoryCommand(key, .setAdmin(live: live, user: admin, caller: caller)))
                 // Admins stay admins when they leave. anna stays in the live, because other users act upon her.
                 if admin == "adam" {
                     _ = harness.run(
                         .audience(AudienceInput(key, .leave(caller: harness.caller(admin, ticket: ticket)))))
                 }
             }
-            _ = Self.enter("bob", key, &harness)
-            let carl = Self.enter("carl", key, &harness)
+            _ = Self.join("bob", key, &harness)
+            let carl = Self.join("carl", key, &harness)
             let application = SeatCommand.apply(
                 seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: harness.caller("carl", ticket: carl))
             _ = harness.run(.seat(SeatInput(key, application)))
-            _ = Self.enter("sven", key, &harness)
+            _ = Self.join("sven", key, &harness)
             Self.place("sven", on: 3, key, &harness)
         }
         let key = LiveKey(MatrixHarness.app, Self.concert)
         _ = harness.run(
-            .room(key, .mute(live: key.live, users: ["mia"], durationSeconds: -1, caller: harness.server())))
-        _ = harness.run(.room(key, Self.ban("bert", key, harness.server())))
+            .directoryCommand(key, .mute(live: key.live, users: ["mia"], durationSeconds: -1, caller: harness.server()))
+        )
+        _ = harness.run(.directoryCommand(key, Self.ban("bert", key, harness.server())))
         return harness
     }()
 
-    /// The initial state for each cell, with the caller's ticket.
+    /// The initial state for each cell, with the caller's ticket if the caller has joined.
     static let scenes: [Cell: (harness: MatrixHarness, ticket: Ticket?)] = {
         var scenes: [Cell: (MatrixHarness, Ticket?)] = [:]
         for cell in Cell.all {
@@ -63,18 +64,18 @@ enum MatrixFixture {
             let wasBanned = cell.role == .banned && cell.isOwn
             if wasBanned {
                 let unban = DirectoryCommand.unban(live: cell.key.live, users: ["bert"], caller: harness.server())
-                _ = harness.run(.room(cell.key, unban))
+                _ = harness.run(.directoryCommand(cell.key, unban))
             }
-            let ticket = Self.enter(cell.role.user, cell.key, &harness)
+            let ticket = Self.join(cell.role.user, cell.key, &harness)
             if cell.role == .seated, cell.isOwn { Self.place(cell.role.user, on: 4, cell.key, &harness) }
-            if wasBanned { _ = harness.run(.room(cell.key, Self.ban("bert", cell.key, harness.server()))) }
+            if wasBanned { _ = harness.run(.directoryCommand(cell.key, Self.ban("bert", cell.key, harness.server()))) }
             scenes[cell] = (harness, ticket)
         }
         return scenes
     }()
 
     /// Lets a user join; returns its ticket.
-    static func enter(_ user: UserID, _ key: LiveKey, _ harness: inout MatrixHarness) -> Ticket? {
+    static func join(_ user: UserID, _ key: LiveKey, _ harness: inout MatrixHarness) -> Ticket? {
         let caller = harness.caller(user)
         let outcome = harness.outcome(.audience(AudienceInput(key, .join(caller: caller))), of: caller)
         guard case .success(.joined(let ticket, _, _, _))? = outcome else { return nil }
@@ -91,28 +92,31 @@ enum MatrixFixture {
     }
 
     /// Creates a live, and lets its owner join.
-    private static func enterAsOwner(_ key: LiveKey, _ harness: inout MatrixHarness) -> Caller {
+    private static func createAndJoin(_ key: LiveKey, _ harness: inout MatrixHarness) -> Caller {
         let user = self.owner(of: key.live)
         let caller = harness.caller(user)
-        _ = harness.run(.room(key, .create(live: key.live, changes: LiveChanges(), owner: caller.user, caller: caller)))
-        return harness.caller(user, ticket: self.enter(user, key, &harness))
+        _ = harness.run(
+            .directoryCommand(key, .create(live: key.live, changes: LiveChanges(), owner: caller.user, caller: caller)))
+        return harness.caller(user, ticket: self.join(user, key, &harness))
     }
 }
 
 extension Effect {
     /// A command to the directory.
-    static func room(_ key: LiveKey, _ command: DirectoryCommand) -> Effect {
+    static func directoryCommand(_ key: LiveKey, _ command: DirectoryCommand) -> Effect {
         .directory(DirectoryInput(app: key.app, command))
     }
 
     /// A command to the fan-out.
-    static func feed(_ key: LiveKey, _ command: BarrageCommand) -> Effect { .barrage(BarrageInput(key, command)) }
+    static func barrageCommand(_ key: LiveKey, _ command: BarrageCommand) -> Effect {
+        .barrage(BarrageInput(key, command))
+    }
 
     /// A command to the seats.
-    static func stage(_ key: LiveKey, _ command: SeatCommand) -> Effect { .seat(SeatInput(key, command)) }
+    static func seatCommand(_ key: LiveKey, _ command: SeatCommand) -> Effect { .seat(SeatInput(key, command)) }
 
     /// A command to the connection machine.
-    static func hosts(_ key: LiveKey, _ command: ConnectionCommand) -> Effect {
+    static func connectionCommand(_ key: LiveKey, _ command: ConnectionCommand) -> Effect {
         .connection(ConnectionInput(app: key.app, command))
     }
 }

@@ -21,6 +21,7 @@ struct MachineWithRows<M: Machine> where M.Effect == Effect {
         return effects
     }
 
+    /// Handles the due rows, then one input; returns the effects.
     mutating func handle(_ input: M.Input, at moment: Moment) -> [Effect] {
         var effects: [Effect] = []
         self.machine.handleDue(in: &self.rows, at: moment, into: &effects)
@@ -77,9 +78,9 @@ struct MatrixHarness {
         var pending = [effect]
         var all: [Effect] = []
         while !pending.isEmpty {
-            let following = self.handle(pending.removeFirst())
-            pending += following
-            all += following
+            let newEffects = self.handle(pending.removeFirst())
+            pending += newEffects
+            all += newEffects
         }
         return all
     }
@@ -151,7 +152,7 @@ extension MatrixHarness {
             state.barrage[key] = .feed(row: feed)
         }
         for key in self.seats.rows.sortedKeys {
-            if case .idempotencyWindow = key { continue }
+            if case .callHistory = key { continue }
             state.seats[key] = self.seats.rows[key]
         }
         for key in self.connections.rows.sortedKeys {

@@ -8,7 +8,7 @@ import Testing
 /// members and by users who have not joined.
 @Suite struct MatrixTests {
     private static let actions: [Action] =
-        Action.rooms + Action.presence + Action.messages + Action.hosting + Action.guests
+        Action.directory + Action.presence + Action.messages + Action.hosting + Action.guests
         + Action.connections
 
     @Test func `the users of the fixture are in the lives that the matrix assumes`() {
@@ -58,8 +58,8 @@ import Testing
                 }
                 #expect(error.code == code, "\(cell): \(action) is refused with \(error.code.name): \(error.message)")
                 #expect(!error.message.isEmpty)
-                #expect(effects.visible == [], "\(cell): \(action) is refused, and shows")
-                #expect(harness.state == before, "\(cell): \(action) is refused, and changes something")
+                #expect(effects.visible == [], "\(cell): \(action) is refused, and has visible effects")
+                #expect(harness.state == before, "\(cell): \(action) is refused, and changes the state")
             }
         }
     }
@@ -73,7 +73,7 @@ import Testing
             let caller = harness.caller(cell.role.user, cell.role == .server ? .server : .user)
             let create = DirectoryCommand.create(
                 live: cell.key.live, changes: LiveChanges(), owner: caller.user, caller: caller)
-            let outcome = harness.outcome(.room(cell.key, create), of: caller)
+            let outcome = harness.outcome(.directoryCommand(cell.key, create), of: caller)
             switch (cell.role, cell.isOwn, outcome) {
             case (.stranger, _, .success?), (.owner, true, .success?): break
             case (.owner, false, .failure(let error)?): #expect(error.code == .inAnotherRoom, "\(cell)")
@@ -92,9 +92,9 @@ import Testing
         for action in Self.actions where action.outside == .notInRoom {
             var harness = MatrixFixture.harness
             let key = LiveKey(MatrixHarness.app, MatrixFixture.concert)
-            let ticket = MatrixFixture.enter("gina", key, &harness)
+            let ticket = MatrixFixture.join("gina", key, &harness)
             action.prepare(&harness, key, harness.caller("gina", ticket: ticket))
-            _ = harness.run(.room(key, .kick(live: key.live, user: "gina", caller: harness.server())))
+            _ = harness.run(.directoryCommand(key, .kick(live: key.live, user: "gina", caller: harness.server())))
             harness.handleAllDue()
             let before = harness.state
             let caller = harness.caller("gina", ticket: ticket)
@@ -111,17 +111,20 @@ import Testing
     @Test func `a revoked admin has no more rights, and what it approved stays in effect`() throws {
         var harness = MatrixFixture.harness
         let key = LiveKey(MatrixHarness.app, MatrixFixture.concert)
-        let ticket = MatrixFixture.enter("adam", key, &harness)
+        let ticket = MatrixFixture.join("adam", key, &harness)
         let accept = SeatCommand.acceptApplication(user: "carl", caller: harness.caller("adam", ticket: ticket))
-        _ = harness.run(.stage(key, accept))
-        let olga = harness.caller("olga", ticket: MatrixFixture.enter("olga", key, &harness))
-        _ = harness.run(.room(key, .revokeAdmin(live: key.live, user: "adam", caller: olga)))
+        _ = harness.run(.seatCommand(key, accept))
+        let olga = harness.caller("olga", ticket: MatrixFixture.join("olga", key, &harness))
+        _ = harness.run(.directoryCommand(key, .revokeAdmin(live: key.live, user: "adam", caller: olga)))
         harness.handleAllDue()
         let after = harness.state
         for (code, call) in [
-            (ReplyCode.needsOwnerOrAdmin, { .room(key, .kick(live: key.live, user: "bob", caller: $0)) }),
-            (.noPermission, { .stage(key, .kickOff(user: "sven", caller: $0)) }),
-            (.needsOwnerOrAdmin, { .room(key, .setMetadata(live: key.live, values: ["a": "b"], caller: $0)) }),
+            (ReplyCode.needsOwnerOrAdmin, { .directoryCommand(key, .kick(live: key.live, user: "bob", caller: $0)) }),
+            (.noPermission, { .seatCommand(key, .kickOff(user: "sven", caller: $0)) }),
+            (
+                .needsOwnerOrAdmin,
+                { .directoryCommand(key, .setMetadata(live: key.live, values: ["a": "b"], caller: $0)) }
+            ),
         ] as [(ReplyCode, (Caller) -> Effect)] {
             let caller = harness.caller("adam", ticket: ticket)
             guard case .failure(let error)? = harness.outcome(call(caller), of: caller) else {

@@ -18,6 +18,7 @@ enum Role: String, CaseIterable, Sendable {
     /// A user of another app.
     case stranger
 
+    /// The user with this role.
     var user: UserID {
         switch self {
         case .owner: "olga"
@@ -52,6 +53,7 @@ struct Cell: Hashable, Sendable, CustomStringConvertible {
         "\(self.role.rawValue), \(self.isOwn ? "own" : "foreign") live, \(self.isIn ? "in" : "out")"
     }
 
+    /// The live that the call is about.
     var key: LiveKey {
         LiveKey(
             self.role == .stranger ? "elsewhere" : MatrixHarness.app,

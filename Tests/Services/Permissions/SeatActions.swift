@@ -12,23 +12,23 @@ extension Action {
         _ command: @escaping @Sendable (LiveID, Caller) -> SeatCommand
     ) -> Action {
         Action(name, owner: owner, admin: admin, viewer: viewer, seated: seated, server: server, prepare: prepare) {
-            _, key, caller in .stage(key, command(key.live, caller))
+            _, key, caller in .seatCommand(key, command(key.live, caller))
         }
     }
 
     /// The caller applies for seat 5 and anna accepts, unless the caller is seated already or may not sit.
     private static let sitting: Preparation = { harness, key, caller in
-        _ = harness.run(.stage(key, .take(seatIndex: 5, caller: harness.nextCall(of: caller))))
-        let anna = harness.caller("anna", ticket: MatrixFixture.enter("anna", key, &harness))
-        _ = harness.run(.stage(key, .acceptApplication(user: caller.userID, caller: anna)))
+        _ = harness.run(.seatCommand(key, .take(seatIndex: 5, caller: harness.nextCall(of: caller))))
+        let anna = harness.caller("anna", ticket: MatrixFixture.join("anna", key, &harness))
+        _ = harness.run(.seatCommand(key, .acceptApplication(user: caller.userID, caller: anna)))
     }
 
     /// Anna invites the caller.
     private static let invited: Preparation = { harness, key, caller in
-        let anna = harness.caller("anna", ticket: MatrixFixture.enter("anna", key, &harness))
+        let anna = harness.caller("anna", ticket: MatrixFixture.join("anna", key, &harness))
         let invite = SeatCommand.invite(
             user: caller.userID, seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: anna)
-        _ = harness.run(.stage(key, invite))
+        _ = harness.run(.seatCommand(key, invite))
     }
 
     /// Calls of hosts about guests; most are rejected for an owner who keeps its seat.
@@ -44,7 +44,7 @@ extension Action {
                 let invite = SeatCommand.invite(
                     user: "bob", seatIndex: -1, timeoutSeconds: 1800, extraInfo: "",
                     caller: harness.nextCall(of: caller))
-                _ = harness.run(.stage(key, invite))
+                _ = harness.run(.seatCommand(key, invite))
             }
         ) { .cancelInvitation(user: "bob", caller: $1) },
         .seatHosts("see the open requests", viewer: .allowed) { .requests(caller: $1) },
@@ -81,29 +81,29 @@ extension Action {
             "apply for a seat", owner: .noPermission, admin: .allowedWith(.seat(index: nil)),
             viewer: .allowedWith(.seat(index: nil)), seated: .alreadySeated, server: .noPermission
         ) { _, key, caller in
-            .stage(key, .apply(seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: caller))
+            .seatCommand(key, .apply(seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: caller))
         },
         Action(
             "apply for a seat in free mode", owner: .noPermission, admin: .allowedWith(.seat(index: 1)),
             viewer: .allowedWith(.seat(index: 1)), seated: .alreadySeated, server: .noPermission,
             prepare: Action.changed(LiveChanges(seatMode: .free))
         ) { _, key, caller in
-            .stage(key, .apply(seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: caller))
+            .seatCommand(key, .apply(seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: caller))
         },
         Action(
             "sit down directly", owner: .alreadySeated, admin: .allowedWith(.seat(index: 5)),
             viewer: .allowedWith(.seat(index: nil)), seated: .alreadySeated, server: .noPermission
-        ) { _, key, caller in .stage(key, .take(seatIndex: 5, caller: caller)) },
+        ) { _, key, caller in .seatCommand(key, .take(seatIndex: 5, caller: caller)) },
         Action(
             "sit down directly in free mode", owner: .alreadySeated, admin: .allowedWith(.seat(index: 5)),
             viewer: .allowedWith(.seat(index: 5)), seated: .alreadySeated, server: .noPermission,
             prepare: Action.changed(LiveChanges(seatMode: .free))
-        ) { _, key, caller in .stage(key, .take(seatIndex: 5, caller: caller)) },
+        ) { _, key, caller in .seatCommand(key, .take(seatIndex: 5, caller: caller)) },
         Action(
             "leave a seat", admin: .notOnSeat, viewer: .notOnSeat, seated: .allowed, server: .notOnSeat
-        ) { _, key, caller in .stage(key, .leave(caller: caller)) },
+        ) { _, key, caller in .seatCommand(key, .leave(caller: caller)) },
         Action("leave a seat after sitting down", server: .notOnSeat, prepare: Action.sitting) { _, key, caller in
-            .stage(key, .leave(caller: caller))
+            .seatCommand(key, .leave(caller: caller))
         },
         // An owner who keeps its seat cannot move; every other user can.
         Action(
@@ -120,34 +120,34 @@ extension Action {
             seated: .refused(.microphoneNeedsHost), server: .notOnSeat,
             prepare: { harness, key, caller in
                 // For the owner the preparation is rejected: only the owner and the server may close its microphone.
-                let anna = harness.caller("anna", ticket: MatrixFixture.enter("anna", key, &harness))
+                let anna = harness.caller("anna", ticket: MatrixFixture.join("anna", key, &harness))
                 let close = SeatCommand.lockDevice(
                     user: caller.userID, device: .microphone, isLocked: true, caller: anna)
-                _ = harness.run(.stage(key, close))
+                _ = harness.run(.seatCommand(key, close))
             }, call: Action.openMicrophone),
         Action(
             "take one's application back", owner: .nothingPending, seated: .nothingPending, server: .nothingPending,
             prepare: { harness, key, caller in
                 let apply = SeatCommand.apply(
                     seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: harness.nextCall(of: caller))
-                _ = harness.run(.stage(key, apply))
+                _ = harness.run(.seatCommand(key, apply))
             }
-        ) { _, key, caller in .stage(key, .cancelApplication(caller: caller)) },
+        ) { _, key, caller in .seatCommand(key, .cancelApplication(caller: caller)) },
         Action(
             "accept an invitation", owner: .nothingPending, seated: .nothingPending, server: .noPermission,
             prepare: Action.invited
-        ) { _, key, caller in .stage(key, .acceptInvitation(inviter: "anna", caller: caller)) },
+        ) { _, key, caller in .seatCommand(key, .acceptInvitation(inviter: "anna", caller: caller)) },
         Action(
             "reject an invitation", owner: .nothingPending, seated: .nothingPending, server: .noPermission,
             prepare: Action.invited
-        ) { _, key, caller in .stage(key, .rejectInvitation(inviter: "anna", caller: caller)) },
+        ) { _, key, caller in .seatCommand(key, .rejectInvitation(inviter: "anna", caller: caller)) },
     ]
 
     private static let moveOneself: @Sendable (MatrixHarness, LiveKey, Caller) -> Effect = { _, key, caller in
-        .stage(key, .move(user: caller.userID, to: 6, policy: .abortWhenOccupied, caller: caller))
+        .seatCommand(key, .move(user: caller.userID, to: 6, policy: .abortWhenOccupied, caller: caller))
     }
 
     private static let openMicrophone: @Sendable (MatrixHarness, LiveKey, Caller) -> Effect = { _, key, caller in
-        .stage(key, .device(microphone: true, camera: nil, suspend: nil, caller: caller))
+        .seatCommand(key, .device(microphone: true, camera: nil, suspend: nil, caller: caller))
     }
 }

@@ -18,7 +18,7 @@ import Testing
         let moment = Moment(now: Largest.now, offset: Largest.offset, standstill: Milliseconds(Largest.offset))
         var window = CallWindow(at: moment)
         for counter in 0..<20 {
-            let error = ReplyError(.banned, Largest.free(200), retryAfter: Largest.offset)
+            let error = ReplyError(.banned, Largest.quotationMarks(200), retryAfter: Largest.offset)
             window.record(
                 .answered(outcome: .failure(error: error), required: nil), of: Largest.offset + Int64(counter),
                 at: moment)
@@ -38,8 +38,8 @@ import Testing
     /// Rules: R17.6.
     @Test func `I16 records about many members stay below half of a broker's limit`() {
         var ledger = SizeLedger()
-        let people = (0..<500).map { Largest.person($0) }
-        let members = people.map {
+        let profiles = (0..<500).map { Largest.person($0) }
+        let members = profiles.map {
             Presence(
                 session: Largest.session(0), user: $0, ticket: Ticket(Largest.offset), silentFor: Largest.offset)
         }
@@ -49,10 +49,10 @@ import Testing
         }
         ledger.note(.audience(AudienceInput(Largest.key, .heartbeats(beats: beats))))
         let page = AudiencePage(
-            members: people.prefix(Limits.audiencePage).map { AudienceMember(user: $0, joinedAt: Largest.now) },
+            members: profiles.prefix(Limits.audiencePage).map { AudienceMember(user: $0, joinedAt: Largest.now) },
             cursor: "\(Largest.offset)", count: 100_000_000)
         ledger.note(.success(.audience(page: page), to: Largest.caller(0, 1), app: Largest.app))
-        let event = WebhookContent.memberState(isOnline: true, cause: .enter, users: Array(people.prefix(200)))
+        let event = WebhookContent.memberState(isOnline: true, cause: .enter, users: Array(profiles.prefix(200)))
         ledger.note(.webhook(WebhookEvent(Largest.key, at: Largest.now, event)))
         ledger.expectBounded(["audience.inbox": 200, "replies": 80, "webhooks": 60])
     }

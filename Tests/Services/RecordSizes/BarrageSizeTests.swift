@@ -10,9 +10,10 @@ import Testing
     @Test func `I16 every row and record of the largest feed stays below half of a broker's limit`() {
         var machine = BarrageMachine(policies: Largest.policies)
         let gift = Gift(
-            giftID: GiftID(Largest.word(0, 32)), name: Largest.free(100), desc: Largest.free(200),
-            iconURL: Largest.free(200), resourceURL: Largest.free(200), level: 1000, coins: 1_000_000_000,
-            extensionInfo: Largest.free(2048))
+            giftID: GiftID(Largest.word(0, 32)), name: Largest.quotationMarks(100), desc: Largest.quotationMarks(200),
+            iconURL: Largest.quotationMarks(200), resourceURL: Largest.quotationMarks(200), level: 1000,
+            coins: 1_000_000_000,
+            extensionInfo: Largest.quotationMarks(2048))
         let category = GiftCategory(categoryID: "c", name: "C", gifts: [gift])
         machine.updateSettings(
             AppTable([AppRecord(app: Largest.app, revision: 1, settings: AppSettings(gifts: [category]))]))
@@ -38,7 +39,7 @@ import Testing
                         giftID: gift.giftID, count: 255, receivers: (0..<50).map { Largest.user($0) },
                         caller: Largest.caller(index, 2))) == [])
         }
-        let half = Largest.free(Limits.messageBytes / 2)
+        let half = Largest.quotationMarks(Limits.messageBytes / 2)
         #expect(send(.sendText(text: half, extensionInfo: ["": half], caller: Largest.caller(1, 3))) == [])
         let names = Dictionary(uniqueKeysWithValues: (0..<4000).map { (String($0, radix: 36), "") })
         #expect(send(.sendText(text: "x", extensionInfo: names, caller: Largest.caller(1, 4))) == [])
@@ -48,7 +49,7 @@ import Testing
             let error = ReplyError(.giftCheckFailed, String(repeating: "\u{1}", count: 200), retryAfter: 1000)
             _ = send(.forbidden(error: error, isGift: true, caller: Largest.caller(2, Int64(counter))))
         }
-        // The budget of a second, each message by another user.
+        // Use up the budget of one second, with each message from another user.
         fanout.now = fanout.now + .seconds(2)
         for index in 0..<9000 {
             _ = send(

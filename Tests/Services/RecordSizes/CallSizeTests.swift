@@ -23,22 +23,24 @@ import Testing
 
     /// Rules: R17.7.
     @Test func `I16 the record of a call stays below half of a broker's limit, whatever its body is`() throws {
-        func fill(_ head: String, _ part: (Int) -> String, _ tail: String, most: Int = .max) -> String {
+        func fill(
+            _ head: String, _ makeElement: (Int) -> String, _ tail: String, maxElements: Int = .max
+        ) -> String {
             var body = head
             var index = 0
-            while index < most {
-                let next = (index == 0 ? "" : ",") + part(index)
+            while index < maxElements {
+                let next = (index == 0 ? "" : ",") + makeElement(index)
                 if body.utf8.count + next.utf8.count + tail.utf8.count > Self.bodyBytes { break }
                 body += next
                 index += 1
             }
             return body + tail
         }
-        let room = Self.bodyBytes - 1000
+        let textBytes = Self.bodyBytes - 1000
         let texts = [
-            String(repeating: "x", count: room), String(repeating: #"\""#, count: room / 2),
-            String(repeating: #"\u0001"#, count: room / 6), String(repeating: "\u{7F}", count: room),
-            String(repeating: "/", count: room), String(repeating: "\u{2028}", count: room / 3),
+            String(repeating: "x", count: textBytes), String(repeating: #"\""#, count: textBytes / 2),
+            String(repeating: #"\u0001"#, count: textBytes / 6), String(repeating: "\u{7F}", count: textBytes),
+            String(repeating: "/", count: textBytes), String(repeating: "\u{2028}", count: textBytes / 3),
         ]
         var largest = 0
         for text in texts {
@@ -54,7 +56,7 @@ import Testing
         let bodies: [(String, String)] = [
             ("metadata.delete", fill("{\"live\":\"a\",\"keys\":[", { _ in "\"\"" }, "]}")),
             ("gift.send", fill("{\"live\":\"a\",\"gift\":\"g\",\"receivers\":[", { _ in "\"u\"" }, "]}")),
-            ("app.setWords", fill("{\"words\":[", { _ in "\"\"" }, "]}", most: AppLimits.words)),
+            ("app.setWords", fill("{\"words\":[", { _ in "\"\"" }, "]}", maxElements: AppLimits.words)),
             (
                 "app.setGifts",
                 fill(
@@ -62,8 +64,8 @@ import Testing
                     { _ in
                         let languages = (0..<AppLimits.languages).map { "\"\($0)\":{\"name\":\"\"}" }
                         return
-                            "{\"giftID\":\"g\",\"name\":\"\(Largest.plain(300))\",\"translations\":{\(languages.joined(separator: ","))}}"
-                    }, "]}]}", most: AppLimits.gifts)
+                            "{\"giftID\":\"g\",\"name\":\"\(Largest.plainText(300))\",\"translations\":{\(languages.joined(separator: ","))}}"
+                    }, "]}]}", maxElements: AppLimits.gifts)
             ),
         ]
         for (method, params) in bodies { largest = max(largest, try #require(try self.size(method, params))) }

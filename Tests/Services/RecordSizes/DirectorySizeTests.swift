@@ -51,8 +51,8 @@ import Testing
             }
         }
         #expect(directory.rows(of: "bans") == 20 && directory.rows(of: "mutes") == 20)
-        self.send(.bans(live: live, offset: 0, count: SanctionLimits.page, caller: owner()), to: &directory)
-        for _ in 0..<IdempotencyLimits.outcomes {
+        self.send(.bans(live: live, offset: 0, count: SanctionLimits.entriesPerPage, caller: owner()), to: &directory)
+        for _ in 0..<IdempotencyLimits.maxOutcomes {
             self.send(.updateInfo(live: live, changes: Largest.changes, caller: owner()), to: &directory)
         }
         directory.noteRows()
@@ -81,7 +81,7 @@ import Testing
                     gifts: (0..<AppLimits.gifts / AppLimits.categories).map { index in
                         Gift(
                             giftID: GiftID(Largest.word(number * 100 + index, 32)), name: "n", level: 1000,
-                            coins: 1_000_000_000, extensionInfo: Largest.free(bytes),
+                            coins: 1_000_000_000, extensionInfo: Largest.quotationMarks(bytes),
                             translations: Dictionary(
                                 uniqueKeysWithValues: languages.map { ($0, GiftText(name: "n")) }))
                     })
@@ -91,22 +91,26 @@ import Testing
         let accepted = sizes.filter { change(.setGifts(categories: catalogue($0)), Int64(2 + $0)) == [] }
         #expect(!accepted.isEmpty && accepted.count < sizes.count && accepted == Array(sizes.prefix(accepted.count)))
         // The same without languages, with the maximum number of texts.
-        var plain = catalogue(230)
-        for category in plain.indices {
-            for gift in plain[category].gifts.indices { plain[category].gifts[gift].translations = [:] }
+        var withoutLanguages = catalogue(230)
+        for category in withoutLanguages.indices {
+            for gift in withoutLanguages[category].gifts.indices {
+                withoutLanguages[category].gifts[gift].translations = [:]
+            }
         }
-        #expect(change(.setGifts(categories: plain), 1000) == [])
+        #expect(change(.setGifts(categories: withoutLanguages), 1000) == [])
         // Texts of 256 KB whose size JSON doubles are too large.
-        for category in plain.indices {
-            for gift in plain[category].gifts.indices { plain[category].gifts[gift].extensionInfo = Largest.free(450) }
+        for category in withoutLanguages.indices {
+            for gift in withoutLanguages[category].gifts.indices {
+                withoutLanguages[category].gifts[gift].extensionInfo = Largest.quotationMarks(450)
+            }
         }
-        #expect(change(.setGifts(categories: plain), 1001) == [.overLimit])
+        #expect(change(.setGifts(categories: withoutLanguages), 1001) == [.overLimit])
         directory.noteRows()
         directory.ledger.expectBounded(["row app": 350, "apps": 350])
     }
 
     /// Rules: R17.8.
-    @Test func `I15 a repeated update has the metadata that the live has now, and no window keeps them`() throws {
+    @Test func `I15 the reply to a repeated update has the live's current metadata`() throws {
         let live = Largest.live
         var directory = SizeHarness(DirectoryMachine(policies: Largest.policies))
         self.send(
@@ -127,8 +131,8 @@ import Testing
         #expect(first.notice == "x" && first.metaData == ["a": "1"])
         #expect(info(directory.send(update)) == first)
         self.send(.setMetadata(live: live, values: ["a": "2"], caller: Largest.caller(0, 4)), to: &directory)
-        var later = first
-        later.metaData = ["a": "2"]
-        #expect(info(directory.send(update)) == later)
+        var withCurrentMetadata = first
+        withCurrentMetadata.metaData = ["a": "2"]
+        #expect(info(directory.send(update)) == withCurrentMetadata)
     }
 }

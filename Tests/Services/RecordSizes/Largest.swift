@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// The largest values that the limits allow, as JSON writes them: `"` takes two bytes, and a free text may be made of it.
+/// The largest values that the limits allow, as JSON writes them: a `"` takes two bytes, and some texts may consist of it.
 enum Largest {
     static let app = AppID(Self.word(0, 32))
     static let live = Self.live(0)
@@ -33,14 +33,15 @@ enum Largest {
         return LiveID(String(repeating: "\"", count: 48 - number.utf8.count) + number)
     }
     /// A text in which `"` is not allowed.
-    static func plain(_ bytes: Int) -> String { String(repeating: "p", count: bytes) }
+    static func plainText(_ bytes: Int) -> String { String(repeating: "p", count: bytes) }
     /// A text of `"` only, which JSON writes with two bytes each.
-    static func free(_ bytes: Int) -> String { String(repeating: "\"", count: bytes) }
+    static func quotationMarks(_ bytes: Int) -> String { String(repeating: "\"", count: bytes) }
 
+    /// The profile of a user, with the largest name and avatar URL.
     static func person(_ index: Int) -> UserInfo {
         UserInfo(
-            userID: Self.user(index), userName: Self.plain(Limits.userNameBytes),
-            avatarURL: Self.plain(Limits.urlBytes))
+            userID: Self.user(index), userName: Self.plainText(Limits.userNameBytes),
+            avatarURL: Self.plainText(Limits.urlBytes))
     }
     static func caller(_ index: Int, _ counter: Int64, session: Int? = nil) -> Caller {
         Caller(
@@ -55,23 +56,28 @@ enum Largest {
     }
 
     static let changes = LiveChanges(
-        liveName: Self.plain(Limits.liveNameBytes), notice: Self.free(Limits.noticeBytes), maxSeatCount: 50,
-        seatTemplate: 70, coverURL: Self.plain(Limits.urlBytes), backgroundURL: Self.plain(Limits.urlBytes),
+        liveName: Self.plainText(Limits.liveNameBytes), notice: Self.quotationMarks(Limits.noticeBytes),
+        maxSeatCount: 50, seatTemplate: 70, coverURL: Self.plainText(Limits.urlBytes),
+        backgroundURL: Self.plainText(Limits.urlBytes),
         categoryList: [.min, .min, .min], activityStatus: .min, maxMemberCount: 100_000_000)
     static let metadata = Dictionary(
         uniqueKeysWithValues: (0..<Limits.metadataKeys).map { index in
-            (Self.free(Limits.metadataKeyBytes - 1) + "\(index)", Self.free(Limits.metadataTotalBytes / 10))
+            (
+                Self.quotationMarks(Limits.metadataKeyBytes - 1) + "\(index)",
+                Self.quotationMarks(Limits.metadataTotalBytes / 10)
+            )
         })
     static var info: LiveInfo {
         var info = LiveInfo(liveID: Self.live, liveOwner: Self.person(0), createTime: Self.now)
-        (info.liveName, info.notice) = (Self.plain(100), Self.free(100))
+        (info.liveName, info.notice) = (Self.plainText(100), Self.quotationMarks(100))
         (info.maxSeatCount, info.seatTemplate) = (50, 70)
-        (info.coverURL, info.backgroundURL) = (Self.plain(200), Self.plain(200))
+        (info.coverURL, info.backgroundURL) = (Self.plainText(200), Self.plainText(200))
         (info.categoryList, info.activityStatus) = ([.min, .min, .min], .min)
         info.metaData = Self.metadata
         info.admins = (1...100).map { Self.user($0) }
         return info
     }
+    /// A revocation fence with the maximum number of users.
     static let fence: RevocationFence = {
         var fence = RevocationFence()
         for index in 0...Limits.floorsPerLive {
@@ -81,7 +87,7 @@ enum Largest {
         return fence
     }()
 
-    /// A seat with somebody on it.
+    /// A seat that is taken.
     static func seat(_ index: Int, of live: LiveID) -> Seat {
         Seat(
             index: index,
@@ -91,14 +97,14 @@ enum Largest {
     }
     /// The seats of another live in a connection: the maximum number that a video template has.
     static func seats(of live: LiveID) -> [Seat] {
-        let most = SeatTemplate.all.filter { $0.kind == .video }.map(\.seats.upperBound).max() ?? 0
-        return (0..<most).map { Self.seat($0, of: live) }
+        let maxSeats = SeatTemplate.all.filter { $0.kind == .video }.map(\.seats.upperBound).max() ?? 0
+        return (0..<maxSeats).map { Self.seat($0, of: live) }
     }
 
     /// An app's word list and catalogue at every limit.
     static let settings: AppSettings = {
         let words = (0..<AppLimits.words).map { index in
-            // Each distinct, and together as many bytes as an app may have.
+            // The words are distinct, and together have as many bytes as an app may have.
             Self.word(index, AppLimits.wordsTotalBytes / AppLimits.words)
         }
         return AppSettings(words: words, gifts: [])

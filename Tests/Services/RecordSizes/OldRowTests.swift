@@ -26,11 +26,11 @@ import Testing
         }
         let names = (0..<600).map { "u\(1000 + $0)" }
         let entries = names.map { #"{"by":"alice","reason":"\u0001","user":"\#($0)"}"# }.joined(separator: ",")
-        let old = Array(#"{"sanctions":{"list":{"entries":[\#(entries)]}}}"#.utf8)
+        let oldRow = Array(#"{"sanctions":{"list":{"entries":[\#(entries)]}}}"#.utf8)
         let key = try #require(DirectoryKey(text: "bans/demo/show"))
-        directory.journal.restore(key, try Wire.decode(DirectoryRow.self, from: old))
+        directory.journal.restore(key, try Wire.decode(DirectoryRow.self, from: oldRow))
 
-        func listed() -> [String] {
+        func listedUsers() -> [String] {
             var users: [String] = []
             var offset = 0
             repeat {
@@ -43,21 +43,21 @@ import Testing
             } while offset > 0
             return users
         }
-        #expect(listed() == names)
+        #expect(listedUsers() == names)
         #expect(directory.rows(of: "bans") == 1)
         let unban = DirectoryCommand.unban(live: "show", users: ["u1300"], caller: self.caller("alice", 3))
         #expect(directory.send(DirectoryInput(app: "demo", unban)).codes == [])
-        #expect(listed() == names.filter { $0 != "u1300" })
+        #expect(listedUsers() == names.filter { $0 != "u1300" })
         #expect(directory.rows(of: "bans") == 12)
         let ban = DirectoryCommand.ban(
             live: "show", users: ["a", "u1200", "z"], durationSeconds: 60, reason: "", caller: self.caller("alice", 4))
         #expect(directory.send(DirectoryInput(app: "demo", ban)).codes == [])
-        #expect(listed() == ["a"] + names.filter { $0 != "u1300" } + ["z"])
+        #expect(listedUsers() == ["a"] + names.filter { $0 != "u1300" } + ["z"])
         directory.noteRows()
         #expect(directory.machine.checkInvariants(directory.journal) == [])
         directory.now = directory.now + .seconds(60)
         directory.send(DirectoryInput(app: "demo", unban))
-        #expect(listed() == names.filter { $0 != "u1300" && $0 != "u1200" })
+        #expect(listedUsers() == names.filter { $0 != "u1300" && $0 != "u1200" })
         #expect(directory.machine.checkInvariants(directory.journal) == [])
     }
 
@@ -68,47 +68,47 @@ import Testing
         seats.send(SeatInput(Self.key, .opened(epoch: 1, info: info)))
         let names = (0..<120).map { "u\(1000 + $0)" }
         let expiry = (seats.now + .seconds(60)).milliseconds
-        let open = names.enumerated().map { index, name in
+        let requests = names.enumerated().map { index, name in
             let kind =
                 index % 2 == 0
                 ? #"{"application":{}}"# : #"{"invitation":{"host":{"avatarURL":"","userID":"alice","userName":""}}}"#
             return #"{"expiresAt":\#(expiry),"guest":{"avatarURL":"","userID":"\#(name)","userName":""},"#
                 + #""kind":\#(kind),"seatIndex":-1}"#
         }.joined(separator: ",")
-        let old = Array(#"{"requests":{"requests":{"open":[\#(open)]}}}"#.utf8)
+        let oldRow = Array(#"{"requests":{"requests":{"open":[\#(requests)]}}}"#.utf8)
         let key = try #require(SeatKey(text: "requests/demo/show"))
-        seats.journal.restore(key, try Wire.decode(SeatRow.self, from: old))
+        seats.journal.restore(key, try Wire.decode(SeatRow.self, from: oldRow))
 
-        func listed() -> [String] {
+        func listedUsers() -> [String] {
             let effects = seats.send(SeatInput(Self.key, .requests(caller: caller("alice", 1))))
             guard case .reply(let reply)? = effects.last,
                 case .success(.seatRequests(let applications, let invitations, _)) = reply.outcome
             else { return [] }
             return applications.map(\.guest.userID.text) + invitations.map(\.guest.userID.text)
         }
-        func inOrder(_ names: [String]) -> [String] {
+        func applicationsFirst(_ names: [String]) -> [String] {
             let isInvited = { (name: String) in (Int(name.dropFirst()) ?? 0) % 2 == 1 }
             return names.filter { !isInvited($0) } + names.filter(isInvited)
         }
-        #expect(listed() == inOrder(names))
+        #expect(listedUsers() == applicationsFirst(names))
         #expect(seats.rows(of: "requests") == 1)
         let apply = SeatCommand.apply(
             seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: self.caller("u2000", 2))
         #expect(seats.send(SeatInput(Self.key, apply)).codes == [])
-        #expect(listed() == inOrder(names + ["u2000"]))
+        #expect(listedUsers() == applicationsFirst(names + ["u2000"]))
         #expect(seats.rows(of: "requests") == 3)
         // The first page is emptied, the others stay.
         for (index, name) in names.prefix(50).enumerated() {
-            let gone = SeatCommand.userGone(user: UserID(name))
-            seats.send(SeatInput(Self.key, gone))
-            #expect(listed() == inOrder(names.dropFirst(index + 1) + ["u2000"]))
+            let userGone = SeatCommand.userGone(user: UserID(name))
+            seats.send(SeatInput(Self.key, userGone))
+            #expect(listedUsers() == applicationsFirst(names.dropFirst(index + 1) + ["u2000"]))
         }
         #expect(seats.machine.checkInvariants(of: seats.journal, at: seats.now) == [])
         seats.noteRows()
         seats.now = seats.now + .seconds(30)
-        #expect(listed() == inOrder(Array(names.dropFirst(50))))
+        #expect(listedUsers() == applicationsFirst(Array(names.dropFirst(50))))
         seats.now = seats.now + .seconds(30)
-        #expect(listed() == [])
+        #expect(listedUsers() == [])
         #expect(seats.rows(of: "requests") == 0)
         #expect(seats.machine.checkInvariants(of: seats.journal, at: seats.now) == [])
     }

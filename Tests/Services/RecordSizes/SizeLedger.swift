@@ -11,6 +11,7 @@ struct SizeLedger {
 
     private(set) var largest: [String: Int] = [:]
 
+    /// Notes a row or record of a kind with its bytes.
     mutating func note(_ kind: String, _ bytes: Int) { self.largest[kind] = max(self.largest[kind] ?? 0, bytes) }
 
     /// Notes the record that an effect writes, its key and headers included.
@@ -23,11 +24,11 @@ struct SizeLedger {
     /// Checks that every record is below the limit, and that the largest of each named kind has at least this many KB.
     ///
     /// A test that builds only a small state would prove nothing.
-    func expectBounded(_ atLeast: [String: Int], sourceLocation: SourceLocation = #_sourceLocation) {
+    func expectBounded(_ minKilobytes: [String: Int], sourceLocation: SourceLocation = #_sourceLocation) {
         for (kind, bytes) in self.largest.sorted(by: { $0.key < $1.key }) {
             #expect(bytes < Self.limit, "\(kind): \(bytes) bytes", sourceLocation: sourceLocation)
         }
-        for (kind, kilobytes) in atLeast.sorted(by: { $0.key < $1.key }) {
+        for (kind, kilobytes) in minKilobytes.sorted(by: { $0.key < $1.key }) {
             #expect(
                 (self.largest[kind] ?? 0) / 1000 >= kilobytes, "\(kind): \(self.largest[kind] ?? 0) bytes",
                 sourceLocation: sourceLocation)

@@ -25,21 +25,23 @@ import Testing
         for index in 0..<Limits.floorsPerLive {
             _ = send(.floor(user: Largest.user(50_000 + index), ticket: Ticket(Largest.offset + Int64(index))))
         }
-        let info = Largest.free(Limits.extraInfoBytes)
+        let extraInfo = Largest.quotationMarks(Limits.extraInfoBytes)
         for index in 0..<Limits.openSeatRequests {
             let caller = Largest.server(Int64(1000 + index))
-            let offer = SeatOffer.invitation(seatIndex: -1, timeoutSeconds: 1800, extraInfo: info)
+            let offer = SeatOffer.invitation(seatIndex: -1, timeoutSeconds: 1800, extraInfo: extraInfo)
             let guest = Largest.person(1000 + index)
             #expect(
                 send(
                     .invite(
-                        user: guest.userID, seatIndex: -1, timeoutSeconds: 1800, extraInfo: info, caller: caller))
+                        user: guest.userID, seatIndex: -1, timeoutSeconds: 1800, extraInfo: extraInfo, caller: caller))
                     == [])
             #expect(send(.guestMembershipVerified(user: guest, offer: offer, caller: caller)) == [])
         }
-        let one = Largest.caller(5000, 1)
+        let lateApplicant = Largest.caller(5000, 1)
         #expect(
-            send(.apply(seatIndex: -1, timeoutSeconds: 1800, extraInfo: info, caller: one)) == [.overloaded])
+            send(.apply(seatIndex: -1, timeoutSeconds: 1800, extraInfo: extraInfo, caller: lateApplicant)) == [
+                .overloaded
+            ])
         #expect(seats.rows(of: "requests") == 10)
         #expect(send(.requests(caller: Largest.server(1))) == [])
         // More than is possible: nine lives with twelve seats each, and nine battles between all of them.
@@ -51,7 +53,7 @@ import Testing
         }
         let battles = (0..<Limits.coHostLives).map { number in
             BattleView(
-                id: BattleID(Largest.word(number, 32)), extensionInfo: info, durationSeconds: 86_400,
+                id: BattleID(Largest.word(number, 32)), extensionInfo: extraInfo, durationSeconds: 86_400,
                 startTime: Largest.now, endTime: Largest.now,
                 sides: lives.enumerated().map {
                     BattleSide(live: $1, host: Largest.person($0), score: 1 << 53)
@@ -88,7 +90,7 @@ import Testing
             counter += 1
             return Largest.server(counter)
         }
-        let info = Largest.free(Limits.extraInfoBytes)
+        let extraInfo = Largest.quotationMarks(Limits.extraInfoBytes)
         let lives = (0..<Limits.coHostLives).map { Largest.live($0) }
         for (index, live) in lives.enumerated() {
             _ = send(.opened(live: live, owner: Largest.person(index), isVoice: false))
@@ -102,7 +104,7 @@ import Testing
         #expect(
             send(
                 .request(
-                    from: lives[0], to: others, layoutTemplate: 600, timeoutSeconds: 1800, extensionInfo: info,
+                    from: lives[0], to: others, layoutTemplate: 600, timeoutSeconds: 1800, extensionInfo: extraInfo,
                     caller: server())) == [])
         for live in others { #expect(send(.accept(live: live, inviter: lives[0], caller: server())) == []) }
         for live in lives { _ = send(.seatsChanged(live: live, seats: Largest.seats(of: live))) }
@@ -113,8 +115,8 @@ import Testing
             send(
                 .requestBattle(
                     from: lives[0], to: others, durationSeconds: 86_400, needResponse: false, timeoutSeconds: 1800,
-                    extensionInfo: info, caller: server())) == [])
-        for _ in 0..<IdempotencyLimits.outcomes {
+                    extensionInfo: extraInfo, caller: server())) == [])
+        for _ in 0..<IdempotencyLimits.maxOutcomes {
             #expect(send(.battleInfo(battle: nil, live: lives[0], caller: server())) == [])
         }
         connections.noteRows()

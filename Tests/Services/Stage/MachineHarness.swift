@@ -28,7 +28,7 @@ struct MachineHarness<M: Machine> {
         return effects
     }
 
-    /// Advances the clock and handles the rows that fall due, as a tick of the inbox does.
+    /// Advances the clock, handles the rows that fall due as a tick of the inbox does, and commits.
     mutating func advance(milliseconds: Int64) -> [Effect] where M.Effect == Effect {
         self.moment.now = self.moment.now + Milliseconds(milliseconds)
         self.moment.offset += 1
@@ -44,8 +44,8 @@ extension MachineHarness where M.Row: Codable {
     func roundTripsThroughStateTopic() throws -> Bool {
         for key in self.journal.sortedKeys {
             guard let row = self.journal[key] else { return false }
-            let text = try JSONEncoder().encode(row)
-            guard try JSONDecoder().decode(M.Row.self, from: text) == row, M.Key(text: key.text) == key else {
+            let encodedRow = try JSONEncoder().encode(row)
+            guard try JSONDecoder().decode(M.Row.self, from: encodedRow) == row, M.Key(text: key.text) == key else {
                 return false
             }
         }
@@ -55,6 +55,7 @@ extension MachineHarness where M.Row: Codable {
 
 /// A machine that can check the invariants of its rows.
 protocol CheckedMachine: Machine where Effect == PlazaModel.Effect {
+    /// Lists the violations of the invariants.
     func checkInvariants(of journal: Journal<Key, Row>, at now: Timestamp) -> [String]
 }
 
@@ -90,12 +91,14 @@ protocol CheckedHarness {
 }
 
 extension CheckedHarness {
+    /// Handles one input, commits, and checks the invariants.
     mutating func send(_ input: Tested.Input, sourceLocation: SourceLocation) -> [Effect] {
         let effects = self.machine.send(input)
         #expect(self.machine.violations == [], sourceLocation: sourceLocation)
         return effects
     }
 
+    /// Advances the clock, handles the rows that fall due, and checks the invariants.
     mutating func advance(
         milliseconds: Int64, sourceLocation: SourceLocation = #_sourceLocation
     ) -> [Effect] {
@@ -109,6 +112,7 @@ extension CheckedHarness {
 struct Callers {
     var counter: Int64 = 0
 
+    /// The next call of a user, by default with the ticket of a join.
     mutating func user(_ user: UserID, ticket: Ticket? = Ticket(50)) -> Caller {
         self.counter += 1
         return Caller(
@@ -117,6 +121,7 @@ struct Callers {
             ticket: ticket)
     }
 
+    /// The next call of the app's server.
     mutating func server() -> Caller {
         self.counter += 1
         return Caller(
@@ -165,7 +170,7 @@ extension [Effect] {
                 return .failure(MembershipRejection(effect: effect))
             }
             return .success(
-                SeatInput(input.key, .guestMembershipVerified(user: info(user), offer: offer, caller: caller)))
+                SeatInput(input.key, .guestMembershipVerified(user: userInfo(user), offer: offer, caller: caller)))
         }
         return nil
     }
@@ -184,7 +189,7 @@ extension SeatCommand {
 }
 
 /// A user with its id as its name.
-func info(_ user: UserID) -> UserInfo { UserInfo(userID: user, userName: user.text) }
+func userInfo(_ user: UserID) -> UserInfo { UserInfo(userID: user, userName: user.text) }
 
 /// The ending of the live with this epoch.
 func ending(_ epoch: Int64 = 7, _ caller: Caller? = nil) -> Ending {

@@ -18,6 +18,7 @@ protocol RandomWalk {
     static var maxPauseMilliseconds: Int64 { get }
 
     init(seed: UInt64)
+    /// Returns the next random input.
     mutating func randomInput() -> Tested.Input
     /// Handles an input and checks its effects.
     ///
@@ -28,12 +29,13 @@ protocol RandomWalk {
 }
 
 extension RandomWalk {
+    /// Makes one step: a repeated call, a pause, or a random input.
     mutating func step() {
         if let lastCall = self.lastCall, Int.random(in: 0..<12, using: &self.random) == 0 {
             // The client repeats the call: it gets the same reply, and nothing else changes.
             let effects = self.machine.send(lastCall.input)
             if effects.replies != [lastCall.reply] || effects.count != 1 {
-                self.contradictions.append("I15: not the same")
+                self.contradictions.append("I15: a repeated call got another reply")
             }
             return
         }
@@ -48,6 +50,7 @@ extension RandomWalk {
         self.lastCall = effects.code == -2 ? nil : effects.replies.last.map { (input, $0) }
     }
 
+    /// Picks one of `choices` at random.
     mutating func pick<T>(_ choices: [T]) -> T {
         choices[Int.random(in: 0..<choices.count, using: &self.random)]
     }

@@ -70,8 +70,8 @@ import Testing
             let body = try #require(request.split(separator: "\r\n\r\n", maxSplits: 1).last)
             #expect((250_000...262_144).contains(body.utf8.count))
             #expect(request.contains("Content-Length: \(body.utf8.count)\r\n"))
-            var other = Self.client(PayloadAttack(payload, over: .webSocket))
-            let message = try #require(Self.texts(other.takeTurn()).first)
+            var webSocketClient = Self.client(PayloadAttack(payload, over: .webSocket))
+            let message = try #require(Self.texts(webSocketClient.takeTurn()).first)
             #expect((55_000..<65_536).contains(message.utf8.count))
         }
     }

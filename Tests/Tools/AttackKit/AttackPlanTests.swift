@@ -24,7 +24,7 @@ import Testing
         #expect(throws: AttackError.notLoopback(host)) { try Self.target("127.0.0.1", http: host) }
     }
 
-    @Test func `localhost is not looked up`() throws {
+    @Test func `localhost becomes the loopback address without a look-up`() throws {
         #expect(try Self.target("localhost").gateways.first?.host == "127.0.0.1")
     }
 
@@ -59,7 +59,7 @@ import Testing
         #expect(plan.runnable.count >= 8)
     }
 
-    @Test func `an owner is found for each partition`() throws {
+    @Test func `a live is found for each partition`() throws {
         for partition in 0..<12 {
             let name = try #require(PartitionedName.live("a", app: "demo", partition: partition, of: 12))
             #expect(PlazaTopic.partition(of: LiveKey("demo", LiveID(name)).text, among: 12) == partition)

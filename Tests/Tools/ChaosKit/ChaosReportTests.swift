@@ -42,7 +42,7 @@ struct ChaosReportTests {
         #expect(report.table.contains("short of processor time: it woke this process 1500 ms late"))
     }
 
-    @Test func `a round whose fault was not injected is named, and neither held nor broken`() {
+    @Test func `a round whose fault was not injected is named, and counts neither as held nor as broken`() {
         var report = ChaosReport(rounds: [Self.round(1, seed: 7, kind: "kill redis", pause: 300)])
         report.rounds[0].invalid = "the load could not begin"
         #expect(!report.isPassed)

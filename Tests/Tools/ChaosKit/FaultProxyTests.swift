@@ -12,7 +12,7 @@ struct FaultProxyTests {
         #expect(path.exchange([1, 2, 3]) == [1, 2, 3])
     }
 
-    @Test func `a cut ends the connections and each new one until it is over`() throws {
+    @Test func `a cut ends all connections, and each new connection until the cut is over`() throws {
         let path = try EchoPath()
         #expect(path.exchange([1]) == [1])
         path.proxy.interrupt(0, .cut)
@@ -39,14 +39,14 @@ struct FaultProxyTests {
         path.client.send([3])
         #expect(path.client.receive(1) == .nothing)
         // A new connection waits too.
-        let late = try Client(port: path.proxy.ports[0])
-        #expect(late.exchange([9]) == .nothing)
+        let lateClient = try Client(port: path.proxy.ports[0])
+        #expect(lateClient.exchange([9]) == .nothing)
         path.proxy.interrupt(0, .none)
         #expect(path.client.receive(2) == .bytes([2, 3]))
-        #expect(late.receive(1) == .bytes([9]))
+        #expect(lateClient.receive(1) == .bytes([9]))
     }
 
-    @Test func `a delay holds in each direction`() throws {
+    @Test func `a delay applies in each direction`() throws {
         let path = try EchoPath()
         #expect(path.exchange([1]) == [1])
         path.proxy.interrupt(0, .delay(milliseconds: 100))
@@ -66,7 +66,7 @@ struct FaultProxyTests {
         #expect(path.client.receive(1) == .ended)
     }
 
-    @Test func `a large answer passes a receiver that begins late`() throws {
+    @Test func `a large answer reaches a receiver that begins to read late`() throws {
         let path = try EchoPath()
         let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         let client = path.client

@@ -9,14 +9,14 @@ struct FaultScheduleTests {
 
     @Test func `a round depends on seed and number alone`() {
         let first = FaultSchedule(seed: 7, shape: Self.shape)
-        let again = FaultSchedule(seed: 7, shape: Self.shape)
-        let other = FaultSchedule(seed: 8, shape: Self.shape)
+        let sameSeed = FaultSchedule(seed: 7, shape: Self.shape)
+        let otherSeed = FaultSchedule(seed: 8, shape: Self.shape)
         let rounds = (1...40).map { first.round($0) }
-        #expect((1...40).reversed().map { again.round($0) }.reversed() == rounds)
-        #expect((1...40).map { other.round($0) } != rounds)
+        #expect((1...40).reversed().map { sameSeed.round($0) }.reversed() == rounds)
+        #expect((1...40).map { otherSeed.round($0) } != rounds)
     }
 
-    @Test func `each fault comes once before any comes again`() {
+    @Test func `each fault occurs once before any is repeated`() {
         let schedule = FaultSchedule(seed: 3, shape: Self.shape)
         for cycle in 0..<3 {
             let faults = (1...schedule.count).map { schedule.round(cycle * schedule.count + $0).fault }

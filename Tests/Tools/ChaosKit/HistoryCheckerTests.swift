@@ -6,7 +6,7 @@ import Testing
 
 /// Tests that the checker finds each kind of broken promise, and nothing in a history without one.
 struct HistoryCheckerTests {
-    private static let live = LiveID("a")
+    private static let live = LiveID("concert")
     private static let battle = BattleID("b-1")
     private static let bob = UserInfo(userID: UserID("bob"))
 
@@ -14,21 +14,23 @@ struct HistoryCheckerTests {
         #expect(HistoryChecker.findings(in: Self.history()) == [])
     }
 
-    @Test func `an item that never came is found`() {
+    @Test func `an item that was never received is found`() {
         let findings = Self.findings { $0.feeds[1].steps.remove(at: 1) }
-        #expect(findings == ["I7: eve in a lacks items 2 to 2, without a gap announced", Self.lost("two", "eve")])
+        #expect(
+            findings == ["I7: eve in concert lacks items 2 to 2, without a gap announced", Self.lost("two", "eve")])
     }
 
     @Test func `after an announced gap, items may be missing`() {
         #expect(Self.findings { $0.feeds[1].steps[1] = .gap } == [])
     }
 
-    @Test func `a gap excuses only what lies in it`() {
+    @Test func `an announced gap excuses only the items in it`() {
         let findings = Self.findings { history in
             history.feeds[1].steps.remove(at: 1)
             history.feeds[1].steps.insert(.gap, at: 2)
         }
-        #expect(findings == ["I7: eve in a lacks items 2 to 2, without a gap announced", Self.lost("two", "eve")])
+        #expect(
+            findings == ["I7: eve in concert lacks items 2 to 2, without a gap announced", Self.lost("two", "eve")])
     }
 
     @Test(arguments: [(0, [1]), (1, [2]), (2, [3, 4, 5]), (3, [4, 5])])
@@ -39,20 +41,20 @@ struct HistoryCheckerTests {
         #expect((1...5).filter { feed.hasGap(at: $0) } == hidden)
     }
 
-    @Test func `an item that came twice is found`() {
+    @Test func `an item that was received twice is found`() {
         let findings = Self.findings { $0.feeds[1].steps.insert($0.feeds[1].steps[1], at: 2) }
-        #expect(findings.contains("I7: eve in a got item 2 again or late, after 2"))
-        #expect(findings.contains { $0.hasPrefix("I15: eve got \"two\" in a 2 times") })
+        #expect(findings.contains("I7: eve in concert got item 2 again or late, after 2"))
+        #expect(findings.contains { $0.hasPrefix("I15: eve got \"two\" in concert 2 times") })
     }
 
     @Test func `items that were swapped are found`() {
         let findings = Self.findings { $0.feeds[1].steps.swapAt(0, 1) }
-        #expect(findings.contains("I7: eve in a got item 1 again or late, after 2"))
+        #expect(findings.contains("I7: eve in concert got item 1 again or late, after 2"))
     }
 
-    @Test func `an item that differs between clients is found`() {
+    @Test func `an item whose content differs between clients is found`() {
         let findings = Self.findings { $0.feeds[1].steps[0] = Self.text(1, "other") }
-        #expect(findings.contains("I7: item 1 of a differs between alice and eve"))
+        #expect(findings.contains("I7: item 1 of concert differs between alice and eve"))
     }
 
     @Test func `a message that was applied twice under two numbers is found`() {
@@ -61,12 +63,12 @@ struct HistoryCheckerTests {
             for index in history.feeds.indices { history.feeds[index].steps[3] = Self.stage(4, score: 7) }
             for index in history.feeds.indices { history.feeds[index].steps[4] = Self.end(5) }
         }
-        #expect(findings.contains("I15: alice got \"two\" in a 2 times: [2, 3]"))
+        #expect(findings.contains("I15: alice got \"two\" in concert 2 times: [2, 3]"))
     }
 
-    @Test func `a message at another place than its reply said is found`() {
+    @Test func `a message whose number differs from that of its reply is found`() {
         let findings = Self.findings { $0.texts[Self.live]?["one"] = 9 }
-        #expect(findings.contains("I7: \"one\" in a was acknowledged as item 9 and came as 1"))
+        #expect(findings.contains("I7: \"one\" in concert was acknowledged as item 9 and came as 1"))
     }
 
     @Test(arguments: [Int64(6), 8, 14]) func `a score that is off, or a score that counted twice, is found`(
@@ -75,7 +77,7 @@ struct HistoryCheckerTests {
         let findings = Self.findings { history in
             for index in history.feeds.indices { history.feeds[index].steps[2] = Self.stage(3, score: score) }
         }
-        #expect(findings.contains("I14: battle b-1, alice in a: a ends with \(score) instead of 7"))
+        #expect(findings.contains("I14: battle b-1, alice in concert: concert ends with \(score) instead of 7"))
     }
 
     @Test func `an unanswered score may count or not`() {
@@ -100,18 +102,19 @@ struct HistoryCheckerTests {
         let findings = Self.findings { history in
             for index in history.feeds.indices { history.feeds[index].steps[2] = Self.stage(3, score: 7, ends: ends) }
         }
-        #expect(findings.contains("I14: battle b-1, alice in a: \(ends) ends"))
+        #expect(findings.contains("I14: battle b-1, alice in concert: \(ends) ends"))
     }
 
     @Test func `a live that ends twice, or not for somebody, is found`() {
         #expect(
-            Self.findings { $0.feeds[1].steps.removeLast() }.contains("I1: eve was told 0 times that a ended, not 1"))
+            Self.findings { $0.feeds[1].steps.removeLast() }.contains(
+                "I1: eve was told 0 times that concert ended, not 1"))
         #expect(
             Self.findings { $0.feeds[1].steps.append(Self.end(5)) }.contains(
-                "I1: eve was told 2 times that a ended, not 1"))
+                "I1: eve was told 2 times that concert ended, not 1"))
         #expect(
             Self.findings { $0.feeds[1].steps.append(Self.text(5, "late")) }.contains(
-                "I1: eve got items of a after its end"))
+                "I1: eve got items of concert after its end"))
     }
 
     @Test(arguments: [[], ["accepted", "timed out"]]) func `a request without an end, or with two, is found`(
@@ -128,7 +131,7 @@ struct HistoryCheckerTests {
             }
             history.texts = [:]
         }
-        #expect(Self.findings(leave).contains("I5: alice was told that bob left a, who never did"))
+        #expect(Self.findings(leave).contains("I5: alice was told that bob left concert, who never did"))
         #expect(
             Self.findings { history in
                 leave(&history)
@@ -136,12 +139,13 @@ struct HistoryCheckerTests {
             } == [])
     }
 
-    @Test(arguments: [nil, 3]) func `a count that stays wrong is found`(_ read: Int?) {
-        let findings = Self.findings { $0.counts[0].read = read }
-        #expect(findings == ["I5: a has 2 viewers, and its count stayed \(read.map(String.init) ?? "unknown")"])
+    @Test(arguments: [nil, 3]) func `a count that stays wrong is found`(_ lastCount: Int?) {
+        let findings = Self.findings { $0.counts[0].lastCount = lastCount }
+        let text = lastCount.map(String.init) ?? "unknown"
+        #expect(findings == ["I5: concert has 2 viewers, and its count stayed \(text)"])
     }
 
-    @Test func `a machine that hangs is found`() {
+    @Test func `a call that stays unanswered is found`() {
         #expect(Self.findings { $0.stalls = ["alice's seat.apply had no answer for 30 s"] }.count == 1)
     }
 
@@ -164,12 +168,12 @@ struct HistoryCheckerTests {
         history.battles = [Self.battle: [Self.live: SumBounds(acknowledged: 7)]]
         history.texts = [Self.live: ["one": 1, "two": 2, "three": nil]]
         history.requests = [.init(name: "eve's application", ends: ["accepted"])]
-        history.counts = [.init(live: Self.live, members: 2, read: 2)]
+        history.counts = [.init(live: Self.live, members: 2, lastCount: 2)]
         return history
     }
 
     private static func lost(_ text: String, _ client: String) -> String {
-        "I8: \"\(text)\" in a was acknowledged, and \(client) never got it"
+        "I8: \"\(text)\" in concert was acknowledged, and \(client) never got it"
     }
 
     private static func text(_ number: Int64, _ text: String) -> FeedHistory.Step {

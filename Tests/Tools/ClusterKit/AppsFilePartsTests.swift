@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: ServiceKind.allCases)
-    func `every service gets the policy, and which events there are`(kind: ServiceKind) throws {
+    func `every service gets the policy and the names of the events`(kind: ServiceKind) throws {
         let part = try Self.part(kind)
         #expect(part.contains(#""maxAdmins":7"#) && part.contains("roomCreated"))
         #expect(!part.contains("private"), "no service signs")
@@ -30,15 +30,15 @@ import Testing
         for kind in ServiceKind.allCases { #expect(try Self.part(kind).contains("shared-key") == (kind == .gateway)) }
     }
 
-    @Test func `only who sends requests to a backend gets its secret`() throws {
+    @Test func `only services that send requests to a backend get its secret`() throws {
         for kind in ServiceKind.allCases {
             #expect(try Self.part(kind).contains(Self.secret) == (kind == .roomDirectory))
-            let asked = try Self.part(kind, before: #","before":{"gift":"refuse"}"#)
-            #expect(asked.contains(Self.secret) == (kind == .roomDirectory || kind == .gateway))
+            let partWithBeforeHook = try Self.part(kind, before: #","before":{"gift":"refuse"}"#)
+            #expect(partWithBeforeHook.contains(Self.secret) == (kind == .roomDirectory || kind == .gateway))
         }
     }
 
-    @Test func `what is no apps file is refused`() {
+    @Test func `data that is no apps file is refused`() {
         #expect(throws: ClusterError.self) {
             try AppsFileParts.part(of: Data("[]".utf8), for: .gateway, name: "apps.json")
         }

@@ -28,7 +28,7 @@ import Testing
         return path
     }
 
-    private func end(
+    private func runUntilEnd(
         of program: String, _ arguments: [String], environment: [String: String] = [:]
     ) async throws -> (end: ProcessEnd, output: String) {
         let command = [try ProgramFinder().path(of: program)] + arguments
@@ -45,8 +45,8 @@ import Testing
         let (json, words) = Self.invalid[index]
         let directory = try self.directory(json)
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let up = ["up", "--run-dir", directory, "--port", "0", "--feed-budget", "50"]
-        let (end, output) = try await self.end(of: "plaza", up)
+        let upArguments = ["up", "--run-dir", directory, "--port", "0", "--feed-budget", "50"]
+        let (end, output) = try await self.runUntilEnd(of: "plaza", upArguments)
         #expect(end == .exited(1))
         for word in words { #expect(Self.count(word, in: output) == 1, "\(output)") }
         #expect(output.contains("plaza up: \(directory)/apps.json: "), "\(output)")
@@ -55,19 +55,19 @@ import Testing
         #expect(logs.isEmpty, "no process was started")
         #expect(try String(contentsOfFile: directory + "/apps.json", encoding: .utf8) == json)
 
-        let token = ["token", "--user", "alice", "--apps", directory + "/apps.json"]
-        let (refused, why) = try await self.end(of: "plaza", token)
-        #expect(refused == .exited(1))
-        for word in words { #expect(Self.count(word, in: why) == 1, "\(why)") }
-        #expect(!why.contains("eyJ"), "no token: \(why)")
+        let tokenArguments = ["token", "--user", "alice", "--apps", directory + "/apps.json"]
+        let (tokenEnd, tokenOutput) = try await self.runUntilEnd(of: "plaza", tokenArguments)
+        #expect(tokenEnd == .exited(1))
+        for word in words { #expect(Self.count(word, in: tokenOutput) == 1, "\(tokenOutput)") }
+        #expect(!tokenOutput.contains("eyJ"), "no token: \(tokenOutput)")
     }
 
     @Test func `apps in the environment are validated like the file and replace it`() async throws {
         let directory = try self.directory(Self.invalid[0].json)
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let up = ["up", "--run-dir", directory, "--port", "0"]
-        let (end, output) = try await self.end(
-            of: "plaza", up, environment: ["LIVEPLAZA_APPS_JSON": Self.invalid[1].json])
+        let upArguments = ["up", "--run-dir", directory, "--port", "0"]
+        let (end, output) = try await self.runUntilEnd(
+            of: "plaza", upArguments, environment: ["LIVEPLAZA_APPS_JSON": Self.invalid[1].json])
         #expect(end == .exited(1))
         #expect(Self.count("LIVEPLAZA_APPS_JSON", in: output) == 1 && output.contains("it is no JSON"), "\(output)")
         #expect(!output.contains("AAECAwQ"), "keys are never printed")
@@ -81,14 +81,14 @@ import Testing
             #expect(state.apps.isEmpty, "no missing file is named")
             let runDirectory = ["--run-dir", cluster.directory.path]
             for command in [["token", "--user", "alice"], ["demo"]] {
-                let (end, output) = try await self.end(of: "plaza", command + runDirectory)
+                let (end, output) = try await self.runUntilEnd(of: "plaza", command + runDirectory)
                 #expect(end == .exited(1) || end == .exited(64), "\(output)")
                 #expect(output.contains("got its apps from LIVEPLAZA_APPS_JSON, which is not set here"), "\(output)")
             }
-            let (made, token) = try await self.end(
+            let (tokenEnd, token) = try await self.runUntilEnd(
                 of: "plaza", ["token", "--user", "alice"] + runDirectory,
                 environment: ["LIVEPLAZA_APPS_JSON": Self.valid])
-            #expect(made == .exited(0) && token.hasPrefix("eyJ"), "\(token)")
+            #expect(tokenEnd == .exited(0) && token.hasPrefix("eyJ"), "\(token)")
         }
     }
 
@@ -98,11 +98,11 @@ import Testing
         let both = ["--apps", directory + "/apps.json", "--apps-json", Self.valid]
         let why = "--apps-json: give only one of --apps and --apps-json"
         for (program, arguments) in [("plaza", ["token", "--user", "alice"]), ("gateway", []), ("room-directory", [])] {
-            let (end, output) = try await self.end(of: program, arguments + both)
+            let (end, output) = try await self.runUntilEnd(of: program, arguments + both)
             #expect(end == .exited(64))
             #expect(Self.count(why, in: output) == 1, "\(output)")
         }
-        let (end, output) = try await self.end(
+        let (end, output) = try await self.runUntilEnd(
             of: "plaza", ["up", "--run-dir", directory, "--port", "0"],
             environment: ["LIVEPLAZA_APPS_JSON": Self.valid, "LIVEPLAZA_APPS": directory + "/apps.json"])
         #expect(
@@ -112,7 +112,7 @@ import Testing
     @Test func `a service reports each fault of its apps once and in words`() async throws {
         let gateway = ["--kafka", "127.0.0.1:1", "--apps-json"]
         for (json, words) in Self.invalid {
-            let (end, output) = try await self.end(of: "gateway", gateway + [json])
+            let (end, output) = try await self.runUntilEnd(of: "gateway", gateway + [json])
             #expect(end == .exited(64))
             for word in words { #expect(Self.count(word, in: output) == 1, "\(output)") }
             #expect(Self.count("--apps-json: ", in: output) == words.count, "\(output)")

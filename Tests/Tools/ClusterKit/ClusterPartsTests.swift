@@ -36,8 +36,8 @@ import Tokens
         // 32 bytes in base64url without padding.
         #expect(first.key.count == 43 && first.budget == 40)
         try AppsFile.prepare(at: path, feedBudget: 60)
-        let again = try read()
-        #expect(again == (first.key, 60))
+        let second = try read()
+        #expect(second == (first.key, 60))
         try AppsFile.prepare(at: path, feedBudget: nil)
         let third = try read()
         #expect(third == (first.key, 60))

@@ -20,7 +20,7 @@ import Testing
         #expect(table.sum("c") == 0)
     }
 
-    @Test func `what was counted before the dashboard began does not count`() {
+    @Test func `counts from before the dashboard began are ignored`() {
         var growth = CounterGrowth()
         growth.add([Self.reading("one", startedAt: 1, "a_total 100")])
         #expect(growth.totalGrowth(of: "a_total") == 0)

@@ -27,13 +27,13 @@ import Testing
         #expect(model.report(from: 2, at: 2200).samples == [])
     }
 
-    @Test func `a delivery that is nowhere is a gap`() {
+    @Test func `a due delivery that is neither delivered nor owed is a gap`() {
         var model = DashboardModel()
         model.addRound([Self.gateway(delivered: 100, due: 111, owed: 10)], at: 0)
         #expect(model.report(from: 0, at: 0).ledger.deliveryGap == 1)
     }
 
-    @Test func `between rounds the figures stay, and those of a process that is down go`() {
+    @Test func `figures stay between rounds, and are removed when their process is down`() {
         var model = DashboardModel()
         var reading = Self.gateway(delivered: 100, due: 110, owed: 10)
         model.addRound([reading], at: 0)

@@ -61,7 +61,7 @@ import Testing
     }
 
     /// Rules: R13.36.
-    @Test func `an end that nobody asked for is measured from when it is seen`() {
+    @Test func `an end without a kill is measured from the round that detects it`() {
         var clock = RecoveryClock()
         clock.observe([Self.reading("gateway-1", pid: 7, isReady: true)], at: 0)
         clock.observe([Self.reading("gateway-1", pid: 8, isReady: false)], at: 500)
@@ -71,19 +71,19 @@ import Testing
 
     /// Rules: R13.35.
     @Test func `only this machine's names reach the dashboard, and only its own page changes something`() {
-        let gate = RequestGuard(port: 8090)
-        #expect(gate.allows(["host": "127.0.0.1:8090"], isChange: false))
-        #expect(gate.allows(["host": "LOCALHOST:8090"], isChange: false))
-        #expect(!gate.allows(["host": "evil.example:8090"], isChange: false))
-        #expect(!gate.allows(["host": "127.0.0.1:9999"], isChange: false))
-        #expect(!gate.allows([:], isChange: false))
-        #expect(!gate.allows(["host": "127.0.0.1:8090"], isChange: true))
-        let own = ["host": "127.0.0.1:8090", "origin": "http://127.0.0.1:8090"]
-        #expect(gate.allows(own, isChange: true))
-        #expect(gate.allows(own.merging(["sec-fetch-site": "same-origin"]) { $1 }, isChange: true))
-        #expect(!gate.allows(own.merging(["sec-fetch-site": "cross-site"]) { $1 }, isChange: true))
+        let requestGuard = RequestGuard(port: 8090)
+        #expect(requestGuard.allows(["host": "127.0.0.1:8090"], isChange: false))
+        #expect(requestGuard.allows(["host": "LOCALHOST:8090"], isChange: false))
+        #expect(!requestGuard.allows(["host": "evil.example:8090"], isChange: false))
+        #expect(!requestGuard.allows(["host": "127.0.0.1:9999"], isChange: false))
+        #expect(!requestGuard.allows([:], isChange: false))
+        #expect(!requestGuard.allows(["host": "127.0.0.1:8090"], isChange: true))
+        let ownPageHeaders = ["host": "127.0.0.1:8090", "origin": "http://127.0.0.1:8090"]
+        #expect(requestGuard.allows(ownPageHeaders, isChange: true))
+        #expect(requestGuard.allows(ownPageHeaders.merging(["sec-fetch-site": "same-origin"]) { $1 }, isChange: true))
+        #expect(!requestGuard.allows(ownPageHeaders.merging(["sec-fetch-site": "cross-site"]) { $1 }, isChange: true))
         for origin in ["null", "http://evil.example", "http://localhost:8090", "https://127.0.0.1:8090"] {
-            #expect(!gate.allows(["host": "127.0.0.1:8090", "origin": origin], isChange: true))
+            #expect(!requestGuard.allows(["host": "127.0.0.1:8090", "origin": origin], isChange: true))
         }
     }
 }

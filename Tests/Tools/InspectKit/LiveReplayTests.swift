@@ -15,6 +15,7 @@ struct InspectFixture {
     private(set) var entries: [TopicEntry] = []
     private var offset: Int64 = 100
 
+    /// A time in the last minute of the window, in seconds from the start of that minute.
     static func at(_ seconds: Int64) -> Timestamp { Self.now - .seconds(60 - seconds) }
 
     static func caller(_ user: UserID, _ counter: Int64, ticket: Int64? = 1) -> Caller {
@@ -114,7 +115,7 @@ struct InspectFixture {
         #expect(lines.map(\.feedClass) == [.barrage, .gift])
     }
 
-    @Test func `when answers are gone the feed's content tells which message was admitted`() {
+    @Test func `when the answers have expired, the feed's items tell which messages were admitted`() {
         var fixture = Fixture()
         let start = Fixture.now - .seconds(3600)
         for counter in 1...3 {
@@ -131,7 +132,7 @@ struct InspectFixture {
         #expect(lines.last?.answer.why.hasPrefix("not in the feed") == true)
     }
 
-    @Test func `a message that was answered just now is not missing yet, and a dead letter is named`() {
+    @Test func `a message from just before the end of the window is not answered yet, and a dead letter is named`() {
         var fixture = Fixture()
         let caller = Fixture.caller("alice", 1)
         fixture.addCall(.sendText(text: "now", extensionInfo: nil, caller: caller), at: Fixture.now - .seconds(2))
@@ -176,11 +177,11 @@ struct InspectFixture {
 
     @Test func `other lives and other apps are left out`() {
         var fixture = Fixture()
-        let other = LiveKey("demo", "duet")
+        let otherLive = LiveKey("demo", "duet")
         fixture.add(
             .feed(
                 FeedItem(
-                    key: other, position: FeedPosition(epoch: 77, number: 1), at: Fixture.now,
+                    key: otherLive, position: FeedPosition(epoch: 77, number: 1), at: Fixture.now,
                     content: .tips(isDegraded: true))), at: Fixture.now)
         fixture.add(
             .barrage(BarrageInput(LiveKey("shop", "concert"), .summary(caller: Fixture.caller("x", 1)))),

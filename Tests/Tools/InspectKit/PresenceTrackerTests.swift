@@ -5,7 +5,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// Tests of who is shown as present, by the records in presence's inbox.
+/// Tests of which users are shown as present, from the records in presence's inbox.
 @Suite struct PresenceTrackerTests {
     private typealias Fixture = InspectFixture
 
@@ -60,7 +60,7 @@ import Testing
         #expect(self.present(at: 16) == ["alice"] && self.tracker.count == 1)
     }
 
-    @Test mutating func `the end of the live empties it`() {
+    @Test mutating func `nobody is present after the live was opened again`() {
         self.apply(.join(caller: Fixture.caller("alice", 1, ticket: nil)), offset: 5, at: 10)
         self.apply(.opened(epoch: 9, owner: UserInfo(userID: "bob")), offset: 6, at: 11)
         #expect(self.present(at: 12) == [])

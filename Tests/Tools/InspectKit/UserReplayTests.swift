@@ -57,7 +57,7 @@ import Testing
         #expect(calls.first?.text.contains("(sent 2 times)") == true)
     }
 
-    @Test func `notices to the user stand between its calls, others and those between gateways do not`() {
+    @Test func `notices to the user are listed with its calls, other notices are not`() {
         var fixture = Fixture()
         fixture.addCall(.summary(caller: Fixture.caller("alice", 1)), at: Fixture.at(1))
         func notice(_ user: UserID, _ content: NoticeContent, _ second: Int64) -> (Effect, Timestamp) {

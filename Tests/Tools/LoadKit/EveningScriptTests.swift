@@ -9,7 +9,9 @@ import Testing
         stride(from: Int64(0), through: milliseconds, by: 200).flatMap { script.actions(until: $0) }
     }
 
-    @Test(arguments: [1, 7, 12345]) func `one seed always gives the same evening, another one another`(seed: UInt64) {
+    @Test(arguments: [1, 7, 12345]) func `one seed always gives the same evening, another seed a different one`(
+        seed: UInt64
+    ) {
         var first = EveningScript(seed: seed)
         var second = EveningScript(seed: seed)
         var other = EveningScript(seed: seed + 1)
@@ -18,13 +20,15 @@ import Testing
         #expect(actions != self.play(&other, until: 60_000))
     }
 
-    @Test(arguments: [1, 2, 3]) func `each live has two to ten messages a second, and everything else`(seed: UInt64) {
+    @Test(arguments: [1, 2, 3]) func `each live has two to ten messages a second, and every other kind of action`(
+        seed: UInt64
+    ) {
         var script = EveningScript(seed: seed)
         script.observed(.battling)
         let actions = self.play(&script, until: 300_000)
         for live in EveningCast.lives.indices {
-            let own = actions.filter { $0.live == live }
-            func count(_ matches: (EveningAction.Kind) -> Bool) -> Int { own.count { matches($0.kind) } }
+            let actionsOfLive = actions.filter { $0.live == live }
+            func count(_ matches: (EveningAction.Kind) -> Bool) -> Int { actionsOfLive.count { matches($0.kind) } }
             #expect((570...3_100).contains(count { if case .text = $0 { true } else { false } }))
             #expect(count { if case .gift = $0 { true } else { false } } >= 20)
             #expect(count { if case .likes = $0 { true } else { false } } >= 90)
@@ -37,10 +41,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [4, 5, 6]) func `only who is in a live acts there, and only who sits reports devices`(seed: UInt64)
-    {
+    @Test(arguments: [4, 5, 6]) func `only users in a live act there, and only users on seats report devices`(
+        seed: UInt64
+    ) {
         var script = EveningScript(seed: seed)
-        var present = Set(script.opening().map(\.user)).union(EveningCast.lives.map(\.hostID))
+        var present = Set(script.openingActions().map(\.user)).union(EveningCast.lives.map(\.hostID))
         var seated = Set(EveningCast.lives.map(\.hostID))
         for action in self.play(&script, until: 300_000) {
             switch action.kind {
@@ -78,13 +83,13 @@ import Testing
         #expect(hasBattle(stride(from: 77_200, through: 90_000, by: 200), &script))
     }
 
-    @Test func `what was due while the runner was held up does not come at once`() {
+    @Test func `actions that fell due during a long pause are not all returned at once`() {
         var script = EveningScript(seed: 1)
         _ = self.play(&script, until: 10_000)
         #expect(script.actions(until: 3_600_000).count < 120)
     }
 
-    @Test func `the admin welcomes who enters, and not everybody who enters at once`() {
+    @Test func `the admin welcomes a user who enters, but one user per interval and live`() {
         var script = EveningScript(seed: 1)
         _ = script.actions(until: 1_000)
         let welcome = script.entered("Ada", live: 2)

@@ -32,7 +32,7 @@ import Testing
                         text: LoadMessage.text(sequence: Int(number), due: number * 1000, size: 60),
                         extensionInfo: nil))
         }
-        let bytes = Wire.encode(ServerFrame.feed(live: "l", epoch: 1, items: items, token: "1.20"))
+        let bytes = Wire.encode(ServerFrame.feed(live: "concert", epoch: 1, items: items, token: "1.20"))
         #expect(self.find(bytes) == (1...20).filter { $0 % 3 != 0 }.map { [$0, $0 * 1000] })
     }
 
@@ -42,7 +42,7 @@ import Testing
         #expect(self.find(Array((text + "............").utf8)).isEmpty)
     }
 
-    @Test func `I16 junk never traps`() {
+    @Test func `I16 random bytes never cause a trap`() {
         var random = SeededRandom(seed: 5)
         let alphabet = Array("#LP0123456789:#".utf8)
         for _ in 0..<5000 {

@@ -33,10 +33,10 @@ extension CustomCombineIdentifierConvertible where Self: AnyObject {
 private final class IdentifierCounter: Sendable {
     static let shared = IdentifierCounter()
 
-    private let last = LockedValue<UInt64>(1)
+    private let lastNumber = LockedValue<UInt64>(1)
 
     func next() -> UInt64 {
-        self.last.withValue { number in
+        self.lastNumber.withValue { number in
             number &+= 2
             return number
         }

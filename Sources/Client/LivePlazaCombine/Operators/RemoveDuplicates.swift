@@ -31,11 +31,11 @@ extension Publishers {
         /// - Parameter subscriber: The subscriber, which gets the values.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let predicate = self.predicate
-            let last = ValueBox<Output?>(nil)
+            let lastDelivered = ValueBox<Output?>(nil)
             self.upstream.subscribe(
                 TransformInner(subscriber) { value in
-                    if let previous = last.value, predicate(previous, value) { return nil }
-                    last.value = .some(value)
+                    if let previous = lastDelivered.value, predicate(previous, value) { return nil }
+                    lastDelivered.value = .some(value)
                     return .some(value)
                 })
         }

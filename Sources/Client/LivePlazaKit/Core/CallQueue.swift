@@ -18,7 +18,7 @@ struct UnfinishedCall: Sendable {
     /// When the call fails without a reply.
     let deadline: Double
     /// When the call was first sent; a repeated frame states the time since then as `age`.
-    var firstSent: Double?
+    var firstSentAt: Double?
     /// Whether the call was sent on the present connection and waits for its reply.
     var isSent = false
     /// The call is not sent before this time, because the server was too busy for it.
@@ -112,9 +112,9 @@ struct CallQueue: Sendable {
             guard unansweredCount < Self.maxUnanswered, self.sendAllowedAt <= now else { break }
             let call = self.calls[index]
             if !call.isSent, call.notBefore <= now {
-                let age = call.firstSent.map { max(0, Int64((now - $0).rounded())) }
+                let age = call.firstSentAt.map { max(0, Int64((now - $0).rounded())) }
                 let id = call.id ?? makeID()
-                self.calls[index].firstSent = call.firstSent ?? now
+                self.calls[index].firstSentAt = call.firstSentAt ?? now
                 self.calls[index].id = id
                 self.calls[index].isSent = true
                 unansweredCount += 1

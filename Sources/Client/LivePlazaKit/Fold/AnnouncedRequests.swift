@@ -2,10 +2,10 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// The requests to this user that only an event shows, so that each of them leads to one event.
+/// The requests to this user that lead to an event but are in no state; each of them leads to only one event.
 ///
-/// A notice tells of a request. The server keeps notices for a minute only, so a later read of the open requests tells
-/// of those whose notice was missed.
+/// A request is announced by a notice. The server keeps a notice for only a minute; if the client missed the notice, a
+/// later snapshot of the open requests announces the request.
 struct AnnouncedRequests: Sendable {
     private var battles: Set<BattleID> = []
     private var invitations: Set<Invitation> = []

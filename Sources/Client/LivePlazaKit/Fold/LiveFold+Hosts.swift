@@ -5,9 +5,9 @@ extension CoHostState {
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         switch input {
         case .notice(let content, _):
-            let present = self
+            let previousState = self
             self.reduce(content, &context)
-            if context.covering.contains(.coHostRequests) { self = present }
+            if context.covering.contains(.coHostRequests) { self = previousState }
         case .snapshot(.coHostRequests(let sent, let received, _)):
             self.invitees = sent.map { SeatUserInfo($0.invitee) }
             self.applicant = received.last.map { SeatUserInfo($0.inviter) }

@@ -79,7 +79,7 @@ extension LiveSummaryState {
         }
     }
 
-    /// Shows the figures of a running live, whose number of viewers only the counts tell.
+    /// Shows the figures of a running live, and keeps the earlier number of viewers if it is higher.
     private mutating func show(_ figures: LiveStatistics) {
         let totalViewers = self.summaryData.totalViewers
         self.summaryData = LiveSummaryData(figures)

@@ -53,9 +53,9 @@ extension CoGuestState {
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         switch input {
         case .notice(let content, _):
-            let present = self
+            let previousState = self
             self.reduceForHosts(content, &context)
-            if context.covering.contains(.seatRequests) { self = present }
+            if context.covering.contains(.seatRequests) { self = previousState }
             Self.reduceForGuests(content, &context)
         case .snapshot(.seatRequests(let applications, let invitations, _)):
             self.applicants = applications.map { LiveUserInfo($0.guest) }

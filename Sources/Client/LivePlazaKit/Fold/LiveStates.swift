@@ -46,7 +46,8 @@ struct FoldContext {
     var states: LiveStates
     /// The stage, if the input has changed it.
     let newStage: StageRecord?
-    /// The snapshots that contain the input already: it leads to events, but does not change what they show.
+    /// The snapshots that already contain the input: it leads to events, but does not change the states that these
+    /// snapshots set.
     let covering: Set<SnapshotName>
     /// The events that the input has led to.
     var events: [StoreEvent] = []

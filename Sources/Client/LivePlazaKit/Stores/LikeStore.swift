@@ -26,19 +26,19 @@ public final class LikeStore: @unchecked Sendable {
     ///   - count: the number of likes; more than 1,000 in two seconds count as 1,000.
     ///   - completion: is called when the server has counted the taps. Errors: `notInRoom`.
     public func sendLike(count: UInt = 1, completion: CompletionClosure?) {
-        self.stores.handle.run(completion, self.like(count))
+        self.stores.handle.run(completion, self.likeOperation(count))
     }
 
     /// Sends likes, as the method with a completion.
     public func sendLike(count: UInt = 1) async throws(ErrorInfo) {
-        try await self.stores.handle.run(self.like(count))
+        try await self.stores.handle.run(self.likeOperation(count))
     }
 
-    private func like(_ count: UInt) -> StoreOperation<Void> {
+    private func likeOperation(_ count: UInt) -> StoreOperation<Void> {
         let stores = self.stores
         return { engine async throws(ErrorInfo) in
             let batchedCall = stores.likeTaps.withLock { taps -> Task<Result<Void, ErrorInfo>, Never>? in
-                taps.count = min(LikeTaps.maxCount, taps.count + max(1, count))
+                taps.count = min(LikeTaps.maxCount, taps.count + min(LikeTaps.maxCount, max(1, count)))
                 guard taps.isPaused else { return nil }
                 if let batchedCall = taps.batchedCall { return batchedCall }
                 let batchedCall = engine.task { await $0.sendLikesAfterPause(of: stores) }
@@ -58,11 +58,12 @@ struct LikeTaps: Sendable {
     /// The time in which taps are collected for one call.
     static let batchTime = Duration.seconds(2)
 
+    /// The number of taps that the next call sends.
     var count: UInt = 0
     /// Whether a call was made less than `batchTime` ago, so that further taps wait.
     var isPaused = false
     /// The task that ends the pause.
-    var pause: Task<Void, Never>?
+    var pauseTask: Task<Void, Never>?
     /// The task of the next call, for which taps are being collected; nil if no tap waits.
     var batchedCall: Task<Result<Void, ErrorInfo>, Never>?
 }
@@ -73,16 +74,16 @@ extension PlazaEngine {
             defer { (taps.count, taps.isPaused, taps.batchedCall) = (0, true, nil) }
             return taps.count
         }
-        let pause = self.task { engine in
+        let pauseTask = self.task { engine in
             await engine.sleep(for: LikeTaps.batchTime)
             stores.likeTaps.withLock { $0.isPaused = false }
         }
-        stores.likeTaps.withLock { $0.pause = pause }
+        stores.likeTaps.withLock { $0.pauseTask = pauseTask }
         _ = try await self.perform(StoreCall("like.send", ["count": .whole(count)]), in: stores.handle.liveID)
     }
 
     fileprivate func sendLikesAfterPause(of stores: LiveStores) async -> Result<Void, ErrorInfo> {
-        await stores.likeTaps.withLock { $0.pause }?.value
+        await stores.likeTaps.withLock { $0.pauseTask }?.value
         do throws(ErrorInfo) {
             return .success(try await self.sendLikes(of: stores))
         } catch {

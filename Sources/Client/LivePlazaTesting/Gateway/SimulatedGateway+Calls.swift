@@ -20,7 +20,7 @@ extension SimulatedGateway {
             return self.disconnect(number, .protocolViolation)
         }
         let isLateRetry =
-            self.connections[number]?.retryAges.isLate(
+            self.connections[number]?.retryAges.recordCall(
                 frame.id, statedAge: frame.age.map { Milliseconds($0) }, at: self.now) ?? false
         if frame.method == "login" { return self.logIn(frame, number) }
         do throws(ReplyError) {

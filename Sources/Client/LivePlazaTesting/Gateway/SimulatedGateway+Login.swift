@@ -64,7 +64,7 @@ extension SimulatedGateway {
         connection.token = token
         connection.user = UserInfo(
             userID: UserID(token.sub), userName: token.name ?? params.name ?? "", avatarURL: params.avatarURL ?? "")
-        connection.session = SessionNamer.unkeyed.name(of: connection.clientSession, of: connection.userKey)
+        connection.session = SessionNamer.unkeyed.name(of: connection.clientSession, for: connection.userKey)
         let isOnly = connection.role == .user && self.policies[connection.app].devices == .one
         if isOnly, let id = params.notices.flatMap({ NoticeID(text: $0) }) {
             let missed = self.notices.entries(of: connection.userKey, after: id).map(\.notice)

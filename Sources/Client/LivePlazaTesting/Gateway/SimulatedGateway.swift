@@ -197,7 +197,7 @@ struct SimulatedGateway: Sendable {
         case .feed(let item): self.feedItemReceived(item)
         case .notice(let notice): self.noticeReceived(notice)
         case .reply(let reply):
-            if self.awaited.canSend(reply, in: self.model, at: self.now) { self.handleReply(reply) }
+            if !self.awaited.bufferIfPremature(reply, in: self.model, at: self.now) { self.handleReply(reply) }
             return
         case .webhook, .directory, .audience, .barrage, .seat, .connection: return
         }
@@ -245,7 +245,7 @@ struct SimulatedGateway: Sendable {
     /// Ends the call that a reply answers.
     private mutating func handleReply(_ reply: Reply) {
         guard let number = self.connectionOfSession[reply.request.session],
-            let ended = self.connections[number]?.core.answered(reply.request.counter, reply.outcome)
+            let ended = self.connections[number]?.core.callAnswered(reply.request.counter, reply.outcome)
         else { return }
         self.conclude(ended, number)
     }

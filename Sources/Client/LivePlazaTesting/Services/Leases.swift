@@ -72,9 +72,11 @@ struct Leases: Sendable {
         self.clock = max(self.clock, moment.now)
         switch request {
         case nil: return .nothing
-        case .join(let live, let owner, let presence, let limit, let earlierTicket, let isOnly):
+        case .join(let live, let owner, let presence, let limit, let earlierTicket, let removesOtherSessions):
             return .changed(
-                self.join(live, owner, presence, limit: limit, earlierTicket: earlierTicket, isOnly: isOnly))
+                self.join(
+                    live, owner, presence, limit: limit, earlierTicket: earlierTicket,
+                    removesOtherSessions: removesOtherSessions))
         case .leave(let live, _, let user, let session, let ticket):
             return .changed(self.leave(live, user, session, ticket))
         case .heartbeats(let live, let owner, let heartbeats):
@@ -103,7 +105,8 @@ struct Leases: Sendable {
 
 extension Leases {
     private mutating func join(
-        _ key: LiveKey, _ owner: UserID, _ presence: Presence, limit: Int, earlierTicket: Ticket?, isOnly: Bool
+        _ key: LiveKey, _ owner: UserID, _ presence: Presence, limit: Int, earlierTicket: Ticket?,
+        removesOtherSessions: Bool
     ) -> [LeaseChange] {
         let user = presence.user.userID
         var live = self.lives[key] ?? Live()
@@ -117,14 +120,16 @@ extension Leases {
         let previousProfile = live.members[user]?.user
         let isFirst = self.add(presence, owner, end: self.leaseTime + self.lease, to: &live)
         var replaces = false
-        if isOnly, let others = live.members[user]?.sessions.filter({ $0.id != presence.session }), !others.isEmpty {
+        if removesOtherSessions, let others = live.members[user]?.sessions.filter({ $0.id != presence.session }),
+            !others.isEmpty
+        {
             for other in others { self.revoke(user, other.id, presence.ticket, in: &live) }
             live.members[user]?.sessions.removeAll { $0.id != presence.session }
             replaces = true
         }
         let isRenamed = !isFirst && live.members[user]?.user != previousProfile
         self.lives[key] = live
-        return [.joined(isFirst: isFirst, count: live.count, replaces: replaces, isRenamed: isRenamed)]
+        return [.joined(isFirst: isFirst, count: live.count, replacesOthers: replaces, isRenamed: isRenamed)]
     }
 
     private mutating func leave(

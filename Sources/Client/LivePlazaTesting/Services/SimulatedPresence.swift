@@ -60,6 +60,7 @@ struct SimulatedPresence: Sendable {
         }
     }
 
+    /// Handles an input; nil for a tick.
     private mutating func handle(_ input: AudienceInput?, at now: Timestamp, into effects: inout [Effect]) {
         let previous = self.clock.now
         let moment = self.clock.advance(to: now)

@@ -10,7 +10,9 @@ package struct AppHooks: Hashable, Sendable, Codable {
 
     /// The hooks that ask the backend before a message or gift enters; nil if the backend is not asked.
     package struct BeforeHooks: Hashable, Sendable, Codable {
+        /// What happens to a message if the backend does not answer in time; nil if messages are not checked.
         package var message: TimeoutPolicy?
+        /// What happens to a gift if the backend does not answer in time; nil if gifts are not checked.
         package var gift: TimeoutPolicy?
 
         package init(message: TimeoutPolicy? = nil, gift: TimeoutPolicy? = nil) {
@@ -25,6 +27,7 @@ package struct AppHooks: Hashable, Sendable, Codable {
     package var secret: String
     /// The events that the backend receives after they happened; nil for all events.
     package var events: [WebhookName]?
+    /// Which messages and gifts the backend checks before they enter; nil for none.
     package var before: BeforeHooks?
 
     /// The minimum length of a secret in bytes.

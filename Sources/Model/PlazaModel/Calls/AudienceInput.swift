@@ -60,7 +60,7 @@ package enum AudienceCommand: Hashable, Sendable, Codable {
     case assert(members: [Presence])
     /// Removes a user from the live; authorised by the directory.
     case kick(user: UserID, reason: KickReason, caller: Caller)
-    /// Removes a user and rejects its joins until the given time; nil: permanently.
+    /// Removes a user and rejects its joins until the given time; nil means permanently.
     ///
     /// The directory has authorised and answered the call. The user's notice names `caller`, the author of the ban.
     case banned(user: UserID, until: Timestamp?, caller: Caller?)
@@ -69,9 +69,9 @@ package enum AudienceCommand: Hashable, Sendable, Codable {
     /// The directory muted a user or lifted the mute: publishes the change to the viewers, with the user's name if the
     /// user is in the live.
     case announceMute(user: UserID, isDisable: Bool, until: Timestamp?)
-    /// The live's admins and its maximum number of users (0: the app's limit); the directory sends each change.
+    /// The live's admins and its maximum number of users (0 means the app's limit); the directory sends each change.
     case rights(admins: [UserID], maxMembers: Int)
-    /// The caller changed its name or avatar: updates the audience list and its seat, and publishes the change to all
+    /// The caller changed its name or avatar: updates the audience list and the seat, and publishes the change to all
     /// viewers.
     case profile(caller: Caller)
     /// A leave without a reply: a gateway closed the session permanently, because its user signed in elsewhere or its
@@ -84,8 +84,8 @@ package enum AudienceCommand: Hashable, Sendable, Codable {
     /// Returns a host's offer to the seat machine with the user's current profile, or answers the caller that the user
     /// is no member.
     case verifyGuestMembership(user: UserID, offer: SeatOffer, caller: Caller)
-    /// The seat or connection machine asks, after a restart of presence, whether the user is still in the live; an
-    /// unknown user has left.
+    /// After a new presence epoch has settled, the seat machine, the connection machine or presence itself asks whether
+    /// the user is still in the live; a user without a lease has left.
     case confirm(user: UserID)
 
     /// The names on the wire.

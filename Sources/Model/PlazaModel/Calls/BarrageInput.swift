@@ -24,7 +24,7 @@ package enum BarrageCommand: Hashable, Sendable, Codable {
     indirect case ended(ending: Ending)
     case sendText(text: String, extensionInfo: [String: String]?, caller: Caller)
     case sendCustom(businessID: String, data: String, caller: Caller)
-    /// Sends a gift of the app's catalogue; no receivers: the live's owner receives it.
+    /// Sends a gift of the app's catalogue; if `receivers` is empty, the live's owner is the receiver.
     case sendGift(giftID: GiftID, count: Int, receivers: [UserID], caller: Caller)
     case sendLikes(count: Int, caller: Caller)
     /// Rejects a message or gift that the gateway found invalid before it asked the app's backend
@@ -32,7 +32,7 @@ package enum BarrageCommand: Hashable, Sendable, Codable {
     case refused(why: Rejection, caller: Caller)
     /// Rejects a message or gift because the app's backend rejected it or did not answer; the sender gets `error`.
     indirect case forbidden(error: ReplyError, isGift: Bool, caller: Caller)
-    /// The caller's speaking level, 0 to 100; 0: silent.
+    /// The caller's speaking level, 0 to 100; 0 means silent.
     case speaking(level: Int, caller: Caller)
     /// Answers with the live's statistics.
     case summary(caller: Caller)
@@ -42,12 +42,12 @@ package enum BarrageCommand: Hashable, Sendable, Codable {
     case publish(content: FeedContent)
     /// Whether all viewers of the live are muted except `admins`, and whether gifts are enabled.
     case rights(isMessageDisable: Bool, admins: [UserID], isGiftEnabled: Bool)
-    /// Mutes the user until the given time; nil: permanently.
+    /// Mutes the user until the given time; nil means permanently.
     ///
     /// Authorised by the directory.
     case muted(user: UserID, until: Timestamp?)
     case unmuted(user: UserID)
-    /// Presence: raises the user's revocation floor to `ticket`.
+    /// Presence raises the user's revocation floor to `ticket`.
     case floor(user: UserID, ticket: Ticket)
 
     /// The names on the wire.

@@ -33,14 +33,15 @@ package struct CallOutcomes: OutcomeStorage, Hashable, Codable {
     }
 
     private var entries: [Entry] = []
-    package var floor: Int64 = .min
+    package var highestDroppedCounter: Int64 = .min
     package var expiresAt: Timestamp
-    /// The stored form of `standstill`; nil: 0, as in the rows of earlier versions.
+    /// The stored form of `standstill`; nil means 0, so that the encoding is the same as in earlier versions.
     private var addedStandstill: Milliseconds?
 
+    /// The names in stored rows.
     private enum CodingKeys: String, CodingKey {
         case entries = "kept"
-        case floor
+        case highestDroppedCounter = "floor"
         case expiresAt
         case addedStandstill = "standstill"
     }
@@ -54,7 +55,7 @@ package struct CallOutcomes: OutcomeStorage, Hashable, Codable {
     package var count: Int { self.entries.count }
 
     package func index(of counter: Int64) -> Int? {
-        // An index loop, because an iterator would copy each entry.
+        // An iterator would copy each entry, so the loop uses indices.
         for index in self.entries.indices where self.entries[index].counter == counter { return index }
         return nil
     }

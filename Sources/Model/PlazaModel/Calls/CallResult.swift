@@ -37,10 +37,10 @@ package enum CallResult: Hashable, Sendable, Codable {
     case scores(codes: [LiveCode])
     indirect case battleInfo(details: BattleDetails)
     // Results that a gateway answers from memory.
-    /// A login without a resume; `at`: the gateway's time, nil from earlier versions (R2.27).
+    /// A login without a resume; `at` is the gateway's time, and nil in results of earlier versions (R2.27).
     indirect case loggedIn(
         session: SessionID, user: UserInfo, gateway: GatewayID, notices: String, at: Timestamp? = nil)
-    /// The answer to a ping: the gateway's time (R2.27). Clients receive it as `done` with `at`.
+    /// The answer to a ping: the gateway's time (R2.27). Clients receive this result as `done` with `at`.
     case pong(at: Timestamp)
     /// A resumed live: the feed continues from `position`; `replayed` is false when the client must load the snapshot.
     case resumed(ticket: Ticket, position: FeedPosition, replayed: Bool)
@@ -149,7 +149,7 @@ package struct LiveCode: Hashable, Sendable, Codable {
 /// Part of a live's audience list, in the order of joining.
 package struct AudiencePage: Hashable, Sendable, Codable {
     package var members: [AudienceMember]
-    /// The cursor of the next page; empty: this is the last page.
+    /// The cursor of the next page; empty on the last page.
     package var cursor: String
     /// Users in the live.
     package var count: Int

@@ -11,88 +11,88 @@ package enum CallerRole: String, Hashable, Sendable, Codable {
 ///
 /// Stored behind a reference, because every message and most rows contain one.
 package struct UserInfo: Hashable, Sendable, Codable {
-    private struct Parts: Hashable, Sendable, Codable {
+    private struct Fields: Hashable, Sendable, Codable {
         var userID: UserID
         var userName: String
         var avatarURL: String
     }
 
-    private var parts: Reference<Parts>
+    private var fields: Reference<Fields>
 
     package init(userID: UserID, userName: String = "", avatarURL: String = "") {
-        self.parts = Reference(Parts(userID: userID, userName: userName, avatarURL: avatarURL))
+        self.fields = Reference(Fields(userID: userID, userName: userName, avatarURL: avatarURL))
     }
 
-    package init(from decoder: any Decoder) throws { self.parts = try Reference(from: decoder) }
-    package func encode(to encoder: any Encoder) throws { try self.parts.encode(to: encoder) }
+    package init(from decoder: any Decoder) throws { self.fields = try Reference(from: decoder) }
+    package func encode(to encoder: any Encoder) throws { try self.fields.encode(to: encoder) }
 
-    package var userID: UserID { self.parts.value.userID }
+    package var userID: UserID { self.fields.value.userID }
     package var userName: String {
-        get { self.parts.value.userName }
-        set { self.parts.value.userName = newValue }
+        get { self.fields.value.userName }
+        set { self.fields.value.userName = newValue }
     }
     package var avatarURL: String {
-        get { self.parts.value.avatarURL }
-        set { self.parts.value.avatarURL = newValue }
+        get { self.fields.value.avatarURL }
+        set { self.fields.value.avatarURL = newValue }
     }
 }
 
 /// The author of a call, and the gateway that receives the reply.
 ///
-/// A gateway creates the caller from a verified token. The call carries it through all machines, because the last
-/// machine replies. Stored behind a reference, because callers are copied far more often than created.
+/// A gateway creates the caller from a verified token. The call carries the caller through all machines, because the
+/// last machine replies. Stored behind a reference, because callers are copied far more often than created.
 package struct Caller: Hashable, Sendable, Codable {
-    private struct Parts: Hashable, Sendable, Codable {
+    private struct Fields: Hashable, Sendable, Codable {
         var user: UserInfo
         var role: CallerRole
         var request: RequestID
         var replyTo: GatewayID
         var ticket: Ticket?
-        /// The stored form of `isLateRetry`; nil: false, as in the records of earlier versions.
+        /// The stored form of `isLateRetry`; nil means false, so that the encoding is the same as in earlier versions.
         var late: Bool?
     }
 
-    private var parts: Reference<Parts>
+    private var fields: Reference<Fields>
 
     package init(
         user: UserInfo, role: CallerRole, request: RequestID, replyTo: GatewayID, ticket: Ticket? = nil,
         isLateRetry: Bool = false
     ) {
-        self.parts = Reference(
-            Parts(
+        self.fields = Reference(
+            Fields(
                 user: user, role: role, request: request, replyTo: replyTo, ticket: ticket,
                 late: isLateRetry ? true : nil))
     }
 
-    package init(from decoder: any Decoder) throws { self.parts = try Reference(from: decoder) }
-    package func encode(to encoder: any Encoder) throws { try self.parts.encode(to: encoder) }
+    package init(from decoder: any Decoder) throws { self.fields = try Reference(from: decoder) }
+    package func encode(to encoder: any Encoder) throws { try self.fields.encode(to: encoder) }
 
     package var user: UserInfo {
-        get { self.parts.value.user }
-        set { self.parts.value.user = newValue }
+        get { self.fields.value.user }
+        set { self.fields.value.user = newValue }
     }
-    package var role: CallerRole { self.parts.value.role }
+    package var role: CallerRole { self.fields.value.role }
     package var request: RequestID {
-        get { self.parts.value.request }
-        set { self.parts.value.request = newValue }
+        get { self.fields.value.request }
+        set { self.fields.value.request = newValue }
     }
     /// The request's counter; reading it does not copy the session's id.
-    package var counter: Int64 { self.parts.value.request.counter }
-    package var replyTo: GatewayID { self.parts.value.replyTo }
+    package var counter: Int64 { self.fields.value.request.counter }
+    package var replyTo: GatewayID { self.fields.value.replyTo }
     /// The ticket of the caller's join; nil while the caller is in no live, and for an app's server, which needs none.
     package var ticket: Ticket? {
-        get { self.parts.value.ticket }
-        set { self.parts.value.ticket = newValue }
+        get { self.fields.value.ticket }
+        set { self.fields.value.ticket = newValue }
     }
 
     /// Whether the call was first sent longer ago than an idempotency window lasts.
     ///
     /// Such a retry gets the stored outcome or `requestForgotten`; it is never applied (R16.11).
     package var isLateRetry: Bool {
-        get { self.parts.value.late ?? false }
-        set { self.parts.value.late = newValue ? true : nil }
+        get { self.fields.value.late ?? false }
+        set { self.fields.value.late = newValue ? true : nil }
     }
 
     /// The caller's user id.
-    package var userID: UserID { self.parts.value.user.userID }
+    package var userID: UserID { self.fields.value.user.userID }
 }

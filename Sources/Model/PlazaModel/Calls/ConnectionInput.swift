@@ -35,26 +35,27 @@ package enum ScoreOperation: Int, Hashable, Sendable, Codable {
 package enum ConnectionCommand: Hashable, Sendable, Codable {
     case opened(live: LiveID, owner: UserInfo, isVoice: Bool)
     indirect case ended(live: LiveID, ending: Ending)
-    /// Presence: the user's last session in the live ended; ignored unless the user owns the live.
+    /// Presence reports that the user is no longer in the live; ignored unless the user owns the live.
     case userGone(live: LiveID, user: UserID)
-    /// Presence: the user's first session joined the live; ignored unless the user owns the live.
+    /// Presence reports that the user is in the live; ignored unless the user owns the live.
     case userBack(live: LiveID, user: UserInfo)
-    /// Presence: the live's owner changed its name or avatar.
+    /// Presence reports the new name or avatar of the live's owner.
     case profile(live: LiveID, user: UserInfo)
-    /// Presence: a new presence epoch is complete in this live's partition; the connection machine asks whether the
-    /// live's owner is still present.
+    /// Presence reports that a new presence epoch has settled in this live's partition; the connection machine then
+    /// asks whether the live's owner is still present.
     case confirmOwner(live: LiveID)
-    /// Presence: raises the user's revocation floor to `ticket`.
+    /// Presence raises the user's revocation floor to `ticket`.
     case floor(live: LiveID, user: UserID, ticket: Ticket)
-    /// The directory: the live's current admins.
+    /// The directory reports the live's current admins.
     case rights(live: LiveID, admins: [UserID])
-    /// The live's seat machine: all seats of the live.
+    /// The seat machine reports all seats of the live.
     ///
-    /// Sent when the live's connection begins or changes, and at each change of the seats while it is connected. A
-    /// voice live without a connection sends it when the number of its occupied seats rises above
-    /// `Limits.voiceCoHostSeats` or falls back to it.
+    /// It reports them when the live's connection begins or changes, and at each change of the seats while the live is
+    /// connected. It reports the seats of a voice live without a connection when the number of occupied seats rises
+    /// above `Limits.voiceCoHostSeats` or falls to that limit again.
     case seatsChanged(live: LiveID, seats: [Seat])
-    /// Invites lives; `layoutTemplate` applies if this request begins a connection, 0: the default of the lives' kind.
+    /// Invites lives; `layoutTemplate` applies if this request begins a connection, and 0 means the default template of
+    /// voice or video lives.
     case request(
         from: LiveID, to: [LiveID], layoutTemplate: Int, timeoutSeconds: Int64, extensionInfo: String, caller: Caller)
     case cancelRequest(from: LiveID, to: [LiveID], caller: Caller)
@@ -73,9 +74,9 @@ package enum ConnectionCommand: Hashable, Sendable, Codable {
     case exitBattle(battle: BattleID, live: LiveID, caller: Caller)
     /// An app's server updates scores; each request id is applied once (I14).
     case updateScores(battle: BattleID, operation: ScoreOperation, scores: [ScoreUpdate], caller: Caller)
-    /// The owner of `live` reads the open co-host requests to and from it.
+    /// The owner of `live` reads the open co-host requests that the live has sent and received.
     case openRequests(live: LiveID, caller: Caller)
-    /// The owner of `live` reads the requests of the battle that is being agreed on with it.
+    /// The owner of `live` reads the open requests of the battle that the live has requested or is invited to.
     case openBattleRequests(live: LiveID, caller: Caller)
     /// Answers an app's server with a battle, found by its id or by a live.
     case battleInfo(battle: BattleID?, live: LiveID?, caller: Caller)

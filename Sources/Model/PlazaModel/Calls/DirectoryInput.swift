@@ -21,7 +21,7 @@ package enum DirectoryCommand: Hashable, Sendable, Codable {
     case create(live: LiveID, changes: LiveChanges, owner: UserInfo, caller: Caller)
     /// Second step of a create, keyed by the live, after the owner's claim is stored.
     case open(live: LiveID, changes: LiveChanges, owner: UserInfo, caller: Caller)
-    /// Second step of a create by an owner whose live exists already: the owner enters it (R3.4).
+    /// Second step of a create by an owner whose live exists already: the owner enters the live (R3.4).
     case enter(live: LiveID, owner: UserID, caller: Caller)
     /// Second step of a repeated create: repeats the reply of `open`.
     case repeatOpen(live: LiveID, caller: Caller)
@@ -36,23 +36,23 @@ package enum DirectoryCommand: Hashable, Sendable, Codable {
     case adminMembershipVerified(live: LiveID, user: UserID, caller: Caller)
     case revokeAdmin(live: LiveID, user: UserID, caller: Caller)
     case kick(live: LiveID, user: UserID, caller: Caller)
-    /// Bans users, whether or not they are in the live, for `durationSeconds`; -1: permanently.
+    /// Bans users, whether or not they are in the live, for `durationSeconds`; -1 means permanently.
     case ban(live: LiveID, users: [UserID], durationSeconds: Int64, reason: String, caller: Caller)
     case unban(live: LiveID, users: [UserID], caller: Caller)
     /// Answers with a page of the bans.
     case bans(live: LiveID, offset: Int, count: Int, caller: Caller)
-    /// Mutes users for `durationSeconds`; -1: permanently, 0: lifts the mute.
+    /// Mutes users for `durationSeconds`; -1 means permanently, and 0 lifts the mute.
     case mute(live: LiveID, users: [UserID], durationSeconds: Int64, caller: Caller)
     /// Answers with a page of the mutes.
     case mutes(live: LiveID, offset: Int, count: Int, caller: Caller)
     case end(live: LiveID, caller: Caller)
-    /// The fan-out: all machines have handled the end of the live, so its id is free again.
+    /// The fan-out reports that all machines have handled the end of the live, so the live's id is free again.
     case closed(live: LiveID, epoch: Int64)
-    /// Presence: a change of the owner's presence, or of whether the live has no users at all.
+    /// Presence reports whether the owner is in the live, and whether the live has no users at all.
     case occupancy(live: LiveID, owner: OwnerPresence, isEmpty: Bool)
-    /// Presence: the live's owner changed its name or avatar.
+    /// Presence reports the new name or avatar of the live's owner, or the profile of a banned or muted user.
     case profile(live: LiveID, user: UserInfo)
-    /// Presence: raises the user's revocation floor to `ticket`, so that calls with an older ticket are rejected.
+    /// Presence raises the user's revocation floor to `ticket`, so that calls with an older ticket are rejected.
     case floor(live: LiveID, user: UserID, ticket: Ticket)
     /// An app's server changes the app's settings; keyed by the app.
     case appSettings(change: AppSettingsChange, caller: Caller)

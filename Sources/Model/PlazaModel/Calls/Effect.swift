@@ -2,7 +2,8 @@
 
 /// The effect of an input: a record to write, or a reply.
 ///
-/// One transaction commits the records, the input's offset and the changed rows. Replies are sent after the commit. Large payloads are indirect, so that the most frequent effects, feed items and replies, are cheap to move.
+/// One transaction commits the records, the input's offset and the changed rows. Replies are sent after the commit.
+/// Large payloads are indirect, so that the most frequent effects, feed items and replies, are cheap to move.
 package enum Effect: Hashable, Sendable {
     // Inputs for other machines, or for the same machine under another key.
     indirect case directory(DirectoryInput, key: String)

@@ -4,7 +4,7 @@ package import MachineKit
 /// A pending application for a seat, in the list of open requests.
 package struct OpenApplication: Hashable, Sendable, Codable {
     package var guest: UserInfo
-    /// The requested seat; -1: any.
+    /// The requested seat; -1 means any free seat.
     package var seatIndex: Int
     package var expiresAt: Timestamp
 
@@ -19,7 +19,7 @@ package struct OpenApplication: Hashable, Sendable, Codable {
 package struct OpenInvitation: Hashable, Sendable, Codable {
     package var guest: UserInfo
     package var host: UserInfo
-    /// The offered seat; -1: any.
+    /// The offered seat; -1 means any free seat.
     package var seatIndex: Int
     package var expiresAt: Timestamp
 

@@ -27,14 +27,14 @@ package struct RequiredRevision: Hashable, Sendable, Codable {
     }
 }
 
-/// The answer to a call, addressed to the gateway that asked.
+/// The answer to a call, addressed to the gateway that forwarded the call.
 package struct Reply: Hashable, Sendable, Codable {
     package var v = 1
     package var to: GatewayID
     package var app: AppID
     package var request: RequestID
     package var outcome: Outcome
-    /// Nil: the gateway sends the reply immediately.
+    /// The revision that the gateway must have read before it sends the reply; nil if it sends the reply immediately.
     package var requiredRevision: RequiredRevision?
 
     /// The names in records.

@@ -153,9 +153,10 @@ package struct ReplyError: Error, Hashable, Sendable, Codable {
     package var code: ReplyCode
     /// A description of the error, with the limit that was exceeded.
     package var message: String
-    /// Milliseconds after which the client may retry; nil: no hint.
+    /// The milliseconds after which the client may retry; nil if there is no hint.
     package var retryAfter: Int64?
-    /// Why a live is closed to a client that resumes in it: a `KickReason` or a `LiveEndReason` (R15.19); nil: not known.
+    /// Why a live is closed to a client that resumes in it: a `KickReason` or a `LiveEndReason` (R15.19); nil if not
+    /// known.
     ///
     /// It is a text, so that a client can read reasons of later versions.
     package var reason: String?

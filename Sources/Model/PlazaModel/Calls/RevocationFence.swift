@@ -59,7 +59,7 @@ package struct RevocationFence: Hashable, Sendable, Codable {
         self.floors.partitioningIndex { $0.user >= user }
     }
 
-    /// The error for a caller that is not in the live or was kicked after its join; nil: the caller may act.
+    /// The error for a caller that is not in the live or was kicked after its join; nil if the caller may act.
     package func rejection(of caller: Caller) -> ReplyError? {
         if caller.role == .server { return nil }
         guard let ticket = caller.ticket else {

@@ -29,7 +29,7 @@ package enum SeatOffer: Hashable, Sendable, Codable {
 
 /// The seat machine's commands.
 ///
-/// A seat index of -1 is any free unlocked seat, the lowest first.
+/// A seat index of -1 means the lowest seat that is free and unlocked.
 package enum SeatCommand: Hashable, Sendable, Codable {
     indirect case opened(epoch: Int64, info: LiveInfo)
     indirect case infoChanged(info: LiveInfo)
@@ -51,26 +51,27 @@ package enum SeatCommand: Hashable, Sendable, Codable {
     case lock(seatIndex: Int, isLocked: Bool?, microphone: Bool?, camera: Bool?, caller: Caller)
     /// Opens or closes the caller's own devices; nil does not change a device.
     case device(microphone: Bool?, camera: Bool?, suspend: SuspendStatus?, caller: Caller)
-    /// A host closes and locks a device of another user, or unlocks it.
+    /// A host closes and locks a device of another user, or unlocks the device.
     case lockDevice(user: UserID, device: Device, isLocked: Bool, caller: Caller)
     /// The app's server puts a user of the live on a seat.
     case place(user: UserID, seatIndex: Int, caller: Caller)
-    /// A host reads the open applications and invitations, a guest its own.
+    /// A host reads all open applications and invitations; a guest reads its own.
     case requests(caller: Caller)
     /// Presence has verified that the user is in the live, so the offer is carried out.
     case guestMembershipVerified(user: UserInfo, offer: SeatOffer, caller: Caller)
-    /// Presence: the user's last session in the live ended, or the user is unknown.
+    /// Presence reports that the user is no longer in the live.
     case userGone(user: UserID)
-    /// Presence: the user's first session joined the live.
+    /// Presence reports that the user is in the live.
     case userBack(user: UserInfo)
-    /// Presence: the user changed its name or avatar.
+    /// Presence reports the user's new name or avatar.
     case profile(user: UserInfo)
-    /// Presence: a new presence epoch is complete; the seat machine asks whether its occupants are still present.
+    /// Presence reports that a new presence epoch has settled; the seat machine then asks whether the occupants of the
+    /// seats are still in the live.
     case confirmOccupants
-    /// Presence: raises the user's revocation floor to `ticket`.
+    /// Presence raises the user's revocation floor to `ticket`.
     case floor(user: UserID, ticket: Ticket)
-    /// The connection machine: the complete new state of this live's connection, its battle and the connection's other
-    /// battles, and the events since the last state.
+    /// The connection machine reports the live's connection, the live's battle and the connection's other battles, all
+    /// of them completely, and the events since the last report.
     case connection(
         view: ConnectionView?, battle: BattleView?, revision: Int64, events: [StageEvent],
         otherBattles: [BattleView]? = nil)

@@ -3,7 +3,7 @@ package import MachineKit
 
 /// The record of a live in the topic `rooms`.
 ///
-/// A tombstone removes it some minutes after the live's end.
+/// A tombstone removes the record some minutes after the live's end.
 package struct LiveRecord: Hashable, Sendable, Codable {
     package var v = 1
     package var app: AppID

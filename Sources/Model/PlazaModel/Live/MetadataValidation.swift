@@ -2,8 +2,8 @@
 
 /// The limits of the keys and values that one call sets (R3.43).
 ///
-/// The gateway checks them before it forwards a call, so that a large invalid call costs no record. The directory checks
-/// them again, together with the limits of all metadata of the live.
+/// The gateway checks the limits before it forwards a call, so that a large invalid call costs no record. The directory
+/// checks them again, together with the limits of all metadata of the live.
 package enum MetadataValidation {
     /// Checks keys and values.
     ///

@@ -48,7 +48,7 @@ package enum SanctionLimits {
     /// The maximum number of users in one call.
     package static let usersPerCall = 20
     /// The maximum number of entries on one page of a list.
-    package static let page = 100
+    package static let entriesPerPage = 100
     package static let reasonBytes = 200
     /// The valid duration of a temporary sanction, in seconds.
     package static let seconds: ClosedRange<Int64> = 1...315_360_000
@@ -57,7 +57,7 @@ package enum SanctionLimits {
     /// The maximum number of entries in one row of the directory.
     package static let perRow = 50
     /// The maximum number of rows with the bans of a live, and the same number with its mutes.
-    package static let rows = Self.perLive / Self.perRow
+    package static let rowsPerList = Self.perLive / Self.perRow
 
     /// The error for a call that names no user or too many.
     package static func userCountError(_ count: Int) -> ReplyError {

@@ -40,8 +40,8 @@ struct OpenConnections {
     private var connectionCounts: [IPAddress: Int] = [:]
     /// The number of open requests of each client behind a trusted proxy.
     private var requestCounts: [IPAddress: Int] = [:]
-    /// The connections that were shut down to make room, and that the daemon has not closed yet.
-    private var surplus: Set<UInt> = []
+    /// The connections that were chosen by `takeConnectionToEvict`, and that the daemon has not closed yet.
+    private var evicted: Set<UInt> = []
 
     init(limits: HTTPLimits) { self.limits = limits }
 
@@ -66,7 +66,7 @@ struct OpenConnections {
 
     /// Removes a connection.
     mutating func remove(_ id: UInt) {
-        self.surplus.remove(id)
+        self.evicted.remove(id)
         guard let key = self.connections.removeValue(forKey: id)?.address else { return }
         Self.decrement(key, in: &self.connectionCounts)
     }
@@ -79,23 +79,23 @@ struct OpenConnections {
     ///
     /// - Returns: the descriptor of the connection; nil while enough connections are free, or when no connection waits
     ///   for its client.
-    mutating func takeSurplus() -> Int32? {
-        let openCount = self.connections.count - self.surplus.count
+    mutating func takeConnectionToEvict() -> Int32? {
+        let openCount = self.connections.count - self.evicted.count
         guard openCount > self.limits.connections - self.limits.connections / 10 else { return nil }
         /// The number of connections of the address that opened this connection.
         func addressCount(_ connection: Connection) -> Int {
             connection.address.map { self.connectionCounts[$0] ?? 0 } ?? 0
         }
-        let waiting = self.connections.filter { $0.value.isAwaitingClient && !self.surplus.contains($0.key) }
-        let chosen = waiting.max { a, b in
-            let (countA, countB) = (addressCount(a.value), addressCount(b.value))
-            guard countA == countB, let deadlineA = a.value.deadline, let deadlineB = b.value.deadline else {
-                return countA < countB
-            }
-            return deadlineB < deadlineA
+        let waiting = self.connections.filter { $0.value.isAwaitingClient && !self.evicted.contains($0.key) }
+        let chosen = waiting.max { left, right in
+            let (leftCount, rightCount) = (addressCount(left.value), addressCount(right.value))
+            guard leftCount == rightCount, let leftDeadline = left.value.deadline,
+                let rightDeadline = right.value.deadline
+            else { return leftCount < rightCount }
+            return rightDeadline < leftDeadline
         }
         guard let chosen else { return nil }
-        self.surplus.insert(chosen.key)
+        self.evicted.insert(chosen.key)
         self.connections[chosen.key]?.deadline = nil
         return chosen.value.descriptor
     }

@@ -15,15 +15,15 @@ extension ServerCore {
 
     /// Registers a new connection.
     func connectionOpened(_ id: UInt, from address: IPAddress?, descriptor: Int32) {
-        let (isFirst, hasShutDownSurplus) = self.connections.withLock { connections in
+        let (isFirst, hasEvicted) = self.connections.withLock { connections in
             let isFirst = connections.isEmpty
             connections.add(id, from: address, descriptor: descriptor, at: MonotonicClock.now)
             // `shutdown` is called under the lock for the reason that `shutDownOverdue` names.
-            let surplus = connections.takeSurplus()
-            if let surplus { _ = shutdown(surplus, Int32(SHUT_RDWR)) }
-            return (isFirst, surplus != nil)
+            let evictedDescriptor = connections.takeConnectionToEvict()
+            if let evictedDescriptor { _ = shutdown(evictedDescriptor, Int32(SHUT_RDWR)) }
+            return (isFirst, evictedDescriptor != nil)
         }
-        if hasShutDownSurplus { self.reportRefusal(.connectionsPerAddress) }
+        if hasEvicted { self.reportRefusal(.connectionsPerAddress) }
         if isFirst { self.deadlinesChanged.wakeUp() }
     }
 

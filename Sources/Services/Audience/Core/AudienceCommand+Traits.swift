@@ -25,11 +25,11 @@ extension AudienceCommand {
         }
     }
 
-    /// Whether the leases must have the command: a new presence epoch begins after it was decided without Redis.
+    /// Whether a new presence epoch must begin after presence has decided this command without Redis.
     ///
-    /// True for a change that later heartbeats would not correct, and for `confirm`, because the machine that asked does
-    /// not ask again.
-    var requiresLeases: Bool {
+    /// True for a change that later heartbeats would not correct, and for `confirm`, because the machine that asked
+    /// does not ask again.
+    var needsEpochIfDecidedWithoutRedis: Bool {
         switch self {
         case .join, .leave, .kick, .assert, .ended, .banned, .signOff, .confirm: true
         case .opened, .heartbeats, .list, .verifyAdminMembership, .verifyGuestMembership, .unbanned, .announceMute,

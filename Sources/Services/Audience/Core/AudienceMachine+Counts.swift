@@ -5,7 +5,7 @@ internal import PlazaModel
 // MARK: - Counts
 
 extension AudienceMachine {
-    /// Stores a live's new count; publishes the count and reports the occupancy, at once or when their interval is over.
+    /// Stores a live's new count; publishes the count and reports the occupancy, each at once or after its interval.
     func updateCount(
         _ key: LiveKey, _ count: Int, at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]
     ) {

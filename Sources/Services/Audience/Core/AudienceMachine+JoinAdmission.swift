@@ -18,7 +18,7 @@ extension AudienceMachine {
             guard let ban = bans.ban(of: caller.userID, at: now) else {
                 guard let ticket = caller.ticket else { return nil }
                 if let error = Self.rejection(ofTicket: ticket, in: row, at: moment) { return error }
-                // After a kick a user cannot resume with its old ticket: it has to join without one (I6).
+                // After a kick a user cannot resume with its old ticket: the user has to join without a ticket (I6).
                 return fence.admits(caller.userID, ticket)
                     ? nil : Self.ticketRevokedError(ticket, of: caller.userID, fence)
             }

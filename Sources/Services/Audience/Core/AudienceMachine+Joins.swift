@@ -5,19 +5,16 @@ internal import PlazaModel
 // MARK: - Joins
 
 extension AudienceMachine {
-    /// Handles an admitted join: if Redis has rejected it, replies with an error; otherwise publishes the user and replies
-    /// with the ticket.
+    /// Handles an admitted join: if Redis has rejected it, replies with an error; otherwise publishes the user and
+    /// replies with the ticket.
     func handleJoin(
         _ caller: Caller, _ input: AudienceInput, _ planned: PlannedInput, _ result: LeaseResult, in rows: inout Rows,
         into effects: inout [Effect]
     ) {
         guard var row = rows.live(input.key) else { return }
         let ticket = Ticket(planned.moment.offset)
-        var isFirst = true
-        var isConfirmed = false
-        var replacesSessions = false
-        var isRenamed = false
-        var count: Int?
+        // Nil when Redis cannot be reached.
+        var confirmedJoin: (isFirst: Bool, count: Int, replacesOthers: Bool, isRenamed: Bool)?
         for change in result.changes {
             switch change {
             case .full:
@@ -27,21 +24,20 @@ extension AudienceMachine {
                     caller, .failure(error: error), input, planned.moment, in: &rows, into: &effects)
             case .ticketVoid:
                 return self.rejectTicket(of: caller, input, planned.moment, in: &rows, into: &effects)
-            case .joined(let isFirstSession, let newCount, let replacesOthers, let hasNewProfile):
-                isConfirmed = true
-                (isFirst, count, replacesSessions, isRenamed) = (
-                    isFirstSession, newCount, replacesOthers, hasNewProfile
-                )
+            case .joined(let isFirst, let count, let replacesOthers, let isRenamed):
+                confirmedJoin = (isFirst, count, replacesOthers, isRenamed)
             default: break
             }
         }
+        let isConfirmed = confirmedJoin != nil
         if !isConfirmed, let oldTicket = caller.ticket, !rows.fence(input.key).admits(caller.userID, oldTicket) {
             // Redis cannot be reached, and an earlier input of the same batch has kicked the user.
             return self.rejectTicket(of: caller, input, planned.moment, in: &rows, into: &effects)
         }
         let areLeasesUncertain = row.isStale || !isConfirmed
-        // The first session of a user is published as a join, unless the user was in the live before its lease was lost.
-        if isFirst, !(areLeasesUncertain && Self.wasInLive(caller, row, rows.fence(input.key))) {
+        // The first session of a user is published as a join, unless the user was in the live before its lease was
+        // lost.
+        if confirmedJoin?.isFirst ?? true, !(areLeasesUncertain && Self.wasInLive(caller, row, rows.fence(input.key))) {
             if caller.userID != row.owner {
                 let continuesVisit = row.recentLeaves?.contains(caller.userID, at: planned.moment.now) ?? false
                 if !continuesVisit { row.totalViewers = row.totalViewers.saturatingAdd(1) }
@@ -51,7 +47,7 @@ extension AudienceMachine {
             }
             self.notifyOfJoin(caller.user, input.key, row, into: &effects)
             self.sendMemberEvent(input.key, .enter, [caller.user], at: planned.moment.now, into: &effects)
-        } else if isRenamed {
+        } else if confirmedJoin?.isRenamed == true {
             // The user changed its name or picture while it was disconnected, or on another device.
             self.publishProfile(caller.user, input.key, row, into: &effects)
         }
@@ -59,11 +55,13 @@ extension AudienceMachine {
         if caller.userID == row.owner { row.ownerPresence = .present }
         if !isConfirmed { row.hasUnrecordedJoins = true }
         rows[.live(input.key)] = .live(row: row)
-        if self.policies[input.key.app].devices == .one, replacesSessions || areLeasesUncertain && caller.ticket == nil
+        if self.policies[input.key.app].devices == .one,
+            confirmedJoin?.replacesOthers == true || areLeasesUncertain && caller.ticket == nil
         {
             self.replaceOlderDevices(of: caller.userID, ticket, input.key, planned.moment, in: &rows, into: &effects)
         }
-        self.updateCount(input.key, count ?? row.count, at: planned.moment.now, in: &rows, into: &effects)
+        self.updateCount(
+            input.key, confirmedJoin?.count ?? row.count, at: planned.moment.now, in: &rows, into: &effects)
         let callResult = CallResult.joined(ticket: ticket, epoch: row.epoch, confirmed: isConfirmed)
         self.replyAndRecord(caller, .success(result: callResult), input, planned.moment, in: &rows, into: &effects)
     }
@@ -72,7 +70,8 @@ extension AudienceMachine {
     private func rejectTicket(
         of caller: Caller, _ input: AudienceInput, _ moment: Moment, in rows: inout Rows, into effects: inout [Effect]
     ) {
-        // Redis rejects a ticket only if the join has one. The fallback is above every fence, so the error has no reason.
+        // Redis rejects a ticket only if the join has one. The fallback is above every fence, so the error has no
+        // reason.
         let ticket = caller.ticket ?? Ticket(.max)
         let error = Self.ticketRevokedError(ticket, of: caller.userID, rows.fence(input.key))
         self.replyAndRecord(caller, .failure(error: error), input, moment, in: &rows, into: &effects)

@@ -17,7 +17,7 @@ extension AudienceMachine {
         self.replyAndRecord(caller, outcome, input, planned.moment, in: &rows, into: &effects)
     }
 
-    /// Handles a ban by the directory: revokes the user's tickets, and removes the user if it is in the live.
+    /// Handles a ban by the directory: revokes the user's tickets, and removes the user from the live.
     func handleBan(
         _ user: UserID, by caller: Caller?, _ key: LiveKey, _ moment: Moment, _ result: LeaseResult,
         in rows: inout Rows, into effects: inout [Effect]
@@ -36,10 +36,10 @@ extension AudienceMachine {
         }
     }
 
-    /// Sends the directory the profile of a user whom it has banned or muted, for its lists (R4.22).
+    /// Sends the directory the profile of a banned or muted user, for the lists of bans and mutes (R4.22).
     ///
-    /// The command is the one that also updates the owner's profile. Earlier versions of the directory can read it, and
-    /// ignore it for users who are not the owner.
+    /// The profile is sent with the command that also updates the owner's profile. Earlier versions of the directory
+    /// can read this command, and ignore it for users who are not the owner.
     func sendSanctionProfile(_ user: UserInfo, _ key: LiveKey, into effects: inout [Effect]) {
         effects.append(.directory(DirectoryInput(app: key.app, .profile(live: key.live, user: user))))
     }

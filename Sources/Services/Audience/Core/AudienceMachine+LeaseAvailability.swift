@@ -23,10 +23,11 @@ extension AudienceMachine {
             partition.settlesAt = nil
             partition.needsEpoch = true
         }
-        let changesLeases = batch.contains { planned in
-            planned.decision == .proceed && planned.request != nil && (planned.input?.command.requiresLeases ?? false)
+        let needsEpoch = batch.contains { planned in
+            planned.decision == .proceed && planned.request != nil
+                && planned.input?.command.needsEpochIfDecidedWithoutRedis == true
         }
-        if mayHaveRun || changesLeases { partition.needsEpoch = true }
+        if mayHaveRun || needsEpoch { partition.needsEpoch = true }
         let wasAvailable = !partition.isUnavailable
         partition.isUnavailable = true
         rows[.partition] = .partition(row: partition)
@@ -97,8 +98,8 @@ extension AudienceMachine {
             row.countDue = nil
             row.publishedAt = now
             rows[.live(key)] = .live(row: row)
-            // The stale record repeats the last published count, because the number of users asserted so far would be too
-            // low.
+            // The stale record repeats the last published count, because the number of users asserted so far would be
+            // too low.
             effects.append(.count(row.record(key, at: now)))
         }
     }

@@ -7,12 +7,12 @@ internal import PlazaModel
 extension AudienceMachine {
     /// Handles the leave of a session.
     ///
-    /// `caller` gets the reply; it is nil when the gateway has signed the session off.
+    /// The reply is sent to `caller`, which is nil when the gateway has signed the session off.
     func handleLeave(
         _ caller: Caller?, _ input: AudienceInput, _ planned: PlannedInput, _ result: LeaseResult, in rows: inout Rows,
         into effects: inout [Effect]
     ) {
-        for case .left(let user, true, let count) in result.changes {
+        for case .left(user: let user, isLast: true, count: let count) in result.changes {
             if self.publishLeave(
                 user, .left, from: input.key, count: count, at: planned.moment, in: &rows, into: &effects)
             {
@@ -23,8 +23,8 @@ extension AudienceMachine {
             self.revokeRecordedJoins(of: session, user, upTo: ticket, input.key, in: &rows)
         }
         // A second leave is not an error. While Redis cannot be reached, presence does not know whether the user has
-        // other devices, so it publishes no leave (I5). Once Redis is back, seats and connections ask presence whether
-        // the user is still in the live.
+        // other devices, so presence publishes no leave (I5). Once Redis is back, seats and connections ask presence
+        // whether the user is still in the live.
         guard let caller else { return }
         self.replyAndRecord(caller, .success(result: .done), input, planned.moment, in: &rows, into: &effects)
     }

@@ -5,9 +5,9 @@ internal import PlazaModel
 // MARK: - Checks whether a user is in the live
 
 extension AudienceMachine {
-    /// Answers the directory's question whether a user whom it wants to name as admin is in the live.
+    /// Answers the directory, which has asked whether a user who is to become an admin is in the live.
     ///
-    /// If so, the directory gets its call back; if not, the caller gets an error.
+    /// If the user is in the live, returns the call to the directory; otherwise replies to the caller with an error.
     func handleAdminMembership(
         _ user: UserID, _ caller: Caller, _ key: LiveKey, _ result: LeaseResult, in rows: Rows,
         into effects: inout [Effect]
@@ -28,9 +28,10 @@ extension AudienceMachine {
         effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: Self.redisUnavailableError))))
     }
 
-    /// Answers the seat machine's question whether a guest is in the live.
+    /// Answers the seat machine, which has asked whether a guest is in the live.
     ///
-    /// If so, the seat machine gets its offer back, with the guest's current profile; if not, the caller gets an error.
+    /// If the guest is in the live, returns the offer to the seat machine, with the guest's current profile; otherwise
+    /// replies to the caller with an error.
     func handleGuestMembership(
         _ offer: SeatOffer, _ caller: Caller, _ key: LiveKey, _ result: LeaseResult, in rows: Rows,
         into effects: inout [Effect]
@@ -49,15 +50,16 @@ extension AudienceMachine {
         effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: Self.redisUnavailableError))))
     }
 
-    /// Answers the question of the seat or connection machine, or of presence itself, whether `user` is still in the live.
+    /// Answers the question of the seat or connection machine, or of presence itself, whether `user` is still in the
+    /// live.
     ///
-    /// Only a user who is gone is reported to them. For the owner, presence also updates its own row.
+    /// If the user is gone, presence notifies these machines. For the owner, presence also updates its own row.
     func handlePresenceConfirmation(
         _ user: UserID, _ key: LiveKey, _ moment: Moment, _ result: LeaseResult, in rows: inout Rows,
         into effects: inout [Effect]
     ) {
-        // While the leases are stale or unavailable, there is no answer. When a new epoch has settled, presence makes the
-        // seat and connection machines ask again.
+        // While the leases are stale or unavailable, there is no answer. When a new epoch has settled, presence makes
+        // the seat and connection machines ask again.
         guard case .membership(let isMember) = result, var row = rows.live(key), !row.isStale else { return }
         if !isMember { self.notifyOfLeave(user, key, row, into: &effects) }
         guard user == row.owner else { return }

@@ -25,10 +25,11 @@ extension AudienceMachine {
             guard !plannedCalls.contains(call) else { return PlannedInput(moment, input, .repeated) }
             let recorded = rows.window(call.key)?.lookup(caller.counter) ?? .fresh
             if case .leave = input.command, caller.ticket == nil, recorded == .fresh {
-                // A leave without a ticket is allowed only as a retry of an earlier leave (R15.16), and this one is new.
+                // A leave without a ticket is allowed only as a retry of an earlier leave (R15.16), and this one is
+                // new.
                 return PlannedInput(moment, input, .rejected(ReplyError(.notInRoom, "you are not in the live")))
             }
-            switch recorded.asLateRetry(caller.isLateRetry) {
+            switch recorded.treatingFresh(asForgottenIf: caller.isLateRetry) {
             case .repeated: return PlannedInput(moment, input, .repeated)
             case .forgotten: return PlannedInput(moment, input, .rejected(.requestForgotten))
             case .fresh:
@@ -100,7 +101,7 @@ extension AudienceMachine {
                 session: caller.request.session, user: caller.user, ticket: Ticket(moment.offset), silentFor: 0)
             return .join(
                 live: key, owner: row.owner, member: member, limit: self.viewerLimit(key, row),
-                earlierTicket: caller.ticket, isOnly: self.policies[key.app].devices == .one)
+                earlierTicket: caller.ticket, removesOtherSessions: self.policies[key.app].devices == .one)
         case .leave(let caller):
             guard let ticket = caller.ticket else { return nil }
             return .leave(

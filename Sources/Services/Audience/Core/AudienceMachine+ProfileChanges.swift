@@ -14,7 +14,7 @@ extension AudienceMachine {
             return effects.append(
                 .reply(Reply(to: caller, app: input.key.app, .failure(error: Self.redisUnavailableError))))
         }
-        // A user whose leases have expired is not in the live; its new name is published when it returns.
+        // A user whose leases have expired is not in the live; the new name is published when the user returns.
         if row.isStale || changes.contains(.renamed) {
             self.publishProfile(caller.user, input.key, row, into: &effects)
         }

@@ -10,7 +10,7 @@ package struct Bans: Hashable, Sendable, Codable {
     package struct Ban: Hashable, Sendable, Codable {
         /// The banned user.
         package var user: UserID
-        /// When the ban ends; nil means that it lasts until it is lifted.
+        /// When the ban ends; nil for a ban without an end.
         package var until: Timestamp?
 
         /// Whether the ban is in force at `now`.

@@ -6,13 +6,16 @@ package import PlazaModel
 /// `page`, `isMember` and `profile` only read. All others change the leases; each takes effect at most once for each
 /// inbox offset.
 package enum LeaseRequest: Hashable, Sendable {
-    /// Adds a session, or extends its lease. If `isOnly`, also removes the user's other sessions.
+    /// Adds a session, or extends its lease. If `removesOtherSessions`, also removes the user's other sessions.
     ///
-    /// `earlierTicket` is the ticket of the session's earlier join. The join is rejected as `full` when the live has
-    /// `limit` users and this user is not among them. It is rejected as `ticketVoid` when the session left or was removed
-    /// after its earlier join, or when the earlier ticket belongs to another user.
+    /// `earlierTicket` is the ticket of the session's earlier join; nil if the session joins for the first time.
+    ///
+    /// The join is rejected as `full` when the live has `limit` users and this user is not among them. The join is
+    /// rejected as `ticketVoid` when the session left or was removed after its earlier join, or when the earlier ticket
+    /// belongs to another user.
     case join(
-        live: LiveKey, owner: UserID, member: Presence, limit: Int, earlierTicket: Ticket? = nil, isOnly: Bool = false)
+        live: LiveKey, owner: UserID, member: Presence, limit: Int, earlierTicket: Ticket? = nil,
+        removesOtherSessions: Bool = false)
     /// Removes a session, unless it has joined again since `ticket`.
     case leave(live: LiveKey, owner: UserID, user: UserID, session: SessionID, ticket: Ticket)
     /// Extends each lease to now − `silentFor` + the lease's duration; never shortens a lease.
@@ -29,7 +32,7 @@ package enum LeaseRequest: Hashable, Sendable {
     ///
     /// A request with a revoked ticket changes nothing.
     case rename(live: LiveKey, user: UserInfo, session: SessionID, ticket: Ticket)
-    /// Removes all sessions of a live, because it has ended or a live of the same name begins.
+    /// Removes all sessions of a live, because the live has ended or a live of the same name begins.
     case clear(live: LiveKey)
     /// Advances the time of the leases; at most `limit` of them expire.
     case tick(limit: Int)

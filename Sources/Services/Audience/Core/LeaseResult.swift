@@ -30,9 +30,9 @@ package enum LeaseChange: Hashable, Sendable {
     /// The session joined.
     ///
     /// - `isFirst`: the user had no session before.
-    /// - `replaces`: the user's other sessions were removed.
+    /// - `replacesOthers`: the user's other sessions were removed.
     /// - `isRenamed`: the name or picture of a user who had a session has changed.
-    case joined(isFirst: Bool, count: Int, replaces: Bool = false, isRenamed: Bool = false)
+    case joined(isFirst: Bool, count: Int, replacesOthers: Bool = false, isRenamed: Bool = false)
     /// The join was rejected: the live is full.
     case full
     /// The join was rejected: its earlier ticket is no longer valid.

@@ -29,11 +29,12 @@ extension LeaseRequest {
         if !self.isQuery { arguments += ["\(moment.offset)", "\(moment.now.milliseconds)", "\(lease.count)"] }
         let script: LeaseScript
         switch self {
-        case .join(let live, let owner, let member, let limit, let earlierTicket, let isOnly):
+        case .join(let live, let owner, let member, let limit, let earlierTicket, let removesOtherSessions):
             script = .join
             arguments += [
                 live.text, owner.text, member.user.userID.text, member.session.text, StoredProfile.text(member.user),
-                "\(limit)", earlierTicket.map { "\($0.offset)" } ?? "", isOnly ? "1" : "0",
+                "\(limit)", earlierTicket.map { "\($0.offset)" } ?? "",
+                removesOtherSessions ? "1" : "0",
             ]
         case .leave(let live, _, let user, let session, let ticket):
             script = .leave

@@ -3,7 +3,7 @@ package import RedisClient
 
 /// The Lua scripts, which are the only code that reads or writes the leases.
 ///
-/// The head of each file in `Scripts` describes its arguments, effects and reply.
+/// The comment at the head of each file in `Scripts` describes the script's arguments, effects and reply.
 package enum LeaseScript: String, CaseIterable, Sendable {
     // Scripts that change the leases; each takes effect at most once for each inbox offset.
     case join, leave, beats, assert, kick, rename, clear, tick
@@ -23,7 +23,7 @@ package enum LeaseScript: String, CaseIterable, Sendable {
         RedisScriptCall(self.source, keys: [key], arguments: arguments)
     }
 
-    /// The script, joined from its own file and the files that stand before it.
+    /// The script, joined from the files with the functions that it calls and its own file.
     private var assembled: RedisScript {
         let parts: [[UInt8]]
         switch self {
@@ -36,7 +36,7 @@ package enum LeaseScript: String, CaseIterable, Sendable {
         return RedisScript(name: self.rawValue, source: text)
     }
 
-    /// The script's own file.
+    /// The content of the script's own file.
     private var body: [UInt8] {
         switch self {
         case .join: PackageResources.join_lua

@@ -17,7 +17,7 @@ package final class LeaseStore {
     private static let maxAttempts = 3
 
     /// The outcome of a batch.
-    package enum Outcome: Equatable, Sendable {
+    package enum BatchOutcome: Equatable, Sendable {
         /// Redis cannot be reached. `mayHaveRun`: whether Redis may have executed the requests.
         case unavailable(mayHaveRun: Bool, detail: String)
         /// The result of each input, the name of the new epoch if one began, and the id of the last outbox entry up to
@@ -25,10 +25,11 @@ package final class LeaseStore {
         case done(results: [LeaseResult], newEpoch: String?, lastID: Int64)
     }
 
+    /// Why the requests of a batch were not executed.
     private enum Failure: Error {
         /// A later owner has opened the partition.
         case fenced
-        /// Redis holds another epoch than the requests name.
+        /// The leases in Redis belong to another epoch than the requests name.
         case epochChanged
         /// Redis cannot be reached.
         case unavailable(mayHaveRun: Bool, detail: String)
@@ -43,12 +44,12 @@ package final class LeaseStore {
     private let lease: Milliseconds
     /// The owner's fencing token.
     private var generation: Int64 = 0
-    /// The number of epochs that this store has begun; makes their names unique.
+    /// The number of epochs that this store has begun; makes the epochs' names unique.
     private var epochsBegun = 0
     /// Whether the values in Redis cannot be trusted, so that the next epoch must begin without them.
     private var isDamaged = false
-    /// The server on which the partition is open, and the epoch that it holds; nil when the partition must be opened
-    /// first.
+    /// The server on which the partition is open, and the epoch of the leases on this server; nil when the partition
+    /// must be opened first.
     private var openedPartition: (identity: RedisClient.Identity, epoch: String)?
     /// The number of sessions with a lease in the partition, as of the last reply.
     package private(set) var sessionCount = 0
@@ -85,12 +86,12 @@ package final class LeaseStore {
     package func execute(
         _ batch: [PlannedInput], from cursor: OutboxCursor, committedID: Int64, needsEpoch: Bool,
         lives: () -> [LiveKey]
-    ) throws(ProcessorError) -> Outcome {
+    ) throws(ProcessorError) -> BatchOutcome {
         guard let first = batch.first else { return .done(results: [], newEpoch: nil, lastID: cursor.id) }
         var newEpoch: String?
         for _ in 0..<Self.maxAttempts {
             do throws(Failure) {
-                let opened = try self.open(isFirst: cursor.epoch.isEmpty)
+                let opened = try self.open(hasNoCommittedEpoch: cursor.epoch.isEmpty)
                 let expectedEpoch = newEpoch ?? cursor.epoch
                 // The name of an epoch ends with the run id of its server. A server with another run id has restarted,
                 // and may have lost leases.
@@ -122,17 +123,18 @@ package final class LeaseStore {
 
     /// Connects and opens the partition, unless it is already open on this connection.
     ///
-    /// - Parameter isFirst: whether no owner of the partition has committed an epoch so far.
-    /// - Returns: the server, and the name of the epoch that it holds; empty if it holds none.
+    /// - Parameter hasNoCommittedEpoch: whether no owner of the partition has committed an epoch so far.
+    /// - Returns: the server, and the name of the epoch of its leases; the name is empty if the server has no leases.
     /// - Throws: `fenced`, `unavailable`, `damaged`.
-    private func open(isFirst: Bool) throws(Failure) -> (identity: RedisClient.Identity, epoch: String) {
+    private func open(hasNoCommittedEpoch: Bool) throws(Failure) -> (identity: RedisClient.Identity, epoch: String) {
         let identity = try Self.convertingErrors(mayHaveRun: false) { () throws(RedisError) in
             try self.connection.connect()
         }
         if let partition = self.openedPartition, partition.identity == identity { return partition }
         let reply = try self.runScript(
-            LeaseScript.open.call(["\(self.generation)", isFirst ? "1" : "0"], key: self.hashTag))
-        guard let list = reply.elements, list.count == 2, let epoch = list[0].text, let sessions = list[1].integer
+            LeaseScript.open.call(["\(self.generation)", hasNoCommittedEpoch ? "1" : "0"], key: self.hashTag))
+        guard let elements = reply.elements, elements.count == 2, let epoch = elements[0].text,
+            let sessions = elements[1].integer
         else { throw .unavailable(mayHaveRun: false, detail: "an answer of another shape") }
         self.sessionCount = Int(sessions)
         let partition = (identity: identity, epoch: epoch)
@@ -148,8 +150,8 @@ package final class LeaseStore {
     ) throws(Failure) -> String {
         self.epochsBegun += 1
         let name = "\(self.generation).\(self.epochsBegun).\(identity.runID)"
-        let isFirst = cursor.epoch.isEmpty
-        let flags = [isFirst ? "1" : "0", self.isDamaged ? "1" : "0"]
+        let hasNoCommittedEpoch = cursor.epoch.isEmpty
+        let flags = [hasNoCommittedEpoch ? "1" : "0", self.isDamaged ? "1" : "0"]
         var arguments = ["\(self.generation)", name, "\(cursor.id)", "\(now.milliseconds)"] + flags
         if self.isDamaged { arguments += lives().map(\.text) }
         _ = try self.runScript(LeaseScript.begin.call(arguments, key: self.hashTag))
@@ -181,9 +183,9 @@ package final class LeaseStore {
         }
         var page = try self.readPage(outbox)
         var entries = page.entries
-        while page.isFull, let last = page.entries.last, last.offset <= lastOffset {
+        while page.isFull, let lastEntry = page.entries.last, lastEntry.offset <= lastOffset {
             page = try self.readPage(
-                self.runScript(self.outboxCall(epoch: epoch, committedID: committedID, after: last.id)))
+                self.runScript(self.outboxCall(epoch: epoch, committedID: committedID, after: lastEntry.id)))
             entries += page.entries
         }
         return try Self.results(batch, replies, entries, after: publishedID)
@@ -191,8 +193,9 @@ package final class LeaseStore {
 
     /// The requests that are sent for an input.
     ///
-    /// Redis extends the leases by each gap without requests, as a standstill of the partition. An input that changes no
-    /// lease is not part of a standstill, so it sends an empty tick, which closes the gap.
+    /// Redis counts a gap between requests that is longer than `Moment.maxGap` as a standstill of the partition, and
+    /// extends the leases by the gap. While the machine handles inputs, the partition does not stand still. So for an
+    /// input that changes no lease, an empty tick is sent.
     private static func requests(of planned: PlannedInput) -> [LeaseRequest] {
         guard let request = planned.request else { return [.tick(limit: 0)] }
         return request.isQuery ? [.tick(limit: 0), request] : [request]
@@ -200,9 +203,9 @@ package final class LeaseStore {
 
     /// Assigns each input its reply and the outbox entries of its offset.
     ///
-    /// An entry with a later offset than the batch belongs to a following batch: after a crash, the inbox may be split into
-    /// batches differently. An entry with an earlier offset than the batch belongs to an input that was decided without
-    /// the leases, so the entry is never published.
+    /// An entry with a later offset than the batch belongs to a following batch: after a crash, the inbox may be split
+    /// into batches differently. An entry with an earlier offset than the batch belongs to an input that was decided
+    /// without the leases, so the entry is never published.
     private static func results(
         _ batch: [PlannedInput], _ replies: [RedisReply], _ entries: [OutboxEntry], after publishedID: Int64
     ) throws(Failure) -> (results: [LeaseResult], lastID: Int64) {
@@ -233,6 +236,8 @@ package final class LeaseStore {
         return (results, lastID)
     }
 
+    /// The call that deletes the entries up to `committedID` from the outbox, and reads the entries after
+    /// `publishedID`.
     private func outboxCall(epoch: String, committedID: Int64, after publishedID: Int64) -> RedisScriptCall {
         let arguments = ["\(self.generation)", epoch, "\(committedID)", "\(publishedID)", "\(Self.outboxPageLimit)"]
         return LeaseScript.outbox.call(arguments, key: self.hashTag)
@@ -240,8 +245,8 @@ package final class LeaseStore {
 
     /// Reads the reply of the script `outbox`: the number of sessions, and the entries.
     private func readPage(_ reply: RedisReply) throws(Failure) -> (entries: [OutboxEntry], isFull: Bool) {
-        guard let list = reply.elements, list.count == 2, let sessions = list[0].integer,
-            let entries = list[1].elements
+        guard let elements = reply.elements, elements.count == 2, let sessions = elements[0].integer,
+            let entries = elements[1].elements
         else { throw .damaged(detail: "an outbox of another shape") }
         self.sessionCount = Int(sessions)
         // An entry that cannot be read counts for the page, too.

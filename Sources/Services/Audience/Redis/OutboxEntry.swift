@@ -5,7 +5,8 @@ internal import RedisClient
 
 /// One change to the leases, as stored in the partition's outbox in Redis.
 ///
-/// The change is published once, in the Kafka transaction of its offset, and deleted after the transaction has committed.
+/// The change is published once, in the Kafka transaction of its offset, and deleted after the transaction has
+/// committed.
 struct OutboxEntry {
     /// The number of the entry in the partition's outbox, in ascending order.
     var id: Int64
@@ -15,13 +16,13 @@ struct OutboxEntry {
 
     /// Reads an entry as XRANGE returns it: its id, then field names and values alternately.
     init?(_ reply: RedisReply) {
-        guard let pair = reply.elements, pair.count == 2, let streamID = pair[0].text,
+        guard let idAndFields = reply.elements, idAndFields.count == 2, let streamID = idAndFields[0].text,
             let id = Int64(streamID.prefix { $0 != "-" }),
-            let list = pair[1].elements, list.count % 2 == 0
+            let fieldList = idAndFields[1].elements, fieldList.count % 2 == 0
         else { return nil }
         var fields: [String: String] = [:]
-        for index in stride(from: 0, to: list.count, by: 2) {
-            guard let name = list[index].text, let value = list[index + 1].text else { return nil }
+        for index in stride(from: 0, to: fieldList.count, by: 2) {
+            guard let name = fieldList[index].text, let value = fieldList[index + 1].text else { return nil }
             fields[name] = value
         }
         // The head of each script says which fields its entries have.
@@ -32,7 +33,8 @@ struct OutboxEntry {
         switch (kind, user) {
         case ("joined", _):
             change = .joined(
-                isFirst: fields["f"] == "1", count: count, replaces: fields["r"] == "1", isRenamed: fields["n"] == "1")
+                isFirst: fields["f"] == "1", count: count, replacesOthers: fields["r"] == "1",
+                isRenamed: fields["n"] == "1")
         case ("full", _): change = .full
         case ("void", _): change = .ticketVoid
         case ("left", .some(let user)): change = .left(user: user, isLast: fields["l"] == "1", count: count)

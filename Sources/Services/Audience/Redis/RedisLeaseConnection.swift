@@ -11,8 +11,8 @@ package final class RedisLeaseConnection: LeaseConnection {
     /// The identity of the connected server; nil without a connection.
     private var identity: RedisClient.Identity? {
         didSet {
-            if self.identity != nil, self.identity != oldValue { self.metrics?.connections.add() }
-            self.metrics?.connected.add((self.identity == nil ? 0 : 1) - (oldValue == nil ? 0 : 1))
+            if self.identity != nil, self.identity != oldValue { self.metrics?.madeConnections.add() }
+            self.metrics?.openConnections.add((self.identity == nil ? 0 : 1) - (oldValue == nil ? 0 : 1))
         }
     }
 
@@ -33,12 +33,12 @@ package final class RedisLeaseConnection: LeaseConnection {
     }
 
     deinit {
-        if self.identity != nil { self.metrics?.connected.add(-1) }
+        if self.identity != nil { self.metrics?.openConnections.add(-1) }
     }
 
     package func connect() throws(RedisError) -> RedisClient.Identity {
         guard self.breaker.isClosed else { throw .unreachable("the server did not answer a moment ago") }
-        let identity = try self.trackingFailure { () throws(RedisError) in try self.client.connect() }
+        let identity = try self.disconnectingOnFailure { () throws(RedisError) in try self.client.connect() }
         self.identity = identity
         return identity
     }
@@ -49,14 +49,17 @@ package final class RedisLeaseConnection: LeaseConnection {
         guard try self.connect() == openedIdentity else { throw .unreachable("there is a new connection") }
         let start = MonotonicClock.microseconds
         var hasSucceeded = false
-        defer { self.metrics?.pipelineEnded(done: hasSucceeded, microseconds: MonotonicClock.microseconds - start) }
-        let replies = try self.trackingFailure { () throws(RedisError) in try self.client.run(calls) }
+        defer {
+            self.metrics?.pipelineEnded(
+                hasSucceeded: hasSucceeded, microseconds: MonotonicClock.microseconds - start)
+        }
+        let replies = try self.disconnectingOnFailure { () throws(RedisError) in try self.client.run(calls) }
         hasSucceeded = true
         return replies
     }
 
-    /// Forgets the connection when `body` fails, and opens the circuit breaker when the server did not answer.
-    private func trackingFailure<R>(_ body: () throws(RedisError) -> R) throws(RedisError) -> R {
+    /// Runs `body`; if it fails, forgets the connection, and opens the circuit breaker if the server did not answer.
+    private func disconnectingOnFailure<R>(_ body: () throws(RedisError) -> R) throws(RedisError) -> R {
         do throws(RedisError) {
             return try body()
         } catch {

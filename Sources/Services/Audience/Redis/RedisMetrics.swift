@@ -3,27 +3,29 @@ package import Observability
 
 /// The metrics of all connections of a process to Redis.
 package struct RedisMetrics: Sendable {
-    let pipelines: Timing
-    let connections: Counter
-    let connected: Gauge
-    private let done: Counter
-    private let failed: Counter
+    private let pipelineTime: Timing
+    /// The number of connections made so far.
+    let madeConnections: Counter
+    /// The number of connections that are open now.
+    let openConnections: Gauge
+    private let succeededPipelines: Counter
+    private let failedPipelines: Counter
 
     /// Registers the metrics in `registry`.
     package init(_ registry: MetricsRegistry) {
         typealias Names = MetricNames.Redis
         let help = "Pipelines of scripts, by outcome."
-        self.done = registry.counter(Names.pipelines, help: help, labels: ["outcome": "done"])
-        self.failed = registry.counter(Names.pipelines, help: help, labels: ["outcome": "failed"])
-        self.pipelines = registry.timing(Names.pipeline, help: "Time that a pipeline of scripts took.")
-        self.connections = registry.counter(Names.connections, help: "Connections made to Redis.")
-        self.connected = registry.gauge(
+        self.succeededPipelines = registry.counter(Names.pipelines, help: help, labels: ["outcome": "done"])
+        self.failedPipelines = registry.counter(Names.pipelines, help: help, labels: ["outcome": "failed"])
+        self.pipelineTime = registry.timing(Names.pipeline, help: "Time that a pipeline of scripts took.")
+        self.madeConnections = registry.counter(Names.connections, help: "Connections made to Redis.")
+        self.openConnections = registry.gauge(
             Names.connected, help: "Connections to Redis that stand, one for each partition owned.")
     }
 
-    /// Counts a pipeline that has ended.
-    func pipelineEnded(done: Bool, microseconds: Int64) {
-        (done ? self.done : self.failed).add()
-        self.pipelines.record(microseconds: Int(microseconds))
+    /// Counts a pipeline that has ended, and records how long it took.
+    func pipelineEnded(hasSucceeded: Bool, microseconds: Int64) {
+        (hasSucceeded ? self.succeededPipelines : self.failedPipelines).add()
+        self.pipelineTime.record(microseconds: Int(microseconds))
     }
 }

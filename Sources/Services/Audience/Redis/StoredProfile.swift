@@ -4,7 +4,7 @@ internal import PlazaModel
 
 /// A user's profile as stored in Redis: the length of the name in bytes, a space, the name, the avatar's URL.
 ///
-/// The scripts do not parse it, but they know `empty`, the profile of a user without name and picture.
+/// The scripts do not parse profiles, but contain the text `empty`, the profile of a user without name and picture.
 enum StoredProfile {
     /// The profile without name and picture.
     static let empty = "0 "

@@ -9,17 +9,19 @@ package struct SenderHash: Hashable, Sendable {
     /// Whether the sender's messages may fill the whole budget and are not limited by a share (R12.3).
     ///
     /// True for the live's owner and for `nobody`.
-    package let isHost: Bool
+    package let mayFillBudget: Bool
 
     /// The sender of items of other machines, of gifts, and of messages of an app's server: no user.
-    package static let nobody = SenderHash(hash: 0, isHost: true)
+    package static let nobody = SenderHash(hash: 0, mayFillBudget: true)
 
     /// The hash of a user.
-    package init(_ user: UserID, isHost: Bool = false) { self.init(hash: StableHash.of(user.text), isHost: isHost) }
+    package init(_ user: UserID, mayFillBudget: Bool = false) {
+        self.init(hash: StableHash.of(user.text), mayFillBudget: mayFillBudget)
+    }
 
-    private init(hash: UInt64, isHost: Bool) {
+    private init(hash: UInt64, mayFillBudget: Bool) {
         self.hash = hash
-        self.isHost = isHost
+        self.mayFillBudget = mayFillBudget
     }
 }
 
@@ -28,8 +30,8 @@ package struct SenderHash: Hashable, Sendable {
 /// The window contains only numbers, so that a copy for undo is quick.
 ///
 /// The window contains at most as many admissions as the budget's `total`. Control items and gifts may exceed the budget.
-/// The oldest admissions are then removed early. No message enters because of this: the remaining admissions fill the
-/// budget.
+/// The oldest admissions are then removed early. No further message enters because of this: the remaining
+/// admissions fill the budget.
 package struct AdmissionWindow: Sendable {
     /// The admission of one item.
     struct Admission: Hashable, Sendable {
@@ -112,7 +114,7 @@ package struct AdmissionWindow: Sendable {
         let now = now.milliseconds
         self.removeExpiredAdmissions(at: now)
         guard var limit = budget.limit(of: feedClass) else { return .admitted }
-        if feedClass == .barrage, sender.isHost { limit = budget.total }
+        if feedClass == .barrage, sender.mayFillBudget { limit = budget.total }
         if sender.hash != 0, self.count >= rate, let wait = self.wait(untilBelow: rate, for: sender.hash, at: now) {
             return .tooOften(retryAfter: wait)
         }
@@ -120,7 +122,7 @@ package struct AdmissionWindow: Sendable {
             // The count falls below the limit when the admission at `count - limit` expires.
             return .dropped(reason: .budget, retryAfter: self.waitUntilExpiry(of: self.count - limit, at: now))
         }
-        if !sender.isHost, sender.hash != 0, 2 * self.count > budget.total {
+        if !sender.mayFillBudget, sender.hash != 0, 2 * self.count > budget.total {
             self.removeExpiredTallies(at: now)
             let share = budget.share(among: self.tallies.count)
             // A sender without a tally has no admission yet, so its first message may enter.
@@ -316,6 +318,7 @@ extension AdmissionWindow: Codable {
             if index >= 0 { self.tallies[index].admitted += 1 }
         }
         self.count = self.ring.count
+        // So the next call of `removeExpiredTallies(at:)` computes the time.
         self.nextTallyExpiry = .min
     }
 

@@ -11,8 +11,8 @@ extension BarrageMachine {
         into effects: inout [Effect], _ decide: (inout FeedRow, inout [Effect]) -> MessageOutcome
     ) {
         let callsKey = BarrageKey.calls(key, caller.request.session)
-        let index = rows.index(of: callsKey)
-        if let index, let lookup = rows.lookup(caller.counter, at: index) {
+        let windowIndex = rows.index(of: callsKey)
+        if let windowIndex, let lookup = rows.lookup(caller.counter, at: windowIndex) {
             switch lookup {
             case .repeated(let recorded):
                 let outcome = self.outcome(of: recorded, to: caller, about: key, under: rules, in: rows)
@@ -27,13 +27,13 @@ extension BarrageMachine {
         }
         // The window of a late retry may already be removed, so a late retry is never decided again.
         if caller.isLateRetry { return effects.append(.requestForgotten(caller, key.app)) }
-        guard let decided = rows.updateFeed(key, near: index, { feed in decide(&feed, &effects) }) else {
+        guard let decided = rows.updateFeed(key, near: windowIndex, { feed in decide(&feed, &effects) }) else {
             // The outcome of a call about an unknown live is not recorded.
             effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
             return
         }
-        if let index {
-            rows.record(decided, of: caller.counter, at: index, at: moment)
+        if let windowIndex {
+            rows.record(decided, of: caller.counter, at: windowIndex, at: moment)
         } else {
             var window = MessageWindow(at: moment)
             window.record(decided, of: caller.counter, at: moment)
@@ -57,7 +57,7 @@ extension BarrageMachine {
     ///
     /// The call is rejected even if the rules allow it by now. But if the same call was published the first time, its
     /// repetition gets the first reply.
-    func reject(
+    func rejectByGateway(
         _ gatewayRejection: Rejection, _ key: LiveKey, to caller: Caller, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect]
     ) {

@@ -20,7 +20,7 @@ extension BarrageMachine {
             case (.feed, .feed(let feed)?):
                 violations += self.checkFeed(key.live, feed.value).map { "\(key.text): \($0)" }
             case (.calls, .calls(let window)?):
-                if window.storage.count > IdempotencyLimits.outcomes {
+                if window.storage.count > IdempotencyLimits.maxOutcomes {
                     violations.append("\(key.text): too many outcomes (I16)")
                 }
             case (.givers, .givers(let givers)?):
@@ -36,7 +36,9 @@ extension BarrageMachine {
                     violations.append("\(key.text): errors of calls without a window")
                     continue
                 }
-                if errors.count > IdempotencyLimits.outcomes { violations.append("\(key.text): too many errors (I16)") }
+                if errors.count > IdempotencyLimits.maxOutcomes {
+                    violations.append("\(key.text): too many errors (I16)")
+                }
             default: violations.append("\(key.text): a row of another kind")
             }
         }

@@ -46,7 +46,7 @@ package struct BarrageMachine: Machine {
         case .speaking(let level, let caller):
             self.setSpeakingLevel(level, key, by: caller, in: &rows, at: moment, into: &effects)
         case .refused(let rejection, let caller):
-            self.reject(rejection, key, to: caller, in: &rows, at: moment, into: &effects)
+            self.rejectByGateway(rejection, key, to: caller, in: &rows, at: moment, into: &effects)
         case .forbidden(let error, let isGift, let caller):
             self.rejectByBackend(error, isGift: isGift, key, to: caller, in: &rows, at: moment, into: &effects)
         case .summary(let caller): self.summarize(key, for: caller, in: rows, at: moment.now, into: &effects)
@@ -68,6 +68,7 @@ package struct BarrageMachine: Machine {
                 feed.handleWakeTime(to: live, under: rules, at: moment.now, into: &effects)
                 return false
             }
+            // A feed that does not exist counts as expired.
             guard isExpired ?? true else { return }
             rows[key] = nil
             rows[.givers(live)] = nil

@@ -96,6 +96,7 @@ package struct Counters: Equatable, Sendable, Codable {
             self.speakingAt = now
             self.isSpeakingChanged = false
             let speakers = self.voices.map { Speaker(user: $0.user, level: $0.level) }
+            // The highest level first; users with the same level in the order of their ids.
             return .speaking(users: speakers.sorted { ($1.level, $0.user) < ($0.level, $1.user) })
         case .summary:
             self.summaryAt = now

@@ -42,13 +42,13 @@ package typealias MessageWindow = IdempotencyWindow<PackedOutcomes>
 ///
 /// Messages are the most frequent calls by far. One array is quick to copy for undo, and short in the state topic.
 package struct PackedOutcomes: OutcomeStorage {
-    /// A header of five words (floor, expiry, head, highest counter, standstill), then the outcomes.
+    /// A header of five words (highest dropped counter, expiry, head, highest counter, standstill), then the outcomes.
     ///
     /// When the window is full, the outcomes are a ring buffer. The head is the index of the oldest outcome.
     private(set) var words: ContiguousArray<Int64>
 
     /// Indices of the words before the first outcome.
-    private static let floorIndex = 0
+    private static let highestDroppedCounterIndex = 0
     private static let expiryIndex = 1
     private static let headIndex = 2
     /// The highest counter that was ever recorded.
@@ -68,9 +68,9 @@ package struct PackedOutcomes: OutcomeStorage {
     /// Restores outcomes from an undo record.
     init(words: ContiguousArray<Int64>) { self.words = words }
 
-    package var floor: Int64 {
-        get { self.words[Self.floorIndex] }
-        set { self.words[Self.floorIndex] = newValue }
+    package var highestDroppedCounter: Int64 {
+        get { self.words[Self.highestDroppedCounterIndex] }
+        set { self.words[Self.highestDroppedCounterIndex] = newValue }
     }
     package var expiresAt: Timestamp {
         get { Timestamp(milliseconds: self.words[Self.expiryIndex]) }
@@ -122,20 +122,20 @@ package struct PackedOutcomes: OutcomeStorage {
     package mutating func replaceOldest(with outcome: MessageOutcome, of counter: Int64) -> Int64 {
         let head = Int(self.words[Self.headIndex])
         let start = Self.firstOutcomeIndex + head * Self.wordsPerOutcome
-        let oldest = self.words[start]
+        let oldestCounter = self.words[start]
         self.words[start] = counter
         self.replace(at: head, with: outcome)
         self.words[Self.headIndex] = Int64((head + 1) % self.count)
         self.raiseHighestCounter(to: counter)
-        return oldest
+        return oldestCounter
     }
 
     package mutating func removeAll() -> Int64? {
         guard self.count > 0 else { return nil }
-        let highest = self.entries.map(\.counter).max()
+        let highestCounter = self.entries.map(\.counter).max()
         self.words.removeSubrange(Self.firstOutcomeIndex...)
         self.words[Self.headIndex] = 0
-        return highest
+        return highestCounter
     }
 
     private mutating func raiseHighestCounter(to counter: Int64) {
@@ -153,15 +153,15 @@ extension PackedOutcomes: Equatable {
     // The ring buffers of equal windows may have different heads, so the entries are compared if the words differ.
     package static func == (a: PackedOutcomes, b: PackedOutcomes) -> Bool {
         a.words == b.words
-            || a.floor == b.floor && a.expiresAt == b.expiresAt && a.standstill == b.standstill
-                && a.entries.elementsEqual(b.entries, by: ==)
+            || a.highestDroppedCounter == b.highestDroppedCounter && a.expiresAt == b.expiresAt
+                && a.standstill == b.standstill && a.entries.elementsEqual(b.entries, by: ==)
     }
 }
 
 extension PackedOutcomes: Codable {
     private enum CodingKeys: String, CodingKey {
         case outcomes = "fates"
-        case floor
+        case highestDroppedCounter = "floor"
         case expiresAt
         case standstill
     }
@@ -172,12 +172,13 @@ extension PackedOutcomes: Codable {
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         let numbers = try values.decode([Int64].self, forKey: .outcomes)
-        let floor = try values.decodeIfPresent(Int64.self, forKey: .floor) ?? .min
+        let droppedCounter = try values.decodeIfPresent(Int64.self, forKey: .highestDroppedCounter) ?? .min
         let standstill = try values.decodeIfPresent(Milliseconds.self, forKey: .standstill) ?? Milliseconds(0)
         self.words = [
-            floor, try values.decode(Timestamp.self, forKey: .expiresAt).milliseconds, 0, floor, standstill.count,
+            droppedCounter, try values.decode(Timestamp.self, forKey: .expiresAt).milliseconds, 0, droppedCounter,
+            standstill.count,
         ]
-        guard numbers.count <= IdempotencyLimits.outcomes * Self.encodedValuesPerOutcome else {
+        guard numbers.count <= IdempotencyLimits.maxOutcomes * Self.encodedValuesPerOutcome else {
             throw DecodingError.dataCorruptedError(forKey: .outcomes, in: values, debugDescription: "too many outcomes")
         }
         for start in stride(from: 0, to: numbers.count, by: Self.encodedValuesPerOutcome) {
@@ -205,7 +206,9 @@ extension PackedOutcomes: Codable {
             ]
         }
         try values.encode(numbers, forKey: .outcomes)
-        if self.floor != .min { try values.encode(self.floor, forKey: .floor) }
+        if self.highestDroppedCounter != .min {
+            try values.encode(self.highestDroppedCounter, forKey: .highestDroppedCounter)
+        }
         try values.encode(self.expiresAt, forKey: .expiresAt)
         if self.standstill != Milliseconds(0) { try values.encode(self.standstill, forKey: .standstill) }
     }

@@ -24,7 +24,7 @@ extension FeedRow {
             let isPermanent = wait.count > Self.maxRetryHint
             return self.reject(.userMuted, retryAfter: isPermanent ? Milliseconds(0) : wait)
         }
-        let sender = caller.role == .server ? .nobody : SenderHash(user, isHost: user == self.rights.owner)
+        let sender = caller.role == .server ? .nobody : SenderHash(user, mayFillBudget: user == self.rights.owner)
         let decision = self.admissions.decide(
             on: .barrage, from: sender, rate: rules.messagesPerUser, under: rules.budget, at: now)
         switch decision {

@@ -82,9 +82,9 @@ extension DirectoryMachine {
                 throw ReplyError(.noSuchRoom, "there is no such live")
             }
             try LivePermissions.check(call, row)
-            guard offset >= 0, (1...SanctionLimits.page).contains(count) else {
+            guard offset >= 0, (1...SanctionLimits.entriesPerPage).contains(count) else {
                 throw ReplyError(
-                    .badParameter, "offset must be at least 0 and count must be 1 to \(SanctionLimits.page)")
+                    .badParameter, "offset must be at least 0 and count must be 1 to \(SanctionLimits.entriesPerPage)")
             }
             let list = rows.sanctions(kind, of: call.key)
             var page = list.page(offset: offset, count: count)
@@ -116,6 +116,8 @@ extension DirectoryMachine {
         rows.replacePage(page, pageKey)
     }
 
+    /// The effects of a mute that is lifted or has expired: an input for the fan-out, and the announcement to the
+    /// viewers.
     private static func unmuteEffects(_ user: UserID, _ key: LiveKey) -> [Effect] {
         let announcement = AudienceCommand.announceMute(user: user, isDisable: false, until: nil)
         return [.barrage(BarrageInput(key, .unmuted(user: user))), .audience(AudienceInput(key, announcement))]

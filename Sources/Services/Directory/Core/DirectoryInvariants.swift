@@ -22,7 +22,7 @@ extension DirectoryMachine {
                 }
             case (.liveCalls, .calls(let window)?), (.ownerCalls, .calls(let window)?),
                 (.appCalls, .calls(let window)?):
-                if window.storage.count > IdempotencyLimits.outcomes {
+                if window.storage.count > IdempotencyLimits.maxOutcomes {
                     violations.append("\(key.text): too many outcomes (I16)")
                 }
             case (.bans, .sanctions(let list)?), (.mutes, .sanctions(let list)?):

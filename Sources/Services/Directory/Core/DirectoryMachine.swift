@@ -7,14 +7,17 @@ package typealias DirectoryRows = Journal<DirectoryKey, DirectoryRow>
 
 /// The directory decides who owns a live, when lives begin and end, what their info is, and who may do what in them.
 ///
-/// Presence executes some calls that need a permission, such as kicks. These calls also pass through the directory, which
-/// checks the permission. Therefore a revoked admin has no rights from the offset of the revocation on.
+/// Presence executes some calls that need a permission, such as kicks. These calls also pass through the directory,
+/// which checks the permission. Therefore a revoked admin has no rights from the offset of the revocation on.
 package struct DirectoryMachine: Machine {
     /// How long the row of an ended live is stored; meanwhile calls get the error that the live has ended.
     package static let endedLifetime = Milliseconds.seconds(300)
     /// The minimum time between two creates of the same live.
     package static let createInterval = Milliseconds.seconds(1)
 
+    /// When to retry a create whose id belongs to a live that is still ending.
+    static let closingRetryMilliseconds: Int64 = 100
+    /// The limits of each app.
     let policies: Policies
     /// The apps' word filters, updated at the start of each batch.
     private(set) var filters = WordFilterTable()

@@ -45,7 +45,8 @@ package enum DirectoryKey: RowKey {
         case ("bans", 3): self = .bans(LiveKey(AppID(parts[1]), LiveID(parts[2])))
         case ("mutes", 3): self = .mutes(LiveKey(AppID(parts[1]), LiveID(parts[2])))
         case ("bans", 4), ("mutes", 4):
-            guard let page = Int(parts[3]), (1..<SanctionLimits.rows).contains(page), parts[3] == "\(page)" else {
+            guard let page = Int(parts[3]), (1..<SanctionLimits.rowsPerList).contains(page), parts[3] == "\(page)"
+            else {
                 return nil
             }
             let live = LiveKey(AppID(parts[1]), LiveID(parts[2]))
@@ -59,14 +60,18 @@ package enum DirectoryKey: RowKey {
     /// Orders keys by kind, then by their parts.
     package static func < (a: DirectoryKey, b: DirectoryKey) -> Bool {
         switch (a, b) {
-        case (.live(let a), .live(let b)): a < b
-        case (.bans(let a, let pageA), .bans(let b, let pageB)), (.mutes(let a, let pageA), .mutes(let b, let pageB)):
-            a != b ? a < b : pageA < pageB
-        case (.claim(let a), .claim(let b)): a < b
-        case (.liveCalls(let a, let sessionA), .liveCalls(let b, let sessionB)): a != b ? a < b : sessionA < sessionB
-        case (.ownerCalls(let a, let sessionA), .ownerCalls(let b, let sessionB)): a != b ? a < b : sessionA < sessionB
-        case (.app(let a), .app(let b)): a < b
-        case (.appCalls(let a, let sessionA), .appCalls(let b, let sessionB)): a != b ? a < b : sessionA < sessionB
+        case (.live(let live), .live(let otherLive)): live < otherLive
+        case (.bans(let live, let page), .bans(let otherLive, let otherPage)),
+            (.mutes(let live, let page), .mutes(let otherLive, let otherPage)):
+            live != otherLive ? live < otherLive : page < otherPage
+        case (.claim(let owner), .claim(let otherOwner)): owner < otherOwner
+        case (.liveCalls(let live, let session), .liveCalls(let otherLive, let otherSession)):
+            live != otherLive ? live < otherLive : session < otherSession
+        case (.ownerCalls(let owner, let session), .ownerCalls(let otherOwner, let otherSession)):
+            owner != otherOwner ? owner < otherOwner : session < otherSession
+        case (.app(let app), .app(let otherApp)): app < otherApp
+        case (.appCalls(let app, let session), .appCalls(let otherApp, let otherSession)):
+            app != otherApp ? app < otherApp : session < otherSession
         default: a.rank < b.rank
         }
     }

@@ -6,9 +6,9 @@ extension Journal<DirectoryKey, DirectoryRow> {
     /// Looks up the caller's request in the idempotency window at `key` (I15).
     func lookup(_ key: DirectoryKey, _ caller: Caller) -> IdempotencyLookup<CallOutcome> {
         guard case .calls(let window)? = self[key] else {
-            return IdempotencyLookup.fresh.asLateRetry(caller.isLateRetry)
+            return IdempotencyLookup.fresh.treatingFresh(asForgottenIf: caller.isLateRetry)
         }
-        return window.lookup(caller.counter).asLateRetry(caller.isLateRetry)
+        return window.lookup(caller.counter).treatingFresh(asForgottenIf: caller.isLateRetry)
     }
 
     /// Records the outcome of the caller's request in the window at `key`; creates the window if there is none.

@@ -19,7 +19,7 @@ struct LiveCall {
     }
 }
 
-/// The decision on an allowed call, except the change of the live's row.
+/// How the directory has decided an allowed call, and the effects; the live's row is already changed.
 enum CallDecision {
     /// The directory executed the call.
     case done(CallResult, effects: [Effect])

@@ -19,8 +19,8 @@ struct CreateRequest {
 /// partitions, so creating a live takes two steps.
 ///
 /// The first step stores the owner's claim. Exactly one `release` command removes the claim. The command is written in
-/// the transaction that rejects the second step or ends the live, so it can never remove a later claim for the same
-/// live.
+/// the transaction that rejects the second step or ends the live, so the command can never remove a later claim for the
+/// same live.
 extension DirectoryMachine {
     /// First step, keyed by the owner: checks that the owner runs no other live, and stores the claim.
     func claimOwner(
@@ -80,6 +80,7 @@ extension DirectoryMachine {
         {
             throw error
         }
+        // The info is built only to check its fields, so any time will do.
         _ = try NewLiveDefaults.info(for: request, self.policies[request.app], at: Timestamp(milliseconds: 0))
         try self.checkFilteredWords(request.changes, request.app)
     }
@@ -113,7 +114,9 @@ extension DirectoryMachine {
             return
         }
         var outcome = Outcome.failure(
-            error: ReplyError(.createdTooOften, "the last live with this id is still ending", retryAfter: 100))
+            error: ReplyError(
+                .createdTooOften, "the last live with this id is still ending",
+                retryAfter: Self.closingRetryMilliseconds))
         var required: RequiredRevision?
         if case .live(let row)? = rows[.live(key)], row.ended == nil {
             if row.info.liveOwner.userID == owner {
@@ -180,7 +183,9 @@ extension DirectoryMachine {
                 : ReplyError(.roomExists, "the live's id is in use")
         }
         if row.isClosing == true {
-            throw ReplyError(.createdTooOften, "the last live with this id is still ending", retryAfter: 100)
+            throw ReplyError(
+                .createdTooOften, "the last live with this id is still ending",
+                retryAfter: Self.closingRetryMilliseconds)
         }
         let remainingInterval = row.info.createTime + Self.createInterval - now
         if remainingInterval > Milliseconds(0) {

@@ -22,11 +22,11 @@ enum LiveInfoRules {
             info.notice = notice
         }
         if let url = changes.coverURL {
-            try self.checkAddress(url, "coverURL")
+            try self.checkURL(url, "coverURL")
             info.coverURL = url
         }
         if let url = changes.backgroundURL {
-            try self.checkAddress(url, "backgroundURL")
+            try self.checkURL(url, "backgroundURL")
             info.backgroundURL = url
         }
         if let categories = changes.categoryList {
@@ -51,7 +51,7 @@ enum LiveInfoRules {
         try self.applySeats(changes, to: &info)
     }
 
-    private static func checkAddress(_ url: String, _ field: String) throws(ReplyError) {
+    private static func checkURL(_ url: String, _ field: String) throws(ReplyError) {
         guard TextRule.isPlain(url, maxBytes: Limits.urlBytes) else {
             throw .notPlain(field, maxBytes: Limits.urlBytes)
         }

@@ -73,8 +73,8 @@ package struct SanctionList: Hashable, Sendable, Codable {
     /// One page of the list; its `nextOffset` is 0 on the last page.
     func page(offset: Int, count: Int) -> SanctionPage {
         let items = self.entries.dropFirst(offset).prefix(count)
-        let next = offset + items.count
-        return SanctionPage(items: Array(items), nextOffset: next < self.entries.count ? next : 0)
+        let nextOffset = offset + items.count
+        return SanctionPage(items: Array(items), nextOffset: nextOffset < self.entries.count ? nextOffset : 0)
     }
 
     /// The index of the sanction of `user`, or the index at which to insert it.

@@ -37,7 +37,7 @@ extension DirectoryRows {
         var oldPages = self.pages(kind, of: live).map(\.entries)
         // New entries that do not fit on the old pages get an additional page.
         let pageCount = max(oldPages.count + 1, (list.entries.count + capacity - 1) / capacity)
-        while oldPages.count < min(pageCount, SanctionLimits.rows) { oldPages.append([]) }
+        while oldPages.count < min(pageCount, SanctionLimits.rowsPerList) { oldPages.append([]) }
         let pages = PagedList.pages(of: list.entries, before: oldPages, capacity: capacity) { $0.user }
         for (page, entries) in pages.enumerated() where entries != oldPages[page] {
             self[kind.key(of: live, page: page)] = .sanctions(list: SanctionList(page: entries))
@@ -45,7 +45,7 @@ extension DirectoryRows {
         self.removeEmptyPages(kind, of: live, from: pages.count - 1)
     }
 
-    /// Replaces a page by `list`, its entries that have not expired.
+    /// Replaces a page by `list`, which has the page's entries that have not expired.
     mutating func replacePage(_ list: SanctionList, _ key: DirectoryKey) {
         self[key] = .sanctions(list: list)
         guard let (kind, live, page) = key.sanctionPage else { return }
@@ -76,7 +76,7 @@ extension DirectoryRows {
     /// The stored pages of a list, in order.
     private func pages(_ kind: SanctionKind, of live: LiveKey) -> [SanctionList] {
         var pages: [SanctionList] = []
-        while pages.count < SanctionLimits.rows,
+        while pages.count < SanctionLimits.rowsPerList,
             case .sanctions(let page)? = self[kind.key(of: live, page: pages.count)]
         {
             pages.append(page)

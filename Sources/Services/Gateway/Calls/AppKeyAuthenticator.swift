@@ -11,7 +11,7 @@ package struct AppKeyAuthenticator: TokenAuthenticator {
 
     /// Reads the apps file.
     ///
-    /// - Throws: If the file has no keys, or an invalid one.
+    /// - Throws: `KeyringError` if the file is invalid.
     package init(apps: [UInt8]) throws(KeyringError) {
         let keyring = try AppKeyring(json: apps)
         self.verifier = TokenVerifier(keyring: keyring)

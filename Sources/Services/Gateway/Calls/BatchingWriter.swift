@@ -29,7 +29,7 @@ final class BatchingWriter: RecordSink {
     static let limit = 20_000
 
     private let sink: any RecordSink
-    private let lost: @Sendable (_ token: UInt64) -> Void
+    private let recordLost: @Sendable (_ token: UInt64) -> Void
     private let state: Locked<State>
     /// Wakes the flushing thread when the first record was buffered.
     private let batchScheduled = WakeSignal()
@@ -41,14 +41,14 @@ final class BatchingWriter: RecordSink {
     /// - Parameters:
     ///   - sink: The sink that the records are written to.
     ///   - gap: The least time between two batches.
-    ///   - lost: Called with the token of each buffered record that `sink` refuses when the record is flushed.
+    ///   - recordLost: Called with the token of each buffered record that `sink` refuses when the record is flushed.
     init(
         _ sink: any RecordSink, gap: Milliseconds = BatchingWriter.gap,
-        lost: @escaping @Sendable (_ token: UInt64) -> Void
+        recordLost: @escaping @Sendable (_ token: UInt64) -> Void
     ) {
         self.state = Locked(State(policy: BatchingPolicy(gap: gap, limit: Self.limit)))
         self.sink = sink
-        self.lost = lost
+        self.recordLost = recordLost
     }
 
     func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
@@ -94,11 +94,12 @@ final class BatchingWriter: RecordSink {
         self.batchScheduled.wakeUp()
     }
 
+    /// Writes a buffered record to the sink; reports the record as lost if the sink refuses it.
     private func flush(_ buffered: BufferedRecord) {
         do throws(SinkRefusal) {
             try self.sink.write(buffered.record, token: buffered.token)
         } catch {
-            self.lost(buffered.token)
+            self.recordLost(buffered.token)
         }
     }
 }

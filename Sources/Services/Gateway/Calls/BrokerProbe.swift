@@ -45,6 +45,7 @@ package final class BrokerProbe: Sendable {
         self.state.current.thread?.join(timeout: timeout) ?? true
     }
 
+    /// Sends probe requests until the broker is reachable, or until `stop`.
     private func run(for gateway: () -> Gateway?) {
         var isOutageLogged = false
         // Each request is preceded by a pause; otherwise a broker that answers probes but accepts no records would be

@@ -7,6 +7,7 @@ internal import PlazaWire
 struct CallSpan: Sendable {
     private let context: TraceContext
     private let parentID: UInt64?
+    /// When the span began, in nanoseconds since 1970.
     private let start: Int64
 
     /// Begins the span of a call; nil if the call is not in the sample.

@@ -10,8 +10,9 @@ internal import PlazaWire
 struct WaitingRead: Sendable {
     var shard: Int
     var session: SessionID
-    /// The connection of the session that made the call.
+    /// Identifies the session's connection that made the call.
     var generation: UInt32
+    /// The call's number in its session.
     var id: Int64
     var method: String
     /// The live that the caller must be in; nil: any or none.
@@ -67,7 +68,7 @@ extension Gateway {
             }
         self.begin(
             HTTPCall(session: session, method: method, record: TopicRecord(effect), isCounted: false) {
-                [weak self] outcome in self?.answered(read, outcome)
+                [weak self] outcome in self?.requestAnswered(read, outcome)
             })
     }
 
@@ -82,8 +83,8 @@ extension Gateway {
         self.post(SharedAnswer(.failure(error: error)), to: overdue)
     }
 
-    private func answered(_ read: SharedRead, _ outcome: Outcome) {
-        let (waiters, mustRequest) = self.sharedReads.withLock { $0.answered(read, at: MonotonicClock.now) }
+    private func requestAnswered(_ read: SharedRead, _ outcome: Outcome) {
+        let (waiters, mustRequest) = self.sharedReads.withLock { $0.requestAnswered(read, at: MonotonicClock.now) }
         if mustRequest { self.sendRequest(for: read) }
         if !waiters.isEmpty { self.post(SharedAnswer(outcome), to: waiters) }
     }

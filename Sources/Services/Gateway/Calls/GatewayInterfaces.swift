@@ -13,6 +13,18 @@ package enum SinkRefusal: Error, Hashable, Sendable {
     case tooLarge
 }
 
+/// The format of record tokens.
+///
+/// A token identifies a record when its loss is reported. The upper 16 bits are the number of the shard that wrote the
+/// record, the lower 48 bits are a counter of that shard, which is never 0.
+enum RecordToken {
+    /// The token of records whose loss is not reported to a shard.
+    static let unreported: UInt64 = 0
+
+    /// Returns the number of the shard that wrote the record with this token.
+    static func shard(of token: UInt64) -> Int { Int(token >> 48) }
+}
+
 /// Writes a gateway's records to the inbox topics.
 ///
 /// Implemented by `InboxWriter`, by `BatchingWriter`, and by tests.

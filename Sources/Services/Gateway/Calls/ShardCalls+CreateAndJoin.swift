@@ -12,14 +12,14 @@ extension ShardCalls {
     /// The join has the call's id. Presence has its own idempotency window, so a repeated call is also applied only once
     /// there.
     func joinCreated(
-        _ live: LiveID, _ created: CallResult, _ ended: SessionCore<SentRecord>.EndedCall, _ client: Client,
+        _ live: LiveID, _ createResult: CallResult, _ ended: SessionCore<SentRecord>.EndedCall, _ client: Client,
         isLateRetry: Bool
     ) {
         let startMicroseconds = MonotonicClock.microseconds - (self.shard.now - ended.startedAt).count * 1000
-        // The client may have entered another live meanwhile.
-        guard case .proceed = client.core.verdict(on: ended.id, .joinCreated(live, created), in: nil) else {
+        // The client may have joined another live meanwhile; it then gets only the result of the creation.
+        guard case .proceed = client.core.verdict(on: ended.id, .joinCreated(live, createResult), in: nil) else {
             return self.reply(
-                ended.id, .success(result: created), to: client, method: ended.record.method,
+                ended.id, .success(result: createResult), to: client, method: ended.record.method,
                 startMicroseconds: startMicroseconds)
         }
         let caller = Caller(
@@ -29,7 +29,7 @@ extension ShardCalls {
         let effect = Effect.audience(AudienceInput(client.key(live), .join(caller: caller)))
         do throws(ReplyError) {
             let sent = try self.send(TopicRecord(effect), ended.record.method)
-            self.registerCall(ended.id, .joinCreated(live, created), sent, client, since: ended.startedAt)
+            self.registerCall(ended.id, .joinCreated(live, createResult), sent, client, since: ended.startedAt)
         } catch {
             self.reply(
                 ended.id, .failure(error: error), to: client, method: ended.record.method,

@@ -39,7 +39,7 @@ final class ShardCalls {
             }
             return
         }
-        let isLateRetry = client.retryAges.isLate(
+        let isLateRetry = client.retryAges.recordCall(
             frame.id, statedAge: frame.age.map { Milliseconds($0) }, at: self.shard.now)
         if frame.method == "login" {
             return self.shard.login.logIn(frame, client, startMicroseconds: startMicroseconds)
@@ -62,7 +62,8 @@ final class ShardCalls {
 
     /// Sends the reply to a call that was received at `startMicroseconds`, and records the call in the metrics.
     func reply(_ id: Int64, _ outcome: Outcome, to client: Client, method: String, startMicroseconds: Int64) {
-        self.gateway.metrics.called(method, outcome, microseconds: MonotonicClock.microseconds - startMicroseconds)
+        self.gateway.metrics.callAnswered(
+            method, outcome, microseconds: MonotonicClock.microseconds - startMicroseconds)
         self.shard.send(.reply(id: id, outcome), to: client)
     }
 
@@ -86,7 +87,7 @@ final class ShardCalls {
                 effect, frame.id, frame.method, .create(live, isLateRetry: isLateRetry), in: nil, client)
         case .leave(let live, _) where client.core.live != live:
             // The call may repeat an earlier leave, whose outcome presence knows. The client's ticket belongs to another
-            // live, so the call is sent without it.
+            // live, so the call is sent without a ticket.
             var caller = caller
             caller.ticket = nil
             let input = AudienceInput(client.key(live), .leave(caller: caller))
@@ -153,8 +154,8 @@ final class ShardCalls {
     func canForward(
         _ id: Int64, _ purpose: CallPurpose, in live: LiveID?, _ client: Client
     ) throws(ReplyError) -> Bool {
-        let waiting = client.pendingCalls.count + client.waitingReads.count
-        switch client.core.verdict(on: id, purpose, in: live, waiting: waiting) {
+        let waitingCallCount = client.pendingCalls.count + client.waitingReads.count
+        switch client.core.verdict(on: id, purpose, in: live, waiting: waitingCallCount) {
         case .proceed: return true
         case .repeated: return false
         case .refused(let error):
@@ -192,7 +193,7 @@ final class ShardCalls {
         var record = record
         let tracer = self.gateway.settings.tracer
         let span = tracer.isOn ? CallSpan(tracer, &record) : nil
-        let sent = SentRecord(record: record, token: self.takeToken(), method: method, span: span)
+        let sent = SentRecord(record: record, token: self.makeToken(), method: method, span: span)
         do throws(SinkRefusal) {
             try self.shard.write(sent.record, token: sent.token)
             return sent
@@ -208,14 +209,13 @@ final class ShardCalls {
 
     /// Writes records again; a record that the producer refuses is written at a later sweep.
     func resend(_ records: [SentRecord]) {
-        for sent in records { try? self.shard.write(sent.record, token: 0) }
+        for sent in records { try? self.shard.write(sent.record, token: RecordToken.unreported) }
     }
 
     /// Returns the next token, which identifies a record of this shard when its loss is reported.
     ///
-    /// The upper 16 bits are the shard's number, the lower 48 bits are a counter. The counter is never 0, because the
-    /// token 0 stands for records whose loss is not reported.
-    private func takeToken() -> UInt64 {
+    /// The format is that of `RecordToken`. The counter is never 0, because no token may be `RecordToken.unreported`.
+    private func makeToken() -> UInt64 {
         defer { self.nextToken = (self.nextToken &+ 1) & 0xFFFF_FFFF_FFFF }
         return UInt64(self.shard.number) << 48 | max(1, self.nextToken)
     }
@@ -251,7 +251,7 @@ extension ShardCalls {
     /// Ends the client's call to which a machine has replied.
     func replyReceived(_ reply: Reply) {
         guard let client = self.shard.sessions.client(of: reply.request.session),
-            let ended = client.core.answered(reply.request.counter, reply.outcome)
+            let ended = client.core.callAnswered(reply.request.counter, reply.outcome)
         else { return self.gateway.metrics.lateReplies.add() }
         self.conclude(ended, client)
     }
@@ -263,7 +263,7 @@ extension ShardCalls {
         var remainingTokens = tokens
         for client in self.callers {
             if remainingTokens.isEmpty { break }
-            while let id = client.core.openCall(where: { remainingTokens.contains($0.token) }),
+            while let id = client.core.openCallID(where: { remainingTokens.contains($0.token) }),
                 let ended = client.core.recordLost(id)
             {
                 remainingTokens.remove(ended.record.token)
@@ -322,13 +322,13 @@ extension ShardCalls {
             outcome = callOutcome
             client.user = user
             self.shard.send(.reply(id: ended.id, outcome), to: client)
-        case .left(let id, let callOutcome):
+        case .left(let leftLive, let callOutcome):
             outcome = callOutcome
             self.shard.send(.reply(id: ended.id, outcome), to: client)
-            if let live = client.live, live.key.live == id { self.shard.lives.remove(client, from: live) }
+            if let live = client.live, live.key.live == leftLive { self.shard.lives.remove(client, from: live) }
             self.shard.joins.cancel(client)
         }
-        self.gateway.metrics.called(
+        self.gateway.metrics.callAnswered(
             ended.record.method, outcome, microseconds: (self.shard.now - ended.startedAt).count * 1000)
         ended.record.span?.end(ended.record.method, outcome, self.gateway.settings.tracer)
     }

@@ -18,6 +18,7 @@ final class ShardHTTPCalls {
 
     /// An HTTP call whose reply is pending.
     private struct OpenRequest {
+        /// The request's only call.
         var calls: OpenCalls<SentRecord>
         /// Whether the metrics count the call.
         var isCounted: Bool
@@ -51,7 +52,7 @@ final class ShardHTTPCalls {
                 calls: calls, isCounted: call.isCounted, completions: [call.complete])
         } catch {
             if call.isCounted {
-                self.shard.gateway.metrics.called(call.method, .failure(error: error), microseconds: 0)
+                self.shard.gateway.metrics.callAnswered(call.method, .failure(error: error), microseconds: 0)
             }
             call.complete(.failure(error: error))
         }
@@ -68,8 +69,10 @@ final class ShardHTTPCalls {
     /// Fails the requests whose records, identified by `tokens`, were lost.
     func recordsLost(_ tokens: Set<UInt64>) {
         let error = ReplyError(.unavailable, "the broker did not take the call", retryAfter: 1000)
-        let lost = self.openRequests.filter { entry in entry.value.calls.firstID { tokens.contains($0.token) } != nil }
-        for session in lost.keys.sorted() { self.finish(session, .failure(error: error)) }
+        let lostRequests = self.openRequests.filter { entry in
+            entry.value.calls.firstID { tokens.contains($0.token) } != nil
+        }
+        for session in lostRequests.keys.sorted() { self.finish(session, .failure(error: error)) }
     }
 
     /// Fails the requests whose deadline has passed, and resends the records of the others.
@@ -94,11 +97,16 @@ final class ShardHTTPCalls {
     }
 
     /// Completes a request with its outcome, and records the call in the metrics.
+    ///
+    /// - Parameters:
+    ///   - session: The request's session.
+    ///   - outcome: The outcome of the call.
+    ///   - ended: The call, if it was already removed from the open calls.
     private func finish(_ session: SessionID, _ outcome: Outcome, ended: OpenCalls<SentRecord>.Call? = nil) {
         guard var request = self.openRequests.removeValue(forKey: session) else { return }
         if let call = ended ?? request.calls.remove(Self.requestCounter) {
             if request.isCounted {
-                self.shard.gateway.metrics.called(
+                self.shard.gateway.metrics.callAnswered(
                     call.record.method, outcome, microseconds: (self.shard.now - call.startedAt).count * 1000)
             }
             call.record.span?.end(call.record.method, outcome, self.shard.gateway.settings.tracer)

@@ -22,13 +22,13 @@ final class ShardLogin {
         do throws(ReplyError) {
             let params = try frame.params(LoginParams.self)
             let identity = try self.gateway.authenticator.authenticate(params.token)
-            if identity.role == .user { try self.gateway.admission.admit(.login, of: identity.key) }
+            if identity.role == .user { try self.gateway.admission.admit(.login, of: identity.userKey) }
             if client.core.isLoggedIn {
                 try self.renew(client, identity)
             } else {
                 try self.open(client, identity, params)
             }
-            self.accept(frame, client, params, startMicroseconds: startMicroseconds)
+            self.completeLogin(frame, client, params, startMicroseconds: startMicroseconds)
         } catch {
             self.shard.calls.reply(
                 frame.id, .failure(error: error), to: client, method: "login", startMicroseconds: startMicroseconds)
@@ -45,7 +45,7 @@ final class ShardLogin {
 
     /// Extends a logged-in connection to the expiry of a newer token of the same user.
     private func renew(_ client: Client, _ identity: TokenIdentity) throws(ReplyError) {
-        guard identity.key == client.userKey, identity.role == client.role else {
+        guard identity.userKey == client.userKey, identity.role == client.role else {
             throw ReplyError(.badParameter, "the connection belongs to another user")
         }
         client.core.loggedIn(until: self.expiry(of: identity))
@@ -57,21 +57,21 @@ final class ShardLogin {
     private func open(_ client: Client, _ identity: TokenIdentity, _ params: LoginParams) throws(ReplyError) {
         if client.isCounted {
             client.isCounted = false
-            self.gateway.admission.logOut(client.userKey)
+            self.gateway.admission.removeLogin(client.userKey)
         }
         if let validationError = UserInfo.validationError(name: params.name, avatarURL: params.avatarURL) {
             throw validationError
         }
         let name = identity.name ?? params.name ?? ""
         let avatarURL = identity.avatarURL ?? params.avatarURL ?? ""
-        let givenSession: SessionID
+        let clientSession: SessionID
         if let text = params.session {
             guard let session = SessionID(checking: text) else {
                 throw ReplyError(.badParameter, "session is 1 to 40 letters, digits, hyphens or underscores")
             }
-            givenSession = session
+            clientSession = session
         } else {
-            givenSession = SessionName.random(bits: (self.random.next(), self.random.next()))
+            clientSession = SessionName.random(bits: (self.random.next(), self.random.next()))
         }
         if let point = params.resume, LiveID(checking: point.live.text) == nil {
             throw ReplyError(.badRoomID, "resume.live is not the name of a live")
@@ -81,23 +81,23 @@ final class ShardLogin {
         client.app = identity.app
         client.user = UserInfo(userID: identity.user, userName: name, avatarURL: avatarURL)
         client.role = identity.role
-        client.session = self.gateway.settings.sessionNamer.name(of: givenSession, of: identity.key)
-        client.givenSession = givenSession
+        client.session = self.gateway.settings.sessionNamer.name(of: clientSession, for: identity.userKey)
+        client.clientSession = clientSession
         // A connection that continues a session replaces the session's earlier connection, so the limit is not checked.
-        try self.gateway.admission.logIn(
-            identity.key, role: identity.role, isReplacing: self.gateway.registry.shard(of: client.session) != nil)
+        try self.gateway.admission.admitLogin(
+            identity.userKey, role: identity.role, isReplacing: self.gateway.registry.shard(of: client.session) != nil)
         client.isCounted = true
         try self.shard.sessions.open(
             client, isNamed: params.session != nil, since: params.notices.flatMap { NoticeID(text: $0) },
             until: self.expiry(of: identity))
     }
 
-    /// Replies, sends missed notices, and resumes the live that the login names, if it names one.
-    private func accept(_ frame: CallFrame, _ client: Client, _ params: LoginParams, startMicroseconds: Int64) {
+    /// Completes a successful login: replies, sends missed notices, and resumes the live that the login names, if any.
+    private func completeLogin(_ frame: CallFrame, _ client: Client, _ params: LoginParams, startMicroseconds: Int64) {
         client.socket.accept()
         let partition = PlazaTopic.partition(of: client.userKey.text, among: self.gateway.settings.partitions)
         let lastReceivedNotice = params.notices.flatMap { NoticeID(text: $0) }
-        let (missed, end) = self.gateway.tables.notices(
+        let (missed, lastID) = self.gateway.tables.notices(
             of: client.userKey, after: lastReceivedNotice, partition: partition)
         if let point = params.resume {
             if let error = self.resume(frame, client, point) {
@@ -106,15 +106,15 @@ final class ShardLogin {
             }
         } else {
             let result = CallResult.loggedIn(
-                session: client.givenSession, user: client.user, gateway: self.gateway.settings.id, notices: end.text,
-                at: Gateway.time)
+                session: client.clientSession, user: client.user, gateway: self.gateway.settings.id,
+                notices: lastID.text, at: Gateway.clientTime)
             self.shard.calls.reply(
                 frame.id, .success(result: result), to: client, method: "login", startMicroseconds: startMicroseconds)
         }
         for entry in missed where entry.notice.content.isForClients {
             self.shard.sessions.deliver(entry, FrameEncoder.text(entry.json.span), to: client)
         }
-        client.lastNoticeOffset = max(client.lastNoticeOffset, end.offset)
+        client.lastNoticeOffset = max(client.lastNoticeOffset, lastID.offset)
     }
 
     /// Sends presence a join with the client's previous ticket.

@@ -13,7 +13,7 @@ final class ShardSharedReads {
     private unowned let shard: Shard
     private let gateway: Gateway
     /// The answers that are not yet sent to all their callers, in the order in which they were received.
-    private var unsent: [(answer: SharedAnswer, calls: ArraySlice<WaitingRead>)] = []
+    private var unsentAnswers: [(answer: SharedAnswer, calls: ArraySlice<WaitingRead>)] = []
     private var timer: LoopTimer?
 
     /// The number of replies that are sent in one turn of the loop.
@@ -50,12 +50,12 @@ final class ShardSharedReads {
         _ effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client, isLateRetry: Bool,
         startMicroseconds: Int64
     ) throws(ReplyError) -> Bool {
-        guard let (kind, key) = Self.read(of: effect), client.role == .user, !isLateRetry,
+        guard let (kind, key) = Self.sharedRead(of: effect), client.role == .user, !isLateRetry,
             !self.shard.drain.isDraining, let record = self.gateway.tables.read({ $0.running(key) })
         else { return false }
         // Forgets the calls whose answer was lost, which happens only if the shard's mailbox was full.
-        let oldest = self.shard.now - SharedReads<WaitingRead>.deadline - .seconds(1)
-        client.waitingReads.removeAll { $0.waitsSince < oldest }
+        let oldestPossibleWait = self.shard.now - SharedReads<WaitingRead>.deadline - .seconds(1)
+        client.waitingReads.removeAll { $0.waitsSince < oldestPossibleWait }
         if client.isWaitingRead(frame.id) { return true }
         guard try self.shard.calls.canForward(frame.id, .plain, in: live, client) else { return true }
         let read = SharedRead(kind, of: key, epoch: record.epoch)
@@ -73,22 +73,22 @@ final class ShardSharedReads {
     }
 
     /// Sends an answer to the calls that waited for it.
-    func answered(_ answer: SharedAnswer, _ calls: [WaitingRead]) {
-        self.unsent.append((answer, calls[...]))
-        if self.unsent.count == 1 { self.sendReplies() }
+    func answerReceived(_ answer: SharedAnswer, _ calls: [WaitingRead]) {
+        self.unsentAnswers.append((answer, calls[...]))
+        if self.unsentAnswers.count == 1 { self.sendReplies() }
     }
 
     /// Sends the next replies; continues in the loop's next turn if some are left.
     private func sendReplies() {
         var remaining = Self.repliesPerTurn
-        while remaining > 0, !self.unsent.isEmpty {
-            let (answer, calls) = self.unsent[0]
+        while remaining > 0, !self.unsentAnswers.isEmpty {
+            let (answer, calls) = self.unsentAnswers[0]
             for call in calls.prefix(remaining) { self.send(answer, to: call) }
-            self.unsent[0].calls = calls.dropFirst(remaining)
+            self.unsentAnswers[0].calls = calls.dropFirst(remaining)
             remaining -= min(remaining, calls.count)
-            if self.unsent[0].calls.isEmpty { self.unsent.removeFirst() }
+            if self.unsentAnswers[0].calls.isEmpty { self.unsentAnswers.removeFirst() }
         }
-        if !self.unsent.isEmpty { self.timer?.start(after: .milliseconds(1)) }
+        if !self.unsentAnswers.isEmpty { self.timer?.start(after: .milliseconds(1)) }
     }
 
     private func send(_ answer: SharedAnswer, to call: WaitingRead) {
@@ -109,14 +109,14 @@ final class ShardSharedReads {
             return self.shard.calls.reply(
                 call.id, answer.outcome, to: client, method: call.method, startMicroseconds: call.startMicroseconds)
         }
-        self.gateway.metrics.called(
+        self.gateway.metrics.callAnswered(
             call.method, answer.outcome, microseconds: MonotonicClock.microseconds - call.startMicroseconds)
         self.gateway.metrics.sharedReads.add()
         client.socket.sendText(reply.span)
     }
 
     /// Returns the read that a call makes; nil if its answer is not shared.
-    private static func read(of effect: Effect) -> (SharedRead.Kind, LiveKey)? {
+    private static func sharedRead(of effect: Effect) -> (SharedRead.Kind, LiveKey)? {
         switch effect {
         case .audience(let input):
             guard case .list("", Limits.audiencePage, _) = input.command else { return nil }

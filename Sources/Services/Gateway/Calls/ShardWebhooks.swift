@@ -10,6 +10,7 @@ internal import Webhooks
 /// A call that is not forwarded yet, because its app's backend has not decided about it, or because an earlier call of
 /// the client is still pending.
 struct PendingCall {
+    /// The call's number in its session.
     var id: Int64
     var method: String
     var effect: Effect
@@ -20,7 +21,7 @@ struct PendingCall {
     /// The backend's decision; nil while it is pending.
     var decision: WebhookDecision?
 
-    init(_ frame: CallFrame, _ effect: Effect, _ live: LiveID?, _ decision: WebhookDecision?) {
+    init(_ frame: CallFrame, _ effect: Effect, _ live: LiveID?, decision: WebhookDecision?) {
         self.id = frame.id
         self.method = frame.method
         self.effect = effect
@@ -58,10 +59,12 @@ extension BarrageCommand {
 /// Sends before-message and before-gift webhooks to the app's backend, and forwards the calls that it allows
 /// (WEBHOOKS.md, section 4).
 ///
-/// The shard never blocks: the webhook client posts the decision to the shard's mailbox. If later calls overtook a pending
-/// call, its number could leave the idempotency window before the call is forwarded (I15). So the calls of one client
-/// whose outcomes are stored in that window are forwarded in the order in which they were received, whether or not they
-/// need a decision. Webhook requests time out in that order too, so no call is delayed by more than one webhook timeout.
+/// The shard never blocks: the webhook client posts the decision to the shard's mailbox.
+///
+/// If later calls overtook a pending call, the pending call's number could leave the idempotency window before the call is
+/// forwarded (I15). So the calls of one client whose outcomes are stored in that window are forwarded in the order in
+/// which they were received, whether or not they need a decision. Webhook requests time out in that order too, so no call
+/// is delayed by more than one webhook timeout.
 final class ShardWebhooks {
     private unowned let shard: Shard
     private let gateway: Gateway
@@ -125,7 +128,7 @@ final class ShardWebhooks {
             return try self.shard.calls.forward(effect, frame.id, frame.method, .plain, in: live, client)
         }
         guard try self.shard.calls.canForward(frame.id, .plain, in: live, client) else { return }
-        client.pendingCalls.append(PendingCall(frame, effect, live, .allowed))
+        client.pendingCalls.append(PendingCall(frame, effect, live, decision: .allowed))
     }
 
     /// Sends the webhook request, and queues the call until the decision is received.
@@ -135,17 +138,17 @@ final class ShardWebhooks {
         _ request: WebhookRequest, about effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client
     ) throws(ReplyError) {
         let gateway = self.gateway
-        let (session, generation, id, number) = (client.session, client.generation, frame.id, self.shard.number)
+        let (session, generation, id, shardNumber) = (client.session, client.generation, frame.id, self.shard.number)
         do throws(ReplyError) {
             // The decision is posted to this shard's mailbox, so it is handled after the call was queued.
             try gateway.webhookClient?.send(request) { decision in
-                gateway.post(number, [.webhookDecided(session, generation: generation, call: id, decision)])
+                gateway.post(shardNumber, [.webhookDecided(session, generation: generation, call: id, decision)])
             }
         } catch {
             gateway.metrics.refused(.webhooks)
             throw error
         }
-        client.pendingCalls.append(PendingCall(frame, effect, live, nil))
+        client.pendingCalls.append(PendingCall(frame, effect, live, decision: nil))
     }
 
     /// Decides how a call proceeds: forward it, reject it, or ask the app's backend first.
@@ -180,11 +183,11 @@ final class ShardWebhooks {
             }
             if let rejection { return Self.replacement(rejection, input.key, caller) }
             // A gift without receivers goes to the live's owner, as in the feed.
-            let namedReceivers = receivers.isEmpty ? [owner].compactMap { $0 } : receivers
+            let receiversOrOwner = receivers.isEmpty ? [owner].compactMap { $0 } : receivers
             return self.request(
                 .beforeGift(
                     sender: client.user, giftID: gift, count: count, coins: order.coins(at: price ?? 0),
-                    receivers: namedReceivers),
+                    receivers: receiversOrOwner),
                 input.key, frame, client)
         default: return .proceed
         }

@@ -29,7 +29,7 @@ package struct TokenIdentity: Hashable, Sendable {
     }
 
     /// The token's user within its app.
-    package var key: UserKey { UserKey(self.app, self.user) }
+    package var userKey: UserKey { UserKey(self.app, self.user) }
 }
 
 /// Authenticates tokens (I17, no access without a valid token).

@@ -42,8 +42,9 @@ package struct AdmissionLimits: Hashable, Sendable {
 /// A kind of call with its own rate limit.
 package enum MeteredCall: Hashable, Sendable {
     case login
+    /// A join or leave of any live.
     case membership
-    /// A join of this live.
+    /// A join of this live, which has a limit of its own.
     case join(LiveID)
     case gift
     case deviceChange

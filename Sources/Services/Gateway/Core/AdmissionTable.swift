@@ -40,7 +40,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
 
     /// Removes a connection that `admitConnection` counted.
     package mutating func removeConnection(from address: Address) {
-        Self.remove(address, from: &self.connectionsByAddress)
+        Self.decrement(address, from: &self.connectionsByAddress)
     }
 
     /// Counts a handshake of an address at a monotonic time in microseconds.
@@ -71,8 +71,8 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
 
     /// Removes a connection that `admitLogin` counted.
     package mutating func removeLogin(_ user: UserKey) {
-        Self.remove(user, from: &self.connectionsByUser)
-        Self.remove(user.app, from: &self.connectionsByApp)
+        Self.decrement(user, from: &self.connectionsByUser)
+        Self.decrement(user.app, from: &self.connectionsByApp)
     }
 
     /// Counts a call of a user.
@@ -100,7 +100,7 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     }
 
     /// Decreases a count, and removes it at zero.
-    private static func remove<Key>(_ key: Key, from counts: inout [Key: Int]) {
+    private static func decrement<Key>(_ key: Key, from counts: inout [Key: Int]) {
         let count = counts[key, default: 1] - 1
         counts[key] = count > 0 ? count : nil
     }

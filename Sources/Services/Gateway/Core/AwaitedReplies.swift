@@ -27,17 +27,17 @@ package struct AwaitedReplies: Sendable {
     /// The earliest deadline; nil if nothing is buffered.
     package var nextDeadline: MonotonicTime? { self.buffered.first?.deadline }
 
-    /// Decides whether a reply can be sent now, and buffers it otherwise.
+    /// Buffers a reply if the model has not reached the revision that the reply requires.
     ///
-    /// - Returns: True if the caller must send the reply now; false if the reply was buffered.
-    package mutating func canSend(_ reply: Reply, in model: ReadModel, at now: MonotonicTime) -> Bool {
+    /// - Returns: True if the reply was buffered; false if the caller must send the reply now.
+    package mutating func bufferIfPremature(_ reply: Reply, in model: ReadModel, at now: MonotonicTime) -> Bool {
         guard let required = reply.requiredRevision, !model.hasReached(required, app: reply.app),
             self.buffered.count < Self.limit
         else {
-            return true
+            return false
         }
         self.buffered.append(AwaitedReply(reply: reply, required: required, deadline: now + Self.timeout))
-        return false
+        return true
     }
 
     /// Removes and returns the replies whose revision the model has reached, and those whose deadline has passed.

@@ -52,7 +52,7 @@ package struct BrokerHealth: Hashable, Sendable {
         if self.state == .unavailable { self.state = .suspected }
     }
 
-    /// Returns whether a call may be forwarded now, and records that it is.
+    /// Returns whether a call may be forwarded now; if so, the caller must forward it.
     package mutating func admitCall(at now: MonotonicTime) -> Bool {
         switch self.state {
         case .healthy: return true

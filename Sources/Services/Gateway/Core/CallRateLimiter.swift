@@ -3,7 +3,8 @@ package import MachineKit
 
 /// Limits the calls of many callers: a token bucket per key (R13.1).
 ///
-/// A caller without a bucket is treated as if it had a full one. So full buckets can be removed when the table is full.
+/// A caller without a bucket is treated as if it had a full one. So full buckets can be removed when the table has no
+/// room.
 package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
     /// The largest number of buckets; when it is reached, callers without a bucket are refused.
     package let maxBuckets: Int
@@ -32,7 +33,7 @@ package struct CallRateLimiter<Key: Hashable & Sendable>: Sendable {
         self.admit(key, limit: RateLimit(rate), at: microseconds)
     }
 
-    /// Takes `count` tokens from the bucket of `key`, or none if it holds too few.
+    /// Takes `count` tokens from the bucket of `key`; takes none if the bucket holds too few.
     ///
     /// - Parameters:
     ///   - key: Identifies the caller and the limited method; every call with this key must pass the same limit.

@@ -10,7 +10,7 @@ package import PlazaModel
 /// Two simultaneous logins must not close each other, and an earlier sign-in must not close a later connection. So each
 /// sign-in is written as a notice, and the order of the notices in the topic decides: all gateways reach the same
 /// result, in whatever order they process logins. A session that a gateway has just named needs no notice. No other
-/// client knows its name yet, so any other sign-in to it is later.
+/// client knows its name yet, so any other sign-in to this session is later.
 package struct DeviceSignIn: Hashable, Sendable {
     /// The time after which an unconfirmed notice is written again.
     ///
@@ -26,7 +26,7 @@ package struct DeviceSignIn: Hashable, Sendable {
     private var attempt = 0
     /// When the notice was last written.
     private var writtenAt = MonotonicTime(milliseconds: 0)
-    /// Whether the notice has been read back: later sign-ins close this connection.
+    /// Whether the notice was read back, or none is needed; from then on, later sign-ins close this connection.
     private var isConfirmed = true
 
     /// Creates the sign-in of a session that no other client knows yet.
@@ -85,8 +85,8 @@ package struct DeviceSignIn: Hashable, Sendable {
         return isOnly && self.isOnly ? .kickedOffline : nil
     }
 
-    /// Returns whether another device ended a session while it was disconnected: the latest one-device sign-in that it
-    /// missed belongs to another session.
+    /// Returns whether another device ended a session while the session was disconnected: the latest one-device sign-in
+    /// that the session missed belongs to another session.
     ///
     /// - Parameters:
     ///   - missed: The user's notices after the last one that the session received.

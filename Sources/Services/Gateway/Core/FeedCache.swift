@@ -28,7 +28,7 @@ package struct FeedCache: Sendable {
     /// The lives whose feed was already searched for earlier messages, each with its epoch.
     private var searchedEpochs: [LiveKey: Int64] = [:]
 
-    /// An empty cache.
+    /// Creates an empty cache.
     package init(span: Milliseconds = PartitionFeedCache.span) { self.recent = PartitionFeedCache(span: span) }
 
     /// The size of the messages kept for new viewers.
@@ -86,8 +86,8 @@ package struct FeedCache: Sendable {
         }
         // Cached items that expire before the replay reader answers would be missing, so the reader reads those too.
         let span = self.recent.span ?? PartitionFeedCache.span
-        let firstLasting = ring.firstItem(readSince: now - span + ReplayLimits.resumeTimeout)
-        return self.planReplay(key, token, before: firstLasting, in: ring)
+        let firstItemToStay = ring.firstItem(readSince: now - span + ReplayLimits.resumeTimeout)
+        return self.planReplay(key, token, before: firstItemToStay, in: ring)
     }
 
     /// Decides how to serve a client that has not received an item of the live.
@@ -106,8 +106,9 @@ package struct FeedCache: Sendable {
         return self.planReplay(key, token, before: ring.keptItems.first, in: ring)
     }
 
-    /// Lets the replay reader read the items before `item`, which the cache has; nil: the items up to the last one that
-    /// `ring` has had.
+    /// Plans that the replay reader reads the items before `item`, and that the client gets the later ones from the cache.
+    ///
+    /// If `item` is nil, the reader reads all items up to the last one that was added to `ring`.
     private func planReplay(
         _ key: LiveKey, _ token: FeedToken, before item: EncodedFeedItem?, in ring: FeedRing
     ) -> ResumePlan {

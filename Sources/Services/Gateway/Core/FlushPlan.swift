@@ -13,7 +13,7 @@ package struct FlushPlan: Hashable, Sendable {
     /// One live may use 1/`loopTimeDivisor` of the event loop's time.
     package static let loopTimeDivisor: Int64 = 2
 
-    private var lastFlush = MonotonicTime.distantPast
+    private var lastFlushAt = MonotonicTime.distantPast
     /// The smoothed duration of a flush of this live, in microseconds.
     private var averageMicroseconds: Int64 = 0
 
@@ -30,12 +30,12 @@ package struct FlushPlan: Hashable, Sendable {
     /// - Returns: `now`, or a later time. Control items and gifts are flushed immediately.
     package func flushTime(for feedClass: FeedClass, at now: MonotonicTime) -> MonotonicTime {
         if feedClass <= .gift { return now }
-        return max(now, self.lastFlush + self.interval)
+        return max(now, self.lastFlushAt + self.interval)
     }
 
     /// Records a flush and its duration.
     package mutating func flushed(at now: MonotonicTime, tookMicroseconds microseconds: Int64) {
-        self.lastFlush = now
+        self.lastFlushAt = now
         self.averageMicroseconds = (3 * self.averageMicroseconds + max(0, microseconds)) / 4
     }
 }

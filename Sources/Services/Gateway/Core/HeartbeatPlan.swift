@@ -48,8 +48,8 @@ package struct HeartbeatCursor: Hashable, Sendable {
 
     /// Returns the moves that fill the index of a removed member.
     ///
-    /// The array's last member is not reported yet; at an index before the cursor it would be skipped in this round. So a
-    /// member that was reported already takes the index, and the last member takes that member's index.
+    /// The array's last member is not reported yet. If it moved to an index before the cursor, this round would skip it. So
+    /// a member that was reported already takes the free index, and the last member takes that member's former index.
     ///
     /// - Parameters:
     ///   - index: The member's index.

@@ -67,7 +67,7 @@ package struct NoticeRing: Sendable {
 
     /// Adds a notice that was read at `now`.
     ///
-    /// Only the offset is stored of a notice that clients do not need after a reconnect.
+    /// If clients do not need the notice after a reconnect, only its offset is stored.
     ///
     /// - Returns: False if the notice was added before.
     package mutating func append(_ entry: Entry, at now: MonotonicTime) -> Bool {
@@ -83,7 +83,7 @@ package struct NoticeRing: Sendable {
         return true
     }
 
-    /// Returns the stored notices of a user after the notice with an id.
+    /// Returns a user's stored notices that follow the notice with this id.
     ///
     /// - Parameters:
     ///   - user: The user.

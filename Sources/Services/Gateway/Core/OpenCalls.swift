@@ -48,7 +48,7 @@ package struct OpenCalls<Record: Sendable>: Sendable {
     }
 
     /// The largest number of open calls in one session.
-    package static var limit: Int { IdempotencyLimits.outcomes }
+    package static var limit: Int { IdempotencyLimits.maxOutcomes }
     /// The time within which a machine must reply.
     package static var deadline: Milliseconds { .seconds(10) }
     /// The time between two sends of an unanswered call.

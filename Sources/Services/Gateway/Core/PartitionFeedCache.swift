@@ -27,7 +27,7 @@ package struct PartitionFeedCache: Sendable {
         var ring: FeedRing
         /// The number of items that the ring dropped itself.
         ///
-        /// As many of the live's oldest entries in `order` refer to no item any more.
+        /// The same number of the live's oldest entries in `order` no longer refer to an item.
         var droppedCount = 0
     }
 
@@ -98,7 +98,7 @@ package struct PartitionFeedCache: Sendable {
 
     /// Sets the token of the last item of a live that has no ring here.
     package mutating func setLatest(_ key: LiveKey, _ latest: FeedToken) {
-        if let known = self.rings[key]?.ring, known.epoch >= latest.position.epoch { return }
+        if let ring = self.rings[key]?.ring, ring.epoch >= latest.position.epoch { return }
         self.forget(key)
         self.rings[key] = CachedLive(ring: FeedRing(latest: latest))
     }
@@ -124,8 +124,8 @@ package struct PartitionFeedCache: Sendable {
     package mutating func forget(_ key: LiveKey) {
         // The live's entries in `order` now refer to no item. If a later live has the same id, these entries remove some
         // of its items early.
-        let forgotten = self.rings.removeValue(forKey: key)
-        self.byteCount -= forgotten?.ring.byteCount ?? 0
+        let removedLive = self.rings.removeValue(forKey: key)
+        self.byteCount -= removedLive?.ring.byteCount ?? 0
     }
 
     private func emptyRing(_ epoch: Int64) -> FeedRing {

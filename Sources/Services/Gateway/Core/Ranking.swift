@@ -61,13 +61,14 @@ package struct Ranking: Sendable {
     package mutating func refresh(_ entries: [RankingEntry], at now: MonotonicTime) {
         var entriesByApp: [AppID: [RankingEntry]] = [:]
         for entry in entries { entriesByApp[entry.key.app, default: []].append(entry) }
-        let ordered = entriesByApp.mapValues { entries in
+        let orderedKeys = entriesByApp.mapValues { entries in
             entries.sorted { a, b in
                 a.totalViewers != b.totalViewers ? a.totalViewers > b.totalViewers : a.key < b.key
             }.map(\.key)
         }
+        // Two snapshots of the same millisecond have different ids.
         let id = max(now.milliseconds, (self.snapshots.last?.id ?? .min / 2) + 1)
-        self.snapshots.append(Snapshot(id: id, createdAt: now, liveKeys: ordered))
+        self.snapshots.append(Snapshot(id: id, createdAt: now, liveKeys: orderedKeys))
         self.snapshots.removeAll { now - $0.createdAt > Self.lifetime }
         if self.snapshots.count > Self.snapshotLimit {
             self.snapshots.removeFirst(self.snapshots.count - Self.snapshotLimit)
@@ -91,17 +92,17 @@ package struct Ranking: Sendable {
         app: AppID, cursor: String, count: Int, isAscending: Bool = false, at now: MonotonicTime,
         entry: (LiveKey) -> LiveListEntry?
     ) throws(ReplyError) -> (items: [LiveListEntry], cursor: String) {
-        guard let (snapshot, start, isAscending) = self.parse(cursor, isAscending, at: now) else {
+        guard let (snapshot, firstRank, isAscending) = self.parse(cursor, isAscending, at: now) else {
             throw ReplyError(.cursorExpired, "the cursor is not of this gateway or too old; begin again without one")
         }
         guard let snapshot else { return ([], "") }
         let keys = snapshot.liveKeys[app] ?? []
         var items: [LiveListEntry] = []
-        var rank = start
+        var rank = firstRank
         var bytes = 0
-        // The rank is client input. If it is beyond the end of the list, `start + maxExaminedPerPage` could overflow.
-        let end = start < keys.count ? min(keys.count, start + Self.maxExaminedPerPage) : keys.count
-        while rank < end, items.count < count {
+        // The rank is client input. If it is beyond the end of the list, `firstRank + maxExaminedPerPage` could overflow.
+        let endRank = firstRank < keys.count ? min(keys.count, firstRank + Self.maxExaminedPerPage) : keys.count
+        while rank < endRank, items.count < count {
             if let item = entry(keys[isAscending ? keys.count - 1 - rank : rank]) {
                 bytes += item.maxJSONBytes
                 if bytes > Self.maxBytesPerPage, !items.isEmpty { break }
@@ -116,7 +117,9 @@ package struct Ranking: Sendable {
     /// Returns the snapshot, rank and direction of a cursor; nil if the cursor is not valid.
     ///
     /// The snapshot is nil before the first `refresh`.
-    private func parse(_ cursor: String, _ isAscending: Bool, at now: MonotonicTime) -> (Snapshot?, Int, Bool)? {
+    private func parse(
+        _ cursor: String, _ isAscending: Bool, at now: MonotonicTime
+    ) -> (snapshot: Snapshot?, rank: Int, isAscending: Bool)? {
         if cursor.isEmpty { return (self.snapshots.last, 0, isAscending) }
         guard let lastDot = cursor.lastIndex(of: ".") else { return nil }
         let rankText = cursor[cursor.index(after: lastDot)...]

@@ -3,11 +3,11 @@ package import PlazaModel
 
 /// Selects the lives with which a live could be connected.
 extension ReadModel {
-    /// Returns a live's entry in the list of co-host candidates of `host`; nil if it is no candidate (R8.11, R8.12).
+    /// Returns a live's entry in the list of co-host candidates of `ownLive`; nil if it is no candidate (R8.11, R8.12).
     ///
     /// A candidate is another public live of the same kind, in no co-host connection, whose owner is present.
-    package func candidate(_ key: LiveKey, for host: LiveRecord) -> LiveListEntry? {
-        guard key != host.key, let live = self.running(key), live.info.isVoice == host.info.isVoice,
+    package func candidate(_ key: LiveKey, for ownLive: LiveRecord) -> LiveListEntry? {
+        guard key != ownLive.key, let live = self.running(key), live.info.isVoice == ownLive.info.isVoice,
             live.info.status == .running, self.stage(of: live)?.connection == nil
         else { return nil }
         return self.listEntry(key, category: nil)

@@ -19,10 +19,10 @@ package struct ReadModel: Sendable {
 
     /// Applies a live's record.
     ///
-    /// - Returns: False if the record is not newer than the known one.
+    /// - Returns: False if the record is not newer than the stored one.
     @discardableResult package mutating func apply(_ record: LiveRecord) -> Bool {
-        if let known = self.lives[record.key],
-            (known.epoch, known.revision) >= (record.epoch, record.revision)
+        if let stored = self.lives[record.key],
+            (stored.epoch, stored.revision) >= (record.epoch, record.revision)
         {
             return false
         }
@@ -32,10 +32,10 @@ package struct ReadModel: Sendable {
 
     /// Applies a stage's record.
     ///
-    /// - Returns: False if the record is not newer than the known one.
+    /// - Returns: False if the record is not newer than the stored one.
     @discardableResult package mutating func apply(_ record: StageRecord) -> Bool {
-        if let known = self.stages[record.key],
-            (known.epoch, known.revision) >= (record.epoch, record.revision)
+        if let stored = self.stages[record.key],
+            (stored.epoch, stored.revision) >= (record.epoch, record.revision)
         {
             return false
         }
@@ -45,16 +45,16 @@ package struct ReadModel: Sendable {
 
     /// Applies a count.
     ///
-    /// - Returns: False if the record is older than the known one.
+    /// - Returns: False if the record is older than the stored one.
     @discardableResult package mutating func apply(_ record: CountRecord) -> Bool {
-        if let known = self.counts[record.key], (known.epoch, known.at) > (record.epoch, record.at) { return false }
+        if let stored = self.counts[record.key], (stored.epoch, stored.at) > (record.epoch, record.at) { return false }
         self.counts[record.key] = record
         return true
     }
 
     /// Applies an app's record.
     ///
-    /// - Returns: False if the record is not newer than the known one.
+    /// - Returns: False if the record is not newer than the stored one.
     @discardableResult package mutating func apply(_ record: AppRecord) -> Bool { self.apps.apply(record) }
 
     /// Removes a live's record; this happens some minutes after the live ended.
@@ -126,7 +126,7 @@ package struct ReadModel: Sendable {
     /// Returns the viewer count of a running live; nil if presence has not reported one.
     package func reportedCount(_ key: LiveKey) -> LiveCount? { self.running(key).flatMap(self.reportedCount) }
 
-    /// Ignores the count of an earlier live with the same name.
+    /// Returns the reported viewer count of `live`; ignores the count of an earlier live with the same name.
     private func reportedCount(_ live: LiveRecord) -> LiveCount? {
         guard let record = self.counts[live.key], record.epoch == live.epoch else { return nil }
         return LiveCount(record)
@@ -137,7 +137,7 @@ package struct ReadModel: Sendable {
             ?? LiveCount(live: live.info.liveID, count: 0, totalViewers: 0, stale: false, at: live.info.createTime)
     }
 
-    /// Ignores the stage of an earlier live with the same name.
+    /// Returns the stage of `live`; ignores the stage of an earlier live with the same name.
     func stage(of live: LiveRecord) -> StageRecord? {
         guard let record = self.stages[live.key], record.epoch == live.epoch else { return nil }
         return record

@@ -85,10 +85,10 @@ package struct ReplayQueue: Sendable {
     /// The scan reads the partition whose first request has the earliest deadline, and serves as many of the partition's
     /// requests as one scan can.
     ///
-    /// - Parameter busy: The partitions that are being read; no further scan of them may begin.
+    /// - Parameter busyPartitions: The partitions that are being read; no further scan of them may begin.
     /// - Returns: Nil if no scan can begin.
-    package mutating func nextScan(excluding busy: Set<Int>) -> ReplayScan? {
-        let available = self.entriesByPartition.filter { !busy.contains($0.key) }
+    package mutating func nextScan(excluding busyPartitions: Set<Int>) -> ReplayScan? {
+        let available = self.entriesByPartition.filter { !busyPartitions.contains($0.key) }
         guard
             let partition = available.min(by: { a, b in
                 let (first, second) = (a.value[0].deadline, b.value[0].deadline)

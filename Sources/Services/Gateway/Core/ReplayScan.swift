@@ -18,7 +18,7 @@ package struct ReplayScan: Sendable {
         var items: FeedRing?
         /// The last messages, for new viewers.
         var messages: FeedRing?
-        /// The number of the first item that was read; 0 before it.
+        /// The number of the first item that was read; 0 if none was read yet.
         var firstNumber: Int64 = 0
         /// The token of the item with the highest number that was read.
         var latestToken: FeedToken?
@@ -66,7 +66,7 @@ package struct ReplayScan: Sendable {
 
     /// Whether a request searches backwards; the reader must then look up the partition's first offset and call
     /// `limit(toLogStart:)`.
-    package var isSearch: Bool {
+    package var includesSearch: Bool {
         self.entries.contains { entry in
             if case .messages = entry.request.target { true } else { false }
         }
@@ -81,10 +81,10 @@ package struct ReplayScan: Sendable {
     }
 
     /// Returns whether any request is for the live.
-    package func concerns(_ key: LiveKey) -> Bool { self.keys.contains(key) }
+    package func hasRequest(for key: LiveKey) -> Bool { self.keys.contains(key) }
 
-    /// Processes the record at `offset`, the next one of the partition; `record` is nil if no request is for its live.
-    package mutating func process(_ record: FeedRecord?, at offset: Int64) {
+    /// Collects the record at `offset`, the next one of the partition; `record` is nil if no request is for its live.
+    package mutating func recordRead(_ record: FeedRecord?, at offset: Int64) {
         if self.isFinished { return }
         if offset >= self.bounds.upperBound - 1 { self.isFinished = true }
         guard let record, self.bounds.contains(offset) else { return }
@@ -108,8 +108,7 @@ package struct ReplayScan: Sendable {
         }
     }
 
-    /// Processes that the reader has reached the partition's end, at `offset`; ends the scan if its range ends there or
-    /// before.
+    /// Ends the scan if its range ends at or before `offset`, the partition's end, which the reader has reached.
     package mutating func partitionEndReached(at offset: Int64) {
         if offset >= self.bounds.upperBound { self.isFinished = true }
     }
@@ -118,11 +117,11 @@ package struct ReplayScan: Sendable {
     ///
     /// The scan ends if no request is left.
     package mutating func removeExpired(at now: MonotonicTime) -> [ReplayOutcome] {
-        let late = self.entries.filter { $0.deadline <= now }
-        if late.isEmpty { return [] }
+        let expired = self.entries.filter { $0.deadline <= now }
+        if expired.isEmpty { return [] }
         self.entries.removeAll { $0.deadline <= now }
         if self.entries.isEmpty { self.isFinished = true }
-        return late.map(\.outcome)
+        return expired.map(\.outcome)
     }
 
     /// The requests to put back into the queue when the scan cannot continue.
@@ -131,22 +130,22 @@ package struct ReplayScan: Sendable {
     /// Returns each request's outcome, or its entry for the next search step.
     package func finish() -> Result {
         var result = Result()
-        var byLive: [Incarnation: [ReplayQueue.Entry]] = [:]
+        var entriesByIncarnation: [Incarnation: [ReplayQueue.Entry]] = [:]
         var incarnations: [Incarnation] = []
         for entry in self.entries {
             let incarnation = Incarnation(key: entry.request.key, epoch: entry.request.epoch)
-            if byLive[incarnation] == nil { incarnations.append(incarnation) }
-            byLive[incarnation, default: []].append(entry)
+            if entriesByIncarnation[incarnation] == nil { incarnations.append(incarnation) }
+            entriesByIncarnation[incarnation, default: []].append(entry)
         }
         for incarnation in incarnations {
             guard let collected = self.lives[incarnation] else { continue }
             // All clients that resume this live share one array of its items, because there may be very many.
             let items = collected.items?.keptItems ?? []
             var outcomes: [ReplayOutcome] = []
-            for entry in byLive[incarnation] ?? [] {
+            for entry in entriesByIncarnation[incarnation] ?? [] {
                 switch entry.request.target {
                 case .items(let after, _):
-                    outcomes.append(self.replay(entry, after: after, items, collected))
+                    outcomes.append(self.resumeOutcome(of: entry, after: after, items, collected))
                 case .messages(let count):
                     let continued = self.continueSearch(entry, count, collected)
                     if self.isSearchFinished(continued, count, collected) {
@@ -161,27 +160,28 @@ package struct ReplayScan: Sendable {
         return result
     }
 
-    /// Returns the outcome of a resume's request.
-    private func replay(
-        _ entry: ReplayQueue.Entry, after: Int64, _ items: [EncodedFeedItem], _ collected: LiveItems
+    /// Returns the outcome of the request of a client that resumes after the item with the number `after`.
+    private func resumeOutcome(
+        of entry: ReplayQueue.Entry, after: Int64, _ items: [EncodedFeedItem], _ collected: LiveItems
     ) -> ReplayOutcome {
         let request = entry.request
         func outcome(_ answer: ReplayAnswer) -> ReplayOutcome {
             ReplayOutcome(entry.id, request, answer, latestToken: collected.latestToken)
         }
         if after == 0 { return outcome(self.itemsFromStart(request, items, collected)) }
-        // The first item that was read must be the client's last item or the next one, and the last item that was read
-        // must not precede the client's position.
-        guard let last = collected.latestToken?.position.number, collected.firstNumber - 1 <= after,
-            after <= last || self.isTruncated
+        // If the first item that was read follows the client's next item, the items in between are no longer in the log. If
+        // a complete scan ends before the client's position, the position does not exist.
+        guard let lastNumber = collected.latestToken?.position.number, collected.firstNumber - 1 <= after,
+            after <= lastNumber || self.isTruncated
         else { return outcome(.refused(.gone)) }
-        let isComplete = request.beforeNumber.map { last >= $0 - 1 } ?? !self.isTruncated
+        let isComplete = request.beforeNumber.map { lastNumber >= $0 - 1 } ?? !self.isTruncated
         guard isComplete else { return outcome(.refused(self.isTruncated ? .tooMany : .gone)) }
         let start = items.firstIndex { $0.number > after } ?? items.endIndex
         let end = request.beforeNumber.flatMap { before in items.firstIndex { $0.number >= before } } ?? items.endIndex
+        // The ring has no item to send: the client lacks none, or the ring has dropped the ones that the client lacks.
         guard start < end else {
             return outcome(
-                last <= after || request.beforeNumber.map { $0 - 1 } == after ? .found([]) : .refused(.tooMany))
+                lastNumber <= after || request.beforeNumber.map { $0 - 1 } == after ? .found([]) : .refused(.tooMany))
         }
         // The items have a gap, or exceed the limits of a `FeedRing` or of a replay.
         guard items[start].number == after + 1, end - start <= ReplayLimits.maxItems else {
@@ -190,14 +190,14 @@ package struct ReplayScan: Sendable {
         return outcome(.found(items[start..<end]))
     }
 
-    /// Returns the items for a client that has not received any item: all that were read, because the scan began at the
-    /// offset up to which the feed was read at the client's join.
+    /// Returns the items for a client that has not received any item: all items that were read, because the scan began at
+    /// the offset up to which the feed was read at the client's join.
     private func itemsFromStart(
         _ request: ReplayRequest, _ items: [EncodedFeedItem], _ collected: LiveItems
     ) -> ReplayAnswer {
         guard !self.isTruncated else { return .refused(.tooMany) }
-        guard let last = collected.latestToken?.position.number else { return .found([]) }
-        guard request.beforeNumber.map({ last >= $0 - 1 }) ?? true else { return .refused(.gone) }
+        guard let lastNumber = collected.latestToken?.position.number else { return .found([]) }
+        guard request.beforeNumber.map({ lastNumber >= $0 - 1 }) ?? true else { return .refused(.gone) }
         let end = request.beforeNumber.flatMap { before in items.firstIndex { $0.number >= before } } ?? items.endIndex
         guard items.first?.number == collected.firstNumber, end <= ReplayLimits.maxItems else {
             return .refused(.tooMany)
@@ -208,9 +208,9 @@ package struct ReplayScan: Sendable {
     /// Adds the messages that this scan found to a search, and sets the range of its next step.
     private func continueSearch(_ entry: ReplayQueue.Entry, _ count: Int, _ collected: LiveItems) -> ReplayQueue.Entry {
         var entry = entry
-        let before = entry.foundMessages.first?.number ?? entry.request.beforeNumber ?? .max
-        let older = (collected.messages?.keptItems ?? []).filter { $0.number < before }
-        entry.foundMessages.insert(contentsOf: older.suffix(count - entry.foundMessages.count), at: 0)
+        let endNumber = entry.foundMessages.first?.number ?? entry.request.beforeNumber ?? .max
+        let olderMessages = (collected.messages?.keptItems ?? []).filter { $0.number < endNumber }
+        entry.foundMessages.insert(contentsOf: olderMessages.suffix(count - entry.foundMessages.count), at: 0)
         entry.latestToken = entry.latestToken ?? collected.latestToken
         entry.searchOffset = entry.bounds.lowerBound
         entry.stepRecords *= 2

@@ -24,7 +24,7 @@ package struct RetryAges: Hashable, Sendable {
     /// Creates the state of a connection without calls.
     package init() {}
 
-    /// Records a call, and decides whether it is a late retry.
+    /// Records a call, and returns whether it is a late retry.
     ///
     /// A retry of a call that this connection sent is recognized as late after one to two lengths of the window.
     ///
@@ -33,7 +33,7 @@ package struct RetryAges: Hashable, Sendable {
     ///   - statedAge: How long ago the call was first sent, by the client's clock; nil: the client does not state it.
     ///   - now: The current time.
     /// - Returns: Whether the call is a late retry.
-    package mutating func isLate(_ id: Int64, statedAge: Milliseconds?, at now: MonotonicTime) -> Bool {
+    package mutating func recordCall(_ id: Int64, statedAge: Milliseconds?, at now: MonotonicTime) -> Bool {
         if let next = self.nextLateID, now - next.recordedAt >= IdempotencyLimits.lifetime {
             self.lateID = max(self.lateID, next.id)
             self.nextLateID = nil

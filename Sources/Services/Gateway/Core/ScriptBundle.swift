@@ -23,7 +23,7 @@ package struct ScriptBundle: Sendable {
     /// The parsed modules by path.
     private var modules: [String: Module] = [:]
     /// The paths of the bundle's modules in their order of evaluation.
-    private var order: [String] = []
+    private var evaluationOrder: [String] = []
 
     /// Creates a bundle of the modules that `entry` imports, directly or indirectly.
     ///
@@ -37,33 +37,33 @@ package struct ScriptBundle: Sendable {
     package init?(path: String, entry: String, scripts: [String: [UInt8]]) {
         self.path = path
         guard scripts[path] == nil else { return nil }
-        for (name, source) in scripts { self.modules[name] = Self.parse(source, at: name) }
+        for (modulePath, source) in scripts { self.modules[modulePath] = Self.parse(source, at: modulePath) }
         var visited: Set<String> = []
-        guard self.visit(entry, &visited), self.order.popLast() == entry else { return nil }
+        guard self.visit(entry, &visited), self.evaluationOrder.popLast() == entry else { return nil }
         // The bundle exports each module's object under a name: `$0`, `$1` and so on.
-        let objectNames = Dictionary(uniqueKeysWithValues: self.order.enumerated().map { ($1, "$\($0)") })
-        self.files[path] = self.order.map { self.bundledText(of: $0, objectNames) }.joined()
-        for (name, module) in self.modules {
-            self.files[name] =
-                objectNames[name].map { self.forwardingText(of: module, to: $0) }
+        let objectNames = Dictionary(uniqueKeysWithValues: self.evaluationOrder.enumerated().map { ($1, "$\($0)") })
+        self.files[path] = self.evaluationOrder.map { self.bundledText(of: $0, objectNames) }.joined()
+        for (modulePath, module) in self.modules {
+            self.files[modulePath] =
+                objectNames[modulePath].map { self.forwardingText(of: module, to: $0) }
                 ?? self.unbundledText(of: module, objectNames)
         }
     }
 
-    /// Appends a module to `order`, after all modules that it imports.
+    /// Appends a module to `evaluationOrder`, after all modules that it imports.
     ///
     /// Returns false if a module is missing, or if modules import each other in a cycle.
-    private mutating func visit(_ name: String, _ visited: inout Set<String>) -> Bool {
-        if self.order.contains(name) { return true }
-        guard let module = self.modules[name], visited.insert(name).inserted else { return false }
+    private mutating func visit(_ modulePath: String, _ visited: inout Set<String>) -> Bool {
+        if self.evaluationOrder.contains(modulePath) { return true }
+        guard let module = self.modules[modulePath], visited.insert(modulePath).inserted else { return false }
         for declaration in module.imports where !self.visit(declaration.path, &visited) { return false }
-        self.order.append(name)
+        self.evaluationOrder.append(modulePath)
         return true
     }
 
     /// Returns the text of a module in the bundle: a function that returns the module's exports as an object.
-    private func bundledText(of name: String, _ objectNames: [String: String]) -> String {
-        guard let module = self.modules[name], let objectName = objectNames[name] else { return "" }
+    private func bundledText(of modulePath: String, _ objectNames: [String: String]) -> String {
+        guard let module = self.modules[modulePath], let objectName = objectNames[modulePath] else { return "" }
         let bindings = module.imports.compactMap { declaration in
             objectNames[declaration.path].flatMap { declaration.binding(of: $0) }
         }
@@ -101,20 +101,22 @@ package struct ScriptBundle: Sendable {
     }
 
     /// Parses a module; nil if it has a form that is not supported.
-    private static func parse(_ source: [UInt8], at name: String) -> Module? {
-        guard let script = ScriptText(source, resolve: { ScriptPath.absolute($0, from: name) }),
+    private static func parse(_ source: [UInt8], at modulePath: String) -> Module? {
+        guard let script = ScriptText(source, resolve: { ScriptPath.absolute($0, from: modulePath) }),
             !script.text.contains("import.meta")
         else { return nil }
         var module = Module()
         for line in script.lines {
             if line.isTopLevel, line.text.hasPrefix("import ") || line.text.hasPrefix("import{") {
-                guard let declaration = ScriptImport(line.text, in: name) else { return nil }
+                guard let declaration = ScriptImport(line.text, in: modulePath) else { return nil }
                 module.imports.append(declaration)
             } else if line.isTopLevel, line.text.hasPrefix("export") {
-                guard let (exports, code, source) = ScriptExport.parse(line.text, in: name) else { return nil }
+                guard let (exports, code, sourceImport) = ScriptExport.parse(line.text, in: modulePath) else {
+                    return nil
+                }
                 module.exports += exports
                 if let code { module.code.append(code) }
-                if let source { module.imports.append(source) }
+                if let sourceImport { module.imports.append(sourceImport) }
             } else if line.isTopLevel, line.text.hasPrefix("await ") {
                 // The function of a bundled module is not asynchronous.
                 return nil

@@ -108,7 +108,10 @@ enum ScriptPath {
     static func isName(_ text: Substring) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy {
-                ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A) || ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x5F || $0 == 0x24
+                // With the bit 0x20, an upper-case letter becomes the lower-case one.
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "_")
+                    || $0 == UInt8(ascii: "$")
             }
     }
 

@@ -30,7 +30,7 @@ package struct ScriptText: Sendable, Equatable {
     ///   - resolve: Converts the specifier of each dynamic `import('…')`.
     package init?(_ source: [UInt8], resolve: (String) -> String = { $0 }) {
         var scanner = ScriptScanner(source)
-        guard let lines = scanner.lines(resolve: resolve) else { return nil }
+        guard let lines = scanner.scanLines(resolve: resolve) else { return nil }
         self.lines = lines
     }
 }
@@ -52,7 +52,7 @@ private struct ScriptScanner {
     private var lastWord: [UInt8] = []
 
     /// The words after which a `/` begins a regular expression; after any other word, a `/` is a division.
-    private static let wordsBeforeExpression: Set<[UInt8]> = Set(
+    private static let wordsBeforeRegularExpression: Set<[UInt8]> = Set(
         ["return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "else", "do", "await", "yield"].map {
             Array($0.utf8)
         })
@@ -60,18 +60,20 @@ private struct ScriptScanner {
     init(_ source: [UInt8]) { self.source = source }
 
     /// Scans the whole module; nil if that is not possible.
-    mutating func lines(resolve: (String) -> String) -> [ScriptText.Line]? {
+    ///
+    /// The methods that scan one part of the module return false if the part has no end.
+    mutating func scanLines(resolve: (String) -> String) -> [ScriptText.Line]? {
         while self.index < self.source.count {
             let byte = self.source[self.index]
             let next = self.index + 1 < self.source.count ? self.source[self.index + 1] : 0
             let isScanned =
                 switch (byte, next) {
-                case (UInt8(ascii: "/"), UInt8(ascii: "/")): self.lineComment()
-                case (UInt8(ascii: "/"), UInt8(ascii: "*")): self.blockComment()
-                case (UInt8(ascii: "/"), _) where self.isExpressionNext: self.regularExpression()
-                case (UInt8(ascii: "'"), _), (UInt8(ascii: "\""), _): self.string(closedBy: byte, resolve: resolve)
-                case (UInt8(ascii: "`"), _): self.template()
-                default: self.code(byte)
+                case (UInt8(ascii: "/"), UInt8(ascii: "/")): self.skipLineComment()
+                case (UInt8(ascii: "/"), UInt8(ascii: "*")): self.replaceBlockComment()
+                case (UInt8(ascii: "/"), _) where self.isRegularExpressionNext: self.copyRegularExpression()
+                case (UInt8(ascii: "'"), _), (UInt8(ascii: "\""), _): self.copyString(closedBy: byte, resolve: resolve)
+                case (UInt8(ascii: "`"), _): self.copyTemplate()
+                default: self.scanCode(byte)
                 }
             guard isScanned else { return nil }
         }
@@ -79,25 +81,25 @@ private struct ScriptScanner {
         return self.closingBytes.isEmpty ? self.lines : nil
     }
 
-    /// Whether a `/` at this place begins a regular expression.
-    private var isExpressionNext: Bool {
-        if !self.lastWord.isEmpty { return Self.wordsBeforeExpression.contains(self.lastWord) }
+    /// Whether a `/` as the next byte would begin a regular expression.
+    private var isRegularExpressionNext: Bool {
+        if !self.lastWord.isEmpty { return Self.wordsBeforeRegularExpression.contains(self.lastWord) }
         return ![UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"), UInt8(ascii: "'")].contains(self.lastByte)
     }
 
     /// Scans a byte that begins neither a comment nor a literal.
-    private mutating func code(_ byte: UInt8) -> Bool {
+    private mutating func scanCode(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "\n"):
             self.endLine()
         case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"):
-            self.blank()
-        case UInt8(ascii: "("): self.begin(byte, closedBy: UInt8(ascii: ")"))
-        case UInt8(ascii: "["): self.begin(byte, closedBy: UInt8(ascii: "]"))
-        case UInt8(ascii: "{"): self.begin(byte, closedBy: UInt8(ascii: "}"))
+            self.writeBlank()
+        case UInt8(ascii: "("): self.openBracket(byte, closedBy: UInt8(ascii: ")"))
+        case UInt8(ascii: "["): self.openBracket(byte, closedBy: UInt8(ascii: "]"))
+        case UInt8(ascii: "{"): self.openBracket(byte, closedBy: UInt8(ascii: "}"))
         case UInt8(ascii: "}") where self.closingBytes.last == UInt8(ascii: "`"):
             self.closingBytes.removeLast()
-            return self.template()
+            return self.copyTemplate()
         case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"):
             guard self.closingBytes.popLast() == byte else { return false }
             self.write(byte)
@@ -108,7 +110,7 @@ private struct ScriptScanner {
         return true
     }
 
-    private mutating func begin(_ byte: UInt8, closedBy end: UInt8) {
+    private mutating func openBracket(_ byte: UInt8, closedBy end: UInt8) {
         self.write(byte)
         self.closingBytes.append(end)
     }
@@ -128,7 +130,7 @@ private struct ScriptScanner {
     }
 
     /// Writes one blank for any number of blanks between two bytes of a line.
-    private mutating func blank() {
+    private mutating func writeBlank() {
         if let end = self.line.last, end != UInt8(ascii: " ") { self.line.append(UInt8(ascii: " ")) }
     }
 
@@ -146,19 +148,19 @@ private struct ScriptScanner {
         self.line = []
     }
 
-    private mutating func lineComment() -> Bool {
+    private mutating func skipLineComment() -> Bool {
         while self.index < self.source.count, self.source[self.index] != UInt8(ascii: "\n") { self.index += 1 }
         return true
     }
 
     /// Replaces a comment by a blank, or by a newline if it contains one, because a statement may end there.
-    private mutating func blockComment() -> Bool {
+    private mutating func replaceBlockComment() -> Bool {
         var end = self.index + 2
         var hasNewline = false
         while end + 1 < self.source.count {
             if self.source[end] == UInt8(ascii: "*"), self.source[end + 1] == UInt8(ascii: "/") {
                 self.index = end + 2
-                if hasNewline { self.endLine() } else { self.blank() }
+                if hasNewline { self.endLine() } else { self.writeBlank() }
                 return true
             }
             hasNewline = hasNewline || self.source[end] == UInt8(ascii: "\n")
@@ -167,7 +169,7 @@ private struct ScriptScanner {
         return false
     }
 
-    private mutating func string(closedBy quote: UInt8, resolve: (String) -> String) -> Bool {
+    private mutating func copyString(closedBy quote: UInt8, resolve: (String) -> String) -> Bool {
         var end = self.index + 1
         while end < self.source.count, self.source[end] != quote {
             if self.source[end] == UInt8(ascii: "\n") { return false }
@@ -184,7 +186,7 @@ private struct ScriptScanner {
     }
 
     /// Copies a template literal, from its backquote or from the brace that ends an expression in the literal.
-    private mutating func template() -> Bool {
+    private mutating func copyTemplate() -> Bool {
         self.copy([self.source[self.index]])
         self.index += 1
         while self.index < self.source.count {
@@ -213,7 +215,7 @@ private struct ScriptScanner {
         return false
     }
 
-    private mutating func regularExpression() -> Bool {
+    private mutating func copyRegularExpression() -> Bool {
         var end = self.index + 1
         var isInClass = false
         while end < self.source.count, isInClass || self.source[end] != UInt8(ascii: "/") {

@@ -23,7 +23,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         /// A join or resume is open. Next: `inside`, or `outside` if the call fails. If the user was kicked meanwhile,
         /// `floor` is the revocation floor: the lowest ticket that is valid again.
         case entering(LiveID, floor: Ticket?)
-        /// In the live, with that ticket. Next: `outside`, by leaving, a kick or the live's end.
+        /// In the live, with this ticket. Next: `outside`, by leaving, a kick or the live's end.
         case inside(LiveID, Ticket)
     }
 
@@ -139,9 +139,9 @@ package struct SessionCore<Record: Sendable>: Sendable {
     private func verdict(entering live: LiveID) -> CallVerdict {
         switch self.membership {
         case .outside: return .proceed
-        case .inside(let current, _), .entering(let current, _):
-            if current == live { return .proceed }
-            return .refused(ReplyError(.inAnotherRoom, "leave \(current.text) before you join another live"))
+        case .inside(let currentLive, _), .entering(let currentLive, _):
+            if currentLive == live { return .proceed }
+            return .refused(ReplyError(.inAnotherRoom, "leave \(currentLive.text) before you join another live"))
         }
     }
 
@@ -169,7 +169,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
     ///
     /// - Returns: The ended call; nil if the call is not open, or if the outcome is a second reply to an earlier record of
     ///   the call.
-    package mutating func answered(_ id: Int64, _ outcome: Outcome) -> EndedCall? {
+    package mutating func callAnswered(_ id: Int64, _ outcome: Outcome) -> EndedCall? {
         if let purpose = self.calls.purpose(of: id), !purpose.isAnswered(by: outcome) { return nil }
         return self.calls.remove(id).map { self.end($0, outcome) }
     }
@@ -178,13 +178,13 @@ package struct SessionCore<Record: Sendable>: Sendable {
     package func hasOpenCall(_ id: Int64) -> Bool { self.calls.contains(id) }
 
     /// Returns the id of the first open call whose record satisfies the predicate.
-    package func openCall(where isMatch: (Record) -> Bool) -> Int64? { self.calls.firstID(where: isMatch) }
+    package func openCallID(where isMatch: (Record) -> Bool) -> Int64? { self.calls.firstID(where: isMatch) }
 
     /// Fails a call whose record could not be delivered.
     ///
     /// - Returns: The ended call; nil if it is not open.
     package mutating func recordLost(_ id: Int64) -> EndedCall? {
-        self.answered(
+        self.callAnswered(
             id, .failure(error: ReplyError(.unavailable, "the broker did not take the call", retryAfter: 1000)))
     }
 
@@ -244,34 +244,35 @@ package struct SessionCore<Record: Sendable>: Sendable {
             self.membership = .outside
             return .left(live, outcome)
         case .join(let live):
-            return self.entered(live, outcome) { epoch, _ in .joined(live, epoch: epoch, outcome) }
+            return self.concludeJoin(live, outcome) { epoch, _ in .joined(live, epoch: epoch, outcome) }
         case .create(let live, let isLateRetry):
             guard case .success(let result) = outcome else { return .reply(outcome) }
             return .created(live, result, isLateRetry: isLateRetry)
-        case .joinCreated(let live, let created):
-            let conclusion = self.entered(live, outcome) { epoch, _ in
-                .joined(live, epoch: epoch, .success(result: created.adding(join: outcome)))
+        case .joinCreated(let live, let createResult):
+            let conclusion = self.concludeJoin(live, outcome) { epoch, _ in
+                .joined(live, epoch: epoch, .success(result: createResult.adding(join: outcome)))
             }
             guard case .reply(let reply) = conclusion else { return conclusion }
             // After a temporary error the client may repeat the call: the directory answers as before, and the join is
             // tried again. After any other error the live exists, but its owner is not in it; the owner learns the
             // reason from a separate join.
             if case .failure(let error) = reply, error.code.isTemporary { return conclusion }
-            return .reply(.success(result: created))
+            return .reply(.success(result: createResult))
         case .resume(let point):
             if case .failure(let error) = outcome, error.code == .noSuchRoomOnEntry {
                 if case .entering(point.live, _) = self.membership { self.membership = .outside }
                 return .missedEnd(point, outcome)
             }
-            return self.entered(point.live, outcome) { epoch, ticket in
+            return self.concludeJoin(point.live, outcome) { epoch, ticket in
                 .resumed(point, ticket: ticket, epoch: epoch)
             }
         }
     }
 
-    /// Ends a join or resume: records the membership, and returns `conclusion` if the client is in the live now.
-    private mutating func entered(
-        _ live: LiveID, _ outcome: Outcome, _ conclusion: (Int64, Ticket) -> Conclusion
+    /// Ends a join or resume: records the membership, and returns the result of `makeConclusion` if the client is in
+    /// the live now.
+    private mutating func concludeJoin(
+        _ live: LiveID, _ outcome: Outcome, _ makeConclusion: (_ epoch: Int64, Ticket) -> Conclusion
     ) -> Conclusion {
         guard case .success(.joined(let ticket, let epoch, _, _)) = outcome else {
             if case .entering(live, _) = self.membership { self.membership = .outside }
@@ -283,7 +284,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
         }
         if case .inside(let current, _) = self.membership, current != live { return .reply(outcome) }
         self.membership = .inside(live, ticket)
-        return conclusion(epoch, ticket)
+        return makeConclusion(epoch, ticket)
     }
 }
 

@@ -44,11 +44,11 @@ package struct SessionNamer: Sendable {
     /// Returns the cluster-wide name of a client's session.
     ///
     /// - Parameters:
-    ///   - givenName: The session name that the client sent, or that `SessionName.random` made.
+    ///   - clientSession: The session name that the client sent, or that `SessionName.random` made.
     ///   - user: The session's user.
     /// - Returns: The same name for the same user and session, on every gateway.
-    package func name(of givenName: SessionID, of user: UserKey) -> SessionID {
-        SessionID("s-\(self.digest("\(user.text)|\(givenName.text)"))")
+    package func name(of clientSession: SessionID, for user: UserKey) -> SessionID {
+        SessionID("s-\(self.digest("\(user.text)|\(clientSession.text)"))")
     }
 
     /// Returns the session name of one HTTP request.
@@ -66,6 +66,7 @@ package struct SessionNamer: Sendable {
         SessionID("\(SessionName.requestPrefix)\(self.digest("\(role.rawValue)|\(user.text)|\(key)|\(call)"))")
     }
 
+    /// Returns 16 hexadecimal digits for a text: its FNV-1a hash, whose bits the finalizer of SplitMix64 mixes.
     private static func hash(_ text: String, _ seed: UInt64) -> String {
         var hash = FNV1a.hash(text, basis: FNV1a.offsetBasis ^ (seed &* 0x9E37_79B9_7F4A_7C15))
         hash = (hash ^ (hash >> 30)) &* 0xBF58_476D_1CE4_E5B9

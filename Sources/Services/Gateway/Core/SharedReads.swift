@@ -15,7 +15,7 @@ package struct SharedRead: Hashable, Sendable {
     package let kind: Kind
     /// The live.
     package let key: LiveKey
-    /// The live's epoch, so that calls about a later live with the same name get no answer about this one.
+    /// The live's epoch, so that calls about a later live with the same name get no answer about this live.
     package let epoch: Int64
 
     /// Creates a description of a read.
@@ -107,7 +107,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
     ///   - now: The current time.
     /// - Returns: The calls to answer, and whether the caller must send the next request now, for calls that were received
     ///   meanwhile.
-    package mutating func answered(
+    package mutating func requestAnswered(
         _ read: SharedRead, at now: MonotonicTime
     ) -> (waiters: [Waiter], mustRequest: Bool) {
         guard let calls = self.entries[read]?.currentCalls else { return ([], false) }
@@ -146,7 +146,7 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
         return true
     }
 
-    /// Moves the calls of a list whose deadline has passed to `overdue`.
+    /// Moves the overdue calls of a list to `overdue`.
     private mutating func removeOverdue(
         _ list: WritableKeyPath<Entry, [WaitingCall]>, of read: SharedRead, at now: MonotonicTime,
         into overdue: inout [Waiter]

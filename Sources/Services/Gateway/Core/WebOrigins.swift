@@ -32,10 +32,10 @@ package struct WebOrigins: Sendable, Equatable {
     package func allows(_ origin: String?, host: String?) -> Bool {
         guard let origin = origin?.lowercased(), !self.origins.isEmpty else { return true }
         if self.origins.contains(origin) { return true }
-        guard let scheme = origin.firstRange(of: "://"), let ownHost = host.flatMap({ Self.hostName(of: $0) }) else {
+        guard let separator = origin.firstRange(of: "://"), let ownHost = host.flatMap({ Self.hostName(of: $0) }) else {
             return false
         }
-        return Self.hostName(of: String(origin[scheme.upperBound...])) == ownHost
+        return Self.hostName(of: String(origin[separator.upperBound...])) == ownHost
     }
 
     /// Returns the host name of a `Host` header, in lower case and without its port; an IPv6 address keeps its brackets.
@@ -50,9 +50,7 @@ package struct WebOrigins: Sendable, Equatable {
             guard let end = text.firstIndex(of: "]") else { return nil }
             name = text[...end]
             portSuffix = text[text.index(after: end)...]
-            guard name.utf8.dropFirst().dropLast().allSatisfy({ Self.isHex($0) || $0 == 0x3A || $0 == 0x2E }) else {
-                return nil
-            }
+            guard name.utf8.dropFirst().dropLast().allSatisfy(Self.isIPv6Byte) else { return nil }
         } else {
             let colon = text.firstIndex(of: ":") ?? text.endIndex
             name = text[..<colon]
@@ -64,6 +62,7 @@ package struct WebOrigins: Sendable, Equatable {
         else {
             return nil
         }
+        // A DNS name has at most 253 bytes, a port with its colon at most 6.
         return (1...253).contains(name.utf8.count) && portSuffix.utf8.count <= 6 ? String(name) : nil
     }
 
@@ -74,11 +73,15 @@ package struct WebOrigins: Sendable, Equatable {
         return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
-    private static func isHex(_ byte: UInt8) -> Bool { Self.isDigit(byte) || (0x61...0x66).contains(byte) }
+    private static func isIPv6Byte(_ byte: UInt8) -> Bool {
+        Self.isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte) || byte == UInt8(ascii: ":")
+            || byte == UInt8(ascii: ".")
+    }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
-        Self.isDigit(byte) || (0x61...0x7A).contains(byte) || byte == 0x2D || byte == 0x2E || byte == 0x5F
+        Self.isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte == UInt8(ascii: "-")
+            || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
     }
 }

@@ -58,11 +58,11 @@ package final class FeedHub: Sendable {
 
     /// Sets the source, and makes it read the partitions that shards have subscribed to already.
     func attach(_ source: any FeedSource) {
-        let followed = self.state.withLock { state in
+        let followedPartitions = self.state.withLock { state in
             state.source = source
             return state.partitions.keys.sorted()
         }
-        for partition in followed { source.follow(partition) }
+        for partition in followedPartitions { source.follow(partition) }
     }
 
     /// Removes the source, so that the hub starts to read no further partition.
@@ -95,32 +95,32 @@ package final class FeedHub: Sendable {
         let number = self.partition(of: key)
         let now = MonotonicClock.now
         self.state.withLock { state in
-            guard let mask = state.partitions[number]?.subscribers[key] else { return }
-            let remaining = mask & ~(1 << UInt64(shard))
-            state.partitions[number]?.subscribers[key] = remaining == 0 ? nil : remaining
+            guard let shards = state.partitions[number]?.subscribers[key] else { return }
+            let remainingShards = shards & ~(1 << UInt64(shard))
+            state.partitions[number]?.subscribers[key] = remainingShards == 0 ? nil : remainingShards
             if state.partitions[number]?.subscribers.isEmpty == true { state.partitions[number]?.idleSince = now }
         }
     }
 
     /// Returns the items after `position` in a live, if all are cached.
     func items(of key: LiveKey, after position: FeedPosition) -> FeedRing.Answer {
-        self.read(key) { $0.recent.items(of: key, after: position) } ?? .incomplete
+        self.withCache(of: key) { $0.recent.items(of: key, after: position) } ?? .incomplete
     }
 
     /// Returns the token of the last item that was read of a live.
-    func latestToken(_ key: LiveKey) -> FeedToken? { self.read(key) { $0.recent.latestToken(key) } ?? nil }
+    func latestToken(_ key: LiveKey) -> FeedToken? { self.withCache(of: key) { $0.recent.latestToken(key) } ?? nil }
 
     /// Returns the offset up to which the live's feed partition was read; nil before its end was reached.
-    func readOffset(of key: LiveKey) -> Int64? { self.read(key) { $0.readOffset } ?? nil }
+    func readOffset(of key: LiveKey) -> Int64? { self.withCache(of: key) { $0.readOffset } ?? nil }
 
     /// Returns whether all items after `position` are cached.
     func hasAllItems(of key: LiveKey, after position: FeedPosition) -> Bool {
-        self.read(key) { $0.recent.ring(key)?.hasAllItems(after: position) ?? false } ?? false
+        self.withCache(of: key) { $0.recent.ring(key)?.hasAllItems(after: position) ?? false } ?? false
     }
 
     /// Returns the position of a live's oldest cached item.
     func oldestPosition(_ key: LiveKey) -> FeedPosition? {
-        self.read(key) { cache in
+        self.withCache(of: key) { cache in
             cache.recent.ring(key).map { FeedPosition(epoch: $0.epoch, number: $0.oldestNumber) }
         } ?? nil
     }
@@ -128,7 +128,7 @@ package final class FeedHub: Sendable {
     /// Decides how to serve a client that resumes.
     func planResume(_ key: LiveKey, after token: FeedToken) -> FeedCache.ResumePlan {
         let now = MonotonicClock.now
-        return self.read(key) { $0.planResume(key, after: token, at: now) } ?? .refused(.unknown)
+        return self.withCache(of: key) { $0.planResume(key, after: token, at: now) } ?? .refused(.unknown)
     }
 
     /// Returns the earlier messages for a new viewer.
@@ -140,7 +140,7 @@ package final class FeedHub: Sendable {
     )? {
         let count = self.policies[key.app].historyCount
         if count == 0 { return nil }
-        return self.read(key) { cache in
+        return self.withCache(of: key) { cache in
             let messages = cache.history(key, epoch: epoch, count: count, upTo: last)
             return (messages, cache.searchRequest(key, epoch: epoch, count: count))
         }
@@ -164,7 +164,7 @@ package final class FeedHub: Sendable {
     }
 
     /// Runs `body` with the cache of the live's partition, under the lock; nil if the partition is not followed.
-    private func read<R: Sendable>(_ key: LiveKey, _ body: (borrowing FeedCache) -> R) -> R? {
+    private func withCache<R: Sendable>(of key: LiveKey, _ body: (borrowing FeedCache) -> R) -> R? {
         let number = self.partition(of: key)
         return self.state.withLock { state in
             guard let cache = state.partitions[number]?.cache else { return nil }
@@ -196,10 +196,10 @@ package final class FeedHub: Sendable {
                 let keepsMessages = self.policies[record.key.app].historyCount > 0
                 let verdict = partition.cache.append(record, keepsMessages: keepsMessages)
                 guard verdict == .fresh, partition.isLoaded else { continue }
-                var mask = partition.subscribers[record.key] ?? 0
-                while mask != 0 {
-                    let shard = mask.trailingZeroBitCount
-                    mask &= mask - 1
+                var remainingShards = partition.subscribers[record.key] ?? 0
+                while remainingShards != 0 {
+                    let shard = remainingShards.trailingZeroBitCount
+                    remainingShards &= remainingShards - 1
                     Self.append(record, to: &batches[shard, default: []])
                 }
             }
@@ -226,30 +226,32 @@ package final class FeedHub: Sendable {
     }
 
     /// Removes expired items, and stops following partitions that had no viewers for `idleTimeout`.
-    package func tick(at now: MonotonicTime) {
-        let (idle, source) = self.state.withLock { state in
-            var idle: [Int] = []
+    package func sweep(at now: MonotonicTime) {
+        let (idlePartitions, source) = self.state.withLock { state in
+            var idlePartitions: [Int] = []
             for number in state.partitions.keys.sorted() {
                 if let since = state.partitions[number]?.idleSince, now - since > Self.idleTimeout {
                     state.partitions[number] = nil
-                    idle.append(number)
+                    idlePartitions.append(number)
                 } else {
                     state.partitions[number]?.cache.prune(at: now)
                 }
             }
-            return (idle, state.source)
+            return (idlePartitions, state.source)
         }
-        for number in idle { source?.unfollow(number) }
+        for number in idlePartitions { source?.unfollow(number) }
     }
 
     /// The numbers of followed partitions and of recent items, and the sizes of recent items and of messages for new
     /// viewers.
     var sizes: (partitions: Int, items: Int, bytes: Int, messageBytes: Int) {
         self.state.withLock { state in
-            state.partitions.values.reduce(into: (state.partitions.count, 0, 0, 0)) { sum, partition in
-                sum.1 += partition.cache.recent.itemCount
-                sum.2 += partition.cache.recent.byteCount
-                sum.3 += partition.cache.messageBytes
+            state.partitions.values.reduce(
+                into: (partitions: state.partitions.count, items: 0, bytes: 0, messageBytes: 0)
+            ) { sum, partition in
+                sum.items += partition.cache.recent.itemCount
+                sum.bytes += partition.cache.recent.byteCount
+                sum.messageBytes += partition.cache.messageBytes
             }
         }
     }

@@ -17,7 +17,7 @@ final class FeedReader: FeedSource {
     private let log: Log
     private let kafka: KafkaSettings
     private let loop: ConsumerLoop
-    private let recent: RecentOffset
+    private let recentOffsetFinder: RecentOffsetFinder
     private let requested = Locked(RequestedPartitions())
 
     /// The partitions that the hub has asked to follow or unfollow; the feed thread assigns them to its consumer.
@@ -43,7 +43,7 @@ final class FeedReader: FeedSource {
     /// The largest number of records of one poll.
     private static let maxPollRecords = 2000
     /// The interval at which the hub removes expired items.
-    private static let tickInterval = Milliseconds(1000)
+    private static let sweepInterval = Milliseconds(1000)
     /// The poll timeout after a failed assignment, which is then tried again.
     private static let retryMilliseconds = 50
 
@@ -52,7 +52,7 @@ final class FeedReader: FeedSource {
         self.log = gateway.log
         self.kafka = kafka
         self.loop = ConsumerLoop(kafka, fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(20))
-        self.recent = RecentOffset(span: gateway.settings.feedCacheSpan, mode: mode)
+        self.recentOffsetFinder = RecentOffsetFinder(span: gateway.settings.feedCacheSpan, mode: mode)
     }
 
     /// When the thread last began a turn of its loop.
@@ -75,10 +75,10 @@ final class FeedReader: FeedSource {
     /// Reads until `stop` is called.
     func run() {
         self.loop.run { (consumer) throws(KafkaError) in
-            try self.read(consumer)
+            try self.readFollowedPartitions(consumer)
         } failed: { error in
             ConsumerLoop.logFailure(
-                error, "the feeds cannot be read now", isStarting: !self.gateway.isFilled, in: self.log)
+                error, "the feeds cannot be read now", isStarting: !self.gateway.areTablesFilled, in: self.log)
         }
     }
 
@@ -87,20 +87,21 @@ final class FeedReader: FeedSource {
         self.loop.wakeUp()
     }
 
-    private func read(_ consumer: KafkaConsumer) throws(KafkaError) {
+    /// Reads the followed partitions until `stop` is called, or until the consumer fails.
+    private func readFollowedPartitions(_ consumer: KafkaConsumer) throws(KafkaError) {
         // Without the topic's metadata the first viewer's join would be delayed by half a second, so the metadata is
         // fetched in advance.
         _ = try consumer.loadTopicMetadata(PlazaTopic.roomFeed.rawValue, timeout: .seconds(10))
-        let checkpoints = try AppendedFeed.makeCheckpointClient(self.kafka, mode: self.recent.mode)
-        defer { checkpoints?.close() }
+        let checkpointClient = try AppendedFeed.makeCheckpointClient(self.kafka, mode: self.recentOffsetFinder.mode)
+        defer { checkpointClient?.close() }
         var assigned: [Int: AssignedPartition] = [:]
         var loading: Set<Int> = []
         var records: [IncomingRecord] = []
-        var nextTickAt = MonotonicClock.now + Self.tickInterval
+        var nextSweepAt = MonotonicClock.now + Self.sweepInterval
         while self.loop.beginTurn() {
             let now = MonotonicClock.now
-            let isAssigned = self.assignFollowed(consumer, checkpoints, &assigned, &loading)
-            let timeout = isAssigned ? Int(max(1, (nextTickAt - now).count)) : Self.retryMilliseconds
+            let areAllAssigned = self.assignFollowed(consumer, checkpointClient, &assigned, &loading)
+            let timeout = areAllAssigned ? Int(max(1, (nextSweepAt - now).count)) : Self.retryMilliseconds
             records.removeAll(keepingCapacity: true)
             let outcome = try consumer.poll(max: Self.maxPollRecords, timeout: .milliseconds(timeout), into: &records)
             self.passToHub(records, &assigned)
@@ -108,9 +109,9 @@ final class FeedReader: FeedSource {
                 let completeOffset = assigned[Int(partition.partition)]?.filter.completeOffset(upTo: end)
                 self.gateway.feeds.partitionLoaded(Int(partition.partition), endOffset: completeOffset ?? end)
             }
-            if MonotonicClock.now >= nextTickAt {
-                nextTickAt = MonotonicClock.now + Self.tickInterval
-                self.gateway.feeds.tick(at: MonotonicClock.now)
+            if MonotonicClock.now >= nextSweepAt {
+                nextSweepAt = MonotonicClock.now + Self.sweepInterval
+                self.gateway.feeds.sweep(at: MonotonicClock.now)
             }
         }
     }
@@ -119,12 +120,12 @@ final class FeedReader: FeedSource {
     ///
     /// - Parameters:
     ///   - consumer: The consumer of the feed topic.
-    ///   - checkpoints: The consumer that looks up a partition's last checkpoint.
+    ///   - checkpointClient: The consumer that looks up a partition's last checkpoint.
     ///   - assigned: The assigned partitions.
     ///   - loading: The assigned partitions whose end was not reached yet.
     /// - Returns: False if an assignment failed and must be repeated.
     private func assignFollowed(
-        _ consumer: KafkaConsumer, _ checkpoints: KafkaConsumer?, _ assigned: inout [Int: AssignedPartition],
+        _ consumer: KafkaConsumer, _ checkpointClient: KafkaConsumer?, _ assigned: inout [Int: AssignedPartition],
         _ loading: inout Set<Int>
     ) -> Bool {
         let (followed, unfollowed) = self.requested.withLock { ($0.followed, $0.unfollowed) }
@@ -134,16 +135,16 @@ final class FeedReader: FeedSource {
         do throws(KafkaError) {
             let removed = unfollowed.filter { assigned[$0] != nil }.sorted()
             if !removed.isEmpty {
-                try consumer.incrementalUnassign(removed.map(Self.partition))
+                try consumer.incrementalUnassign(removed.map(Self.topicPartition))
                 for number in removed { assigned[number] = nil }
                 loading.subtract(removed)
             }
             self.requested.withLock { $0.unfollowed.subtract(unfollowed) }
             for number in followed.subtracting(assigned.keys).sorted() {
-                let partition = Self.partition(number)
-                let offset = try self.recent.find(consumer, partition)
+                let partition = Self.topicPartition(number)
+                let offset = try self.recentOffsetFinder.find(consumer, partition)
                 let (filter, startOffset) = try AppendedFeed.batchFilter(
-                    of: Int32(number), from: offset, checkpointClient: checkpoints)
+                    of: Int32(number), from: offset, checkpointClient: checkpointClient)
                 try consumer.incrementalAssign([partition: startOffset])
                 assigned[number] = AssignedPartition(filter: filter, firstOffset: offset)
                 loading.insert(number)
@@ -169,9 +170,10 @@ final class FeedReader: FeedSource {
         var batches: [Int: [FeedRecord]] = [:]
         for record in accepted {
             guard let firstOffset = assigned[Int(record.partition)]?.firstOffset,
-                self.recent.includes(record, from: firstOffset), let item = FeedRecord(record, at: now)
+                self.recentOffsetFinder.includes(record, from: firstOffset),
+                let feedRecord = FeedRecord(record, at: now)
             else { continue }
-            batches[Int(record.partition), default: []].append(item)
+            batches[Int(record.partition), default: []].append(feedRecord)
         }
         for (partition, endOffset) in endOffsets {
             self.gateway.feeds.received(batches[partition] ?? [], partition: partition, endOffset: endOffset)
@@ -197,7 +199,7 @@ final class FeedReader: FeedSource {
         }
     }
 
-    private static func partition(_ number: Int) -> TopicPartition {
+    private static func topicPartition(_ number: Int) -> TopicPartition {
         TopicPartition(PlazaTopic.roomFeed.rawValue, Int32(number))
     }
 }

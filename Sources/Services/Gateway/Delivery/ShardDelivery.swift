@@ -27,7 +27,7 @@ final class ShardDelivery {
 
     /// The number of buffered items of one live at which they are flushed immediately.
     private static let maxBufferedItems = 512
-    /// The least time between two counts of a live.
+    /// The least time between two frames with a live's viewer count.
     private static let countInterval = Milliseconds.seconds(1)
 
     init(_ shard: Shard) {
@@ -111,8 +111,8 @@ final class ShardDelivery {
 
     /// Starts the timer for the waiting live that must be flushed first.
     private func startFlushTimer(now: MonotonicTime) {
-        guard let first = self.waitingLives.lazy.compactMap(\.flushAt).min() else { return }
-        self.flushTimer?.start(after: .milliseconds(max(1, (first - now).count)))
+        guard let earliestFlushAt = self.waitingLives.lazy.compactMap(\.flushAt).min() else { return }
+        self.flushTimer?.start(after: .milliseconds(max(1, (earliestFlushAt - now).count)))
     }
 
     /// Sends a live's buffered items to all its viewers in one shared frame; slow readers get only the classes that
@@ -123,7 +123,7 @@ final class ShardDelivery {
         live.bufferedItems = []
         guard let first = items.first, let last = items.last, !live.viewers.isEmpty else { return }
         let startMicroseconds = MonotonicClock.threadCPUMicroseconds
-        let sharedFrame = live.frames.frame(items[...], epoch: live.epoch)
+        let sharedFrame = live.frameEncoder.frame(items[...], epoch: live.epoch)
         // The frames for slow readers by level: encoded once for all readers of a level.
         var reducedFrames: [DeliveryLevel: [SharedBytes]] = [:]
         var countsByClass = [Int](repeating: 0, count: FeedClass.allCases.count)
@@ -170,7 +170,7 @@ final class ShardDelivery {
             client.backlog?.deferredCount = backlog.deferredCount + missing.count
             return self.ledger.deferred(items: missing.count)
         }
-        client.socket.send(live.frames.frames(missing, epoch: live.epoch, level: .everything))
+        client.socket.send(live.frameEncoder.frames(missing, epoch: live.epoch, level: .everything))
         self.ledger.delivered(items: missing.count, viewers: 1)
     }
 
@@ -196,7 +196,7 @@ final class ShardDelivery {
         if let encoded = reducedFrames[level] {
             frames = encoded
         } else {
-            frames = live.frames.frames(items[...], epoch: live.epoch, level: level)
+            frames = live.frameEncoder.frames(items[...], epoch: live.epoch, level: level)
             reducedFrames[level] = frames
         }
         if !frames.isEmpty { client.socket.send(frames) }
@@ -265,7 +265,7 @@ extension ShardDelivery {
         }
         client.backlog = isCaughtUp ? nil : backlog
         if !itemsToSend.isEmpty {
-            client.socket.send(live.frames.frames(itemsToSend, epoch: live.epoch, level: .everything))
+            client.socket.send(live.frameEncoder.frames(itemsToSend, epoch: live.epoch, level: .everything))
             if itemsToSend.last?.isEnd == true { return self.shard.lives.liveEnded(client, live) }
         }
         // If the kernel accepted all bytes immediately, no writable event will continue the delivery.
@@ -289,8 +289,8 @@ extension ShardDelivery {
         }
     }
 
-    /// Records that a viewer has left for whom `deferred` items were deferred.
-    func disconnected(deferred: Int) { self.ledger.disconnected(deferred: deferred) }
+    /// Records that a viewer has left for whom `deferredItems` items were deferred.
+    func viewerLeft(deferredItems: Int) { self.ledger.disconnected(deferred: deferredItems) }
 
     /// Adds the growth of the ledger since the last call to the metrics.
     func publishLedger() {

@@ -27,7 +27,7 @@ struct GatewayAPI: Sendable {
     var handler: HTTPHeadHandler {
         var router = Router<HTTPHeadHandler>()
         for route in RouteTable.all {
-            router.add(route.method, route.path) { request in self.decide(request, route) }
+            router.add(route.method, route.path) { request in self.checkHead(of: request, route) }
         }
         router.add(.get, "/openapi.json") { _ in .reject(HTTPResponse(status: 200, body: OpenAPIDocument.bytes)) }
         if let pages = self.gateway.settings.pages { PagesAPI(self.gateway, pages).add(to: &router) }
@@ -54,9 +54,9 @@ struct GatewayAPI: Sendable {
         case .badRequest: "the request cannot be understood"
         case .notFound: "nothing is served at this path"
         case .methodNotAllowed: "this path has other methods: see the header Allow"
-        case .payloadTooLarge: "the body is over \(GatewayService.limits.bodyBytes) bytes"
+        case .payloadTooLarge: "the body is over \(GatewayService.fixedHTTPLimits.bodyBytes) bytes"
         case .headersTooLarge:
-            "there are more than \(GatewayService.limits.headers) headers or \(GatewayService.limits.queryItems) query items"
+            "there are more than \(GatewayService.fixedHTTPLimits.headers) headers or \(GatewayService.fixedHTTPLimits.queryItems) query items"
         case .tooManyRequests: "your address has too many requests open"
         case .unavailable: "the gateway stops"
         case .deadlineExceeded: "no answer in time: send the same request again"
@@ -64,7 +64,7 @@ struct GatewayAPI: Sendable {
     }
 
     /// Checks the token and the rate; uses only the headers.
-    private func decide(_ request: HTTPRequest, _ route: Route) -> HTTPHeadDecision {
+    private func checkHead(of request: HTTPRequest, _ route: Route) -> HTTPHeadDecision {
         do throws(APIError) {
             try self.rates.checkTokens(of: request.client)
             let identity = try self.authenticate(request, route)
@@ -81,17 +81,19 @@ struct GatewayAPI: Sendable {
         }
     }
 
+    /// Makes the call of a request whose body was read.
     private func serve(
         _ request: HTTPRequest, _ route: Route, _ identity: TokenIdentity, _ responder: HTTPResponder
     ) {
         do throws(APIError) {
             let parameters = try RouteInput.parameters(of: request, route)
-            try self.call(route.method(of: request), parameters, request, route, identity, responder)
+            try self.makeCall(route.method(of: request), parameters, request, route, identity, responder)
         } catch {
             responder.complete(error.response)
         }
     }
 
+    /// Returns the identity of the request's token, after checking that the token has the role that the route requires.
     private func authenticate(_ request: HTTPRequest, _ route: Route) throws(APIError) -> TokenIdentity {
         guard let token = request.bearerToken else {
             throw APIError(.tokenInvalid, "give a token: Authorization: Bearer …")
@@ -107,7 +109,8 @@ struct GatewayAPI: Sendable {
         }
     }
 
-    private func call(
+    /// Makes a call: answers a read from the tables, or posts the call to a shard.
+    private func makeCall(
         _ method: String, _ parameters: [String: JSONValue], _ request: HTTPRequest, _ route: Route,
         _ identity: TokenIdentity, _ responder: HTTPResponder
     ) throws(APIError) {
@@ -178,13 +181,12 @@ struct GatewayAPI: Sendable {
         of request: HTTPRequest, _ identity: TokenIdentity, _ call: String
     ) throws(ReplyError) -> SessionID {
         let key = request.headers["idempotency-key"]
-        let isValid = key.map { (1...128).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
-        guard isValid ?? true else {
+        if let key, !(1...128).contains(key.utf8.count) || !key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
             throw ReplyError(.badParameter, "Idempotency-Key is 1 to 128 printable ASCII characters without blanks")
         }
         var random = SystemRandomNumberGenerator()
         return self.gateway.settings.sessionNamer.nameOfRequest(
-            identity.key, role: identity.role, key: key ?? "\(random.next() as UInt64)-\(random.next() as UInt64)",
+            identity.userKey, role: identity.role, key: key ?? "\(random.next() as UInt64)-\(random.next() as UInt64)",
             call: call)
     }
 

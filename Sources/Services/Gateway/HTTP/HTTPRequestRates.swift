@@ -59,7 +59,7 @@ final class HTTPRequestRates: Sendable {
             key = .server(identity.app, method: CallParser.methods.contains(method) ? method : "")
             rate = method == "live.list" ? self.settings.serverListsPerSecond : self.settings.serverCallsPerSecond
         case .user:
-            key = .user(identity.key)
+            key = .user(identity.userKey)
             rate = self.settings.userRequestsPerSecond
         }
         let now = MonotonicClock.microseconds

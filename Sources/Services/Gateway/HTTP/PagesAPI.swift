@@ -44,6 +44,8 @@ struct PagesAPI: Sendable {
     }
 
     /// Adds the routes to a router.
+    ///
+    /// `.reject` sends a response without reading the request's body; successful responses are sent in this way too.
     func add(to router: inout Router<HTTPHeadHandler>) {
         for file in self.pages.site.files {
             let handler: HTTPHeadHandler = { request in .reject(self.response(to: request, file)) }

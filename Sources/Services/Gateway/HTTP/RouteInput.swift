@@ -39,9 +39,9 @@ enum RouteInput {
             if route.isBodyRequired { throw APIError(.badFrame, "a JSON body is missing") }
             return [:]
         }
-        if let type = request.headers["content-type"] {
-            let name = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
-            guard name == "application/json" else {
+        if let contentType = request.headers["content-type"] {
+            let mediaType = contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+            guard mediaType == "application/json" else {
                 throw APIError(.badFrame, "the body must be application/json", status: 415)
             }
         }
@@ -64,7 +64,7 @@ enum RouteInput {
             }
             if declared.isList {
                 var elements: [JSONValue] = []
-                if case .array(let before)? = values[declared.field] { elements = before }
+                if case .array(let earlierElements)? = values[declared.field] { elements = earlierElements }
                 values[declared.field] = .array(elements + [.text(item.value)])
                 continue
             }

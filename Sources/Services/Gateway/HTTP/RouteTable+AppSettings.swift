@@ -77,8 +77,7 @@ extension RouteTable {
             summary: "Adds or changes a gift, or moves it to another category.", call: "app.putGift",
             parts: [.init(name: "gift", field: "giftID", schema: Self.itemID, summary: "The gift's id.")],
             body: .object([.required("category", Self.itemID, "The category that it is in.")] + Self.giftFields),
-            success: .done
-        ) { Self.nested($0, as: "gift", keeping: "category") },
+            success: .done, convertParameters: { Self.nested($0, as: "gift", keeping: "category") }),
         Route(
             method: .delete, path: "/v1/app/gifts/{gift}", id: "removeGift", tag: "app",
             summary: "Removes a gift.", call: "app.removeGift",
@@ -88,8 +87,8 @@ extension RouteTable {
             method: .put, path: "/v1/app/gift-categories/{category}", id: "putGiftCategory", tag: "app",
             summary: "Adds or changes a category; its gifts stay as they are.", call: "app.putCategory",
             parts: [.init(name: "category", field: "categoryID", schema: Self.itemID, summary: "The category's id.")],
-            body: .object(Self.commonFields), success: .done
-        ) { Self.nested($0, as: "category", keeping: nil) },
+            body: .object(Self.commonFields), success: .done,
+            convertParameters: { Self.nested($0, as: "category", keeping: nil) }),
         Route(
             method: .delete, path: "/v1/app/gift-categories/{category}", id: "removeGiftCategory", tag: "app",
             summary: "Removes a category with its gifts.", call: "app.removeCategory",

@@ -15,7 +15,7 @@ extension RouteTable {
             name: "offset", field: "offset", schema: .count,
             summary: "What the page before gave; 0 when not named."),
         .init(
-            name: "count", field: "count", schema: .integer(1...Int64(SanctionLimits.page)),
+            name: "count", field: "count", schema: .integer(1...Int64(SanctionLimits.entriesPerPage)),
             summary: "Entries of a page; 100 when not named."),
     ]
     private static let sanctionPage = Route.Success.result("sanctions", [.required("page", .named("SanctionPage"))])
@@ -52,7 +52,6 @@ extension RouteTable {
         Route(
             method: .delete, path: "/v1/lives/{live}/mutes", id: "unmute", tag: "sanctions",
             summary: "Lets users write again.", call: "live.mute", parts: [.live], query: [Self.usersQuery],
-            success: .done
-        ) { $0.merging(["duration": 0]) { _, new in new } },
+            success: .done, convertParameters: { $0.merging(["duration": 0]) { _, new in new } }),
     ]
 }

@@ -43,8 +43,8 @@ extension RouteTable {
         Route(
             method: .delete, path: "/v1/lives/{live}/guests/{user}/devices/{device}/lock", id: "unlockDevice",
             tag: "stage", summary: "Lets someone on a seat open a device again.", call: "seat.lockDevice",
-            parts: [.live, .user, Self.devicePart], success: .done
-        ) { $0.merging(["locked": false]) { _, new in new } },
+            parts: [.live, .user, Self.devicePart], success: .done,
+            convertParameters: { $0.merging(["locked": false]) { _, new in new } }),
         Route(
             method: .patch, path: "/v1/lives/{live}/seats/{seat}", id: "lockSeat", tag: "stage",
             summary: "Locks or unlocks a seat and its devices; who sits on a seat that is locked is taken off first.",

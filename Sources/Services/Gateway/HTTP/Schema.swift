@@ -132,9 +132,9 @@ extension Schema {
                 return validationError
             }
         }
-        let known = Set(fields.map(\.name))
-        guard let unknown = members.keys.filter({ !known.contains($0) }).min() else { return nil }
-        return "\(prefix)\(unknown.prefix(64)) is not known here"
+        let knownNames = Set(fields.map(\.name))
+        guard let unknownName = members.keys.filter({ !knownNames.contains($0) }).min() else { return nil }
+        return "\(prefix)\(unknownName.prefix(64)) is not known here"
     }
 
     /// Returns the schema in JSON Schema 2020-12.

@@ -18,9 +18,10 @@ final class TableReader: Sendable {
     private let log: Log
     private let follower: CompactedTopicFollower
     /// Finds the offset of the oldest notice that is read at the start.
-    private let recentNotices: RecentOffset
-    /// When the ranking of lives, from which lists are answered, must next be refreshed, in milliseconds of the
-    /// monotonic clock.
+    private let recentNotices: RecentOffsetFinder
+    /// When the ranking of lives must next be refreshed, in milliseconds of the monotonic clock.
+    ///
+    /// Lists of lives are answered from the ranking.
     private let rankingRefreshAt = Atomic<Int64>(0)
 
     private static let maxPollMilliseconds: Int64 = 500
@@ -33,7 +34,7 @@ final class TableReader: Sendable {
         self.follower = CompactedTopicFollower(
             [.rooms, .stages, .audienceCounts, .apps], partitions: gateway.settings.partitions, kafka: kafka,
             fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(100), maxRecords: 1000)
-        self.recentNotices = RecentOffset(span: Self.noticeSpan, mode: mode)
+        self.recentNotices = RecentOffsetFinder(span: Self.noticeSpan, mode: mode)
     }
 
     /// When the thread last began a turn of its loop, in monotonic time.
@@ -103,7 +104,7 @@ extension TableReader: CompactedTopicSubscriber {
 
     func readFailed(_ error: KafkaError) {
         ConsumerLoop.logFailure(
-            error, "the tables cannot be read now", isStarting: !self.gateway.isFilled, in: self.log)
+            error, "the tables cannot be read now", isStarting: !self.gateway.areTablesFilled, in: self.log)
         self.gateway.brokerConnectionLost()
     }
 

@@ -6,7 +6,7 @@ internal import PlazaModel
 
 /// The read model, the ranking, the notices and the buffered replies of a gateway, for all its threads.
 ///
-/// They are filled by the thread that reads the public topics.
+/// The thread that reads the public topics fills them.
 final class Tables: Sendable {
     private struct State {
         var model = ReadModel()
@@ -45,16 +45,18 @@ final class Tables: Sendable {
     /// Changes the model with `body`, and removes the buffered replies that can be sent then.
     ///
     /// - Returns: Whether `body` has changed the model, and the removed replies.
-    func change(at now: MonotonicTime, _ body: (inout ReadModel) -> Bool) -> (isNew: Bool, released: [Reply]) {
+    func change(at now: MonotonicTime, _ body: (inout ReadModel) -> Bool) -> (hasChanged: Bool, released: [Reply]) {
         self.state.withLock { state in
             guard body(&state.model) else { return (false, []) }
             return (true, state.awaitedReplies.release(in: state.model, at: now))
         }
     }
 
-    /// Returns whether a reply can be sent now; otherwise buffers it until the model has its revision or it times out.
-    func canSend(_ reply: Reply, at now: MonotonicTime) -> Bool {
-        self.state.withLock { $0.awaitedReplies.canSend(reply, in: $0.model, at: now) }
+    /// Buffers a reply that cannot be sent now, until the model has its revision or it times out.
+    ///
+    /// - Returns: False if the caller must send the reply now.
+    func bufferIfPremature(_ reply: Reply, at now: MonotonicTime) -> Bool {
+        self.state.withLock { $0.awaitedReplies.bufferIfPremature(reply, in: $0.model, at: now) }
     }
 
     /// Removes and returns the buffered replies whose deadline has passed.
@@ -101,14 +103,14 @@ final class Tables: Sendable {
         let (items, nextCursor) = try self.state.withLock {
             (state) throws(ReplyError) -> (items: [LiveListEntry], cursor: String) in
             let model = state.model
-            guard let host = model.running(key) else {
+            guard let ownLive = model.running(key) else {
                 throw ReplyError(.noSuchRoom, "there is no such live")
             }
-            guard caller.role == .server || caller.userID == host.info.liveOwner.userID else {
+            guard caller.role == .server || caller.userID == ownLive.info.liveOwner.userID else {
                 throw ReplyError(.needsOwner, "only the owner of the live may do this")
             }
             return try state.ranking.page(app: key.app, cursor: cursor, count: Limits.candidatesPage, at: now) {
-                model.candidate($0, for: host)
+                model.candidate($0, for: ownLive)
             }
         }
         return .lives(items: items, cursor: nextCursor)
@@ -120,7 +122,9 @@ final class Tables: Sendable {
     }
 
     /// Returns the notices that a client missed before its login, and the id of the partition's last notice.
-    func notices(of user: UserKey, after id: NoticeID?, partition: Int) -> (missed: [NoticeRing.Entry], end: NoticeID) {
+    func notices(of user: UserKey, after id: NoticeID?, partition: Int)
+        -> (missed: [NoticeRing.Entry], lastID: NoticeID)
+    {
         self.state.withLock { state in
             (id.map { state.notices.entries(of: user, after: $0) } ?? [], state.notices.lastID(ofPartition: partition))
         }

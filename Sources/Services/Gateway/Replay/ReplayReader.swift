@@ -18,7 +18,7 @@ final class ReplayReader: ReplaySource {
     private let loop: ConsumerLoop
     private let queue = Locked(ReplayQueue())
     private let reservations = ReplayReservation.Sum()
-    private let records: Counter
+    private let recordCounter: Counter
     private let mode: KafkaMode
 
     /// The largest number of records of one poll.
@@ -43,7 +43,7 @@ final class ReplayReader: ReplaySource {
         self.mode = mode
         self.kafka = settings
         self.loop = ConsumerLoop(settings, fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(20))
-        self.records = registry.counter(
+        self.recordCounter = registry.counter(
             "gateway_replay_records_total", help: "Feed records read again for clients that come back or are new.")
         registry.observe("gateway_replay_waiting", help: "Questions that wait for the reader of the past.") {
             [weak self] in Double(self?.queue.withLock { $0.count } ?? 0)
@@ -72,7 +72,7 @@ final class ReplayReader: ReplaySource {
         self.loop.run { (consumer) throws(KafkaError) in
             var scans: [Int: RunningScan] = [:]
             do throws(KafkaError) {
-                try self.read(consumer, &scans)
+                try self.runScans(consumer, &scans)
             } catch {
                 // The next consumer restarts these scans, unless their deadlines have passed.
                 for (partition, running) in scans {
@@ -82,25 +82,28 @@ final class ReplayReader: ReplaySource {
             }
         } failed: { error in
             ConsumerLoop.logFailure(
-                error, "the past cannot be read now", isStarting: !self.gateway.isFilled, in: self.log)
+                error, "the past cannot be read now", isStarting: !self.gateway.areTablesFilled, in: self.log)
         }
     }
 
-    private func read(_ consumer: KafkaConsumer, _ scans: inout [Int: RunningScan]) throws(KafkaError) {
+    /// Runs scans for the queued requests until `stop` is called.
+    ///
+    /// - Throws: An error of the consumer; `scans` then contains the scans that were interrupted.
+    private func runScans(_ consumer: KafkaConsumer, _ scans: inout [Int: RunningScan]) throws(KafkaError) {
         _ = try consumer.loadTopicMetadata(PlazaTopic.roomFeed.rawValue, timeout: .seconds(10))
-        let checkpoints = try AppendedFeed.makeCheckpointClient(self.kafka, mode: self.mode)
-        defer { checkpoints?.close() }
+        let checkpointClient = try AppendedFeed.makeCheckpointClient(self.kafka, mode: self.mode)
+        defer { checkpointClient?.close() }
         var records: [IncomingRecord] = []
         while self.loop.beginTurn() {
-            try self.startScans(consumer, checkpoints, &scans)
+            try self.startScans(consumer, checkpointClient, &scans)
             let isIdle = scans.isEmpty && self.queue.withLock { $0.count } == 0
             records.removeAll(keepingCapacity: true)
             let outcome = try consumer.poll(
                 max: Self.maxPollRecords, timeout: isIdle ? Self.idleTimeout : Self.busyTimeout,
                 into: &records)
-            self.records.add(records.count)
+            self.recordCounter.add(records.count)
             let now = MonotonicClock.now
-            for record in records { Self.process(record, &scans, at: now) }
+            for record in records { Self.passToScan(record, &scans, at: now) }
             for (partition, end) in outcome.reachedEnds {
                 guard let running = scans[Int(partition.partition)] else { continue }
                 scans[Int(partition.partition)]?.scan.partitionEndReached(at: running.filter.completeOffset(upTo: end))
@@ -111,22 +114,22 @@ final class ReplayReader: ReplaySource {
 
     /// Starts scans, within the limits of concurrent scans and unsent bytes.
     private func startScans(
-        _ consumer: KafkaConsumer, _ checkpoints: KafkaConsumer?, _ scans: inout [Int: RunningScan]
+        _ consumer: KafkaConsumer, _ checkpointClient: KafkaConsumer?, _ scans: inout [Int: RunningScan]
     ) throws(KafkaError) {
         while scans.count < ReplayLimits.maxConcurrentScans, self.reservations.count < ReplayLimits.maxUnsentBytes {
             let busy = Set(scans.keys)
             guard var scan = self.queue.withLock({ $0.nextScan(excluding: busy) }) else { return }
-            // The requests left the queue, so they are stored in `scans` at once; otherwise an error would lose them.
+            // An error would lose the requests, which have left the queue. So they are stored in `scans` first.
             scans[scan.partition] = RunningScan(scan: scan)
             let topicPartition = Self.topicPartition(scan.partition)
-            if scan.isSearch {
+            if scan.includesSearch {
                 scan.limit(toLogStart: try consumer.beginningOffset(of: topicPartition, timeout: .seconds(1)))
                 scans[scan.partition]?.scan = scan
             }
             if scan.isFinished { continue }
             do throws(KafkaError) {
                 let (filter, startOffset) = try AppendedFeed.batchFilter(
-                    of: topicPartition.partition, from: scan.bounds.lowerBound, checkpointClient: checkpoints)
+                    of: topicPartition.partition, from: scan.bounds.lowerBound, checkpointClient: checkpointClient)
                 scans[scan.partition]?.filter = filter
                 try consumer.incrementalAssign([topicPartition: startOffset])
             } catch {
@@ -139,19 +142,19 @@ final class ReplayReader: ReplaySource {
     }
 
     /// Passes a record through its partition's filter to the scan.
-    private static func process(_ record: IncomingRecord, _ scans: inout [Int: RunningScan], at now: MonotonicTime) {
+    private static func passToScan(_ record: IncomingRecord, _ scans: inout [Int: RunningScan], at now: MonotonicTime) {
         let partition = Int(record.partition)
         guard scans[partition]?.scan.isFinished == false else { return }
         var accepted: [IncomingRecord] = []
         scans[partition]?.filter.accept(record, into: &accepted)
         for record in accepted {
             let key = record.key.flatMap { LiveKey(text: String(decoding: $0, as: UTF8.self)) }
-            let isNeeded = key.map { scans[partition]?.scan.concerns($0) ?? false } ?? false
-            scans[partition]?.scan.process(isNeeded ? FeedRecord(record, at: now) : nil, at: record.offset)
+            let isNeeded = key.map { scans[partition]?.scan.hasRequest(for: $0) ?? false } ?? false
+            scans[partition]?.scan.recordRead(isNeeded ? FeedRecord(record, at: now) : nil, at: record.offset)
         }
         // A record that the filter dropped also advances the scan, once the filter has decided about all earlier records.
         let completeOffset = scans[partition]?.filter.completeOffset(upTo: record.offset + 1) ?? 0
-        if completeOffset > record.offset { scans[partition]?.scan.process(nil, at: record.offset) }
+        if completeOffset > record.offset { scans[partition]?.scan.recordRead(nil, at: record.offset) }
     }
 
     /// Reports the outcomes of expired requests, and those of the scans that have ended.

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Accounts for the bytes of replay items that were read but not sent yet.
 ///
-/// The bytes are counted as long as the reservation exists. While the sum exceeds `ReplayLimits.maxUnsentBytes`, no further scan
-/// begins (I16, bounded memory).
+/// The bytes are counted as long as the reservation exists. While the sum exceeds `ReplayLimits.maxUnsentBytes`, no
+/// further scan begins (I16, bounded memory).
 package final class ReplayReservation: Sendable {
     /// The sum of all reservations.
     package final class Sum: Sendable {

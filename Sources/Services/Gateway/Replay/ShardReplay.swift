@@ -79,8 +79,8 @@ final class ShardReplay {
             token = sentToken
         }
         switch self.gateway.feeds.planResume(live.key, after: token) {
-        case .cache: self.replay([], nil, join, live)
-        case .cacheAfter(let number): self.replay([], nil, join.resuming(after: number), live)
+        case .cache: self.startReplay(join, live)
+        case .cacheAfter(let number): self.startReplay(join.resuming(after: number), live)
         case .waitForFeed: self.waitForFeed(join, live)
         case .reader(let request): self.sendRequest(request, join, live, timeout: ReplayLimits.resumeTimeout)
         case .refused(let reason): self.refuse(reason, join, live)
@@ -91,7 +91,7 @@ final class ShardReplay {
     func replayReceived(_ outcome: ReplayOutcome, _ reservation: ReplayReservation?) {
         // The request may have timed out, or the client may have left.
         guard let pending = self.awaitingReader.removeValue(forKey: outcome.id.number) else { return }
-        self.proceed(pending, outcome.answer, reservation)
+        self.complete(pending, outcome.answer, reservation)
     }
 
     /// Continues the clients whose position the feed has reached, and those whose deadline has passed; the latter get no
@@ -99,15 +99,15 @@ final class ShardReplay {
     func sweep(at now: MonotonicTime) {
         for (number, pending) in self.awaitingFeed {
             let latestNumber = self.latestToken(of: pending.live, epoch: pending.join.epoch)?.position.number ?? 0
-            let isReached = pending.join.resume.map { $0.position.number <= latestNumber } ?? true
-            guard isReached || pending.deadline <= now else { continue }
+            let isPositionReached = pending.join.resume.map { $0.position.number <= latestNumber } ?? true
+            guard isPositionReached || pending.deadline <= now else { continue }
             self.awaitingFeed[number] = nil
-            self.proceed(pending, isReached ? .found([]) : .refused(.gone), nil)
+            self.complete(pending, isPositionReached ? .found([]) : .refused(.gone), nil)
         }
         if self.awaitingReader.isEmpty { return }
         for (number, pending) in self.awaitingReader where pending.deadline <= now {
             self.awaitingReader[number] = nil
-            self.proceed(pending, .refused(.late), nil)
+            self.complete(pending, .refused(.late), nil)
         }
     }
 
@@ -129,7 +129,7 @@ final class ShardReplay {
         if self.gateway.requestReplay(id, request, deadline: MonotonicClock.now + timeout) {
             self.awaitingReader[id.number] = pending
         } else {
-            self.proceed(pending, .refused(.full), nil)
+            self.complete(pending, .refused(.full), nil)
         }
     }
 
@@ -144,8 +144,8 @@ final class ShardReplay {
             live: live, join: join, deadline: self.shard.now + ReplayLimits.resumeTimeout)
     }
 
-    /// Continues a client with the answer to its request.
-    private func proceed(_ pending: PendingReplay, _ answer: ReplayAnswer, _ reservation: ReplayReservation?) {
+    /// Ends a client's wait: sends the replay that the answer allows, or refuses it.
+    private func complete(_ pending: PendingReplay, _ answer: ReplayAnswer, _ reservation: ReplayReservation?) {
         let (live, join) = (pending.live, pending.join)
         let client = join.client
         guard !client.isDetached, client.live === live else { return }
@@ -154,7 +154,7 @@ final class ShardReplay {
         switch answer {
         case .found(let items) where join.resume?.position.number == 0 && join.resume?.token != nil:
             self.replayFromStart(items, reservation, join, live)
-        case .found(let items): self.replay(items, reservation, join, live)
+        case .found(let items): self.startReplay(join, live, readItems: items, reservation)
         case .refused(let reason): self.refuse(reason, join, live)
         }
     }
@@ -185,16 +185,18 @@ final class ShardReplay {
             return bytes <= limit
         }
         if newestFirst.isEmpty {
-            client.socket.send(live.frames.positionFrame(token))
+            client.socket.send(live.frameEncoder.positionFrame(token))
         } else {
             self.gateway.metrics.historyItems.add(newestFirst.count)
-            client.socket.send(live.frames.historyFrames(newestFirst.reversed()[...], at: token))
+            client.socket.send(live.frameEncoder.historyFrames(newestFirst.reversed()[...], at: token))
         }
     }
 
-    /// Replies to a client that resumes, and sends the client first `items`, then the items in the cache.
-    private func replay(
-        _ items: ArraySlice<EncodedFeedItem>, _ reservation: ReplayReservation?, _ join: PendingJoin, _ live: ShardLive
+    /// Replies to a client that resumes, and sends the client first the items that the replay reader has read, then the
+    /// items in the cache.
+    private func startReplay(
+        _ join: PendingJoin, _ live: ShardLive, readItems items: ArraySlice<EncodedFeedItem> = [],
+        _ reservation: ReplayReservation? = nil
     ) {
         guard let point = join.resume else { return }
         let client = join.client
@@ -217,12 +219,12 @@ final class ShardReplay {
         _ items: ArraySlice<EncodedFeedItem>, _ reservation: ReplayReservation?, _ join: PendingJoin, _ live: ShardLive
     ) {
         if let first = items.first {
-            return self.replay(items, reservation, join.resuming(after: first.number - 1), live)
+            return self.startReplay(join.resuming(after: first.number - 1), live, readItems: items, reservation)
         }
         guard let text = join.resume?.token, let token = FeedToken(text: text),
             case .cacheAfter(let number) = self.gateway.feeds.planResume(live.key, after: token)
         else { return self.refuse(.gone, join, live) }
-        self.replay([], reservation, join.resuming(after: number), live)
+        self.startReplay(join.resuming(after: number), live, readItems: [], reservation)
     }
 
     /// Replies that the missed items cannot be replayed: the client must load a snapshot, and its feed continues with

@@ -16,14 +16,14 @@ final class Client {
     /// The session's cluster-wide name.
     var session: SessionID
     /// The session name that the client knows: the one that it sent at login, or the one that the gateway assigned.
-    var givenSession: SessionID
+    var clientSession: SessionID
     /// Distinguishes the connections of one session.
     var generation: UInt32 = 0
     /// Whether the shard has removed the client; its socket may not be closed yet.
     var isDetached = false
     /// Whether the client is in the list of `ShardCalls` whose open calls are swept.
     var isInCallSweep = false
-    /// The sign-in state, which decides whether a later sign-in closes this connection.
+    /// The sign-in state, which decides whether a later sign-in closes this connection; set at the login.
     var signIn = DeviceSignIn(connection: 0, isOnly: false)
     /// Whether the token sets the user's name, so that the user cannot change it.
     var hasFixedName = false
@@ -42,8 +42,7 @@ final class Client {
     var indexInLive = 0
     /// The number of the last item that need not be sent to the client.
     ///
-    /// All items up to it were sent, or precede the
-    /// client's join.
+    /// All items up to this number were sent, or precede the client's join.
     var caughtUpTo: Int64 = 0
     /// The next connection of the same user on this shard.
     var nextOfUser: Client?
@@ -82,7 +81,7 @@ final class Client {
         self.app = AppID("")
         self.user = UserInfo(userID: UserID(""))
         self.session = SessionID("")
-        self.givenSession = SessionID("")
+        self.clientSession = SessionID("")
     }
 
     /// Returns whether a call with this id waits for an answer that several clients share.

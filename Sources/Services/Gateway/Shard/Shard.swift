@@ -114,7 +114,7 @@ final class Shard {
                 self.sessions.sessionReplaced(session, generation: generation)
             case .recordLost(let token): lostTokens.insert(token)
             case .request(let call): self.httpCalls.begin(call)
-            case .sharedAnswer(let answer, let calls): self.sharedReads.answered(answer, calls)
+            case .sharedAnswer(let answer, let calls): self.sharedReads.answerReceived(answer, calls)
             case .webhookDecided(let session, let generation, let call, let decision):
                 self.webhooks.webhookDecided(session, generation: generation, call: call, decision)
             case .drain: self.drain.begin()
@@ -167,7 +167,7 @@ final class Shard {
     func detach(_ client: Client, sendsLastHeartbeat: Bool) {
         if client.isDetached { return }
         client.isDetached = true
-        if client.isCounted { self.gateway.admission.logOut(client.userKey) }
+        if client.isCounted { self.gateway.admission.removeLogin(client.userKey) }
         if let live = client.live {
             if sendsLastHeartbeat, let ticket = client.core.ticket { live.addDeparted(client, ticket) }
             self.lives.remove(client, from: live)
@@ -198,6 +198,8 @@ final class Shard {
     }
 
     /// Checks a tenth of the connections for overdue logins, expired tokens, and sign-ins whose notice was lost.
+    ///
+    /// So each connection is checked about once a second.
     private func sweepConnections(at now: MonotonicTime) {
         let connections = self.group.connections
         if self.sweepIndex >= connections.count { self.sweepIndex = 0 }
@@ -252,7 +254,7 @@ extension Shard: WebSocketDelegate {
     }
 
     func webSocketClosed(_ connection: WebSocketConnection, _ closure: WebSocketClosure) {
-        self.gateway.metrics.closed(closure.code.rawValue, byPeer: closure.cause == .peer)
+        self.gateway.metrics.connectionClosed(closure.code.rawValue, byPeer: closure.cause == .peer)
         guard let client = connection.context as? Client else { return }
         self.detach(client, sendsLastHeartbeat: true)
     }

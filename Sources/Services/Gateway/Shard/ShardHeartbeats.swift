@@ -15,8 +15,6 @@ final class ShardHeartbeats {
 
     /// The largest number of records that one call of `continueAsserting` writes.
     private static let maxAssertionRecords = 20
-    /// The delivery token of records that no client's call waits for.
-    private static let noCall: UInt64 = 0
 
     init(_ shard: Shard) { self.shard = shard }
 
@@ -25,7 +23,7 @@ final class ShardHeartbeats {
         self.step += 1
         let now = self.shard.now
         let lives = self.shard.lives
-        // `drop` moves the last live to the index of the dropped live. Visited forwards, the moved live would be skipped.
+        // `drop` moves the last live to the index of the dropped live. A loop in forward order would skip the moved live.
         for index in lives.all.indices.reversed() {
             let live = lives.all[index]
             self.send(live.takeHeartbeats(step: self.step, at: now), of: live)
@@ -40,7 +38,7 @@ final class ShardHeartbeats {
             let end = min(heartbeats.count, start + HeartbeatPlan.maxMembersPerRecord)
             let input = AudienceInput(live.key, .heartbeats(beats: Array(heartbeats[start..<end])))
             // The sink may refuse a record; further heartbeats follow long before the leases expire.
-            try? self.shard.write(TopicRecord(.audience(input)), token: Self.noCall)
+            try? self.shard.write(TopicRecord(.audience(input)), token: RecordToken.unreported)
             self.shard.gateway.metrics.heartbeats.add(end - start)
             start = end
         }
@@ -60,8 +58,8 @@ final class ShardHeartbeats {
     /// Asserts the next members.
     ///
     /// There may be very many members, so each call writes a limited number of records. The shard's sweep calls again.
-    /// The members are taken from the end: when a viewer leaves in the meantime, the last one takes its index, and that one
-    /// was asserted already.
+    /// The members are taken from the end of the array. When a viewer leaves in the meantime, the array's last viewer, who
+    /// was asserted already, takes the free index.
     func continueAsserting() {
         var remainingRecords = Self.maxAssertionRecords
         let now = self.shard.now
@@ -77,7 +75,7 @@ final class ShardHeartbeats {
                 }
                 let input = AudienceInput(live.key, .assert(members: members))
                 do throws(SinkRefusal) {
-                    try self.shard.write(TopicRecord(.audience(input)), token: Self.noCall)
+                    try self.shard.write(TopicRecord(.audience(input)), token: RecordToken.unreported)
                 } catch {
                     // The sink refused the record; the next call of this method writes it again.
                     return

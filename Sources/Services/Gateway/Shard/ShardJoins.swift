@@ -8,6 +8,7 @@ internal import PlazaModel
 /// Its client becomes a viewer when the live's feed partition is loaded.
 struct PendingJoin {
     var client: Client
+    /// The number of the join's call in its session.
     var call: Int64
     var key: LiveKey
     var epoch: Int64
@@ -65,7 +66,7 @@ final class ShardJoins {
         let join = PendingJoin(
             client: client, call: call, key: key, epoch: epoch, deadline: self.shard.now + Self.loadTimeout,
             outcome: outcome, resume: resume)
-        if self.shard.lives.subscribe(key) { self.enter(join) } else { self.pending.append(join) }
+        if self.shard.lives.subscribe(key) { self.complete(join) } else { self.pending.append(join) }
     }
 
     /// Cancels a client's pending joins.
@@ -85,7 +86,7 @@ final class ShardJoins {
         let joins = self.pending.filter { feeds.partition(of: $0.key) == partition }
         if joins.isEmpty { return }
         self.pending.removeAll { feeds.partition(of: $0.key) == partition }
-        for join in joins { self.enter(join) }
+        for join in joins { self.complete(join) }
     }
 
     /// Completes the joins whose partition was not loaded in time; the feed of their clients begins with the next item that
@@ -93,12 +94,12 @@ final class ShardJoins {
     func sweep(at now: MonotonicTime) {
         while let first = self.pending.first, first.deadline <= now {
             self.pending.removeFirst()
-            self.enter(first)
+            self.complete(first)
         }
     }
 
     /// Makes the client a viewer, and sends it the state that precedes the live's next items.
-    private func enter(_ join: PendingJoin) {
+    private func complete(_ join: PendingJoin) {
         let client = join.client
         guard !client.isDetached, client.core.live == join.key.live else {
             return self.shard.lives.unsubscribeIfUnused(join.key)

@@ -8,7 +8,7 @@ internal import PlazaModel
 /// It is accessed only on the loop's thread.
 final class ShardLive {
     let key: LiveKey
-    let frames: FeedFrame
+    let frameEncoder: FeedFrameEncoder
     var epoch: Int64 = 0
     /// The number of the last item that this shard received; 0 before the first.
     var lastItemNumber: Int64 = 0
@@ -41,7 +41,7 @@ final class ShardLive {
 
     init(_ key: LiveKey) {
         self.key = key
-        self.frames = FeedFrame(live: key.live)
+        self.frameEncoder = FeedFrameEncoder(live: key.live)
         self.heartbeatCursor = HeartbeatCursor(seed: key.hashValue)
     }
 

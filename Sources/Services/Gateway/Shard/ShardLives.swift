@@ -42,7 +42,7 @@ final class ShardLives {
         live.remove(client)
         self.shard.gateway.metrics.members.add(-1)
         if let backlog = client.backlog {
-            self.shard.delivery.disconnected(deferred: backlog.deferredCount)
+            self.shard.delivery.viewerLeft(deferredItems: backlog.deferredCount)
             client.backlog = nil
             if case .reading(let number) = backlog.replay { self.shard.replay.cancel(number) }
         }
@@ -68,7 +68,8 @@ final class ShardLives {
         guard let live = client.core.live, let ticket = client.core.ticket else { return false }
         let command = AudienceCommand.signOff(session: client.session, user: client.user.userID, ticket: ticket)
         do throws(SinkRefusal) {
-            try self.shard.write(TopicRecord(.audience(AudienceInput(client.key(live), command))), token: 0)
+            let record = TopicRecord(.audience(AudienceInput(client.key(live), command)))
+            try self.shard.write(record, token: RecordToken.unreported)
             return true
         } catch {
             return false
@@ -104,7 +105,7 @@ final class ShardLives {
 
     /// Ends the subscription of a live without viewers.
     ///
-    /// If it has departed members, it is removed only after they were reported.
+    /// A live with departed members is removed only after these were reported to presence.
     private func lastViewerLeft(_ live: ShardLive) {
         live.clear()
         self.unsubscribeIfUnused(live.key)

@@ -10,8 +10,10 @@ internal import WebSocket
 /// A resume that presence has rejected, because the live has ended.
 struct EndedResume {
     var client: Client
+    /// The number of the login call in its session.
     var call: Int64
     var key: LiveKey
+    /// The position from which the client resumes.
     var point: ResumePoint
     /// The reply if the live's end cannot be found.
     var rejection: Outcome
@@ -56,8 +58,10 @@ final class ShardMissedEnds {
         var waiting: [(resume: EndedResume, deadline: MonotonicTime)] = []
         var finished: Set<LiveKey> = []
         for (resume, deadline) in self.pending {
-            if resume.client.isDetached || self.sendEnd(resume) || deadline <= now {
-                if !resume.client.isDetached, deadline <= now { self.reject(resume) }
+            if resume.client.isDetached || self.finishIfEndRead(resume) {
+                finished.insert(resume.key)
+            } else if deadline <= now {
+                self.reject(resume)
                 finished.insert(resume.key)
             } else {
                 waiting.append((resume, deadline))
@@ -67,8 +71,10 @@ final class ShardMissedEnds {
         for key in finished.sorted() { self.shard.lives.unsubscribeIfUnused(key) }
     }
 
-    /// Replies and sends the live's end, if it has been read; returns whether the resume is finished.
-    private func sendEnd(_ resume: EndedResume) -> Bool {
+    /// Replies, and sends the live's end unless the client has received it already.
+    ///
+    /// - Returns: False if the end has not been read yet; nothing was sent then.
+    private func finishIfEndRead(_ resume: EndedResume) -> Bool {
         let key = resume.key
         guard let live = self.gateway.tables.read({ $0.live(key) }),
             let latest = self.gateway.feeds.latestToken(key)?.position, latest.epoch == live.epoch,
@@ -86,7 +92,7 @@ final class ShardMissedEnds {
         let result = CallResult.resumed(
             ticket: resume.point.ticket, position: position, replayed: clientPosition == position)
         self.shard.send(.reply(id: resume.call, .success(result: result)), to: resume.client)
-        resume.client.socket.send(FeedFrame(live: key.live).frame(items.suffix(1), epoch: latest.epoch))
+        resume.client.socket.send(FeedFrameEncoder(live: key.live).frame(items.suffix(1), epoch: latest.epoch))
         return true
     }
 

@@ -33,15 +33,15 @@ final class ShardSessions {
     ///   - client: The client; its app, user and session must be set.
     ///   - isNamed: Whether the client sent the session's name; the session may then have a connection to another
     ///     gateway.
-    ///   - notice: The id of the last notice that the client received; nil for a new session.
-    ///   - end: The token's expiry.
+    ///   - lastNotice: The id of the last notice that the client received; nil for a new session.
+    ///   - expiry: When the token expires.
     /// - Throws: `signedInElsewhere`. In an app that allows one device, also the error that prevented the notice to the
     ///   other devices.
     func open(
-        _ client: Client, isNamed: Bool, since notice: NoticeID?, until end: MonotonicTime
+        _ client: Client, isNamed: Bool, since lastNotice: NoticeID?, until expiry: MonotonicTime
     ) throws(ReplyError) {
-        let replaced = try self.signIn(client, isNamed: isNamed, since: notice)
-        client.core.loggedIn(until: end)
+        let replaced = try self.signIn(client, isNamed: isNamed, since: lastNotice)
+        client.core.loggedIn(until: expiry)
         if let replaced {
             if Int(replaced.shard) == self.shard.number {
                 self.sessionReplaced(client.session, generation: replaced.generation)
@@ -91,17 +91,17 @@ final class ShardSessions {
 extension ShardSessions {
     /// Claims the session for this connection.
     ///
-    /// In an app that allows one device, this ends the user's other sessions. It fails if another device signed in
-    /// while this one was disconnected.
+    /// In an app that allows one device, this ends the user's other sessions. The sign-in fails if another device
+    /// signed in while this device was disconnected.
     ///
     /// - Returns: The location of the session's earlier connection to this gateway, if there is one.
     private func signIn(
-        _ client: Client, isNamed: Bool, since notice: NoticeID?
+        _ client: Client, isNamed: Bool, since lastNotice: NoticeID?
     ) throws(ReplyError) -> SessionRegistry.Location? {
         let isOnly = client.role == .user && self.gateway.settings.policies[client.app].devices == .one
-        if isOnly, let notice {
+        if isOnly, let lastNotice {
             let partition = PlazaTopic.partition(of: client.userKey.text, among: self.gateway.settings.partitions)
-            let (missed, _) = self.gateway.tables.notices(of: client.userKey, after: notice, partition: partition)
+            let (missed, _) = self.gateway.tables.notices(of: client.userKey, after: lastNotice, partition: partition)
             if DeviceSignIn.wasEnded(missed.map(\.notice), ownSession: client.session) {
                 throw ReplyError(.signedInElsewhere, "you signed in on another device; log in anew to be here instead")
             }
@@ -164,7 +164,7 @@ extension ShardSessions {
         }
     }
 
-    /// Sends a notice to one client; a kick also removes it from the live (I6, a kick is final).
+    /// Sends a notice to one client; a kick also removes the client from the live (I6, a kick is final).
     func deliver(_ entry: NoticeRing.Entry, _ frame: SharedBytes, to client: Client) {
         if case .kickedOut(let reason, _) = entry.notice.content, let floor = entry.notice.floor {
             let isRemoved = client.core.kicked(from: entry.notice.live, floor: floor)

@@ -32,6 +32,7 @@ final class AdmissionControl: WebSocketAdmission {
         let now = MonotonicClock.microseconds
         guard let wait = self.table.withLock({ $0.admitHandshake(from: address.limitKey, at: now) }) else { return nil }
         self.metrics.refused(.handshakes)
+        // The wait in milliseconds, rounded up to whole seconds.
         return .tooManyRequests(retryAfter: .seconds(max(1, (wait.count + 999) / 1000)))
     }
 
@@ -43,8 +44,12 @@ final class AdmissionControl: WebSocketAdmission {
 
     /// Counts a connection that logs in.
     ///
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - role: The role of the user's token.
+    ///   - isReplacing: Whether the connection replaces another connection of the same session.
     /// - Throws: `overLimit` if the user has too many connections, `overloaded` if the app has too many.
-    func logIn(_ user: UserKey, role: CallerRole, isReplacing: Bool) throws(ReplyError) {
+    func admitLogin(_ user: UserKey, role: CallerRole, isReplacing: Bool) throws(ReplyError) {
         let reason = self.table.withLock { $0.admitLogin(user, role: role, isReplacing: isReplacing) }
         guard let reason else { return }
         self.metrics.refused(reason)
@@ -55,8 +60,8 @@ final class AdmissionControl: WebSocketAdmission {
         throw ReplyError(.overloaded, "the app has too many connections to this gateway", retryAfter: retryAfter)
     }
 
-    /// Removes a connection that `logIn` counted.
-    func logOut(_ user: UserKey) { self.table.withLock { $0.removeLogin(user) } }
+    /// Removes a connection that `admitLogin` counted.
+    func removeLogin(_ user: UserKey) { self.table.withLock { $0.removeLogin(user) } }
 
     /// Checks the rate limit for a user's call, and counts the call `count` times.
     ///

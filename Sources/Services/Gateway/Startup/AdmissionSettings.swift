@@ -24,42 +24,43 @@ package struct AdmissionSettings: Sendable {
             "max-connections", default: 0, range: 0...10_000_000,
             help: "WebSockets of this process; 0: 100000, or what the limit of open files allows.")
         self.maxConnections = Self.connections(requested, &reader, hardLimit)
-        func count(_ name: String, _ defaultValue: Int, _ help: String) -> Int {
+        func readCount(_ name: String, _ defaultValue: Int, _ help: String) -> Int {
             reader.int(name, default: defaultValue, range: 1...10_000_000, help: help)
         }
         var limits = AdmissionLimits()
-        limits.connectionsPerAddress = count(
+        limits.connectionsPerAddress = readCount(
             "connections-per-address", limits.connectionsPerAddress, "WebSockets of one address.")
         limits.handshakes = RateLimit(
-            count("handshakes-per-second", limits.handshakes.count, "Handshakes of one address a second."))
-        limits.connectionsPerUser = count("connections-per-user", limits.connectionsPerUser, "WebSockets of one user.")
+            readCount("handshakes-per-second", limits.handshakes.count, "Handshakes of one address a second."))
+        limits.connectionsPerUser = readCount(
+            "connections-per-user", limits.connectionsPerUser, "WebSockets of one user.")
         let connectionsPerApp = reader.int(
             "connections-per-app", default: 0, range: 0...10_000_000,
             help: "WebSockets of one app; 0: half of all if there are several apps, otherwise all.")
         limits.connectionsPerApp = connectionsPerApp == 0 ? nil : connectionsPerApp
         self.usesDefaultAppLimit = connectionsPerApp == 0
         limits.frames = RateLimit(
-            count("frames-per-second", limits.frames.count, "Frames of one connection a second, pings included."))
-        limits.bytes = RateLimit(count("bytes-per-second", limits.bytes.count, "Bytes of one connection a second."))
+            readCount("frames-per-second", limits.frames.count, "Frames of one connection a second, pings included."))
+        limits.bytes = RateLimit(readCount("bytes-per-second", limits.bytes.count, "Bytes of one connection a second."))
         limits.logins = RateLimit(
-            count("logins-per-minute", limits.logins.count, "Logins of one user a minute."), per: .seconds(60))
+            readCount("logins-per-minute", limits.logins.count, "Logins of one user a minute."), per: .seconds(60))
         limits.memberships = RateLimit(
-            count("joins-per-minute", limits.memberships.count, "Joins and leaves of one user a minute."),
+            readCount("joins-per-minute", limits.memberships.count, "Joins and leaves of one user a minute."),
             per: .seconds(60))
         limits.joinsOfLive = RateLimit(
-            count("joins-of-live-per-minute", limits.joinsOfLive.count, "Joins of one user to one live a minute."),
+            readCount("joins-of-live-per-minute", limits.joinsOfLive.count, "Joins of one user to one live a minute."),
             per: .seconds(60))
-        limits.gifts = RateLimit(count("gifts-per-second", limits.gifts.count, "Gifts of one user a second."))
+        limits.gifts = RateLimit(readCount("gifts-per-second", limits.gifts.count, "Gifts of one user a second."))
         limits.deviceChanges = RateLimit(
-            count("device-changes-per-second", limits.deviceChanges.count, "Device changes of one user a second."))
+            readCount("device-changes-per-second", limits.deviceChanges.count, "Device changes of one user a second."))
         limits.reads = RateLimit(
-            count("reads-per-second", limits.reads.count, "Reads of one user a second, by WebSocket."))
+            readCount("reads-per-second", limits.reads.count, "Reads of one user a second, by WebSocket."))
         limits.sanctions = RateLimit(
-            count(
+            readCount(
                 "sanctions-per-second", limits.sanctions.count,
                 "Users whom one user kicks, bans, unbans or mutes a second, by WebSocket."))
         self.limits = limits
-        self.httpConnectionsPerAddress = count(
+        self.httpConnectionsPerAddress = readCount(
             "http-connections-per-address", 100,
             "HTTP connections of one address; behind a trusted proxy, open requests of one client.")
         self.trustedProxies = Self.proxies(&reader)

@@ -41,7 +41,7 @@ extension Gateway {
     /// May be called from any thread.
     ///
     /// - Parameters:
-    ///   - token: The token of the call, or 0.
+    ///   - token: The token of the call, or `RecordToken.unreported`.
     ///   - hasTimedOut: Whether the record's delivery timed out; otherwise the broker or a queue refused the record.
     package func recordLost(token: UInt64, hasTimedOut: Bool = true) {
         if hasTimedOut {
@@ -51,7 +51,7 @@ extension Gateway {
             }
             if mustProbe { self.startProbe() }
         }
-        if token != 0 { self.post(Int(token >> 48), [.recordLost(token: token)]) }
+        if token != RecordToken.unreported { self.post(RecordToken.shard(of: token), [.recordLost(token: token)]) }
     }
 
     private func startProbe() { self.brokerProbe.withLock { $0 }?.begin(for: self) }

@@ -15,20 +15,20 @@ extension Gateway {
     /// - Throws: `noSuchRoom`, `cursorExpired`, or `needsOwner` for the co-host candidates of another user's live.
     func answer(_ call: ParsedCall, app: AppID) throws(ReplyError) -> CallResult {
         switch call {
-        case .ping: return .pong(at: Self.time)
+        case .ping: return .pong(at: Self.clientTime)
         case .list(let cursor, let count, let category, let isAscending):
             let now = MonotonicClock.now
             return try self.tables.page(
                 app: app, cursor: cursor, count: count, category: category, isAscending: isAscending, at: now)
         case .get(let live):
-            return .room(details: try self.found(self.tables.read { $0.details(LiveKey(app, live)) }))
+            return .room(details: try self.requireLive(self.tables.read { $0.details(LiveKey(app, live)) }))
         case .count(let live):
-            return .count(count: try self.found(self.tables.read { $0.count(LiveKey(app, live)) }))
+            return .count(count: try self.requireLive(self.tables.read { $0.count(LiveKey(app, live)) }))
         case .stage(let live):
-            return .stage(record: try self.found(self.tables.read { $0.stage(LiveKey(app, live)) }))
+            return .stage(record: try self.requireLive(self.tables.read { $0.stage(LiveKey(app, live)) }))
         case .metadata(let live, let keys):
             return .metadata(
-                values: try self.found(self.tables.read { $0.metadata(LiveKey(app, live), keys: keys) }))
+                values: try self.requireLive(self.tables.read { $0.metadata(LiveKey(app, live), keys: keys) }))
         case .candidates(let live, let cursor, let caller):
             let now = MonotonicClock.now
             return try self.tables.candidates(LiveKey(app, live), cursor: cursor, for: caller, at: now)
@@ -43,20 +43,20 @@ extension Gateway {
         }
     }
 
-    /// The time that is sent to clients, by which they set their clocks (R2.27).
+    /// The current time, as it is sent to clients; they set their clocks by it (R2.27).
     ///
     /// It is this host's time, because a gateway of a quiet cluster reads no record with the broker's time.
-    static var time: Timestamp { Timestamp(milliseconds: WallClock.milliseconds()) }
+    static var clientTime: Timestamp { Timestamp(milliseconds: WallClock.milliseconds()) }
 
     /// Checks that a live is running, according to this gateway's tables.
     ///
     /// - Throws: `noSuchRoom`.
     func checkExists(_ key: LiveKey) throws(ReplyError) {
-        _ = try self.found(self.tables.read { $0.running(key) })
+        _ = try self.requireLive(self.tables.read { $0.running(key) })
     }
 
-    /// Returns `value`; throws `noSuchRoom` if it is nil.
-    private func found<Value>(_ value: Value?) throws(ReplyError) -> Value {
+    /// Returns `value`, which the tables have about a live; throws `noSuchRoom` if it is nil.
+    private func requireLive<Value>(_ value: Value?) throws(ReplyError) -> Value {
         guard let value else { throw ReplyError(.noSuchRoom, "there is no such live") }
         return value
     }

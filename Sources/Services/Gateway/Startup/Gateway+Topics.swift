@@ -22,10 +22,11 @@ extension Gateway {
     /// Applies a live's viewer count, and posts it to the shards that have viewers of the live.
     package func received(_ record: CountRecord) {
         guard self.change({ $0.apply(record) }) else { return }
-        var mask = self.feeds.subscribers(of: record.key)
-        while mask != 0 {
-            let shard = mask.trailingZeroBitCount
-            mask &= mask - 1
+        // A set of shard numbers, one bit for each shard.
+        var remainingShards = self.feeds.subscribers(of: record.key)
+        while remainingShards != 0 {
+            let shard = remainingShards.trailingZeroBitCount
+            remainingShards &= remainingShards - 1
             self.post(shard, [.count(record.key, LiveCount(record))])
         }
     }
@@ -61,9 +62,9 @@ extension Gateway {
         if self.isNewEpoch(record) { self.postToAll(.assertMembers(partition: record.partition)) }
     }
 
-    /// Routes a reply to its shard, or buffers it until the tables have the revision that it names.
+    /// Routes a reply to its shard, or buffers it until the tables have the revision that the reply requires.
     package func received(_ reply: Reply) {
-        if self.tables.canSend(reply, at: MonotonicClock.now) { self.route(reply) }
+        if !self.tables.bufferIfPremature(reply, at: MonotonicClock.now) { self.route(reply) }
     }
 
     /// Adds a notice, and posts it to all shards.
@@ -72,7 +73,7 @@ extension Gateway {
         let json = notice.content.isForClients ? Wire.encode(ServerFrame.notice(id: id.text, notice)) : []
         let entry = NoticeRing.Entry(id: id, notice: notice, json: json)
         // A stopping gateway still delivers notices, because its clients stay connected until they are drained.
-        guard self.tables.add(entry, at: MonotonicClock.now), self.isFilled else { return }
+        guard self.tables.add(entry, at: MonotonicClock.now), self.areTablesFilled else { return }
         self.postToAll(.notice(entry, frame: FrameEncoder.text(json.span)))
     }
 
@@ -92,8 +93,8 @@ extension Gateway {
 
     /// Changes the read model, and routes the replies that can be sent then; returns whether the model has changed.
     @discardableResult private func change(_ body: (inout ReadModel) -> Bool) -> Bool {
-        let (isNew, released) = self.tables.change(at: MonotonicClock.now, body)
+        let (hasChanged, released) = self.tables.change(at: MonotonicClock.now, body)
         for reply in released { self.route(reply) }
-        return isNew
+        return hasChanged
     }
 }

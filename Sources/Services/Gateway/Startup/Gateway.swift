@@ -41,10 +41,10 @@ package final class Gateway: Sendable {
     private struct State: Sendable {
         var threads: [LoopThread] = []
         var port: UInt16 = 0
-        var isFilled = false
+        var areTablesFilled = false
         var isStopping = false
-        /// The action to call when the tables are filled.
-        var onFilled: (@Sendable () -> Void)?
+        /// Called once, when the tables are filled.
+        var onTablesFilled: (@Sendable () -> Void)?
         /// The last known presence epoch of each partition.
         var presenceEpochs: [Int: String] = [:]
     }
@@ -89,10 +89,10 @@ package final class Gateway: Sendable {
     package var port: UInt16 { self.state.withLock { $0.port } }
 
     /// Whether the tables were read up to their ends.
-    var isFilled: Bool { self.state.withLock { $0.isFilled } }
+    var areTablesFilled: Bool { self.state.withLock { $0.areTablesFilled } }
 
     /// Whether the gateway is ready: the tables are filled, and it is not stopping.
-    package var isReady: Bool { self.state.withLock { $0.isFilled && !$0.isStopping } }
+    package var isReady: Bool { self.state.withLock { $0.areTablesFilled && !$0.isStopping } }
 
     /// Whether the loop of each shard has turned within the last 10 s; a shard turns ten times a second.
     func areShardsTurning(at now: MonotonicTime) -> Bool {
@@ -127,7 +127,7 @@ package final class Gateway: Sendable {
                     state.port = boundPort
                 }
             } catch {
-                self.cut()
+                self.stopImmediately()
                 throw .listening("\(error)")
             }
         }
@@ -149,7 +149,7 @@ package final class Gateway: Sendable {
     }
 
     /// Ends the shards immediately, as a crash would.
-    package func cut() {
+    package func stopImmediately() {
         let threads = self.state.withLock { state in
             state.isStopping = true
             return state.threads
@@ -231,33 +231,33 @@ package final class Gateway: Sendable {
 }
 
 extension Gateway {
-    /// Marks the tables as read up to their ends, and calls the action of `onFilled`.
+    /// Marks the tables as read up to their ends, and calls the action of `onTablesFilled`.
     package func tablesFilled() {
         self.tables.refreshRanking(at: MonotonicClock.now)
-        let onFilled = self.state.withLock { state in
-            state.isFilled = true
-            defer { state.onFilled = nil }
-            return state.onFilled
+        let onTablesFilled = self.state.withLock { state in
+            state.areTablesFilled = true
+            defer { state.onTablesFilled = nil }
+            return state.onTablesFilled
         }
-        onFilled?()
+        onTablesFilled?()
     }
 
     /// Calls `action` once, when the tables were read up to their ends.
-    func onFilled(_ action: @escaping @Sendable () -> Void) {
-        let isFilled = self.state.withLock { state in
-            if !state.isFilled { state.onFilled = action }
-            return state.isFilled
+    func onTablesFilled(_ action: @escaping @Sendable () -> Void) {
+        let areTablesFilled = self.state.withLock { state in
+            if !state.areTablesFilled { state.onTablesFilled = action }
+            return state.areTablesFilled
         }
-        if isFilled { action() }
+        if areTablesFilled { action() }
     }
 
     /// Stores a presence epoch, and returns whether the partition's members must be asserted.
     ///
-    /// They must be if the epoch is new: presence has then lost the partition's state.
+    /// A new epoch means that presence has lost the partition's state.
     func isNewEpoch(_ record: PresenceEpochRecord) -> Bool {
         self.state.withLock { state in
             let previousEpoch = state.presenceEpochs.updateValue(record.epoch, forKey: record.partition)
-            return previousEpoch != record.epoch && state.isFilled && !state.isStopping
+            return previousEpoch != record.epoch && state.areTablesFilled && !state.isStopping
         }
     }
 

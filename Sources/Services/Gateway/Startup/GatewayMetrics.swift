@@ -8,6 +8,7 @@ internal import PlazaModel
 /// The metrics of a gateway; used by all its threads.
 final class GatewayMetrics: Sendable {
     let members: Gauge
+    // The metrics of the delivery ledger; `DeliveryLedger` explains what they count.
     let dueItems: Counter
     let deliveredItems: Counter
     let disconnectedItems: Counter
@@ -66,13 +67,13 @@ final class GatewayMetrics: Sendable {
             return (reason, counter)
         }
         self.refusedReplays = Dictionary(refused) { first, _ in first }
-        func closes(_ code: String) -> Counter {
+        func closeCounter(_ code: String) -> Counter {
             registry.counter(
                 "gateway_disconnects_total", help: "Connections that ended, by close code.", labels: ["code": code])
         }
-        let codes = Self.closeCodes.map { ($0, closes("\($0)")) }
+        let codes = Self.closeCodes.map { ($0, closeCounter("\($0)")) }
         self.closes = Dictionary(codes) { first, _ in first }
-        self.otherCloses = closes("other")
+        self.otherCloses = closeCounter("other")
         let refusals = RefusalReason.allCases.map { reason in
             let counter = registry.counter(
                 MetricNames.Gateway.refusals, help: "What was refused or cut off by a limit, by reason.",
@@ -90,7 +91,7 @@ final class GatewayMetrics: Sendable {
     }
 
     /// Records an answered call.
-    func called(_ method: String, _ outcome: Outcome, microseconds: Int64) {
+    func callAnswered(_ method: String, _ outcome: Outcome, microseconds: Int64) {
         let family = Self.family(method)
         let result: String =
             switch outcome {
@@ -115,7 +116,7 @@ final class GatewayMetrics: Sendable {
     }
 
     /// Records an answered HTTP request.
-    func requested(_ status: Int, microseconds: Int) {
+    func requestAnswered(_ status: Int, microseconds: Int) {
         let (counter, timing) = self.requests.withLock { requests in
             if let existing = requests[status] { return existing }
             let created = (
@@ -136,7 +137,7 @@ final class GatewayMetrics: Sendable {
     /// Records the close code of a connection that has ended.
     ///
     /// A client may send any code. Unknown codes, and codes of the gateway that a client sent, share one label.
-    func closed(_ code: UInt16, byPeer isByPeer: Bool) {
+    func connectionClosed(_ code: UInt16, byPeer isByPeer: Bool) {
         let isGatewayCodeOfPeer = isByPeer && code >= 3000
         (isGatewayCodeOfPeer ? self.otherCloses : self.closes[code] ?? self.otherCloses).add()
     }

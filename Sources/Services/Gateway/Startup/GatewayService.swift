@@ -90,10 +90,10 @@ package final class GatewayService: ServiceComponent {
     private func serve() throws {
         let writer = try InboxWriter(self.gateway, kafka: self.kafka, meter: KafkaClientMetrics(self.registry))
         let batchingWriter = BatchingWriter(
-            writer, lost: { [gateway] in gateway.recordLost(token: $0, hasTimedOut: false) })
+            writer, recordLost: { [gateway] in gateway.recordLost(token: $0, hasTimedOut: false) })
         let probe = BrokerProbe { writer.areLeadersReachable(milliseconds: BrokerProbe.requestMilliseconds) }
         self.gateway.attach(probe)
-        self.gateway.onFilled { [state] in state.update { $0.areTablesFilled = true } }
+        self.gateway.onTablesFilled { [state] in state.update { $0.areTablesFilled = true } }
         var threads = [
             DedicatedThread("tables") { self.tableReader.run() }, DedicatedThread("feeds") { self.feedReader.run() },
             DedicatedThread("replays") { self.replayReader.run() }, DedicatedThread("batches") { batchingWriter.run() },
@@ -121,8 +121,8 @@ package final class GatewayService: ServiceComponent {
         defer { self.gateway.stop() }
         let api = try WebServer(
             host: self.gateway.settings.host, port: self.gateway.settings.httpPort,
-            limits: Self.limits(self.gateway.settings), failureBody: GatewayAPI.failureBody,
-            observer: self.gateway.metrics.requested, refusalObserver: self.gateway.metrics.refused,
+            limits: Self.httpLimits(for: self.gateway.settings), failureBody: GatewayAPI.failureBody,
+            observer: self.gateway.metrics.requestAnswered, refusalObserver: self.gateway.metrics.refused,
             headHandler: GatewayAPI(self.gateway).handler)
         defer { api.stop() }
         self.state.update { $0.isListening = true }
@@ -136,15 +136,15 @@ package final class GatewayService: ServiceComponent {
     }
 
     /// Returns the limits of HTTP requests of a gateway with these settings.
-    static func limits(_ settings: GatewaySettings) -> HTTPLimits {
-        var limits = Self.limits
+    static func httpLimits(for settings: GatewaySettings) -> HTTPLimits {
+        var limits = Self.fixedHTTPLimits
         limits.connectionsPerAddress = settings.httpConnectionsPerAddress
         limits.trustedProxies = settings.trustedProxies
         return limits
     }
 
-    /// The limits that no setting changes; the handler timeout is longer than the timeout of calls.
-    static let limits: HTTPLimits = {
+    /// The limits of HTTP requests before the settings are applied; the handler timeout is longer than the timeout of calls.
+    static let fixedHTTPLimits: HTTPLimits = {
         var limits = HTTPLimits()
         limits.bodyBytes = 256 << 10
         limits.handlerTimeout = .seconds(12)

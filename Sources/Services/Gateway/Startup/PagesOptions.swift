@@ -8,7 +8,9 @@ package import Tokens
 package struct PagesOptions: Sendable {
     /// The pages; nil if they are off.
     private let site: StaticSite?
+    /// The addresses to which the pages connect their WebSockets; empty: this gateway's own port.
     private let webSockets: [String]
+    /// The origins whose images the pages show, besides their own.
     private let imageOrigins: [String]
     /// The app for which demo tokens are signed; nil if none are signed.
     package let demoApp: String?

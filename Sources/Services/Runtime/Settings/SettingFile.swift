@@ -4,7 +4,7 @@ internal import Glibc
 /// Reads files that settings name: secrets, and certificates in PEM.
 enum SettingFile {
     /// The result of reading a file.
-    enum Outcome: Equatable {
+    enum ReadResult: Equatable {
         case contents([UInt8])
         /// Why the file cannot be used, and the remedy; never quotes the contents.
         case problem(String)
@@ -23,9 +23,9 @@ enum SettingFile {
     ///
     /// - Returns: the secret, or a problem if the file is missing, cannot be read, is empty, is readable by everybody,
     ///   or has more than one line.
-    static func secret(at path: String) -> Outcome {
-        let outcome = Self.read(path, maxBytes: Self.maxSecretBytes, isPrivate: true)
-        guard case .contents(var bytes) = outcome else { return outcome }
+    static func secret(at path: String) -> ReadResult {
+        let result = Self.read(path, maxBytes: Self.maxSecretBytes, isPrivate: true)
+        guard case .contents(var bytes) = result else { return result }
         if bytes.last == Self.lineFeed { bytes.removeLast() }
         if bytes.last == Self.carriageReturn { bytes.removeLast() }
         if bytes.isEmpty { return .problem("it is empty; write the secret into it, in one line") }
@@ -56,7 +56,8 @@ enum SettingFile {
         }
     }
 
-    private static func read(_ path: String, maxBytes: Int, isPrivate: Bool) -> Outcome {
+    /// Reads a regular file of at most `maxBytes`; if `isPrivate`, other users must not have access to the file.
+    private static func read(_ path: String, maxBytes: Int, isPrivate: Bool) -> ReadResult {
         // Opening a named pipe without O_NONBLOCK would wait for a writer.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {

@@ -13,7 +13,7 @@ extension SettingsReader {
     package mutating func secret(_ name: String, help: String) -> String? {
         let option = "\(name)-file"
         let variable = self.variable(for: name)
-        if self.useOption(name) {
+        if self.markAsUsed(option: name) {
             self.reject(
                 name, value: nil,
                 remedy: "every user of the machine can read a command line: give --\(option), or set \(variable)")
@@ -48,6 +48,8 @@ extension SettingsReader {
         self.pemFile(name, kind: "PRIVATE KEY", isPrivate: true, help: help)
     }
 
+    /// Reads the path of a file with a PEM block of `kind`; if `isPrivate`, other users must not have access to the
+    /// file.
     private mutating func pemFile(_ name: String, kind: String, isPrivate: Bool, help: String) -> String? {
         guard let path = self.optionalString(name, placeholder: "FILE", help: help) else { return nil }
         guard let remedy = SettingFile.pemProblem(at: path, kind: kind, isPrivate: isPrivate) else { return path }
@@ -58,7 +60,7 @@ extension SettingsReader {
     /// Marks each `--name` and its value as used, so that no error message quotes the value.
     ///
     /// - Returns: whether the arguments contain `--name`.
-    private mutating func useOption(_ name: String) -> Bool {
+    private mutating func markAsUsed(option name: String) -> Bool {
         var isGiven = false
         for index in self.arguments.indices where !self.isUsed[index] {
             let argument = self.arguments[index]

@@ -149,11 +149,11 @@ package struct SettingsReader {
         }
         for index in self.arguments.indices where !self.isUsed[index] {
             let argument = self.arguments[index]
-            let hasText = argument.hasPrefix("--\(name)=")
-            guard argument == "--\(name)" || argument == "--no-\(name)" || hasText else { continue }
+            let hasValue = argument.hasPrefix("--\(name)=")
+            guard argument == "--\(name)" || argument == "--no-\(name)" || hasValue else { continue }
             self.isUsed[index] = true
             source = .argument
-            let text = hasText ? String(argument.dropFirst(name.count + 3)) : "\(argument == "--\(name)")"
+            let text = hasValue ? String(argument.dropFirst("--\(name)=".count)) : "\(argument == "--\(name)")"
             if let parsed = Self.parseBool(text) {
                 value = parsed
             } else {
@@ -248,7 +248,7 @@ package struct SettingsReader {
             let argument = self.arguments[index]
             if argument.hasPrefix("--\(name)=") {
                 self.isUsed[index] = true
-                input = ("--\(name)", String(argument.dropFirst(name.count + 3)))
+                input = ("--\(name)", String(argument.dropFirst("--\(name)=".count)))
             } else if argument == "--\(name)" {
                 self.isUsed[index] = true
                 if index + 1 < self.arguments.count, !self.arguments[index + 1].hasPrefix("--") {

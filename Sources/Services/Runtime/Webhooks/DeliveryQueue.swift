@@ -73,6 +73,7 @@ package struct DeliveryQueue: Sendable {
         }
     }
 
+    /// An event that is queued or in flight.
     private struct PendingEvent: Sendable {
         var position: EventPosition
         /// The event's number in the order of queueing.
@@ -96,11 +97,13 @@ package struct DeliveryQueue: Sendable {
     private var liveKeys: [EventPosition: LiveKey] = [:]
     private var queuedPerApp: [AppID: Int] = [:]
     private var inFlightPerApp: [AppID: Int] = [:]
-    private var inFlight = 0
+    /// The number of requests in flight to all apps.
+    private var inFlightCount = 0
     /// The apps whose last attempt failed.
     private var failingApps: Set<AppID> = []
     /// The sequence number of the event that was queued last.
     private var lastSequence = 0
+    /// The reading progress of each assigned partition.
     private var progress: [Int32: ReadingProgress] = [:]
 
     /// Creates an empty queue.
@@ -210,7 +213,7 @@ package struct DeliveryQueue: Sendable {
 
     /// Marks the events that must be sent now as in flight, and returns their positions, oldest first.
     package mutating func startDueAttempts(at now: MonotonicTime) -> [EventPosition] {
-        guard self.inFlight < self.limits.maxInFlight else { return [] }
+        guard self.inFlightCount < self.limits.maxInFlight else { return [] }
         var dueEvents: [(key: LiveKey, event: PendingEvent)] = []
         for (key, liveQueue) in self.liveQueues where !liveQueue.isInFlight && liveQueue.notBefore <= now {
             if let event = liveQueue.events.first { dueEvents.append((key, event)) }
@@ -219,7 +222,7 @@ package struct DeliveryQueue: Sendable {
         var positions: [EventPosition] = []
         var failingInFlight = self.failingApps.reduce(0) { $0 + self.inFlightPerApp[$1, default: 0] }
         for (key, event) in dueEvents {
-            guard self.inFlight < self.limits.maxInFlight else { break }
+            guard self.inFlightCount < self.limits.maxInFlight else { break }
             let isFailing = self.failingApps.contains(key.app)
             let maxInFlight = isFailing ? 1 : self.limits.maxInFlightPerApp
             guard self.inFlightPerApp[key.app, default: 0] < maxInFlight else { continue }
@@ -229,7 +232,7 @@ package struct DeliveryQueue: Sendable {
             }
             self.liveQueues[key]?.isInFlight = true
             self.inFlightPerApp[key.app, default: 0] += 1
-            self.inFlight += 1
+            self.inFlightCount += 1
             positions.append(event.position)
         }
         return positions
@@ -296,7 +299,7 @@ package struct DeliveryQueue: Sendable {
 
     /// Decreases the numbers of requests in flight.
     private mutating func requestEnded(_ app: AppID) {
-        self.inFlight -= 1
+        self.inFlightCount -= 1
         let remaining = self.inFlightPerApp[app, default: 1] - 1
         self.inFlightPerApp[app] = remaining > 0 ? remaining : nil
     }

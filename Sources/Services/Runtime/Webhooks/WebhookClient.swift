@@ -63,7 +63,7 @@ package final class WebhookClient: Sendable {
         let sender = UserKey(request.app, request.content.sender)
         let beganAtMicroseconds = MonotonicClock.microseconds
         guard self.inFlight.withLock({ $0.addRequest(of: sender) }) else {
-            self.metrics.countOverloaded(isGift)
+            self.metrics.countOverloaded(isGift: isGift)
             throw ReplyError(
                 .overloaded, "too many messages and gifts wait for the app's backend", retryAfter: 1000)
         }
@@ -72,13 +72,13 @@ package final class WebhookClient: Sendable {
             timeout: self.timeout)
         self.client.send(post) { [self] result in
             self.inFlight.withLock { $0.removeRequest(of: sender) }
-            self.metrics.time.record(microseconds: Int(MonotonicClock.microseconds - beganAtMicroseconds))
+            self.metrics.requestTime.record(microseconds: Int(MonotonicClock.microseconds - beganAtMicroseconds))
             guard case .answered(200, let body) = result, let decision = WebhookDecision(body: body, isGift: isGift)
             else {
-                self.metrics.countUnanswered(isGift)
+                self.metrics.countUnanswered(isGift: isGift)
                 return complete(WebhookDecision(applying: timeoutPolicy, isGift: isGift))
             }
-            self.metrics.countAnswered(isGift, decision)
+            self.metrics.countDecision(decision, isGift: isGift)
             complete(decision)
         }
     }
@@ -92,12 +92,13 @@ package final class WebhookClient: Sendable {
 
 /// Counts requests and their outcomes.
 private struct WebhookClientMetrics: Sendable {
-    let time: Timing
+    let requestTime: Timing
     /// The counters by kind and answer, such as `gift.allowed`.
     private let counters: [String: Counter]
 
     init(_ registry: MetricsRegistry) {
-        self.time = registry.timing(MetricNames.Webhooks.request, help: "Time that a request for a decision took.")
+        self.requestTime = registry.timing(
+            MetricNames.Webhooks.request, help: "Time that a request for a decision took.")
         var counters: [String: Counter] = [:]
         for kind in ["message", "gift"] {
             for answer in ["allowed", "refused", "silence", "overloaded"] {
@@ -109,11 +110,11 @@ private struct WebhookClientMetrics: Sendable {
         self.counters = counters
     }
 
-    func countUnanswered(_ isGift: Bool) { self.counters["\(isGift ? "gift" : "message").silence"]?.add() }
+    func countUnanswered(isGift: Bool) { self.counters["\(isGift ? "gift" : "message").silence"]?.add() }
 
-    func countOverloaded(_ isGift: Bool) { self.counters["\(isGift ? "gift" : "message").overloaded"]?.add() }
+    func countOverloaded(isGift: Bool) { self.counters["\(isGift ? "gift" : "message").overloaded"]?.add() }
 
-    func countAnswered(_ isGift: Bool, _ decision: WebhookDecision) {
+    func countDecision(_ decision: WebhookDecision, isGift: Bool) {
         let answer = if case .allowed = decision { "allowed" } else { "refused" }
         self.counters["\(isGift ? "gift" : "message").\(answer)"]?.add()
     }

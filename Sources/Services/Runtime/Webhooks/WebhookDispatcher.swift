@@ -12,8 +12,13 @@ internal import PlazaWire
 /// A slow backend must not block the events of other apps. When an app's share of the queue is used up, its events are
 /// therefore skipped, and a second consumer reads them again once the share has free capacity (*catch-up*).
 final class WebhookDispatcher {
+    /// The maximum number of records that one poll returns.
     private static let maxRecords = 200
+    /// How long a turn waits for new records, if nothing else is to be done earlier.
+    private static let maxPollTimeout = Milliseconds(500)
+    /// The time between two commits of the progress.
     private static let commitInterval = Milliseconds(500)
+    /// How long a turn waits for the records of a catch-up.
     private static let catchUpTimeout: Duration = .milliseconds(20)
 
     private let consumer: KafkaConsumer
@@ -28,8 +33,9 @@ final class WebhookDispatcher {
     /// The app, the name and the request body of each queued event.
     private var bodies: [DeliveryQueue.EventPosition: (app: AppID, event: WebhookName, body: [UInt8])] = [:]
     /// The last committed progress of each partition.
-    private var committed: [Int32: ReadingProgress.Checkpoint] = [:]
+    private var committedCheckpoints: [Int32: ReadingProgress.Checkpoint] = [:]
     private var nextCommitAt = MonotonicTime.distantPast
+    /// Whether this instance is a member of the consumer group.
     private var isMember = false
     /// The running catch-up; nil when none is running.
     private var catchUp: DeliveryQueue.CatchUp?
@@ -62,7 +68,7 @@ final class WebhookDispatcher {
             if !isLost { self.commit() }
             for partition in partitions {
                 self.queue.partitionRevoked(partition.partition)
-                self.committed[partition.partition] = nil
+                self.committedCheckpoints[partition.partition] = nil
             }
             self.bodies = self.bodies.filter { entry in !partitions.contains { $0.partition == entry.key.partition } }
             if partitions.contains(where: { $0.partition == self.catchUp?.partition }) { self.endCatchUp() }
@@ -93,29 +99,29 @@ final class WebhookDispatcher {
         }
     }
 
-    /// Runs one turn: handles the results of attempts, reads new events, sends the events that are due, and commits at
-    /// intervals.
+    /// Runs one turn: handles the attempts that have ended, reads new events, sends the events that are due, and
+    /// commits at intervals.
     ///
     /// - Returns: whether the sender is a member of its group.
-    func runTurn(_ results: [WebhookAttempt]) throws(KafkaError) -> Bool {
-        for result in results { self.attemptEnded(result) }
+    func runTurn(_ endedAttempts: [WebhookAttempt]) throws(KafkaError) -> Bool {
+        for attempt in endedAttempts { self.attemptEnded(attempt) }
         try self.beginCatchUp()
         self.sendDueEvents()
-        var pollTimeout = Milliseconds(self.catchUp == nil ? 500 : 0)
+        var pollTimeout = self.catchUp == nil ? Self.maxPollTimeout : Milliseconds(0)
         let now = MonotonicClock.now
         if let due = self.queue.nextDue(after: now) {
             pollTimeout = min(pollTimeout, max(Milliseconds(1), due - now))
         }
         var records: [IncomingRecord] = []
         let outcome = try self.consumer.poll(
-            max: Self.maxRecords, timeout: results.isEmpty ? Duration(pollTimeout) : .zero, into: &records)
+            max: Self.maxRecords, timeout: endedAttempts.isEmpty ? Duration(pollTimeout) : .zero, into: &records)
         if outcome.hasRebalanced { self.isMember = true }
         if let failure = self.failure { throw failure }
         for record in records { self.recordReceived(record) }
         try self.readCatchUp()
         self.sendDueEvents()
-        self.metrics.pending.set(self.queue.count)
-        self.metrics.behind.set(self.queue.laggingCount)
+        self.metrics.pendingEvents.set(self.queue.count)
+        self.metrics.laggingApps.set(self.queue.laggingCount)
         if MonotonicClock.now >= self.nextCommitAt { self.commit() }
         return self.isMember
     }
@@ -126,9 +132,8 @@ final class WebhookDispatcher {
         var offsets: [TopicPartition: OffsetAndMetadata] = [:]
         var newCheckpoints: [Int32: ReadingProgress.Checkpoint] = [:]
         for partition in self.queue.partitions {
-            guard let checkpoint = self.queue.checkpoint(partition), self.committed[partition] != checkpoint else {
-                continue
-            }
+            guard let checkpoint = self.queue.checkpoint(partition), self.committedCheckpoints[partition] != checkpoint
+            else { continue }
             newCheckpoints[partition] = checkpoint
             offsets[TopicPartition(PlazaTopic.webhooks.rawValue, partition)] = OffsetAndMetadata(
                 offset: checkpoint.offset, metadata: checkpoint.metadata)
@@ -136,7 +141,7 @@ final class WebhookDispatcher {
         guard !offsets.isEmpty else { return }
         do {
             try self.consumer.commit(offsets)
-            self.committed.merge(newCheckpoints) { _, new in new }
+            self.committedCheckpoints.merge(newCheckpoints) { _, new in new }
         } catch {
             // The next commit tries again. If another member takes the partition over before, the events since the
             // last commit are sent twice.
@@ -157,7 +162,8 @@ final class WebhookDispatcher {
         self.lastCatchUpPartition = catchUp.partition
     }
 
-    /// Continues the running catch-up, and ends it after the last record or when the shares of all its apps are used up.
+    /// Continues the running catch-up, and ends it after the last record or when the shares of all its apps are used
+    /// up.
     private func readCatchUp() throws(KafkaError) {
         guard let partition = self.catchUp?.partition else { return }
         var records: [IncomingRecord] = []
@@ -232,7 +238,7 @@ final class WebhookDispatcher {
     /// Passes the result of an attempt to the queue, and counts it.
     private func attemptEnded(_ attempt: WebhookAttempt) {
         let now = MonotonicClock.now
-        self.metrics.tries.record(milliseconds: Int((now - attempt.beganAt).count))
+        self.metrics.attemptTime.record(milliseconds: Int((now - attempt.beganAt).count))
         var isDelivered = false
         if case .answered(200..<300, _) = attempt.result { isDelivered = true }
         let outcome = self.queue.attemptEnded(
@@ -240,13 +246,13 @@ final class WebhookDispatcher {
             at: now)
         switch outcome {
         case .delivered:
-            self.metrics.delivered.add()
+            self.metrics.deliveredEvents.add()
             self.bodies[attempt.position] = nil
         case .retry, .notQueued:
-            if !isDelivered { self.metrics.failed.add() }
+            if !isDelivered { self.metrics.failedAttempts.add() }
         case .abandoned:
-            self.metrics.failed.add()
-            self.metrics.exhausted.add()
+            self.metrics.failedAttempts.add()
+            self.metrics.abandonedEvents.add()
             self.log.warning(
                 "a webhook event is abandoned: no attempt succeeded",
                 [

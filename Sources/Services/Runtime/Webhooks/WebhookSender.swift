@@ -10,14 +10,16 @@ package import ServiceShell
 /// Sends webhook events to apps' backends: at least once, and in order within a live.
 ///
 /// The sender reads the topic `webhooks` in its own consumer group. The metadata of each committed offset contains the
-/// offsets at which lagging apps continue. After a crash, events of a slow app are therefore sent again without repeating
-/// the events that other apps' backends have accepted.
+/// offsets at which lagging apps continue. After a crash, events of a slow app are therefore sent again without
+/// repeating the events that other apps' backends have accepted.
 package final class WebhookSender: ServiceComponent {
     package let name = "webhooks"
     /// How long one attempt may take.
     package static let timeout: Duration = .seconds(5)
     /// The consumer group.
     static let group = "webhooks"
+    /// The pause after an error, before the next session begins.
+    private static let restartPause: Duration = .milliseconds(200)
 
     private let hooks: [AppID: AppHooks]
     private let settings: ShellSettings
@@ -27,7 +29,7 @@ package final class WebhookSender: ServiceComponent {
     private let metrics: WebhookMetrics
     private let status = LoopStatus()
     /// The attempts that have ended since the last turn.
-    private let results = Locked<[WebhookAttempt]>([])
+    private let endedAttempts = Locked<[WebhookAttempt]>([])
 
     /// Creates a sender; `run` starts it.
     ///
@@ -72,7 +74,7 @@ package final class WebhookSender: ServiceComponent {
                 }
                 self.log.warning("the webhook sender restarts", [.detail: .string(error.description)])
                 self.status.reportTurn(isReady: false)
-                DedicatedThread.sleep(for: .milliseconds(200))
+                DedicatedThread.sleep(for: Self.restartPause)
             }
         }
     }
@@ -91,10 +93,10 @@ package final class WebhookSender: ServiceComponent {
         let dispatcher = WebhookDispatcher(
             consumer: consumer, catchUpConsumer: catchUpConsumer, hooks: self.hooks, limits: self.limits, log: self.log,
             metrics: self.metrics
-        ) { [results] post, position, beganAt in
+        ) { [endedAttempts] post, position, beganAt in
             client.send(post) { result in
                 let attempt = WebhookAttempt(position: position, beganAt: beganAt, result: result)
-                results.withLock { $0.append(attempt) }
+                endedAttempts.withLock { $0.append(attempt) }
                 waker.wakeUp()
             }
         }
@@ -102,16 +104,17 @@ package final class WebhookSender: ServiceComponent {
             dispatcher?.rebalanced(event)
         }
         while !self.status.isStopping {
-            let isMember = try dispatcher.runTurn(self.takeResults())
+            let isMember = try dispatcher.runTurn(self.takeEndedAttempts())
             self.status.reportTurn(isReady: isMember)
         }
         dispatcher.commit()
     }
 
-    private func takeResults() -> [WebhookAttempt] {
-        self.results.withLock { results in
-            defer { results.removeAll() }
-            return results
+    /// Returns the attempts that have ended since the last call.
+    private func takeEndedAttempts() -> [WebhookAttempt] {
+        self.endedAttempts.withLock { attempts in
+            defer { attempts.removeAll() }
+            return attempts
         }
     }
 }
@@ -125,22 +128,22 @@ struct WebhookAttempt: Sendable {
 
 /// The sender's metrics.
 struct WebhookMetrics: Sendable {
-    let delivered: Counter
-    let failed: Counter
-    let exhausted: Counter
-    let pending: Gauge
-    let behind: Gauge
-    let tries: Timing
+    let deliveredEvents: Counter
+    let failedAttempts: Counter
+    let abandonedEvents: Counter
+    let pendingEvents: Gauge
+    let laggingApps: Gauge
+    let attemptTime: Timing
 
     init(_ registry: MetricsRegistry) {
         let names = MetricNames.Webhooks.self
-        self.delivered = registry.counter(names.delivered, help: "Events that a backend accepted.")
-        self.failed = registry.counter(names.failedAttempts, help: "Attempts that failed.")
-        self.exhausted = registry.counter(
+        self.deliveredEvents = registry.counter(names.delivered, help: "Events that a backend accepted.")
+        self.failedAttempts = registry.counter(names.failedAttempts, help: "Attempts that failed.")
+        self.abandonedEvents = registry.counter(
             names.givenUp, help: "Events that were abandoned, by reason.", labels: ["reason": "attempts"])
-        self.pending = registry.gauge(names.pending, help: "Events that are queued or in flight.")
-        self.behind = registry.gauge(
+        self.pendingEvents = registry.gauge(names.pending, help: "Events that are queued or in flight.")
+        self.laggingApps = registry.gauge(
             names.appsBehind, help: "Lagging apps, counted in each partition.")
-        self.tries = registry.timing(names.attempt, help: "Time that an attempt took.")
+        self.attemptTime = registry.timing(names.attempt, help: "Time that an attempt took.")
     }
 }

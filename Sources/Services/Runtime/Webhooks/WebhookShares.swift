@@ -12,7 +12,7 @@ struct WebhookShares: Equatable {
     /// The maximum number of requests of one user.
     let perUser: Int
 
-    /// Divides 256 requests among the apps; each app gets 8 to 64.
+    /// Divides 256 requests among the apps; each app gets 8 to 64, and each user a quarter of its app's share.
     init(apps: Int) {
         let apps = max(1, apps)
         self.perApp = min(64, max(8, 256 / apps))

@@ -5,7 +5,7 @@ internal import PlazaModel
 extension HistoryChecker {
     /// Checks that each battle has one begin and one end in each live, and that its final scores are exact and the same
     /// for all clients.
-    static func battles(_ history: RoundHistory) -> [Finding] {
+    static func checkBattles(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
         for (battle, sums) in history.battles.sorted(by: { $0.key.text < $1.key.text }) {
             var finalScores: Set<[LiveID: Int64]> = []

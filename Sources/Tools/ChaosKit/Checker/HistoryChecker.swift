@@ -11,18 +11,19 @@ package enum HistoryChecker {
     /// All broken promises of a round; empty if every promise held.
     package static func findings(in history: RoundHistory) -> [Finding] {
         let checks = [
-            Self.order(history), Self.agreement(history), Self.ends(history), Self.texts(history),
-            Self.battles(history), Self.requests(history), Self.leaves(history), Self.counts(history),
+            Self.checkOrder(history), Self.checkAgreement(history), Self.checkEnds(history), Self.checkTexts(history),
+            Self.checkBattles(history), Self.checkRequests(history), Self.checkLeaves(history),
+            Self.checkCounts(history),
             history.stalls.map { Finding(promise: "recovery", text: $0) },
         ]
         return checks.flatMap { $0.prefix(Self.maxFindingsPerCheck) }
     }
 
     /// Checks that each feed's numbers go up by one, except where the server announced a gap (I7).
-    private static func order(_ history: RoundHistory) -> [Finding] {
+    private static func checkOrder(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
         for feed in history.feeds {
-            var last: (epoch: Int64, number: Int64)?
+            var previous: (epoch: Int64, number: Int64)?
             var isAfterGap = false
             for step in feed.steps {
                 guard case .item(let epoch, let number, _) = step else {
@@ -30,21 +31,20 @@ package enum HistoryChecker {
                     continue
                 }
                 defer {
-                    last = (epoch, number)
+                    previous = (epoch, number)
                     isAfterGap = false
                 }
-                guard let last, last.epoch == epoch else { continue }
+                guard let previous, previous.epoch == epoch else { continue }
                 let context = "\(feed.client) in \(feed.live)"
-                if number <= last.number {
-                    findings.append(
-                        Finding(
-                            promise: "I7", text: "\(context) got item \(number) again or late, after \(last.number)"))
-                } else if number > last.number + 1, !isAfterGap {
+                if number <= previous.number {
                     findings.append(
                         Finding(
                             promise: "I7",
-                            text: "\(context) lacks items \(last.number + 1) to \(number - 1), without a gap announced")
-                    )
+                            text: "\(context) got item \(number) again or late, after \(previous.number)"))
+                } else if number > previous.number + 1, !isAfterGap {
+                    let missing = "items \(previous.number + 1) to \(number - 1)"
+                    findings.append(
+                        Finding(promise: "I7", text: "\(context) lacks \(missing), without a gap announced"))
                 }
             }
         }
@@ -52,7 +52,7 @@ package enum HistoryChecker {
     }
 
     /// Checks that all clients of a live received the same item under the same number (I7).
-    private static func agreement(_ history: RoundHistory) -> [Finding] {
+    private static func checkAgreement(_ history: RoundHistory) -> [Finding] {
         struct ItemPosition: Hashable {
             var live: LiveID
             var epoch: Int64
@@ -79,7 +79,7 @@ package enum HistoryChecker {
     }
 
     /// Checks that each client of an ended live received one end, as the last item, and no other client did (I1).
-    private static func ends(_ history: RoundHistory) -> [Finding] {
+    private static func checkEnds(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
         for feed in history.feeds {
             let contents = feed.contents
@@ -99,7 +99,7 @@ package enum HistoryChecker {
 
     /// Checks that each acknowledged text is in the feed once, under the number that the reply named, and that any
     /// other text is in the feed at most once (I7, I8, I15).
-    private static func texts(_ history: RoundHistory) -> [Finding] {
+    private static func checkTexts(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
         for feed in history.feeds {
             guard let sent = history.texts[feed.live] else { continue }
@@ -131,7 +131,7 @@ package enum HistoryChecker {
     }
 
     /// Checks that no client received a tip that a user left who has never left (I5).
-    private static func leaves(_ history: RoundHistory) -> [Finding] {
+    private static func checkLeaves(_ history: RoundHistory) -> [Finding] {
         history.feeds.flatMap { feed in
             feed.contents.compactMap { content in
                 guard case .audienceLeft(let user) = content, history.neverLeft.contains(user.userID) else {
@@ -144,7 +144,7 @@ package enum HistoryChecker {
     }
 
     /// Checks that each request has exactly one end (I13).
-    private static func requests(_ history: RoundHistory) -> [Finding] {
+    private static func checkRequests(_ history: RoundHistory) -> [Finding] {
         history.requests.filter { $0.ends.count != 1 }.map { request in
             let ends = request.ends.isEmpty ? "none" : request.ends.joined(separator: ", ")
             return Finding(promise: "I13", text: "\(request.name) has \(request.ends.count) ends: \(ends)")
@@ -152,11 +152,11 @@ package enum HistoryChecker {
     }
 
     /// Checks that the last count of each live is the number of its members (I5).
-    private static func counts(_ history: RoundHistory) -> [Finding] {
-        history.counts.filter { $0.read != $0.members }.map { count in
-            let read = count.read.map { "\($0)" } ?? "unknown"
+    private static func checkCounts(_ history: RoundHistory) -> [Finding] {
+        history.counts.filter { $0.lastCount != $0.members }.map { count in
+            let lastCount = count.lastCount.map { "\($0)" } ?? "unknown"
             return Finding(
-                promise: "I5", text: "\(count.live) has \(count.members) viewers, and its count stayed \(read)")
+                promise: "I5", text: "\(count.live) has \(count.members) viewers, and its count stayed \(lastCount)")
         }
     }
 }

@@ -20,10 +20,12 @@ package struct FeedHistory: Hashable, Sendable {
         self.steps = steps
     }
 
-    /// Whether an announced gap may hide an item: the gap lies between an item before the number and one after it.
+    /// Whether an announced gap may hide the item with this number.
     ///
-    /// A gap at the beginning or the end of the feed has no item on one side, and one between two epochs hides all
-    /// numbers after the item before it, and all before the item after it.
+    /// A gap between two items of an epoch hides the numbers between them. A gap at the beginning hides all numbers
+    /// before the next item, and a gap at the end hides all numbers after the last item. A gap between two epochs hides
+    /// all numbers after the last item of the first epoch, and all before the first item that the client received of
+    /// the second epoch.
     package func hasGap(at number: Int64) -> Bool {
         self.steps.indices.contains { index in
             guard self.steps[index] == .gap else { return false }
@@ -81,12 +83,12 @@ package struct RoundHistory: Sendable {
         /// The number of viewers who are in the live, which the count must reach.
         package var members: Int
         /// The last count that was read; nil if none was read.
-        package var read: Int?
+        package var lastCount: Int?
 
-        package init(live: LiveID, members: Int, read: Int?) {
+        package init(live: LiveID, members: Int, lastCount: Int?) {
             self.live = live
             self.members = members
-            self.read = read
+            self.lastCount = lastCount
         }
     }
 

@@ -16,12 +16,18 @@ final class ProxiedConnection: TCPStreamDelegate {
     private var interruption = Interruption.none
     private let onEnd: (ProxiedConnection) -> Void
 
+    /// What the proxy forwards from one side to the other.
+    private enum Delivery {
+        case bytes(SharedBytes)
+        /// The sender's stream has ended.
+        case end
+    }
+
     /// The state of one direction.
     private struct DirectionState {
-        /// The delayed bytes in order, with the loop's time in milliseconds at which they are due; nil bytes stand for
-        /// the end of the stream.
-        var queue: [(due: UInt64, bytes: SharedBytes?)] = []
-        /// Fires when the first bytes of the queue are due.
+        /// The delayed deliveries in order, with the loop's time in milliseconds at which they are due.
+        var queue: [(due: UInt64, delivery: Delivery)] = []
+        /// Fires when the first delivery of the queue is due.
         var timer: LoopTimer?
         /// Whether the proxy does not read from the sender, because the receiver has too many pending bytes.
         var isFull = false
@@ -97,7 +103,7 @@ final class ProxiedConnection: TCPStreamDelegate {
     }
 
     func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
-        self.send(SharedBytes(bytes.span), stream === self.client ? .toServer : .toClient)
+        self.forward(.bytes(SharedBytes(bytes.span)), stream === self.client ? .toServer : .toClient)
     }
 
     func streamDrained(_ stream: TCPStream) {
@@ -110,22 +116,22 @@ final class ProxiedConnection: TCPStreamDelegate {
         if direction == .toServer { self.toServer.hasEnded = true } else { self.toClient.hasEnded = true }
         if self.toServer.hasEnded, self.toClient.hasEnded || !self.isConnected { return self.close() }
         if self.toClient.hasEnded, !self.isConnected { return self.close() }
-        self.send(nil, direction)
+        self.forward(.end, direction)
     }
 
     // MARK: One direction
 
-    /// Delivers bytes at once, or queues them if they must wait; nil bytes stand for the end of the stream.
-    private func send(_ bytes: SharedBytes?, _ direction: Direction) {
+    /// Delivers bytes or the end of the stream at once, or queues them if they must wait.
+    private func forward(_ delivery: Delivery, _ direction: Direction) {
         let delay = self.interruption.delayMilliseconds
         let isIdle = (direction == .toServer ? self.toServer : self.toClient).queue.isEmpty
-        if delay == 0, isIdle { return self.deliver(bytes, direction) }
-        let entry = (due: self.loop.nowMilliseconds + delay, bytes: bytes)
+        if delay == 0, isIdle { return self.deliver(delivery, direction) }
+        let entry = (due: self.loop.nowMilliseconds + delay, delivery: delivery)
         if direction == .toServer { self.toServer.queue.append(entry) } else { self.toClient.queue.append(entry) }
         if isIdle { self.startTimer(for: direction) }
     }
 
-    /// Starts the timer for the first bytes of the queue, if there are any.
+    /// Starts the timer for the first delivery of the queue, if there is one.
     private func startTimer(for direction: Direction) {
         let state = direction == .toServer ? self.toServer : self.toClient
         guard let first = state.queue.first else { return }
@@ -143,21 +149,21 @@ final class ProxiedConnection: TCPStreamDelegate {
         timer.start(after: .milliseconds(first.due > now ? Int64(first.due - now) : 0))
     }
 
-    /// Delivers the queued bytes that are due.
+    /// Makes the queued deliveries that are due.
     private func deliverDue(_ direction: Direction) {
         let now = self.loop.nowMilliseconds
         while true {
             let queue = direction == .toServer ? self.toServer.queue : self.toClient.queue
             guard let first = queue.first, first.due <= now else { break }
             if direction == .toServer { self.toServer.queue.removeFirst() } else { self.toClient.queue.removeFirst() }
-            self.deliver(first.bytes, direction)
+            self.deliver(first.delivery, direction)
         }
         self.startTimer(for: direction)
     }
 
-    private func deliver(_ bytes: SharedBytes?, _ direction: Direction) {
+    private func deliver(_ delivery: Delivery, _ direction: Direction) {
         guard let target = direction == .toServer ? self.server : self.client else { return }
-        guard let bytes else {
+        guard case .bytes(let bytes) = delivery else {
             // The other side has ended, so nobody receives the target's bytes any more. The proxy reads them even if
             // reading was paused, in order to notice the end of the target.
             target.finish()

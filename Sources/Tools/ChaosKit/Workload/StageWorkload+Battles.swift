@@ -91,7 +91,7 @@ extension StageWorkload {
             // nil if there was no reply that tells whether the score was applied.
             var isAcknowledged: Bool?
             do {
-                if case .scores(let codes) = try await self.shop.call("battle.score", params) {
+                if case .scores(let codes) = try await self.appServer.call("battle.score", params) {
                     isAcknowledged = codes.allSatisfy { $0.code == 0 }
                 }
             } catch {

@@ -25,7 +25,7 @@ final class StageWorkload: Sendable {
     let viewers: [Witness]
     let guest: Witness
     /// The app's own server, which sends scores.
-    let shop: PlazaClient
+    let appServer: PlazaClient
     let history = Locked(RoundHistory())
     /// Approximately when the last battle that began is due to end; nil before the first battle.
     let battleEnd = Locked<ContinuousClock.Instant?>(nil)
@@ -48,7 +48,7 @@ final class StageWorkload: Sendable {
         self.hosts = [witness("host-a", lives[0]), witness("host-b", lives[1])]
         self.viewers = [witness("viewer-a", lives[0]), witness("viewer-b", lives[1])]
         self.guest = witness("guest", lives[0])
-        self.shop = client("shop", isServer: true)
+        self.appServer = client("shop", isServer: true)
     }
 
     var witnesses: [Witness] { self.hosts + self.viewers + [self.guest] }
@@ -80,7 +80,7 @@ final class StageWorkload: Sendable {
 
     private func stop() {
         for witness in self.witnesses { witness.stop() }
-        self.shop.stop()
+        self.appServer.stop()
         self.hub.stop()
     }
 
@@ -120,10 +120,10 @@ final class StageWorkload: Sendable {
             "\(name)'s \(method) had no valid answer for \(self.setting.stepTimeout); the last was \(lastAnswer)")
     }
 
-    /// Waits until a condition holds for a witness; `what` describes the condition if it does not hold in time.
-    func wait(_ witness: Witness, _ what: String, until isTrue: (Witness) -> Bool) async throws(Stall) {
+    /// Waits until a condition holds for a witness; `expectation` describes it if it does not hold in time.
+    func wait(_ witness: Witness, _ expectation: String, until isTrue: (Witness) -> Bool) async throws(Stall) {
         guard await witness.wait(within: self.setting.stepTimeout, until: isTrue) else {
-            return try self.throwStall("\(witness.name) did not see \(what) within \(self.setting.stepTimeout)")
+            return try self.throwStall("\(witness.name) did not see \(expectation) within \(self.setting.stepTimeout)")
         }
     }
 
@@ -213,7 +213,7 @@ final class StageWorkload: Sendable {
         let members = Dictionary((self.viewers + [self.guest]).map { ($0.live, 1) }, uniquingKeysWith: +)
         let counts = await self.readCounts(within: .seconds(15)) { live, count in members[live] == count }
         self.history.withLock { history in
-            history.counts = members.map { .init(live: $0.key, members: $0.value, read: counts[$0.key]) }
+            history.counts = members.map { .init(live: $0.key, members: $0.value, lastCount: counts[$0.key]) }
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
+/// The parameters of `gift.send`.
 private struct EveningGiftParams: Encodable, Sendable {
     var live: LiveID
     var gift: GiftID
@@ -20,7 +21,7 @@ struct EveningCall: Sendable {
     ///   - battle: the battle that runs; nil if none does.
     init?(_ action: EveningAction, cast: [EveningLive], battle: BattleID?) {
         let live = LiveID(cast[action.live].id)
-        func set(_ change: (inout Params) -> Void) -> Params {
+        func makeParams(_ change: (inout Params) -> Void) -> Params {
             var params = Params(live: live)
             change(&params)
             return params
@@ -28,20 +29,20 @@ struct EveningCall: Sendable {
         switch action.kind {
         case .join: self.init("live.join", Params(live: live))
         case .leave: self.init("live.leave", Params(live: live))
-        case .text(let text): self.init("barrage.sendText", set { $0.text = text })
-        case .likes(let count): self.init("like.send", set { $0.count = count })
+        case .text(let text): self.init("barrage.sendText", makeParams { $0.text = text })
+        case .likes(let count): self.init("like.send", makeParams { $0.count = count })
         case .gift(let index, let count):
             let gift = EveningCast.gifts[index].giftID
             self.init("gift.send", EveningGiftParams(live: live, gift: gift, count: count))
-        case .askForSeat: self.init("seat.apply", set { $0.timeout = 20 })
+        case .askForSeat: self.init("seat.apply", makeParams { $0.timeout = 20 })
         case .leaveSeat: self.init("seat.leave", Params(live: live))
         case .devices(let microphone, let camera):
-            self.init("seat.device", set { ($0.microphone, $0.camera) = (microphone, camera) })
-        case .speaking(let level): self.init("seat.speaking", set { $0.level = level })
-        case .connect(let other):
-            self.init("cohost.request", set { ($0.to, $0.timeout) = ([LiveID(cast[other].id)], 10) })
-        case .battle(let other, let seconds):
-            self.init("battle.request", set { ($0.to, $0.duration) = ([LiveID(cast[other].id)], seconds) })
+            self.init("seat.device", makeParams { ($0.microphone, $0.camera) = (microphone, camera) })
+        case .speaking(let level): self.init("seat.speaking", makeParams { $0.level = level })
+        case .connect(let partner):
+            self.init("cohost.request", makeParams { ($0.to, $0.timeout) = ([LiveID(cast[partner].id)], 10) })
+        case .battle(let opponent, let seconds):
+            self.init("battle.request", makeParams { ($0.to, $0.duration) = ([LiveID(cast[opponent].id)], seconds) })
         case .score(let points):
             guard let battle else { return nil }
             let score = ScoreUpdate(live: live, score: Int64(points))
@@ -49,10 +50,11 @@ struct EveningCall: Sendable {
         }
     }
 
-    /// A host's answer to a notice: it accepts whoever applies for a seat.
+    /// Makes the call with which a host answers a notice; nil if the host does not answer it.
     ///
-    /// The first two lives connect with each other alone; the others with any live that asks, so that whoever tries the
-    /// pages finds a partner.
+    /// A host accepts all applications for seats. The first two lives connect only with each other. The other lives
+    /// accept the co-host request of any live that is not one of the first two, so that a person who tries the pages
+    /// finds a partner.
     init?(answering notice: NoticeContent, live index: Int, cast: [EveningLive]) {
         let live = LiveID(cast[index].id)
         switch notice {
@@ -66,7 +68,7 @@ struct EveningCall: Sendable {
         }
     }
 
-    /// Creates a live, or continues the one that an earlier evening left.
+    /// Makes the call that creates a live; if the live exists from an earlier evening, the call continues it.
     init(creating live: EveningLive) {
         self.init(
             "live.create",

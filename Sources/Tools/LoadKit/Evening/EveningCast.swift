@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// One live of the evening: always the same ids, so that a restart continues it.
+/// One live of the evening; it has the same id on each evening, so that a restart continues the live.
 package struct EveningLive: Hashable, Sendable {
     package let id: String
     package let title: String
@@ -9,17 +9,20 @@ package struct EveningLive: Hashable, Sendable {
     /// A category that the pages name: 0 chatting, 1 music, 2 games, 3 shopping, 4 outdoors, 5 learning.
     package let category: Int
     package let seatTemplate: Int
+    /// Whether viewers take a seat without an application.
     package let isFreeSeating: Bool
-    /// The names of its host, of its admin, and of its other viewers.
+    /// The name of the host.
     package let host: String
+    /// The name of the admin, who is viewer number 0.
     package let admin: String
+    /// The names of the other viewers, who are numbered from 1.
     package let viewers: [String]
-    /// The product that it sells.
+    /// The metadata that describe the product that the host sells; empty if the host sells none.
     package var product: [String: String] = [:]
 
-    /// The path of its picture, which the gateway serves with the pages.
+    /// The path of the live's picture, which the gateway serves with the pages.
     package var coverURL: String { "/pages/covers/\(self.id).svg" }
-    /// The id of its host; the ids of its viewers end with a number.
+    /// The id of the host.
     package var hostID: String { "\(self.id)-host" }
 
     /// The id of a viewer; number 0 is the admin.
@@ -28,11 +31,11 @@ package struct EveningLive: Hashable, Sendable {
     /// The name of a viewer; number 0 is the admin.
     package func viewerName(_ number: Int) -> String { number == 0 ? self.admin : self.viewers[number - 1] }
 
-    /// The number of its viewers, the admin included.
+    /// The number of viewers, the admin included.
     package var viewerCount: Int { self.viewers.count + 1 }
 }
 
-/// Who is there on the evening, and what they write.
+/// The lives of the evening with their users, and the texts and gifts that the viewers send.
 package enum EveningCast {
     /// The lives; the first two are connected and battle.
     package static let lives = [
@@ -58,14 +61,15 @@ package enum EveningCast {
             viewers: ["Fox", "阿飞", "Marco", "Lucía", "Tariq", "夜猫子"]),
     ]
 
+    /// The texts that viewers of all lives send.
     static let sharedTexts = [
         "hello everyone!", "来了来了", "first time here, love it", "哈哈哈哈哈", "greetings from Nairobi", "加油！", "haha true",
         "👏👏👏", "+1", "晚上好", "what did I miss?", "主播好厉害", "so good tonight", "太棒了", "hi from Lisbon 👋", "前排",
         "this made my evening", "笑死我了", "see you tomorrow too", "关注了", "❤️", "who else is on the train home?",
         "第一次来，好温馨", "brb, making tea",
     ]
-    /// What viewers of the live with the same index write too.
-    static let ownTexts = [
+    /// Further texts for the viewers of each live, by the index of the live.
+    static let textsByLive = [
         [
             "what song was that?", "再来一首吧", "can you play the second one again?", "that left hand!", "想听《月光》",
             "some Satie please", "好安静好舒服", "how long have you played?",
@@ -84,15 +88,17 @@ package enum EveningCast {
         ],
     ]
 
-    /// The gifts that the evening adds to the app's catalogue; gifts of other categories stay.
+    /// The category of the evening's gifts, which is added to the app's catalogue; other categories stay.
     static let category = GiftCategory(
         categoryID: GiftCategoryID("evening"), name: "Evening", translations: ["zh": GiftText(name: "今晚")])
-    static let gifts: [Gift] = [
+    /// The gifts, from the cheapest to the most expensive one; the level of a gift is its index.
+    static let gifts: [Gift] = Self.giftPrices.enumerated().map { level, gift in
+        Gift(
+            giftID: GiftID("evening-\(gift.id)"), name: gift.name, level: level, coins: gift.coins,
+            translations: ["zh": GiftText(name: gift.chineseName)])
+    }
+    private static let giftPrices: [(id: String, name: String, chineseName: String, coins: Int64)] = [
         ("rose", "Rose", "玫瑰", 1), ("tea", "Cup of tea", "一杯茶", 5), ("star", "Shooting star", "流星", 52),
         ("boat", "Paper boat", "纸船", 99), ("lantern", "Lantern", "灯笼", 188), ("castle", "Castle", "城堡", 1314),
-    ].enumerated().map { level, gift in
-        Gift(
-            giftID: GiftID("evening-\(gift.0)"), name: gift.1, level: level, coins: gift.3,
-            translations: ["zh": GiftText(name: gift.2)])
-    }
+    ]
 }

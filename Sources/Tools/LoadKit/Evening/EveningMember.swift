@@ -3,33 +3,37 @@ internal import Concurrency
 internal import PlazaModel
 internal import ProtocolClient
 
-/// One user of the evening: a client, and the calls that it makes one after another.
+/// One user of the evening: a client, and the calls that it sends one after another.
 final class EveningMember: Sendable {
     let id: String
-    /// Index of the user's live; nil: the app's own server.
+    /// The index of the user's live in the cast; nil for the app's own server.
     let live: Int?
     private let makeClient: @Sendable () -> PlazaClient
-    private let current: Locked<PlazaClient>
-    private let waitingCalls: AsyncStream<EveningCall>
-    private let queue: AsyncStream<EveningCall>.Continuation
+    /// The present client; another one replaces it when it has ended.
+    private let client: Locked<PlazaClient>
+    /// The calls that `sendCalls` will send.
+    private let postedCalls: AsyncStream<EveningCall>
+    private let postedCallsContinuation: AsyncStream<EveningCall>.Continuation
 
     init(_ id: String, live: Int?, makeClient: @escaping @Sendable () -> PlazaClient) {
         self.id = id
         self.live = live
         self.makeClient = makeClient
-        self.current = Locked(makeClient())
-        // While no gateway answers, what waits must not grow: what is old is not worth sending.
-        (self.waitingCalls, self.queue) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(20))
+        self.client = Locked(makeClient())
+        // While no gateway answers, calls would accumulate. Old calls are not worth sending, so only the newest wait.
+        (self.postedCalls, self.postedCallsContinuation) = AsyncStream.makeStream(
+            bufferingPolicy: .bufferingNewest(20))
     }
 
-    /// Makes the call when the earlier ones are answered.
-    func post(_ call: EveningCall) { self.queue.yield(call) }
+    /// Adds a call, which `sendCalls` sends when all earlier calls are answered.
+    func post(_ call: EveningCall) { self.postedCallsContinuation.yield(call) }
 
-    /// Makes the posted calls until the task is cancelled.
+    /// Sends the posted calls one after another, until the task is cancelled.
     ///
-    /// - Parameter rejoin: called when a call says that the user is not in the live; the call is then sent once more.
+    /// - Parameter rejoin: makes the user join its live again; called when a call fails because the user is not in the
+    ///   live. The call is then sent once more.
     func sendCalls(rejoin: @Sendable () async -> Void) async {
-        for await call in self.waitingCalls {
+        for await call in self.postedCalls {
             guard let error = await self.call(call), call.method != "live.leave" else { continue }
             guard [.notInRoom, .noSuchRoom, .noSuchRoomOnEntry].contains(error.code) else { continue }
             await rejoin()
@@ -37,9 +41,9 @@ final class EveningMember: Sendable {
         }
     }
 
-    /// Makes a call at once.
+    /// Sends a call at once, also while posted calls wait.
     ///
-    /// - Returns: the error; nil if it succeeded.
+    /// - Returns: the error; nil if the call succeeded.
     @discardableResult
     func call(_ call: EveningCall) async -> ReplyError? {
         switch await self.result(of: call) {
@@ -48,10 +52,12 @@ final class EveningMember: Sendable {
         }
     }
 
+    /// Sends a call at once, also while posted calls wait, and returns its result or its error.
     func result(of call: EveningCall) async -> Result<CallResult, ReplyError> {
-        let isMove = call.method == "live.join" || call.method == "live.leave"
-        let live = isMove ? (call.params as? Params)?.live : nil
-        let client = self.current.withLock { $0 }
+        // The client must know the live of a join or a leave, so that it resumes the right live after a reconnect.
+        let isJoinOrLeave = call.method == "live.join" || call.method == "live.leave"
+        let live = isJoinOrLeave ? (call.params as? Params)?.live : nil
+        let client = self.client.withLock { $0 }
         do {
             return .success(try await client.call(call.method, call.params, live: live))
         } catch {
@@ -61,17 +67,17 @@ final class EveningMember: Sendable {
 
     /// Receives updates until the task is cancelled.
     ///
-    /// A client that has ended, as when its token is too old, is replaced.
+    /// A client that has ended, for example because its token has expired, is replaced after 5 s.
     func receiveUpdates(_ receive: @Sendable (ClientUpdate) -> Void) async {
         while !Task.isCancelled {
-            let client = self.current.withLock { $0 }
+            let client = self.client.withLock { $0 }
             guard let update = await client.updates.next(before: .now + .seconds(1)) else { continue }
             receive(update)
             guard case .event(.ended) = update, (try? await Task.sleep(for: .seconds(5))) != nil else { continue }
-            self.current.withLock { $0 = self.makeClient() }
+            self.client.withLock { $0 = self.makeClient() }
         }
     }
 
     /// Ends the client; its open calls fail.
-    func stop() { self.current.withLock { $0 }.stop() }
+    func stop() { self.client.withLock { $0 }.stop() }
 }

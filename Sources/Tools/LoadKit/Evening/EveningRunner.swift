@@ -6,36 +6,40 @@ internal import ProtocolClient
 
 /// Plays an evening with real clients: lasting lives with chat, gifts, guests on seats and battles.
 ///
-/// `EveningScript` decides; this type only performs. Clients resume by themselves when a gateway is killed.
+/// `EveningScript` decides what happens. This type reads the stage for the script and performs the script's actions.
+/// When a gateway is killed, its clients resume by themselves.
 package struct EveningRunner: Sendable {
-    /// What the script decides from, and the battle that runs.
-    private struct Shared {
+    private struct State {
         var script: EveningScript
+        /// The battle that runs; nil if none does.
         var battle: BattleID?
     }
 
-    private static let step = Duration.milliseconds(200)
+    /// The time between two calls of the script.
+    private static let stepInterval = Duration.milliseconds(200)
     /// How long the end of the lives may take.
     private static let endTimeout = Duration.seconds(3)
 
     private let setting: Scenario.Setting
     private let cast: [EveningLive]
     private let hub: ClientHub
+    /// The hosts and viewers of all lives, by user id.
     private let members: [String: EveningMember]
-    private let shop: EveningMember
-    private let state: Locked<Shared>
+    /// The app's own server, which sends scores, adds gifts, and reads the stage.
+    private let appServer: EveningMember
+    private let state: Locked<State>
 
     /// Makes the clients, which begin to connect.
     ///
     /// - Parameters:
     ///   - setting: the gateways, tokens, and where to print; the name is part of the clients' sessions.
-    ///   - seed: the same seed plays the same evening.
-    ///   - cast: the lives and who is in them.
+    ///   - seed: the seed of the script; equal seeds lead to equal evenings.
+    ///   - cast: the lives with their users.
     /// - Throws: an error when the system has no thread or descriptor left.
     package init(_ setting: Scenario.Setting, seed: UInt64, cast: [EveningLive] = EveningCast.lives) throws {
         let hub = try ClientHub()
-        // A session of its own in each run: the calls of an earlier run have the same ids.
-        func member(_ id: String, _ name: String, live: Int?) -> EveningMember {
+        // Each run has sessions of its own, because the calls of an earlier run have the same ids.
+        func makeMember(_ id: String, _ name: String, live: Int?) -> EveningMember {
             EveningMember(id, live: live) {
                 let options = ClientCore.Options(
                     token: setting.token(id, live == nil), session: SessionID("\(id)-\(setting.name)"), name: name)
@@ -44,18 +48,18 @@ package struct EveningRunner: Sendable {
         }
         var members: [String: EveningMember] = [:]
         for (index, live) in cast.enumerated() {
-            members[live.hostID] = member(live.hostID, live.host, live: index)
+            members[live.hostID] = makeMember(live.hostID, live.host, live: index)
             for viewer in 0..<live.viewerCount {
                 let id = live.viewerID(viewer)
-                members[id] = member(id, live.viewerName(viewer), live: index)
+                members[id] = makeMember(id, live.viewerName(viewer), live: index)
             }
         }
         self.setting = setting
         self.cast = cast
         self.hub = hub
         self.members = members
-        self.shop = member("evening-shop", "Shop", live: nil)
-        self.state = Locked(Shared(script: EveningScript(seed: seed, cast: cast)))
+        self.appServer = makeMember("evening-shop", "Shop", live: nil)
+        self.state = Locked(State(script: EveningScript(seed: seed, cast: cast)))
     }
 
     /// Plays until the task is cancelled or the time is over, and then ends the lives.
@@ -65,31 +69,31 @@ package struct EveningRunner: Sendable {
                 group.addTask { await member.sendCalls { await self.enter(member) } }
                 group.addTask { await member.receiveUpdates { self.received($0, by: member) } }
             }
-            group.addTask { await self.shop.sendCalls {} }
-            group.addTask { await self.shop.receiveUpdates { _ in } }
+            group.addTask { await self.appServer.sendCalls {} }
+            group.addTask { await self.appServer.receiveUpdates { _ in } }
             await self.open()
-            await self.run(for: duration)
+            await self.performActions(for: duration)
             group.cancelAll()
         }
         await self.endLives()
         self.hub.stop()
     }
 
-    /// Opens all lives, and lets the first viewers in.
+    /// Opens all lives, and lets the first viewers join.
     private func open() async {
         await withTaskGroup { group in
             group.addTask { await self.putGifts() }
-            for (index, live) in self.cast.enumerated() {
-                group.addTask { await self.open(live, index) }
-            }
+            for live in self.cast { group.addTask { await self.open(live) } }
         }
         guard !Task.isCancelled else { return }
-        for action in self.state.withLock({ $0.script.opening() }) { self.perform(action) }
+        for action in self.state.withLock({ $0.script.openingActions() }) { self.perform(action) }
         for live in self.cast { self.setting.say("• \(live.host) is live: \(live.title) (\(live.id))") }
     }
 
-    private func open(_ live: EveningLive, _ index: Int) async {
+    /// Opens one live: its host and its admin join it, and the host gives the admin its rights.
+    private func open(_ live: EveningLive) async {
         guard let host = self.members[live.hostID], let admin = self.members[live.viewerID(0)] else { return }
+        // The host tries again until it has joined the live.
         while !Task.isCancelled {
             guard let error = await self.enter(host) else { break }
             self.setting.say("\(live.id) waits: \(error.code.name), \(error.message)")
@@ -102,7 +106,11 @@ package struct EveningRunner: Sendable {
         await host.call(EveningCall("admin.set", Params(live: LiveID(live.id), user: admin.id)))
     }
 
-    /// Brings a member into its live; a host creates it first, which continues one that is there.
+    /// Lets a member join its live; does nothing for the app's own server, which is in no live.
+    ///
+    /// A host creates its live first. If the live exists from an earlier evening, the host continues it.
+    ///
+    /// - Returns: the error; nil if the member has joined.
     @discardableResult
     private func enter(_ member: EveningMember) async -> ReplyError? {
         guard let index = member.live else { return nil }
@@ -111,58 +119,63 @@ package struct EveningRunner: Sendable {
         return await member.call(EveningCall("live.join", Params(live: LiveID(live.id))))
     }
 
+    /// Adds the evening's gifts to the app's catalogue; a failure is only printed.
     private func putGifts() async {
         struct CategoryParams: Encodable, Sendable { var category: GiftCategory }
         struct GiftParams: Encodable, Sendable {
             var gift: Gift
             var category: GiftCategoryID
         }
-        var error = await self.shop.call(
+        var lastError = await self.appServer.call(
             EveningCall("app.putCategory", CategoryParams(category: EveningCast.category)))
         for gift in EveningCast.gifts {
             let params = GiftParams(gift: gift, category: EveningCast.category.categoryID)
-            if let failure = await self.shop.call(EveningCall("app.putGift", params)) { error = failure }
+            if let error = await self.appServer.call(EveningCall("app.putGift", params)) { lastError = error }
         }
-        if let error { self.setting.say("there may be no gifts: \(error.code.name), \(error.message)") }
+        if let error = lastError { self.setting.say("there may be no gifts: \(error.code.name), \(error.message)") }
     }
 
-    /// Performs what the script decides, in steps.
-    private func run(for duration: Duration?) async {
+    /// Performs the actions of the script until the task is cancelled or the time is over, and reads the stage each
+    /// second.
+    private func performActions(for duration: Duration?) async {
         let begin = ContinuousClock.now
-        var nextReading = begin
+        var nextReadingAt = begin
         while !Task.isCancelled {
             let elapsed = ContinuousClock.now - begin
             if let duration, elapsed >= duration { return }
-            if ContinuousClock.now >= nextReading {
-                nextReading = ContinuousClock.now + .seconds(1)
+            if ContinuousClock.now >= nextReadingAt {
+                nextReadingAt = ContinuousClock.now + .seconds(1)
                 await self.readStage()
             }
             let time = Milliseconds(elapsed).count
             for action in self.state.withLock({ $0.script.actions(until: time) }) { self.perform(action) }
-            try? await Task.sleep(for: Self.step)
+            try? await Task.sleep(for: Self.stepInterval)
         }
     }
 
+    /// Posts the call of an action at its user, or at the app's server if the action is a score.
     private func perform(_ action: EveningAction) {
         let battle = self.state.withLock { $0.battle }
         guard let call = EveningCall(action, cast: self.cast, battle: battle) else { return }
-        if case .score = action.kind { self.shop.post(call) } else { self.members[action.user]?.post(call) }
+        if case .score = action.kind { self.appServer.post(call) } else { self.members[action.user]?.post(call) }
     }
 
-    /// Reads what the first live's stage shows.
+    /// Reads the stage of the first live, and passes it to the script.
     private func readStage() async {
         guard let live = self.cast.first.map({ LiveID($0.id) }) else { return }
-        let result = await self.shop.result(of: EveningCall("stage.get", Params(live: live)))
+        let result = await self.appServer.result(of: EveningCall("stage.get", Params(live: live)))
         guard case .success(.stage(let record?)) = result else { return }
         let battle = record.battle.flatMap { $0.ended == nil ? $0.id : nil }
-        let stage: EveningStage = battle != nil ? .battling : record.connection != nil ? .connected : .apart
+        let stage: EveningStage = battle != nil ? .battling : record.connection != nil ? .connected : .disconnected
         self.state.withLock { state in
             state.battle = battle
             state.script.observed(stage)
         }
     }
 
-    /// A host answers notices, and sees who enters; other members only keep up.
+    /// Handles an update of a host: answers a notice, or lets the admin welcome users who have joined.
+    ///
+    /// Updates of other members are ignored.
     private func received(_ update: ClientUpdate, by member: EveningMember) {
         guard let index = member.live, member.id == self.cast[index].hostID else { return }
         switch update {
@@ -179,7 +192,7 @@ package struct EveningRunner: Sendable {
 
     /// Ends the lives; after `endTimeout` the calls fail, and the lives stay for the next evening.
     private func endLives() async {
-        let timer = Task {
+        let timeoutTask = Task {
             guard (try? await Task.sleep(for: Self.endTimeout)) != nil else { return }
             for member in self.members.values { member.stop() }
         }
@@ -190,6 +203,6 @@ package struct EveningRunner: Sendable {
                 }
             }
         }
-        timer.cancel()
+        timeoutTask.cancel()
     }
 }

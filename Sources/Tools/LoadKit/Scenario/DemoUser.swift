@@ -2,7 +2,7 @@
 package import PlazaModel
 package import ProtocolClient
 
-/// What went wrong in a scenario.
+/// A step of a scenario had an unexpected result.
 package struct ScenarioFailure: Error, CustomStringConvertible, Sendable {
     package var description: String
     package init(_ description: String) { self.description = description }
@@ -64,9 +64,9 @@ package final class DemoUser {
     /// Waits for the first update for which `match` returns a value, and returns that value; other updates are stored
     /// for later steps.
     ///
-    /// - Throws: `ScenarioFailure`, which names `what`, when there is none within `seconds`.
+    /// - Throws: `ScenarioFailure`, which names `expectation`, when there is none within `seconds`.
     package func waitForUpdate<Value>(
-        _ what: String, within seconds: Double = 10, _ match: (ClientUpdate) -> Value?
+        _ expectation: String, within seconds: Double = 10, _ match: (ClientUpdate) -> Value?
     ) async throws(ScenarioFailure) -> Value {
         let deadline = ContinuousClock.now + .seconds(seconds)
         var index = 0
@@ -79,14 +79,14 @@ package final class DemoUser {
                 index += 1
             }
         } while await self.receive(before: deadline, oldest: &index)
-        throw ScenarioFailure("\(self.name) did not hear within \(seconds) s: \(what)")
+        throw ScenarioFailure("\(self.name) did not hear within \(seconds) s: \(expectation)")
     }
 
     /// Waits for the first feed item for which `match` returns a value.
     package func waitForFeedItem<Value>(
-        _ what: String, within seconds: Double = 10, _ match: (FeedContent) -> Value?
+        _ expectation: String, within seconds: Double = 10, _ match: (FeedContent) -> Value?
     ) async throws(ScenarioFailure) -> Value {
-        try await self.waitForUpdate(what, within: seconds) { update in
+        try await self.waitForUpdate(expectation, within: seconds) { update in
             guard case .feed(let entries, _) = update else { return nil }
             for entry in entries {
                 if let value = match(entry.content) { return value }
@@ -97,9 +97,9 @@ package final class DemoUser {
 
     /// Waits for the first notice for which `match` returns a value.
     package func waitForNotice<Value>(
-        _ what: String, within seconds: Double = 10, _ match: (NoticeContent) -> Value?
+        _ expectation: String, within seconds: Double = 10, _ match: (NoticeContent) -> Value?
     ) async throws(ScenarioFailure) -> Value {
-        try await self.waitForUpdate(what, within: seconds) { update in
+        try await self.waitForUpdate(expectation, within: seconds) { update in
             guard case .event(.notice(let notice)) = update else { return nil }
             return match(notice.content)
         }

@@ -4,8 +4,9 @@ internal import ProtocolClient
 
 /// The first half: two lives open, viewers find and join them, chat, and one viewer is kicked.
 extension Scenario {
+    /// Alice and Bob create and join their lives; Alice may not create a second one.
     func open() async throws(ScenarioFailure) {
-        for participant in self.allUsers + [self.shop] {
+        for participant in self.allUsers + [self.appServer] {
             _ = try await participant.waitForUpdate("the login's answer", within: 15) { update in
                 if case .event(.loggedIn(let user)) = update { user } else { nil }
             }
@@ -23,6 +24,7 @@ extension Scenario {
             "alice may not open a second one: \(ReplyCode.inAnotherRoom.name)")
     }
 
+    /// Four viewers find both lives in the list and join them; the audience and its count are correct.
     func enter() async throws(ScenarioFailure) {
         // Lists are ranked every 5 s, so a new live is listed within that time.
         let deadline = ContinuousClock.now + .seconds(12)
@@ -51,6 +53,7 @@ extension Scenario {
             "everybody is told a count of 3; the owner is not in it")
     }
 
+    /// Three viewers send messages; all members receive them in the same order.
     func chat() async throws(ScenarioFailure) {
         for round in 1...3 {
             for sender in [self.carol, self.dave, self.erin] {
@@ -75,6 +78,7 @@ extension Scenario {
             "barrage flies", "nine messages of three viewers", "all four see them in the same order, without a hole")
     }
 
+    /// Alice, but not Carol, may kick Dave, who can send nothing afterwards.
     func kick() async throws(ScenarioFailure) {
         try await self.carol.expectRefusal(
             .needsOwnerOrAdmin, "audience.kick", Params(live: self.aliceLive, user: self.user(self.dave)))

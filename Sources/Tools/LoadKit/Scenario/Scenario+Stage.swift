@@ -3,6 +3,7 @@ internal import PlazaModel
 
 /// The second half: a guest on a seat, two hosts connect and battle, and the lives end.
 extension Scenario {
+    /// Carol applies for a seat, and Alice accepts the application.
     func seatGuest() async throws(ScenarioFailure) {
         try await self.carol.call("seat.apply", Params(live: self.aliceLive, timeout: 30), live: self.aliceLive)
         _ = try await self.alice.waitForNotice("carol's application") { content in
@@ -26,6 +27,7 @@ extension Scenario {
             "carol asks for a seat", "alice sees the application and accepts it", "erin sees carol on seat \(seat)")
     }
 
+    /// Alice invites Bob's live and an unknown one; Bob accepts, and both lives are on the stage.
     func connect() async throws(ScenarioFailure) {
         let unknownLive = LiveID("\(self.setting.name)-nobody")
         let asked = try await self.alice.call(
@@ -61,6 +63,7 @@ extension Scenario {
             "erin in alice's live and frank in bob's see both on stage")
     }
 
+    /// The two lives battle until the time is over; all viewers see the same result, and a late score is refused.
     func battle() async throws(ScenarioFailure) {
         let asked = try await self.alice.call(
             "battle.request", Params(live: self.aliceLive, to: [self.bobLive], duration: 6, needResponse: true),
@@ -88,7 +91,7 @@ extension Scenario {
             }
             try self.check(result == expectedScores, "\(participant.name) sees the result \(result)")
         }
-        let lateScore = try await self.shop.call(
+        let lateScore = try await self.appServer.call(
             "battle.score",
             Params(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 1)]))
         try self.check(
@@ -100,20 +103,22 @@ extension Scenario {
             "what comes later counts no more: \(ReplyCode.battleOver.name)")
     }
 
+    /// Sends the scores of the battle: 50 for Alice and 20 for Bob; Alice herself may not send any.
     private func sendScores(_ battle: BattleID) async throws(ScenarioFailure) {
         try await self.alice.expectRefusal(
             .noPermission, "battle.score",
             Params(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 999)]))
         let first = [ScoreUpdate(live: self.aliceLive, score: 30), ScoreUpdate(live: self.bobLive, score: 20)]
-        let counted = try await self.shop.call("battle.score", Params(battle: battle, operation: 1, scores: first))
+        let counted = try await self.appServer.call("battle.score", Params(battle: battle, operation: 1, scores: first))
         guard case .scores(let codes) = counted, codes.allSatisfy({ $0.code == 0 }) else {
             throw ScenarioFailure("the scores gave \(counted)")
         }
-        try await self.shop.call(
+        try await self.appServer.call(
             "battle.score",
             Params(battle: battle, operation: 1, scores: [ScoreUpdate(live: self.aliceLive, score: 20)]))
     }
 
+    /// Bob leaves the connection, and both lives end; each member receives one end, and no feed has a hole.
     func end() async throws(ScenarioFailure) {
         try await self.bob.call("cohost.exit", Params(live: self.bobLive), live: self.bobLive)
         _ = try await self.erin.waitForFeedItem("bob leaving the stage") { content -> Bool? in

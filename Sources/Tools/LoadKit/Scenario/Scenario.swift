@@ -34,8 +34,8 @@ package struct Scenario {
     let dave: DemoUser
     let erin: DemoUser
     let frank: DemoUser
-    /// The app's own backend.
-    let shop: DemoUser
+    /// The app's own server, which sends scores.
+    let appServer: DemoUser
     let aliceLive: LiveID
     let bobLive: LiveID
     private let hub: ClientHub
@@ -57,7 +57,7 @@ package struct Scenario {
         self.dave = participant("Dave")
         self.erin = participant("Erin")
         self.frank = participant("Frank")
-        self.shop = participant("Shop", isServer: true)
+        self.appServer = participant("Shop", isServer: true)
         self.aliceLive = LiveID("\(setting.name)-alice")
         self.bobLive = LiveID("\(setting.name)-bob")
     }
@@ -81,15 +81,15 @@ package struct Scenario {
     /// The user id of a participant.
     func user(_ participant: DemoUser) -> String { "\(self.setting.name)-\(participant.name.lowercased())" }
 
-    /// Prints a step that went as expected, and what each side saw.
+    /// Prints that a step went as expected, and `lines` about what each side saw.
     func report(_ step: String, _ lines: String...) {
         self.setting.say("• \(step)")
         for line in lines { self.setting.say("    \(line)") }
     }
 
-    /// Throws a failure with the text `what` unless the condition is true.
-    func check(_ isTrue: Bool, _ what: @autoclosure () -> String) throws(ScenarioFailure) {
-        guard isTrue else { throw ScenarioFailure(what()) }
+    /// Throws a failure with the text `failure` unless the condition is true.
+    func check(_ isTrue: Bool, _ failure: @autoclosure () -> String) throws(ScenarioFailure) {
+        guard isTrue else { throw ScenarioFailure(failure()) }
     }
 
     var allUsers: [DemoUser] { [self.alice, self.bob, self.carol, self.dave, self.erin, self.frank] }

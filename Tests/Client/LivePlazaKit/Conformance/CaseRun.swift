@@ -31,7 +31,7 @@ final class CaseRun {
     init(answers: [String: JSONValue], userID: String) {
         self.network = TestNetwork(answers: answers.filter { $0.value != .null })
         let options = PlazaOptions(gateways: ["ws://gateway/v1"], transport: self.network, session: "s")
-        self.plaza = LivePlaza(options: options, queue: EngineQueue(self.queue), clock: self.clock) { 0.5 }
+        self.plaza = LivePlaza(options: options, queue: EngineQueue(self.queue), clock: self.clock, random: { 0.5 })
         self.methods = StoreMethods(plaza: self.plaza, userID: userID)
         let (plaza, live) = (self.plaza, "concert")
         self.listen("login", self.plaza.loginStore.loginEventPublisher)
@@ -96,7 +96,7 @@ final class CaseRun {
         switch kind {
         case "call": try self.call(params)
         case "open": try self.socket.open()
-        case "refuse": try self.socket.end(code: 1006)
+        case "refuse": try self.socket.end(code: CloseCode.lost)
         case "receive": try self.socket.receive(value)
         case "receiveText":
             guard case .text(let text) = value else { return false }
@@ -172,7 +172,7 @@ final class CaseRun {
 
     private func checkSent(_ params: CaseParams) throws {
         let socket = try self.socket
-        guard let call = socket.take(params.text("method")) else {
+        guard let call = socket.takeCall(params.text("method")) else {
             throw CaseFailure("not sent; others are \(socket.sent.filter { !$0.isTaken }.map(\.method))")
         }
         if let expected = params.value.members["params"], call.params != expected {

@@ -10,6 +10,7 @@ import Testing
 struct ConformanceCase: Sendable, CustomTestStringConvertible {
     let file: String
     let name: String
+    /// The results with which the server answers at once, by method.
     let answers: [String: JSONValue]
     /// The steps of the setup, and then the steps of the case.
     let steps: [JSONValue]
@@ -61,11 +62,12 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
     }
 }
 
+/// The Swift client passes the cases that all SDKs share.
 @Suite struct ConformanceTests {
-    @Test func `there are cases`() throws { #expect(try ConformanceCase.all().count > 100) }
+    @Test func `more than a hundred cases are found`() throws { #expect(try ConformanceCase.all().count > 100) }
 
     @Test(arguments: try ConformanceCase.all())
-    func `the client does as the case says`(testCase: ConformanceCase) throws {
+    func `the client passes each step of the case`(testCase: ConformanceCase) throws {
         let run = CaseRun(answers: testCase.answers, userID: testCase.userID)
         for (index, step) in testCase.steps.enumerated() {
             do {

@@ -42,7 +42,7 @@ enum Reflection {
         Int64(exactly: value).map { .integer($0) } ?? .number(value)
     }
 
-    /// Compares a value with the value that a case expects; of an object, only the members that the case names.
+    /// Compares a value with the value that a case expects; members that an expected object does not name are ignored.
     ///
     /// - Returns: the first difference; nil if the values match.
     static func difference(_ actual: JSONValue, _ expected: JSONValue, at path: String = "") -> String? {

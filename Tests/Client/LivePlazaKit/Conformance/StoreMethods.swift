@@ -171,7 +171,7 @@ struct StoreMethods {
 
     private func call(_ store: CoGuestStore, _ method: String, _ params: CaseParams, _ done: @escaping Done) -> Bool {
         let (seat, user) = (Int(params.number("seatIndex", -1)), params.text("userID"))
-        // The default of the SDKs whose methods have a default timeout.
+        // SDKs whose methods have a default timeout use 30 s.
         let timeout = TimeInterval(params.number("timeout", 30))
         switch method {
         case "applyForSeat":
@@ -198,6 +198,7 @@ struct StoreMethods {
     private func call(_ store: CoHostStore, _ method: String, _ params: CaseParams, _ done: @escaping Done) -> Bool {
         switch method {
         case "requestHostConnection":
+            // 600 is `hostDynamicGrid`, 601 is `hostDynamic1v6`.
             let isOneLarge = params.number("layoutTemplate", 600) == 601
             store.requestHostConnection(
                 targetHost: params.text("targetHost"), layoutTemplate: isOneLarge ? .hostDynamic1v6 : .hostDynamicGrid,
@@ -265,10 +266,12 @@ struct StoreMethods {
         return info
     }
 
+    /// Makes the completion of a method without a result.
     private static func void(_ done: @escaping Done) -> @Sendable (Result<Void, ErrorInfo>) -> Void {
         { result in done(result.map { .null }) }
     }
 
+    /// Makes the completion of a method with a result.
     private static func value<T>(_ done: @escaping Done) -> @Sendable (Result<T, ErrorInfo>) -> Void {
         { result in done(result.map { Reflection.json($0) }) }
     }

@@ -5,14 +5,15 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// A login, a join, messages in both directions, and a leave; the connection is cut where `gate` decides.
+/// A login, a join, messages in both directions, and a leave; the connection is cut where `decideCut` decides.
 private final class ViewerScenario {
     private let queue = ManualQueue()
     private let clock = ManualClock()
     let server: FakeServer
     private let plaza: LivePlaza
-    /// The messages that the app sees, and the messages that the server has published.
+    /// The messages that the app sees.
     private(set) var shown: [String] = []
+    /// The messages that the server has published.
     private(set) var published: [String] = []
     /// The events about the end of the live or a kick.
     private let listEvents = Locked<[LiveListEvent]>([])
@@ -23,12 +24,13 @@ private final class ViewerScenario {
     var events: [LiveListEvent] { self.listEvents.withLock { $0 } }
     var timerCount: Int { self.clock.timerCount }
 
-    init(_ gate: @escaping (Int) -> FakeServer.Cut?) {
+    init(_ decideCut: @escaping (Int) -> FakeServer.Cut?) {
         self.server = FakeServer(self.queue)
-        self.server.gate = gate
+        self.server.decideCut = decideCut
         let options = PlazaOptions(gateways: ["ws://g/v1"], transport: self.server, session: "s")
         let random = ParkMiller()
-        self.plaza = LivePlaza(options: options, queue: EngineQueue(self.queue), clock: self.clock) { random.next() }
+        self.plaza = LivePlaza(
+            options: options, queue: EngineQueue(self.queue), clock: self.clock, random: { random.next() })
         self.subscription = self.plaza.liveListStore.liveListEventPublisher.sink { [listEvents] event in
             listEvents.withLock { $0.append(event) }
         }
@@ -38,11 +40,12 @@ private final class ViewerScenario {
     private func run() {
         let barrage = self.plaza.barrageStore(liveID: "concert")
         let (login, list) = (self.plaza.loginStore, self.plaza.liveListStore)
-        self.finish("login") { done in login.login(sdkAppID: 1, userID: "carol", userSig: "t") { done($0.map {}) } }
-        self.finish("join") { done in list.joinLive(liveID: "concert") { done($0.map { _ in }) } }
+        self.performCall("login") { done in login.login(sdkAppID: 1, userID: "carol", userSig: "t") { done($0.map {}) }
+        }
+        self.performCall("join") { done in list.joinLive(liveID: "concert") { done($0.map { _ in }) } }
         let earlierCount = self.server.feed.count
         for text in ["a", "b", "c"] {
-            self.finish("send") { done in
+            self.performCall("send") { done in
                 barrage.sendTextMessage(text: text, extensionInfo: nil) { done($0.map {}) }
                 self.server.publish("\(text)!")
             }
@@ -53,12 +56,12 @@ private final class ViewerScenario {
             guard case .text(let text)? = item.members["content"]?.members["text"]?.members["text"] else { return nil }
             return text
         }
-        self.finish("leave") { done in list.leaveLive { done($0.map {}) } }
-        self.finish("logout") { done in login.logout { done($0.map {}) } }
+        self.performCall("leave") { done in list.leaveLive { done($0.map {}) } }
+        self.performCall("logout") { done in login.logout { done($0.map {}) } }
     }
 
-    /// Lets time pass until a call has ended.
-    private func finish(
+    /// Performs a call, and lets time pass until it has ended.
+    private func performCall(
         _ name: String, _ call: (@escaping @Sendable (Result<Void, ErrorInfo>) -> Void) -> Void
     ) {
         let outcome = Locked<Result<Void, ErrorInfo>?>(nil)
@@ -73,7 +76,7 @@ private final class ViewerScenario {
     }
 }
 
-/// A small random number generator with a fixed seed.
+/// A small random number generator (Park-Miller) with a fixed seed.
 private final class ParkMiller: Sendable {
     private let state = Locked<Int64>(1)
 
@@ -96,8 +99,8 @@ private final class ParkMiller: Sendable {
                 #expect(scenario.failures.isEmpty, comment)
                 #expect(scenario.shown == scenario.published, comment)
                 #expect(scenario.published.sorted() == uncut.published.sorted(), comment)
-                #expect(scenario.server.faults.isEmpty, comment)
-                #expect(scenario.server.applied.values.allSatisfy { $0 == 1 }, comment)
+                #expect(scenario.server.violations.isEmpty, comment)
+                #expect(scenario.server.applyCounts.values.allSatisfy { $0 == 1 }, comment)
                 #expect(scenario.events.isEmpty, comment)
                 #expect(scenario.timerCount == 0, "\(comment): timers are left")
             }
@@ -108,12 +111,13 @@ private final class ParkMiller: Sendable {
     func `a connection that is cut again and again changes nothing that the app sees`(seed: Int) {
         var state = seed * 7919
         let scenario = ViewerScenario { _ in
+            // The same generator as `ParkMiller`, so that each seed has its own cuts.
             state = (state * 48_271) % 2_147_483_647
             guard state % 6 == 0 else { return nil }
             return state % 4 < 2 ? .before : .after
         }
         #expect(scenario.shown == scenario.published)
-        #expect(scenario.server.faults.isEmpty)
+        #expect(scenario.server.violations.isEmpty)
         #expect(scenario.events.isEmpty)
     }
 }

@@ -3,10 +3,10 @@ import PlazaWire
 
 @testable import LivePlazaKit
 
-/// A server with one live that implements what a viewer needs.
+/// A server with one live, which implements the calls of a viewer.
 ///
 /// It keeps outcomes by id, numbers the items of the feed, and replays the items that a resuming client has missed. Each
-/// frame in either direction passes `gate`, which may cut the connection. Everything runs on the test's thread.
+/// frame in either direction may be cut by `decideCut`. Everything runs on the test's thread.
 final class FakeServer: Transport, @unchecked Sendable {
     /// Where a connection is cut: before or after a frame.
     enum Cut { case before, after }
@@ -33,14 +33,14 @@ final class FakeServer: Transport, @unchecked Sendable {
     }
 
     /// Decides for each frame, by its number, whether the connection is cut there.
-    var gate: (Int) -> Cut? = { _ in nil }
+    var decideCut: (Int) -> Cut? = { _ in nil }
     private(set) var frameCount = 0
     /// The feed's items.
     private(set) var feed: [JSONValue] = []
     /// How often each call was applied, by id.
-    private(set) var applied: [Int64: Int] = [:]
+    private(set) var applyCounts: [Int64: Int] = [:]
     /// The client's violations of the protocol.
-    private(set) var faults: [String] = []
+    private(set) var violations: [String] = []
     private let queue: ManualQueue
     private var outcomes: [Int64: Outcome] = [:]
     private var lastID: Int64 = 0
@@ -76,12 +76,12 @@ final class FakeServer: Transport, @unchecked Sendable {
 
     /// Handles a frame that the client has sent.
     func frameReceived(_ text: [UInt8], by socket: FakeSocket) {
-        guard let call = try? SentCall(text) else { return self.faults.append("a frame that is no call") }
-        self.queue.async { self.pass(socket) { self.handle(call, socket) } }
+        guard let call = try? SentCall(text) else { return self.violations.append("a frame that is no call") }
+        self.queue.async { self.deliverUnlessCut(socket) { self.handle(call, socket) } }
     }
 
     private func send(_ socket: FakeSocket, _ frame: JSONValue) {
-        self.queue.async { self.pass(socket) { socket.receive(frame) } }
+        self.queue.async { self.deliverUnlessCut(socket) { socket.receive(frame) } }
     }
 
     private func sendFeed(_ socket: FakeSocket, _ items: [JSONValue]) {
@@ -93,30 +93,30 @@ final class FakeServer: Transport, @unchecked Sendable {
         self.send(socket, ["feed": body])
     }
 
-    /// Delivers a frame, unless `gate` cuts the connection before it.
-    private func pass(_ socket: FakeSocket, _ deliver: () -> Void) {
+    /// Delivers a frame, unless `decideCut` cuts the connection before it.
+    private func deliverUnlessCut(_ socket: FakeSocket, _ deliver: () -> Void) {
         if socket.isClosed { return }
-        let cut = self.gate(self.frameCount)
+        let cut = self.decideCut(self.frameCount)
         self.frameCount += 1
         if cut != .before { deliver() }
-        if cut != nil, !socket.isClosed { socket.end(code: 1006) }
+        if cut != nil, !socket.isClosed { socket.end(code: CloseCode.lost) }
     }
 
     private func handle(_ call: SentCall, _ socket: FakeSocket) {
         let (id, method) = (call.id, call.method)
         if method != "login", let outcome = self.outcomes[id] {
-            if call.age == nil { self.faults.append("\(method) \(id) came again without its age") }
+            if call.age == nil { self.violations.append("\(method) \(id) came again without its age") }
             if outcome.method != method || outcome.params != call.params {
-                self.faults.append("\(method) \(id) came again as another call")
+                self.violations.append("\(method) \(id) came again as another call")
             }
             return self.reply(socket, id, outcome.answer)
         }
         if self.outcomes[id] == nil, id <= self.lastID, call.age == nil {
-            self.faults.append("\(method) \(id) is not above \(self.lastID)")
+            self.violations.append("\(method) \(id) is not above \(self.lastID)")
         }
         self.lastID = max(self.lastID, id)
-        if !socket.isLoggedIn, method != "login" { self.faults.append("\(method) before the login") }
-        self.applied[id, default: 0] += 1
+        if !socket.isLoggedIn, method != "login" { self.violations.append("\(method) before the login") }
+        self.applyCounts[id, default: 0] += 1
         let answer = self.apply(call, socket)
         self.outcomes[id] = Outcome(method: method, params: call.params, answer: answer)
         self.reply(socket, id, answer)

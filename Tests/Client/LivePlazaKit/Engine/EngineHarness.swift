@@ -6,14 +6,14 @@ import PlazaWire
 
 /// Something that an engine shows or publishes.
 enum ShownItem: Equatable {
-    case login(ConnectionStatus)
-    case current(String)
+    case loginStatus(ConnectionStatus)
+    case currentLive(String)
     case messages([Int])
-    case list(LiveListEvent)
+    case listEvent(LiveListEvent)
     case loginEvent(LoginEvent)
-    case event(PlazaEvent)
+    case plazaEvent(PlazaEvent)
     /// The end of a call that the test has made.
-    case done(String)
+    case callEnded(String)
 }
 
 /// Stores that record what is shown.
@@ -28,13 +28,13 @@ final class RecordingStores: LiveStoresSink, ListSink, LoginSink {
         self.add(.messages(states.barrage.messageList.map(\.sequence)))
     }
 
-    func showCurrentLive(_ info: LivePlazaKit.LiveInfo) { self.add(.current(info.liveID)) }
-    func publish(_ event: LiveListEvent) { self.add(.list(event)) }
-    func show(_ state: LoginState) { self.add(.login(state.connectionStatus)) }
+    func showCurrentLive(_ info: LivePlazaKit.LiveInfo) { self.add(.currentLive(info.liveID)) }
+    func publish(_ event: LiveListEvent) { self.add(.listEvent(event)) }
+    func show(_ state: LoginState) { self.add(.loginStatus(state.connectionStatus)) }
     func publish(_ event: LoginEvent) { self.add(.loginEvent(event)) }
 
     /// Returns what was shown since the last call of this method.
-    func take() -> [ShownItem] {
+    func takeShownItems() -> [ShownItem] {
         self.shown.withLock { shown in
             defer { shown = [] }
             return shown
@@ -60,7 +60,7 @@ struct EngineHarness {
             options: options, queue: EngineQueue(self.queue), clock: self.clock, random: { 0.5 },
             sinks: StoreSinks(
                 stores: { _ in stores }, list: { stores }, login: { stores }, devices: { nil },
-                publish: { stores.add(.event($0)) }))
+                publish: { stores.add(.plazaEvent($0)) }))
     }
 
     /// Begins a call, and runs all work that follows from it.
@@ -71,28 +71,28 @@ struct EngineHarness {
         self.engine.run(
             { result in
                 switch result {
-                case .success: stores.add(.done(name))
-                case .failure(let error): stores.add(.done("\(name): \(ReplyCode(error.code).name)"))
+                case .success: stores.add(.callEnded(name))
+                case .failure(let error): stores.add(.callEnded("\(name): \(ReplyCode(error.code).name)"))
                 }
             }, body)
         self.queue.drain()
     }
 
     /// Acts as the server or the network, and runs all work that follows.
-    func server(_ body: (TestSocket) -> Void) {
+    func actAsServer(_ body: (TestSocket) -> Void) {
         if let socket = self.network.socket { body(socket) }
         self.queue.drain()
     }
 
     /// Answers the first unanswered call of the method.
     func reply(_ method: String, _ result: JSONValue) {
-        self.server { socket in
-            guard let call = socket.take(method) else { return }
+        self.actAsServer { socket in
+            guard let call = socket.takeCall(method) else { return }
             socket.receive(["reply": ["id": .integer(call.id), "result": result]])
         }
     }
 
-    func receive(_ text: String) { self.server { $0.receive(text: Array(text.utf8)) } }
+    func receive(_ text: String) { self.actAsServer { $0.receive(text: Array(text.utf8)) } }
 
     func advance(by milliseconds: Double) { self.clock.advance(by: milliseconds, self.queue) }
 
@@ -100,7 +100,7 @@ struct EngineHarness {
 
     func login() {
         self.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: "t") }
-        self.server { $0.open() }
+        self.actAsServer { $0.open() }
         self.reply(
             "login", ["loggedIn": ["gateway": "g", "notices": "3-10", "session": "s", "user": Self.user]])
     }

@@ -9,21 +9,25 @@ import Testing
     @Test func `a login shows its state, then ends its call`() {
         let harness = EngineHarness()
         harness.login()
-        #expect(harness.stores.take() == [.login(.connecting), .login(.connected), .done("login")])
+        #expect(
+            harness.stores.takeShownItems() == [
+                .loginStatus(.connecting), .loginStatus(.connected), .callEnded("login"),
+            ])
     }
 
     @Test func `a second login is refused`() {
         let harness = EngineHarness()
         harness.login()
         harness.begin("again") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: "t") }
-        #expect(harness.stores.take().last == .done("again: failed"))
+        #expect(harness.stores.takeShownItems().last == .callEnded("again: failed"))
     }
 
     @Test func `a live is shown before the call that enters it ends`() {
         let harness = EngineHarness()
         harness.login()
         harness.enter()
-        #expect(harness.stores.take().suffix(3) == [.current("concert"), .messages([]), .done("enter")])
+        #expect(
+            harness.stores.takeShownItems().suffix(3) == [.currentLive("concert"), .messages([]), .callEnded("enter")])
         #expect(harness.stores.states.withLock { $0.live.info.liveName } == "Concert")
     }
 
@@ -31,8 +35,8 @@ import Testing
         let harness = EngineHarness()
         harness.login()
         harness.begin("enter") { (engine) throws(ErrorInfo) in _ = try await engine.enter("concert") }
-        harness.server { socket in
-            guard let call = socket.take("live.join") else { return }
+        harness.actAsServer { socket in
+            guard let call = socket.takeCall("live.join") else { return }
             socket.receive([
                 "reply": [
                     "id": .integer(call.id),
@@ -46,8 +50,11 @@ import Testing
             socket.receive(Self.message(12))
             socket.receive(Self.message(13))
         }
-        let shown = harness.stores.take()
-        #expect(shown.suffix(4) == [.current("concert"), .messages([12]), .current("concert"), .messages([12, 13])])
+        let shown = harness.stores.takeShownItems()
+        #expect(
+            shown.suffix(4) == [
+                .currentLive("concert"), .messages([12]), .currentLive("concert"), .messages([12, 13]),
+            ])
     }
 
     @Test func `a lost connection is resumed at the next gateway, and the call is sent again`() {
@@ -56,68 +63,75 @@ import Testing
         harness.enter()
         harness.begin("like") { (engine) throws(ErrorInfo) in _ = try await engine.call("like.send", live: "concert") }
         let firstID = harness.network.socket?.sent.last?.id
-        _ = harness.stores.take()
-        harness.server { $0.end(code: 1006) }
-        #expect(harness.stores.take() == [.login(.reconnecting)])
+        _ = harness.stores.takeShownItems()
+        harness.actAsServer { $0.end(code: CloseCode.lost) }
+        #expect(harness.stores.takeShownItems() == [.loginStatus(.reconnecting)])
         harness.advance(by: 50)
-        harness.server { $0.open() }
+        harness.actAsServer { $0.open() }
         harness.reply(
             "login", ["resumed": ["ticket": 421, "position": ["epoch": 77, "number": 11], "replayed": true]])
-        #expect(harness.stores.take() == [.login(.connected)])
-        let again = harness.network.socket?.take("like.send")
-        #expect(again?.id == firstID && again?.age == 50)
+        #expect(harness.stores.takeShownItems() == [.loginStatus(.connected)])
+        let repeatedCall = harness.network.socket?.takeCall("like.send")
+        #expect(repeatedCall?.id == firstID && repeatedCall?.age == 50)
     }
 
     @Test func `the client leaves a live that has ended, and publishes why`() {
         let harness = EngineHarness()
         harness.login()
         harness.enter()
-        _ = harness.stores.take()
+        _ = harness.stores.takeShownItems()
         harness.receive(
             #"{"feed":{"live":"concert","epoch":77,"token":"77.12","items":[{"n":12,"at":1,"content":{"liveEnded":{"#
                 + #""reason":"endedByHost","statistics":{"totalViewers":1,"totalGiftsSent":0,"totalGiftCoins":0,"#
                 + #""totalUniqueGiftSenders":0,"totalLikesReceived":0,"totalMessageCount":0,"liveDuration":1}}}}]}}"#)
         let end = LiveListEvent.onLiveEnded(liveID: "concert", reason: .endedByHost, message: "")
-        #expect(harness.stores.take().suffix(3) == [.current(""), .messages([]), .list(end)])
+        #expect(harness.stores.takeShownItems().suffix(3) == [.currentLive(""), .messages([]), .listEvent(end)])
     }
 
-    @Test func `calls fail when the user signs in elsewhere`() {
+    @Test func `calls fail when the session continues on another connection`() {
         let harness = EngineHarness()
         harness.login()
         harness.begin("like") { (engine) throws(ErrorInfo) in _ = try await engine.call("like.send", live: "concert") }
-        _ = harness.stores.take()
-        harness.server { $0.end(code: 4102) }
-        let shown = harness.stores.take()
-        #expect(shown.prefix(2) == [.login(.disconnected), .loginEvent(.kickedOffline)])
-        #expect(shown.last == .done("like: failed"))
+        _ = harness.stores.takeShownItems()
+        harness.actAsServer { $0.end(code: CloseCode.replaced) }
+        let shown = harness.stores.takeShownItems()
+        #expect(shown.prefix(2) == [.loginStatus(.disconnected), .loginEvent(.kickedOffline)])
+        #expect(shown.last == .callEnded("like: failed"))
     }
 
     /// Rules: R2.26.
-    @Test func `a token provider is asked for the login and before the token ends`() {
+    @Test func `a token provider is asked at the login and before the token expires`() {
         let count = Locked(0)
         let harness = EngineHarness(answers: ["ping": ["done": [:]]]) {
             count.withLock { $0 += 1 }
-            // {"exp":1700000101}: it ends 100 s after the clock's beginning.
+            // {"exp":1700000101}: the token expires 100 s after the start of the clock.
             return "h.eyJleHAiOjE3MDAwMDAxMDF9.s"
         }
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: nil) }
-        harness.server { $0.open() }
+        harness.actAsServer { $0.open() }
         harness.reply(
             "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
         #expect(count.withLock { $0 } == 1)
+        // The renewal is due after 70 s: 100 s without one and a half margins of 20 s.
         harness.advance(by: 71_000)
         #expect(count.withLock { $0 } == 2)
-        #expect(harness.network.socket?.take("login") != nil)
+        #expect(harness.network.socket?.takeCall("login") != nil)
     }
 
     @Test func `a login whose addresses are all invalid fails, and the next one may be tried`() {
         let harness = EngineHarness()
         harness.network.badAddresses.withLock { $0 = ["ws://one/v1", "ws://two/v1"] }
         harness.begin("bad") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: "t") }
-        #expect(harness.stores.take().suffix(2) == [.login(.disconnected), .done("bad: invalidParameter")])
+        #expect(
+            harness.stores.takeShownItems().suffix(2) == [
+                .loginStatus(.disconnected), .callEnded("bad: invalidParameter"),
+            ])
         harness.network.badAddresses.withLock { $0 = ["ws://one/v1"] }
         harness.login()
-        #expect(harness.stores.take() == [.login(.connecting), .login(.connected), .done("login")])
+        #expect(
+            harness.stores.takeShownItems() == [
+                .loginStatus(.connecting), .loginStatus(.connected), .callEnded("login"),
+            ])
     }
 
     @Test func `a reconnect skips an invalid address, and ends with events if all are invalid`() {
@@ -125,25 +139,25 @@ import Testing
         harness.login()
         harness.enter()
         harness.network.badAddresses.withLock { $0 = ["ws://two/v1"] }
-        harness.server { $0.end(code: 1006) }
+        harness.actAsServer { $0.end(code: CloseCode.lost) }
         harness.advance(by: 50)
-        harness.server { $0.open() }
+        harness.actAsServer { $0.open() }
         harness.reply(
             "login", ["resumed": ["ticket": 421, "position": ["epoch": 77, "number": 11], "replayed": true]])
-        #expect(harness.stores.take().last == .login(.connected))
+        #expect(harness.stores.takeShownItems().last == .loginStatus(.connected))
         harness.begin("like") { (engine) throws(ErrorInfo) in _ = try await engine.call("like.send", live: "concert") }
         harness.network.badAddresses.withLock { $0 = ["ws://one/v1", "ws://two/v1"] }
-        harness.server { $0.end(code: 1006) }
+        harness.actAsServer { $0.end(code: CloseCode.lost) }
         harness.advance(by: 50)
         let error = ErrorInfo(.invalidParameter, "no address")
         #expect(
-            harness.stores.take() == [
-                .login(.reconnecting), .current(""), .messages([]), .login(.disconnected),
-                .event(.connectionEnded(code: 1006, error)), .done("like: invalidParameter"),
+            harness.stores.takeShownItems() == [
+                .loginStatus(.reconnecting), .currentLive(""), .messages([]), .loginStatus(.disconnected),
+                .plazaEvent(.connectionEnded(code: CloseCode.lost, error)), .callEnded("like: invalidParameter"),
             ])
         harness.network.badAddresses.withLock { $0 = [] }
         harness.login()
-        #expect(harness.stores.take().last == .done("login"))
+        #expect(harness.stores.takeShownItems().last == .callEnded("login"))
     }
 
     /// Rules: R2.27.
@@ -152,7 +166,7 @@ import Testing
         // Before the login only the device's clock is known.
         #expect(harness.engine.serverTime == 1_700_000_001_000)
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: "t") }
-        harness.server { $0.open() }
+        harness.actAsServer { $0.open() }
         harness.advance(by: 400)
         harness.reply(
             "login",
@@ -165,7 +179,7 @@ import Testing
         #expect(harness.engine.serverTime == 1_800_000_000_200)
         harness.advance(by: 20_000)
         #expect(harness.engine.serverTime == 1_800_000_020_200)
-        // The ping was sent 20 s after the login, 1.4 s before its answer.
+        // The ping was sent 20 s after the login call, and is answered 1.4 s later; half of that is added.
         harness.advance(by: 1000)
         harness.reply("ping", ["done": ["at": 1_800_000_020_000]])
         #expect(harness.engine.serverTime == 1_800_000_020_700)
@@ -174,46 +188,47 @@ import Testing
     @Test func `a reconnect that needs a token goes to the next address`() {
         let harness = EngineHarness(answers: ["ping": ["done": [:]]]) { "h.eyJleHAiOjE3MDAwMDAxMDF9.s" }
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: nil) }
-        harness.server { $0.open() }
+        harness.actAsServer { $0.open() }
         harness.reply(
             "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
-        harness.server { $0.end(code: 4101) }
+        harness.actAsServer { $0.end(code: CloseCode.tokenExpired) }
         harness.advance(by: 100)
         #expect(harness.network.socket?.address == "ws://two/v1")
     }
 
     @Test func `a token provider that does not answer is asked again`() {
         let count = Locked(0)
-        let hanging = Locked<[CheckedContinuation<Void, Never>]>([])
+        let waitingCallers = Locked<[CheckedContinuation<Void, Never>]>([])
         let harness = EngineHarness(answers: ["ping": ["done": [:]]]) {
             let isHanging = count.withLock { count in
                 count += 1
                 return count == 2
             }
-            if isHanging { await withCheckedContinuation { caller in hanging.withLock { $0.append(caller) } } }
+            if isHanging { await withCheckedContinuation { caller in waitingCallers.withLock { $0.append(caller) } } }
             return "h.eyJleHAiOjE3MDAwMDAxMDF9.s"
         }
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: nil) }
-        harness.server { $0.open() }
+        harness.actAsServer { $0.open() }
         harness.reply(
             "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
-        harness.server { $0.end(code: 4101) }
+        harness.actAsServer { $0.end(code: CloseCode.tokenExpired) }
         harness.advance(by: 100)
         #expect(count.withLock { $0 } == 2)
+        // The wait for a token ends after 30 s, and the next attempt follows within a second.
         harness.advance(by: 30_000)
         harness.advance(by: 1000)
         #expect(count.withLock { $0 } == 3)
         #expect(harness.network.socket?.address == "ws://two/v1")
-        for caller in hanging.withLock({ $0 }) { caller.resume() }
+        for caller in waitingCallers.withLock({ $0 }) { caller.resume() }
         harness.queue.drain()
     }
 
     @Test func `a token provider that fails ends the login with its own error`() {
         let harness = EngineHarness { throw ErrorInfo(code: -5, message: "no account") }
         harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: nil) }
-        let shown = harness.stores.take()
-        #expect(shown.contains(.event(.fault(ErrorInfo(code: -5, message: "no account")))))
-        #expect(shown.last == .done("login: error-5"))
+        let shown = harness.stores.takeShownItems()
+        #expect(shown.contains(.plazaEvent(.fault(ErrorInfo(code: -5, message: "no account")))))
+        #expect(shown.last == .callEnded("login: error-5"))
     }
 
     private static func message(_ number: Int64) -> JSONValue {

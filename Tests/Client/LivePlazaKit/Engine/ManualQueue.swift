@@ -27,7 +27,7 @@ final class ManualQueue: WorkQueue {
 final class ManualClock: PlazaClock {
     private struct Timer {
         let id: Int
-        let at: Double
+        let dueTime: Double
         let queue: EngineQueue
         let action: @Sendable () -> Void
     }
@@ -51,7 +51,7 @@ final class ManualClock: PlazaClock {
         precondition(delay >= 0, "a timer of \(delay) ms")
         let id = self.state.withLock { state in
             defer { state.nextID += 1 }
-            state.timers.append(Timer(id: state.nextID, at: state.time + delay, queue: queue, action: action))
+            state.timers.append(Timer(id: state.nextID, dueTime: state.time + delay, queue: queue, action: action))
             return state.nextID
         }
         return PlazaTimer { [weak self] in self?.state.withLock { $0.timers.removeAll { $0.id == id } } }
@@ -60,20 +60,24 @@ final class ManualClock: PlazaClock {
     /// Moves the clock, and runs the timers that become due, in order, with all work that follows.
     func advance(by milliseconds: Double, _ queue: ManualQueue) {
         let end = self.now + milliseconds
-        while let timer = self.takeDue(by: end) {
+        while let timer = self.takeDueTimer(by: end) {
             timer.queue.async(timer.action)
             queue.drain()
         }
         self.state.withLock { $0.time = end }
     }
 
-    private func takeDue(by end: Double) -> Timer? {
+    private func takeDueTimer(by end: Double) -> Timer? {
         self.state.withLock { state in
-            guard let next = state.timers.filter({ $0.at <= end }).min(by: { ($0.at, $0.id) < ($1.at, $1.id) }) else {
+            guard
+                let next = state.timers.filter({ $0.dueTime <= end }).min(by: {
+                    ($0.dueTime, $0.id) < ($1.dueTime, $1.id)
+                })
+            else {
                 return nil
             }
             state.timers.removeAll { $0.id == next.id }
-            state.time = max(state.time, next.at)
+            state.time = max(state.time, next.dueTime)
             return next
         }
     }

@@ -28,7 +28,7 @@ struct SentCall: Sendable {
 /// A network of fake WebSockets: it records what a client sends, and the test acts as the server.
 final class TestNetwork: Transport {
     private let sockets = Locked<[TestSocket]>([])
-    /// The addresses to which no WebSocket can be opened, as if they were no addresses.
+    /// The addresses that `connect` rejects as invalid.
     let badAddresses = Locked<Set<String>>([])
     /// The results with which the server answers at once, by method.
     let answers: [String: JSONValue]
@@ -94,7 +94,7 @@ final class TestSocket: TransportConnection {
     func receiveBinary() { self.onEvent(.binary) }
 
     /// Returns the first call of the method that was not taken yet, and marks it as taken.
-    func take(_ method: String) -> SentCall? {
+    func takeCall(_ method: String) -> SentCall? {
         self.state.withLock { state in
             guard let index = state.sent.firstIndex(where: { $0.method == method && !$0.isTaken }) else { return nil }
             state.sent[index].isTaken = true

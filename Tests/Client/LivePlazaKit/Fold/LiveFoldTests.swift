@@ -5,7 +5,7 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// The states and events that a fold makes of its inputs.
+/// A fold makes the states of the stores, and their events, from its inputs.
 @Suite struct LiveFoldTests {
     private var fold = LiveFold(liveID: LiveID("concert"), selfID: UserID("bob"))
 

@@ -5,7 +5,7 @@ import HTTPServer
 import Synchronization
 import Testing
 
-/// Connections that wait, that send slowly, and that are many (I16, everything has a limit).
+/// The limits of the server for connections that wait, that send slowly, or that are too many (I16).
 @Suite(.timeLimit(.minutes(1))) struct AdmissionTests {
     private final class ServerFixture: Sendable {
         let server: WebServer
@@ -129,11 +129,11 @@ import Testing
             $0.idleTimeout = .seconds(30)
             $0.headTimeout = .seconds(30)
         }
-        var slow: [RawClient] = []
+        var slowClients: [RawClient] = []
         for _ in 0..<60 {
             let client = try RawClient(port: fixture.server.port)
             client.send("GET / HTTP/1.1\r\nX-Y: ")
-            slow.append(client)
+            slowClients.append(client)
         }
         // All clients of this test have one address, so a new connection closes the one with the earliest deadline.
         let began = ContinuousClock.now

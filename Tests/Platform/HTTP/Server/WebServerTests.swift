@@ -110,7 +110,7 @@ final class ResponderQueue: Sendable {
         #expect(observed.withLock { $0.allSatisfy { (0..<60_000_000).contains($0.microseconds) } })
     }
 
-    @Test func `URLSession is served`() async throws {
+    @Test func `a request of URLSession is answered`() async throws {
         let server = try Self.server()
         defer { server.stop() }
         let session = URLSession(configuration: .ephemeral)
@@ -130,9 +130,9 @@ final class ResponderQueue: Sendable {
         let client = try RawClient(port: server.port)
         client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
         let responder = try await responders.next()
-        let other = try RawClient(port: server.port)
-        other.send("GET /hello/x HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(try other.readResponse().status == 200)
+        let secondClient = try RawClient(port: server.port)
+        secondClient.send("GET /hello/x HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try secondClient.readResponse().status == 200)
         #expect(responder.complete(.text("now")))
         #expect(!responder.complete(.text("again")))
         #expect(try client.readResponse().body == "now")
@@ -271,7 +271,7 @@ final class ResponderQueue: Sendable {
         #expect(try client.readResponse().status == 200)
     }
 
-    @Test func `clients may disconnect while they wait`() async throws {
+    @Test func `the server still answers after clients have disconnected while they waited`() async throws {
         let responders = ResponderQueue()
         let server = try Self.server(responders)
         defer { server.stop() }
@@ -287,7 +287,7 @@ final class ResponderQueue: Sendable {
         #expect(try client.readResponse().status == 200)
     }
 
-    @Test func `deferred responses may race with deadlines and with the end of the server`() throws {
+    @Test func `responses that race with deadlines and with the end of the server have a valid status`() throws {
         for round in 0..<15 {
             let server = try Self.server { $0.handlerTimeout = .milliseconds(round % 3) }
             DispatchQueue.concurrentPerform(iterations: 8) { worker in

@@ -25,7 +25,7 @@ struct AudienceHarness {
         self.now = self.now + .seconds(10)
     }
 
-    /// Plans and handles one input in a batch of its own.
+    /// Plans and handles one input in a batch of its own, with `result` as the answer of Redis; nil is a tick.
     mutating func send(_ command: AudienceCommand?, _ result: LeaseResult = .nothing) -> [Effect] {
         var effects: [Effect] = []
         self.handle(.leasesAnswered(self.plan(command), result), into: &effects)
@@ -41,14 +41,17 @@ struct AudienceHarness {
         self.machine.handle(event, in: &self.rows, at: moment, into: &effects)
     }
 
-    /// Plans one input in a batch of its own; returns the decision of the first phase.
+    /// Plans one input in a batch of its own, without handling it; nil is a tick.
     mutating func plan(_ command: AudienceCommand?) -> PlannedInput {
         self.offset += 1
         let input = command.map { AudienceInput(Self.key, $0) }
         return self.machine.plan([(Moment(now: self.now, offset: self.offset), input)], in: &self.rows)[0]
     }
 
-    /// Advances the time by `span`, then handles a tick.
+    /// Plans a tick in a batch of its own; returns the decision of the first phase.
+    mutating func planTick() -> PlannedInput { self.plan(nil) }
+
+    /// Advances the time by `span`, then handles a tick, at which Redis reports `changes`.
     mutating func tick(after span: Milliseconds, _ changes: [LeaseChange] = []) -> [Effect] {
         self.now = self.now + span
         return self.send(nil, .changed(changes))
@@ -62,8 +65,8 @@ struct AudienceHarness {
         return effects
     }
 
-    /// Plans and handles one input while Redis cannot be reached.
-    mutating func sendUnavailable(_ command: AudienceCommand?, mayHaveRun: Bool = false) -> [Effect] {
+    /// Plans and handles one input while Redis cannot be reached; nil is a tick.
+    mutating func sendWithoutRedis(_ command: AudienceCommand?, mayHaveRun: Bool = false) -> [Effect] {
         var effects: [Effect] = []
         let planned = self.plan(command)
         self.handle(.leasesUnavailable(batch: [planned], mayHaveRun: mayHaveRun), into: &effects)
@@ -72,11 +75,16 @@ struct AudienceHarness {
         return effects
     }
 
+    /// Handles a tick while Redis cannot be reached.
+    mutating func tickWithoutRedis(mayHaveRun: Bool = false) -> [Effect] {
+        self.sendWithoutRedis(nil, mayHaveRun: mayHaveRun)
+    }
+
     /// The effects that tell the other machines of the owner's arrival.
     static let ownerArrived: [Effect] = [
         Self.userPresent(Self.owner),
         .connection(ConnectionInput(app: "demo", .userBack(live: "stage-1", user: Self.owner))),
-        Self.ownerProfile(Self.owner), Self.occupancy(.present, isEmpty: false),
+        Self.directoryProfile(Self.owner), Self.occupancy(.present, isEmpty: false),
     ]
 
     static func caller(_ user: UserInfo, _ counter: Int64, ticket: Int64? = nil, session: SessionID = "s1") -> Caller {
@@ -89,13 +97,14 @@ struct AudienceHarness {
         .success(result, to: caller, app: "demo")
     }
     /// The reason in the first reply that rejects a call.
-    static func refusalReason(_ effects: [Effect]) -> String? {
+    static func rejectionReason(_ effects: [Effect]) -> String? {
         for case .reply(let reply) in effects {
             if case .failure(let error) = reply.outcome { return error.reason }
         }
         return nil
     }
 
+    /// The code with which the call of `caller` is rejected.
     static func rejection(_ caller: Caller, _ effects: [Effect]) -> ReplyCode? {
         for case .reply(let reply) in effects where reply.request == caller.request {
             if case .failure(let error) = reply.outcome { return error.code }
@@ -105,7 +114,8 @@ struct AudienceHarness {
     static func tip(_ content: FeedContent) -> Effect { .barrage(BarrageInput(key, .publish(content: content))) }
     static func userGone(_ user: UserID) -> Effect { .seat(SeatInput(key, .userGone(user: user))) }
     static func userPresent(_ user: UserInfo) -> Effect { .seat(SeatInput(key, .userBack(user: user))) }
-    static func ownerProfile(_ user: UserInfo) -> Effect {
+    /// The effect that tells the directory a user's name; it stores the owner's name.
+    static func directoryProfile(_ user: UserInfo) -> Effect {
         .directory(DirectoryInput(app: "demo", .profile(live: "stage-1", user: user)))
     }
     static func occupancy(_ owner: OwnerPresence, isEmpty: Bool) -> Effect {

@@ -16,7 +16,9 @@ import Testing
         effects.compactMap { if case .webhook(let event) = $0 { event.content } else { nil } }
     }
 
-    private static func state(_ isOnline: Bool, _ cause: MemberCause, _ users: [UserInfo]) -> [WebhookContent] {
+    private static func memberState(
+        isOnline: Bool, _ cause: MemberCause, _ users: [UserInfo]
+    ) -> [WebhookContent] {
         [.memberState(isOnline: isOnline, cause: cause, users: users)]
     }
 
@@ -26,7 +28,7 @@ import Testing
         var effects = harness.send(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
             .changed([.joined(isFirst: true, count: 1)]))
-        #expect(Self.webhooks(effects) == Self.state(true, .enter, [AudienceHarness.alice]))
+        #expect(Self.webhooks(effects) == Self.memberState(isOnline: true, .enter, [AudienceHarness.alice]))
         let ticket = Ticket(harness.offset)
         effects = harness.send(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1, session: "s2")),
@@ -34,19 +36,20 @@ import Testing
         #expect(Self.webhooks(effects).isEmpty)
         effects = harness.tick(
             after: .seconds(91), [.expired(live: AudienceHarness.key, user: AudienceHarness.alice, count: 0)])
-        #expect(Self.webhooks(effects) == Self.state(false, .heartbeatInterrupt, [AudienceHarness.alice]))
+        #expect(
+            Self.webhooks(effects) == Self.memberState(isOnline: false, .heartbeatInterrupt, [AudienceHarness.alice]))
         let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: ticket, silentFor: 0)
         effects = harness.send(
             .heartbeats(beats: [heartbeat]), .changed([.returned(user: AudienceHarness.alice, count: 1)]))
-        #expect(Self.webhooks(effects) == Self.state(true, .heartbeatRecover, [AudienceHarness.alice]))
+        #expect(Self.webhooks(effects) == Self.memberState(isOnline: true, .heartbeatRecover, [AudienceHarness.alice]))
         effects = harness.send(
             .leave(caller: AudienceHarness.caller(AudienceHarness.alice, 2, ticket: ticket.offset)),
             .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
-        #expect(Self.webhooks(effects) == Self.state(false, .leave, [AudienceHarness.alice]))
+        #expect(Self.webhooks(effects) == Self.memberState(isOnline: false, .leave, [AudienceHarness.alice]))
         effects = harness.send(
             .kick(user: "bob", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, 1)),
             .changed([.kicked(user: AudienceHarness.bob, count: 0)]))
-        #expect(Self.webhooks(effects) == Self.state(false, .leave, [AudienceHarness.bob]))
+        #expect(Self.webhooks(effects) == Self.memberState(isOnline: false, .leave, [AudienceHarness.bob]))
     }
 
     /// Rules: R14.14.
@@ -58,7 +61,7 @@ import Testing
         let events = Self.webhooks(effects)
         #expect(events.count == 3)
         var reported: [UserInfo] = []
-        for case .memberState(false, .heartbeatInterrupt, let part) in events { reported += part }
+        for case .memberState(false, .heartbeatInterrupt, let group) in events { reported += group }
         #expect(reported == users)
     }
 
@@ -74,8 +77,8 @@ import Testing
             .heartbeats(beats: [heartbeat]), .changed([.returned(user: AudienceHarness.alice, count: 1)]))
         effects += harness.tick(after: .seconds(12))
         #expect(Self.webhooks(effects).isEmpty)
-        var other = AudienceHarness()
-        let joined = other.send(
+        var harnessWithoutWebhooks = AudienceHarness()
+        let joined = harnessWithoutWebhooks.send(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
             .changed([.joined(isFirst: true, count: 1)]))
         #expect(Self.webhooks(joined).isEmpty)

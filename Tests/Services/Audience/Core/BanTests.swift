@@ -18,9 +18,9 @@ import Testing
         let floor = Ticket(harness.offset)
         #expect(
             effects == AudienceHarness.floors("alice", floor) + harness.effectsOfKick(floor: floor)
-                + [AudienceHarness.ownerProfile(AudienceHarness.alice)])
-        let again = harness.send(ban)
-        #expect(again == AudienceHarness.floors("alice", Ticket(harness.offset)))
+                + [AudienceHarness.directoryProfile(AudienceHarness.alice)])
+        let effectsOfSecondBan = harness.send(ban)
+        #expect(effectsOfSecondBan == AudienceHarness.floors("alice", Ticket(harness.offset)))
     }
 
     /// Rules: R3.26.
@@ -80,22 +80,22 @@ import Testing
         _ = harness.send(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
             .changed([.joined(isFirst: true, count: 1)]))
-        let old = Ticket(harness.offset)
+        let revokedTicket = Ticket(harness.offset)
         _ = harness.tick(
             after: .seconds(91), [.expired(live: AudienceHarness.key, user: AudienceHarness.alice, count: 0)])
         _ = harness.send(.banned(user: "alice", until: nil, caller: nil))
-        let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: old, silentFor: 0)
+        let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: revokedTicket, silentFor: 0)
         #expect(harness.plan(.heartbeats(beats: [heartbeat])).request == nil)
     }
 
     @Test func `I6 a ban while Redis cannot be reached takes effect, with one notice`() {
         var harness = AudienceHarness()
         let ban = AudienceCommand.banned(user: "alice", until: nil, caller: nil)
-        #expect(AudienceHarness.notices(harness.sendUnavailable(ban)).count == 1)
-        #expect(AudienceHarness.notices(harness.sendUnavailable(ban)).isEmpty)
+        #expect(AudienceHarness.notices(harness.sendWithoutRedis(ban)).count == 1)
+        #expect(AudienceHarness.notices(harness.sendWithoutRedis(ban)).isEmpty)
         #expect(harness.rows.partition.needsEpoch)
         let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
-        #expect(AudienceHarness.rejection(caller, harness.sendUnavailable(.join(caller: caller))) == .banned)
+        #expect(AudienceHarness.rejection(caller, harness.sendWithoutRedis(.join(caller: caller))) == .banned)
     }
 
     @Test func `bans that have ended leave no row behind`() {

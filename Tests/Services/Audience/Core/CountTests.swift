@@ -20,7 +20,9 @@ import Testing
         }
         #expect(harness.rows.nextDue != nil)
         for case .count(let record) in harness.tick(after: .seconds(1)) { published.append(record) }
-        for (a, b) in zip(published, published.dropFirst()) { #expect((b.at - a.at).count >= 1000) }
+        for (earlier, later) in zip(published, published.dropFirst()) {
+            #expect((later.at - earlier.at).count >= 1000)
+        }
         #expect(published.first?.count == 1)
         #expect(published.last?.count == 25)
         #expect(published.last?.totalViewers == 25)
@@ -78,10 +80,10 @@ import Testing
         for index in 1...100 {
             let user = UserInfo(userID: UserID("u\(index)"))
             _ = harness.send(
-                .join(caller: AudienceHarness.caller(user, 1, session: "s\(index)")),
+                .join(caller: AudienceHarness.caller(user, 1, session: SessionID("s\(index)"))),
                 .changed([.joined(isFirst: true, count: 1)]))
             _ = harness.send(
-                .leave(caller: AudienceHarness.caller(user, 2, ticket: harness.offset, session: "s\(index)")),
+                .leave(caller: AudienceHarness.caller(user, 2, ticket: harness.offset, session: SessionID("s\(index)"))),
                 .changed([.left(user: user, isLast: true, count: 0)]))
         }
         let row = harness.rows.live(AudienceHarness.key)

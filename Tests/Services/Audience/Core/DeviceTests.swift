@@ -11,7 +11,8 @@ import Testing
         return AudienceHarness(policies: Policies(["demo": policy]))
     }
 
-    private static func replaced(_ harness: AudienceHarness) -> [Effect] {
+    /// The effects of the replacement of alice's device at the harness's last input.
+    private static func replacementEffects(_ harness: AudienceHarness) -> [Effect] {
         let floor = Ticket(harness.offset)
         return AudienceHarness.floors("alice", floor) + [
             .notice(
@@ -29,16 +30,18 @@ import Testing
             .changed([.joined(isFirst: true, count: 1)]))
         harness.now = harness.now + .seconds(5)
         let second = AudienceHarness.caller(AudienceHarness.alice, 1, session: "s2")
-        guard case .join(_, _, _, _, _, isOnly: true)? = harness.plan(.join(caller: second)).request else {
+        guard case .join(_, _, _, _, _, removesOtherSessions: true)? = harness.plan(.join(caller: second)).request
+        else {
             return #expect(Bool(false), "the other sessions stay")
         }
         let effects = harness.send(
-            .join(caller: second), .changed([.joined(isFirst: false, count: 1, replaces: true)]))
+            .join(caller: second), .changed([.joined(isFirst: false, count: 1, replacesOthers: true)]))
         let reply = AudienceHarness.reply(second, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
-        #expect(effects == Self.replaced(harness) + [reply])
+        #expect(effects == Self.replacementEffects(harness) + [reply])
         #expect(harness.rows.live(AudienceHarness.key)?.totalViewers == 1)
-        let old = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: 102)
-        #expect(AudienceHarness.rejection(old, harness.send(.list(cursor: "", count: 1, caller: old))) == .staleTicket)
+        let first = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: 102)
+        #expect(
+            AudienceHarness.rejection(first, harness.send(.list(cursor: "", count: 1, caller: first))) == .staleTicket)
     }
 
     @Test func `a device that joins again does not replace itself`() {
@@ -46,34 +49,34 @@ import Testing
         _ = harness.send(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
             .changed([.joined(isFirst: true, count: 1)]))
-        let again = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: harness.offset)
-        let effects = harness.send(.join(caller: again), .changed([.joined(isFirst: false, count: 1)]))
+        let rejoining = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: harness.offset)
+        let effects = harness.send(.join(caller: rejoining), .changed([.joined(isFirst: false, count: 1)]))
         #expect(
             effects == [
-                AudienceHarness.reply(again, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
+                AudienceHarness.reply(rejoining, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
             ])
     }
 
     @Test func `where several devices are allowed, a join replaces no other device`() {
         var harness = Self.harness(.several)
         let planned = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
-        guard case .join(_, _, _, _, _, isOnly: false)? = planned.request else {
+        guard case .join(_, _, _, _, _, removesOtherSessions: false)? = planned.request else {
             return #expect(Bool(false), "the other sessions are removed")
         }
         #expect(
             AudienceHarness.notices(
-                harness.sendUnavailable(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
+                harness.sendWithoutRedis(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
             ).isEmpty)
     }
 
     @Test
     func `while the leases are uncertain, a fresh join replaces all other devices, and a resume replaces none`() {
         var harness = Self.harness(.one)
-        _ = harness.sendUnavailable(nil)
-        let fresh = harness.sendUnavailable(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
-        #expect(Self.replaced(harness).allSatisfy(fresh.contains))
+        _ = harness.tickWithoutRedis()
+        let fresh = harness.sendWithoutRedis(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
+        #expect(Self.replacementEffects(harness).allSatisfy(fresh.contains))
         let resuming = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: harness.offset)
-        #expect(AudienceHarness.notices(harness.sendUnavailable(.join(caller: resuming))).isEmpty)
+        #expect(AudienceHarness.notices(harness.sendWithoutRedis(.join(caller: resuming))).isEmpty)
         #expect(harness.plan(.join(caller: resuming)).decision == .repeated)
     }
 
@@ -83,14 +86,14 @@ import Testing
         _ = harness.send(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
             .changed([.joined(isFirst: true, count: 1)]))
-        let old = harness.offset
+        let ticket = harness.offset
         _ = harness.send(
             .kick(user: "alice", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, 1)),
             .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
-        let resuming = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: old)
+        let resuming = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: ticket)
         let effects = harness.send(.join(caller: resuming))
         #expect(AudienceHarness.rejection(resuming, effects) == .staleTicket)
-        #expect(AudienceHarness.refusalReason(effects) == "byAdmin")
+        #expect(AudienceHarness.rejectionReason(effects) == "byAdmin")
         let fresh = AudienceHarness.caller(AudienceHarness.alice, 3)
         #expect(harness.plan(.join(caller: fresh)).decision == .proceed)
     }
@@ -104,12 +107,12 @@ import Testing
         let resuming = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: harness.offset)
         let rejected = harness.send(.join(caller: resuming), .changed([.ticketVoid]))
         #expect(AudienceHarness.rejection(resuming, rejected) == .staleTicket)
-        #expect(AudienceHarness.refusalReason(rejected) == nil, "the session may have left: no kick is recorded")
+        #expect(AudienceHarness.rejectionReason(rejected) == nil, "the session may have left: no kick is recorded")
 
-        let late = AudienceHarness.caller(AudienceHarness.alice, 3, ticket: 102)
+        let kickedCaller = AudienceHarness.caller(AudienceHarness.alice, 3, ticket: 102)
         let kick = AudienceCommand.kick(
             user: "alice", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, 1))
-        let inputs = [kick, .join(caller: late)].enumerated().map { index, command in
+        let inputs = [kick, .join(caller: kickedCaller)].enumerated().map { index, command in
             (
                 moment: Moment(now: harness.now, offset: 200 + Int64(index)),
                 input: AudienceInput?.some(AudienceInput(AudienceHarness.key, command))
@@ -119,8 +122,8 @@ import Testing
         var effects: [Effect] = []
         harness.handle(.leasesUnavailable(batch: plannedInputs, mayHaveRun: false), into: &effects)
         for planned in plannedInputs { harness.handle(.leasesAnswered(planned, .unavailable), into: &effects) }
-        #expect(AudienceHarness.rejection(late, effects) == .staleTicket)
-        #expect(AudienceHarness.refusalReason(effects) == "byAdmin")
+        #expect(AudienceHarness.rejection(kickedCaller, effects) == .staleTicket)
+        #expect(AudienceHarness.rejectionReason(effects) == "byAdmin")
         #expect(!effects.contains(AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice))))
     }
 }

@@ -23,12 +23,12 @@ struct GuestMembershipTests {
     }
 
     @Test
-    func `an offer to a guest who is not in the live is rejected, also as unavailable while Redis cannot be reached`() {
+    func `an offer is rejected when the guest is absent, when Redis cannot be reached, and when the live has ended`() {
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.owner, 1, ticket: 110)
         let command = AudienceCommand.verifyGuestMembership(user: "alice", offer: self.offer, caller: caller)
         #expect(AudienceHarness.rejection(caller, harness.send(command, .profile(nil))) == .notMember)
-        #expect(AudienceHarness.rejection(caller, harness.sendUnavailable(command)) == .unavailable)
+        #expect(AudienceHarness.rejection(caller, harness.sendWithoutRedis(command)) == .unavailable)
         _ = harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
         #expect(AudienceHarness.rejection(caller, harness.send(command)) == .noSuchRoom)
     }

@@ -9,7 +9,7 @@ import Testing
     func `I5 without Redis joins succeed unconfirmed, counts are published as stale once, and queries are rejected`() {
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
-        let effects = harness.sendUnavailable(.join(caller: caller))
+        let effects = harness.sendWithoutRedis(.join(caller: caller))
         #expect(
             effects == [
                 harness.count(0, of: 0, stale: true), AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice)),
@@ -18,7 +18,7 @@ import Testing
                 AudienceHarness.reply(caller, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: false)),
             ])
         let list = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: harness.offset)
-        let rejected = harness.sendUnavailable(.list(cursor: "", count: 10, caller: list))
+        let rejected = harness.sendWithoutRedis(.list(cursor: "", count: 10, caller: list))
         guard case .reply(let reply)? = rejected.first, case .failure(let error) = reply.outcome else {
             return #expect(Bool(false), "no refusal: \(rejected)")
         }
@@ -29,40 +29,40 @@ import Testing
 
     @Test func `I5 a leave while Redis cannot be reached is not published`() {
         var harness = AudienceHarness()
-        _ = harness.sendUnavailable(nil)
+        _ = harness.tickWithoutRedis()
         let caller = AudienceHarness.caller(AudienceHarness.alice, 1, ticket: 110)
-        #expect(harness.sendUnavailable(.leave(caller: caller)) == [AudienceHarness.reply(caller, .done)])
+        #expect(harness.sendWithoutRedis(.leave(caller: caller)) == [AudienceHarness.reply(caller, .done)])
     }
 
     @Test func `I4 no lease expires while Redis cannot be reached or an epoch settles`() {
         var harness = AudienceHarness()
-        #expect(harness.plan(nil).request == .tick(limit: 5000))
-        _ = harness.sendUnavailable(nil)
-        #expect(harness.plan(nil).request == .tick(limit: 0))
+        #expect(harness.planTick().request == .tick(limit: 5000))
+        _ = harness.tickWithoutRedis()
+        #expect(harness.planTick().request == .tick(limit: 0))
         _ = harness.beginEpoch("e2")
-        #expect(harness.plan(nil).request == .tick(limit: 0))
+        #expect(harness.planTick().request == .tick(limit: 0))
         _ = harness.tick(after: .seconds(12))
-        #expect(harness.plan(nil).request == .tick(limit: 5000))
+        #expect(harness.planTick().request == .tick(limit: 5000))
     }
 
     @Test func `I5 a new epoch is needed after a decision without Redis, but not after heartbeats alone`() {
         var harness = AudienceHarness()
-        _ = harness.sendUnavailable(nil)
+        _ = harness.tickWithoutRedis()
         let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: Ticket(110), silentFor: 0)
-        _ = harness.sendUnavailable(.heartbeats(beats: [heartbeat]))
+        _ = harness.sendWithoutRedis(.heartbeats(beats: [heartbeat]))
         #expect(harness.rows.partition.isUnavailable)
         #expect(!harness.rows.partition.needsEpoch)
-        _ = harness.sendUnavailable(.leave(caller: AudienceHarness.caller(AudienceHarness.alice, 1, ticket: 110)))
+        _ = harness.sendWithoutRedis(.leave(caller: AudienceHarness.caller(AudienceHarness.alice, 1, ticket: 110)))
         #expect(harness.rows.partition.needsEpoch)
 
-        var other = AudienceHarness()
-        _ = other.sendUnavailable(nil, mayHaveRun: true)
-        #expect(other.rows.partition.needsEpoch)
+        var harnessAfterUncertainTick = AudienceHarness()
+        _ = harnessAfterUncertainTick.tickWithoutRedis(mayHaveRun: true)
+        #expect(harnessAfterUncertainTick.rows.partition.needsEpoch)
     }
 
     @Test func `counts are fresh again when Redis returns with the same leases`() {
         var harness = AudienceHarness()
-        _ = harness.sendUnavailable(nil)
+        _ = harness.tickWithoutRedis()
         var effects: [Effect] = []
         harness.handle(.leasesRecovered, into: &effects)
         #expect(effects == [harness.count(0, of: 0)])
@@ -79,7 +79,7 @@ import Testing
             .changed([.joined(isFirst: true, count: 1)]))
         let ticket = Ticket(harness.offset)
         harness.now = harness.now + .seconds(5)
-        let began = harness.now
+        let epochStart = harness.now
         #expect(
             harness.beginEpoch("e2") == [
                 .presenceEpoch(PresenceEpochRecord(partition: 3, epoch: "e2")), harness.count(1, of: 1, stale: true),
@@ -99,21 +99,22 @@ import Testing
                 == [AudienceHarness.reply(leaving, .done)])
         #expect(harness.plan(.confirm(user: "alice")).request == nil)
         let settled = harness.tick(after: .seconds(12))
-        #expect((harness.now - began).count <= 15_000)
+        #expect((harness.now - epochStart).count <= 15_000)
         #expect(
             settled == [
                 harness.count(1, of: 1), .seat(SeatInput(AudienceHarness.key, .confirmOccupants)),
                 .connection(ConnectionInput(app: "demo", .confirmOwner(live: "stage-1"))),
                 .audience(AudienceInput(AudienceHarness.key, .confirm(user: "host"))),
             ])
-        #expect(harness.rows.nextDue != nil)  // only the recorded outcomes
+        // Only the recorded outcomes still have a due time.
+        #expect(harness.rows.nextDue != nil)
         #expect(harness.rows.partition == PartitionRow())
     }
 
     @Test func `I5 another epoch is needed when Redis is lost while an epoch settles`() {
         var harness = AudienceHarness()
         _ = harness.beginEpoch("e2")
-        _ = harness.sendUnavailable(nil)
+        _ = harness.tickWithoutRedis()
         #expect(harness.rows.partition.needsEpoch)
         #expect(harness.rows.partition.settlesAt == nil)
         #expect(harness.tick(after: .seconds(20)).isEmpty)
@@ -123,9 +124,9 @@ import Testing
     func `the count of a live that opens while an epoch settles is fresh, while Redis is unreachable it is stale`() {
         var harness = AudienceHarness()
         _ = harness.beginEpoch("e2")
-        let other = LiveKey("demo", "other")
+        let newLive = LiveKey("demo", "other")
         func open(_ offset: Int64) -> [Effect] {
-            let input = AudienceInput(other, .opened(epoch: offset, owner: AudienceHarness.bob))
+            let input = AudienceInput(newLive, .opened(epoch: offset, owner: AudienceHarness.bob))
             let plannedInputs = harness.machine.plan(
                 [(Moment(now: harness.now, offset: offset), input)], in: &harness.rows)
             var effects: [Effect] = []
@@ -133,7 +134,7 @@ import Testing
             return effects
         }
         for case .count(let record) in open(400) { #expect(!record.stale) }
-        _ = harness.sendUnavailable(nil)
+        _ = harness.tickWithoutRedis()
         for case .count(let record) in open(500) { #expect(record.stale) }
     }
 

@@ -112,17 +112,21 @@ import Testing
         let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
         #expect(
             AudienceHarness.rejection(caller, harness.send(.join(caller: caller), .changed([.full]))) == .roomFull)
-        let out = AudienceHarness.caller(AudienceHarness.bob, 1)
-        #expect(AudienceHarness.rejection(out, harness.send(.leave(caller: out))) == .notInRoom)
-        #expect(AudienceHarness.rejection(out, harness.send(.list(cursor: "", count: 10, caller: out))) == .notInRoom)
+        let outsider = AudienceHarness.caller(AudienceHarness.bob, 1)
+        #expect(AudienceHarness.rejection(outsider, harness.send(.leave(caller: outsider))) == .notInRoom)
+        #expect(
+            AudienceHarness.rejection(outsider, harness.send(.list(cursor: "", count: 10, caller: outsider)))
+                == .notInRoom)
         _ = harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
-        let late = AudienceHarness.caller(AudienceHarness.bob, 2, ticket: 150)
-        #expect(AudienceHarness.rejection(late, harness.send(.join(caller: late))) == .noSuchRoomOnEntry)
-        #expect(AudienceHarness.rejection(late, harness.send(.leave(caller: late))) == .noSuchRoom)
+        let lateCaller = AudienceHarness.caller(AudienceHarness.bob, 2, ticket: 150)
+        #expect(AudienceHarness.rejection(lateCaller, harness.send(.join(caller: lateCaller))) == .noSuchRoomOnEntry)
+        #expect(AudienceHarness.rejection(lateCaller, harness.send(.leave(caller: lateCaller))) == .noSuchRoom)
         #expect(
-            AudienceHarness.rejection(late, harness.send(.list(cursor: "", count: 10, caller: late))) == .noSuchRoom)
+            AudienceHarness.rejection(lateCaller, harness.send(.list(cursor: "", count: 10, caller: lateCaller)))
+                == .noSuchRoom)
         #expect(
-            AudienceHarness.rejection(late, harness.send(.kick(user: "x", reason: .byAdmin, caller: late)))
+            AudienceHarness.rejection(
+                lateCaller, harness.send(.kick(user: "dora", reason: .byAdmin, caller: lateCaller)))
                 == .noSuchRoom
         )
     }
@@ -175,8 +179,8 @@ import Testing
         var harness = AudienceHarness()
         _ = harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
         _ = harness.send(.opened(epoch: 8, owner: AudienceHarness.owner))
-        let old = AudienceHarness.caller(AudienceHarness.alice, 5, ticket: 102)
-        #expect(AudienceHarness.rejection(old, harness.send(.leave(caller: old))) == .staleTicket)
+        let earlierCaller = AudienceHarness.caller(AudienceHarness.alice, 5, ticket: 102)
+        #expect(AudienceHarness.rejection(earlierCaller, harness.send(.leave(caller: earlierCaller))) == .staleTicket)
         let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: Ticket(102), silentFor: 0)
         #expect(harness.plan(.heartbeats(beats: [heartbeat])).request == nil)
     }

@@ -5,12 +5,12 @@ import PlazaModel
 import Testing
 
 @Suite struct OccupancyTests {
-    private let host = AudienceHarness.caller(AudienceHarness.owner, 1)
+    private let ownerCaller = AudienceHarness.caller(AudienceHarness.owner, 1)
 
     /// A live whose owner joined some time ago; `ticket` is the offset of the join.
-    private func hosted() -> (harness: AudienceHarness, ticket: Int64) {
+    private func liveWithOwner() -> (harness: AudienceHarness, ticket: Int64) {
         var harness = AudienceHarness()
-        _ = harness.send(.join(caller: self.host), .changed([.joined(isFirst: true, count: 0)]))
+        _ = harness.send(.join(caller: self.ownerCaller), .changed([.joined(isFirst: true, count: 0)]))
         let ticket = harness.offset
         harness.now = harness.now + .seconds(5)
         return (harness, ticket)
@@ -18,14 +18,14 @@ import Testing
 
     /// Rules: R3.30.
     @Test func `the owner's join, leave, expiry and return are reported to the directory`() {
-        var (harness, ticket) = self.hosted()
+        var (harness, ticket) = self.liveWithOwner()
         let leaving = AudienceHarness.caller(AudienceHarness.owner, 2, ticket: ticket)
         var effects = harness.send(
             .leave(caller: leaving), .changed([.left(user: AudienceHarness.owner, isLast: true, count: 0)]))
         #expect(AudienceHarness.occupancies(effects) == [AudienceHarness.occupancy(.left, isEmpty: true)])
         harness.now = harness.now + .seconds(5)
-        let again = AudienceHarness.caller(AudienceHarness.owner, 3)
-        effects = harness.send(.join(caller: again), .changed([.joined(isFirst: true, count: 0)]))
+        let rejoining = AudienceHarness.caller(AudienceHarness.owner, 3)
+        effects = harness.send(.join(caller: rejoining), .changed([.joined(isFirst: true, count: 0)]))
         #expect(AudienceHarness.occupancies(effects) == [AudienceHarness.occupancy(.present, isEmpty: false)])
         ticket = harness.offset
         effects = harness.tick(
@@ -39,14 +39,14 @@ import Testing
     }
 
     @Test func `an owner that its gateway signs off is reported as having left`() {
-        var (harness, ticket) = self.hosted()
+        var (harness, ticket) = self.liveWithOwner()
         let command = AudienceCommand.signOff(session: "s1", user: "host", ticket: Ticket(ticket))
         let effects = harness.send(command, .changed([.left(user: AudienceHarness.owner, isLast: true, count: 0)]))
         #expect(AudienceHarness.occupancies(effects) == [AudienceHarness.occupancy(.left, isEmpty: true)])
     }
 
     @Test func `the leave of one of several devices is not reported`() {
-        var (harness, ticket) = self.hosted()
+        var (harness, ticket) = self.liveWithOwner()
         let leaving = AudienceHarness.caller(AudienceHarness.owner, 2, ticket: ticket)
         let effects = harness.send(
             .leave(caller: leaving), .changed([.left(user: AudienceHarness.owner, isLast: false, count: 0)]))
@@ -58,9 +58,9 @@ import Testing
         var harness = AudienceHarness()
         var reports: [(at: Timestamp, effect: Effect)] = []
         for index in 1...24 {
-            let isIn = index % 2 == 1
+            let isJoin = index % 2 == 1
             let effects =
-                isIn
+                isJoin
                 ? harness.send(
                     .join(caller: AudienceHarness.caller(AudienceHarness.alice, Int64(index))),
                     .changed([.joined(isFirst: true, count: 1)]))
@@ -78,18 +78,18 @@ import Testing
                 reports.append((harness.now, effect))
             }
         }
-        for (a, b) in zip(reports, reports.dropFirst()) { #expect((b.at - a.at).count >= 1000) }
+        for (earlier, later) in zip(reports, reports.dropFirst()) { #expect((later.at - earlier.at).count >= 1000) }
         #expect(reports.count >= 2)
         #expect(reports.last?.effect == AudienceHarness.occupancy(.left, isEmpty: false))
     }
 
     @Test func `I5 the loss of the leases does not report a live as empty or its owner as gone`() {
-        var (harness, _) = self.hosted()
+        var (harness, _) = self.liveWithOwner()
         _ = harness.send(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
             .changed([.joined(isFirst: true, count: 1)]))
         harness.now = harness.now + .seconds(5)
-        var reports = AudienceHarness.occupancies(harness.sendUnavailable(nil))
+        var reports = AudienceHarness.occupancies(harness.tickWithoutRedis())
         reports += AudienceHarness.occupancies(harness.beginEpoch("e2"))
         let member = Presence(session: "s1", user: AudienceHarness.alice, ticket: Ticket(harness.offset), silentFor: 0)
         reports += AudienceHarness.occupancies(
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test func `I5 an owner who left during the loss of the leases is reported as offline once that is confirmed`() {
-        var (harness, _) = self.hosted()
+        var (harness, _) = self.liveWithOwner()
         _ = harness.beginEpoch("e2")
         #expect(AudienceHarness.occupancies(harness.tick(after: .seconds(12))).isEmpty)
         let effects = harness.send(.confirm(user: "host"), .membership(isMember: false))
@@ -133,32 +133,32 @@ import Testing
     }
 
     @Test func `I5 while Redis cannot be reached, joins are reported to the directory and leaves are not`() {
-        var (harness, ticket) = self.hosted()
-        _ = harness.sendUnavailable(nil)
+        var (harness, ticket) = self.liveWithOwner()
+        _ = harness.tickWithoutRedis()
         #expect(
             AudienceHarness.occupancies(
-                harness.sendUnavailable(
+                harness.sendWithoutRedis(
                     .leave(caller: AudienceHarness.caller(AudienceHarness.owner, 2, ticket: ticket)))
             ).isEmpty)
-        var empty = AudienceHarness()
-        _ = empty.sendUnavailable(nil)
-        let joined = empty.sendUnavailable(.join(caller: self.host))
+        var harnessWithoutOwner = AudienceHarness()
+        _ = harnessWithoutOwner.tickWithoutRedis()
+        let joined = harnessWithoutOwner.sendWithoutRedis(.join(caller: self.ownerCaller))
         #expect(AudienceHarness.occupancies(joined) == [AudienceHarness.occupancy(.present, isEmpty: false)])
-        empty.now = empty.now + .seconds(5)
+        harnessWithoutOwner.now = harnessWithoutOwner.now + .seconds(5)
         // alice's join cannot be stored in Redis. The live must not be reported as empty until that is certain.
-        _ = empty.sendUnavailable(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
-        _ = empty.beginEpoch("e2")
-        #expect(AudienceHarness.occupancies(empty.tick(after: .seconds(11))).isEmpty)
-        let settled = empty.tick(after: .seconds(1))
-        #expect(AudienceHarness.occupancies(settled).isEmpty, "the owner is here as far as is known")
+        _ = harnessWithoutOwner.sendWithoutRedis(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
+        _ = harnessWithoutOwner.beginEpoch("e2")
+        #expect(AudienceHarness.occupancies(harnessWithoutOwner.tick(after: .seconds(11))).isEmpty)
+        let settled = harnessWithoutOwner.tick(after: .seconds(1))
+        #expect(AudienceHarness.occupancies(settled).isEmpty, "the owner's absence is not confirmed yet")
         #expect(
-            AudienceHarness.occupancies(empty.send(.confirm(user: "host"), .membership(isMember: false)))
+            AudienceHarness.occupancies(harnessWithoutOwner.send(.confirm(user: "host"), .membership(isMember: false)))
                 == [AudienceHarness.occupancy(.offline, isEmpty: true)])
     }
 
     @Test func `I5 a membership question that Redis could not answer causes a new epoch, and is asked again`() {
-        var (harness, _) = self.hosted()
-        _ = harness.sendUnavailable(.confirm(user: "host"))
+        var (harness, _) = self.liveWithOwner()
+        _ = harness.sendWithoutRedis(.confirm(user: "host"))
         #expect(harness.rows.partition.needsEpoch)
         _ = harness.beginEpoch("e2")
         #expect(
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test func `an owner who returns while the leases are uncertain is reported to the seats`() {
-        var (harness, _) = self.hosted()
+        var (harness, _) = self.liveWithOwner()
         _ = harness.tick(
             after: .seconds(91), [.expired(live: AudienceHarness.key, user: AudienceHarness.owner, count: 0)])
         harness.now = harness.now + .seconds(5)
@@ -176,10 +176,12 @@ import Testing
         let effects = harness.send(.join(caller: resuming), .changed([.joined(isFirst: true, count: 0)]))
         #expect(effects.contains(AudienceHarness.userPresent(AudienceHarness.owner)))
         #expect(AudienceHarness.occupancies(effects) == [AudienceHarness.occupancy(.present, isEmpty: false)])
-        let again = AudienceHarness.caller(AudienceHarness.owner, 6, ticket: harness.offset)
+        let rejoining = AudienceHarness.caller(AudienceHarness.owner, 6, ticket: harness.offset)
         #expect(
-            harness.send(.join(caller: again), .changed([.joined(isFirst: true, count: 0)]))
-                == [AudienceHarness.reply(again, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))])
+            harness.send(.join(caller: rejoining), .changed([.joined(isFirst: true, count: 0)]))
+                == [
+                    AudienceHarness.reply(rejoining, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
+                ])
     }
 
     @Test func `I5 the resume of a viewer while the leases are uncertain is not published as a join`() {

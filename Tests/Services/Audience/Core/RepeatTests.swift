@@ -16,33 +16,33 @@ import Testing
 
     @Test func `I6 I15 a repeated join is rejected after a kick, a leave or the live's end`() {
         let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
-        func joined() -> (AudienceHarness, Int64) {
+        func liveWithAlice() -> (harness: AudienceHarness, ticket: Int64) {
             var harness = AudienceHarness()
             for effect in harness.send(.join(caller: caller), .changed([.joined(isFirst: true, count: 1)])) {
                 if case .reply(let reply) = effect, case .success(.joined(let ticket, _, _, _)) = reply.outcome {
                     return (harness, ticket.offset)
                 }
             }
-            Issue.record("alice is not in")
+            Issue.record("alice did not join")
             return (harness, 0)
         }
-        var (harness, ticket) = joined()
+        var (harness, ticket) = liveWithAlice()
         _ = harness.send(
             .kick(user: "alice", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, 1)),
             .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
         #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .staleTicket)
 
-        (harness, ticket) = joined()
+        (harness, ticket) = liveWithAlice()
         _ = harness.send(
             .leave(caller: AudienceHarness.caller(AudienceHarness.alice, 2, ticket: ticket)),
             .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
         #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .staleTicket)
 
-        (harness, ticket) = joined()
+        (harness, ticket) = liveWithAlice()
         _ = harness.send(.signOff(session: "s1", user: "alice", ticket: Ticket(ticket)))
         #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .staleTicket)
 
-        (harness, _) = joined()
+        (harness, _) = liveWithAlice()
         _ = harness.send(.opened(epoch: 8, owner: AudienceHarness.bob))
         #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .noSuchRoomOnEntry)
     }
@@ -64,18 +64,22 @@ import Testing
             #expect(AudienceHarness.rejection(caller, effects) == .staleTicket, "ticket \(ticket) at \(harness.offset)")
             #expect(effects.count == 1)
         }
-        let back = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: issued)
-        let answer = harness.send(.join(caller: back), .changed([.joined(isFirst: false, count: 1)]))
+        let resuming = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: issued)
+        let answer = harness.send(.join(caller: resuming), .changed([.joined(isFirst: false, count: 1)]))
         #expect(
-            answer == [AudienceHarness.reply(back, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))])
+            answer == [
+                AudienceHarness.reply(resuming, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
+            ])
         let expired = AudienceHarness.caller(AudienceHarness.alice, 3, ticket: issued)
         let rejoin = harness.send(.join(caller: expired), .changed([.joined(isFirst: true, count: 1)]))
         #expect(
             rejoin.contains(AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice))),
             "after her lease had ended")
         // The same holds while Redis cannot be reached (I5).
-        let high = AudienceHarness.caller(AudienceHarness.bob, 20, ticket: harness.offset + 1)
-        #expect(AudienceHarness.rejection(high, harness.sendUnavailable(.join(caller: high))) == .staleTicket)
+        let withUnissuedTicket = AudienceHarness.caller(AudienceHarness.bob, 20, ticket: harness.offset + 1)
+        #expect(
+            AudienceHarness.rejection(withUnissuedTicket, harness.sendWithoutRedis(.join(caller: withUnissuedTicket)))
+                == .staleTicket)
     }
 
     @Test func `a leave that arrives after a later join does not change the recorded reply of that join`() {
@@ -83,13 +87,13 @@ import Testing
         _ = harness.send(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
             .changed([.joined(isFirst: true, count: 1)]))
-        let again = AudienceHarness.caller(AudienceHarness.alice, 2)
-        let answer = harness.send(.join(caller: again), .changed([.joined(isFirst: false, count: 1)])).suffix(1)
+        let rejoining = AudienceHarness.caller(AudienceHarness.alice, 2)
+        let answer = harness.send(.join(caller: rejoining), .changed([.joined(isFirst: false, count: 1)])).suffix(1)
         _ = harness.send(.leave(caller: AudienceHarness.caller(AudienceHarness.alice, 3, ticket: 102)), .changed([]))
-        #expect(harness.send(.join(caller: again)) == Array(answer))
+        #expect(harness.send(.join(caller: rejoining)) == Array(answer))
     }
 
-    @Test func `I15 a join that is twice in one batch is executed once and answered twice`() {
+    @Test func `I15 a join that appears twice in one batch is executed once and answered twice`() {
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
         let input = AudienceInput(AudienceHarness.key, .join(caller: caller))
@@ -115,8 +119,8 @@ import Testing
                 .join(caller: AudienceHarness.caller(AudienceHarness.alice, Int64(counter))),
                 .changed([.joined(isFirst: false, count: 1)]))
         }
-        let old = AudienceHarness.caller(AudienceHarness.alice, 1)
-        #expect(AudienceHarness.rejection(old, harness.send(.join(caller: old))) == .requestForgotten)
+        let forgotten = AudienceHarness.caller(AudienceHarness.alice, 1)
+        #expect(AudienceHarness.rejection(forgotten, harness.send(.join(caller: forgotten))) == .requestForgotten)
     }
 
     @Test func `recorded outcomes are removed when they expire`() {
@@ -126,11 +130,11 @@ import Testing
             .changed([.joined(isFirst: true, count: 1)]))
         #expect(harness.rows[.calls(AudienceHarness.key, "alice", "s1")] != nil)
         _ = harness.tick(after: .seconds(71))
-        _ = harness.tick(after: IdempotencyLimits.floorLifetime + .seconds(10))
+        _ = harness.tick(after: IdempotencyLimits.droppedCounterLifetime + .seconds(10))
         #expect(harness.rows[.calls(AudienceHarness.key, "alice", "s1")] == nil)
     }
 
-    @Test func `a batch's changes of rows can be rolled back`() {
+    @Test func `a rollback restores the rows from before the batch`() {
         var harness = AudienceHarness()
         let before = harness.rows.sortedKeys.map { harness.rows[$0] }
         var effects: [Effect] = []
@@ -141,7 +145,8 @@ import Testing
     }
 
     /// Rules: R16.11.
-    @Test func `I15 a late retry lets nobody in, and gets its outcome while it is remembered`() {
+    @Test
+    func `I15 a late retry of a join admits nobody, and gets the outcome of its first copy while that is recorded`() {
         var harness = AudienceHarness()
         var caller = AudienceHarness.caller(AudienceHarness.alice, 1)
         caller.isLateRetry = true
@@ -168,14 +173,18 @@ import Testing
         let leave = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: harness.offset)
         let first = harness.send(
             .leave(caller: leave), .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
-        let again = AudienceHarness.caller(AudienceHarness.alice, 2)
-        #expect(harness.send(.leave(caller: again)) == first.filter { if case .reply = $0 { true } else { false } })
-        let rows = harness.rows.count
-        let other = AudienceHarness.caller(AudienceHarness.bob, 1)
-        #expect(AudienceHarness.rejection(other, harness.send(.leave(caller: other))) == .notInRoom)
-        #expect(harness.rows.count == rows, "no outcome is stored")
+        let leaveWithoutTicket = AudienceHarness.caller(AudienceHarness.alice, 2)
+        #expect(
+            harness.send(.leave(caller: leaveWithoutTicket))
+                == first.filter { if case .reply = $0 { true } else { false } })
+        let rowCount = harness.rows.count
+        let bobLeaving = AudienceHarness.caller(AudienceHarness.bob, 1)
+        #expect(AudienceHarness.rejection(bobLeaving, harness.send(.leave(caller: bobLeaving))) == .notInRoom)
+        #expect(harness.rows.count == rowCount, "no outcome is stored")
         _ = harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
-        #expect(harness.send(.leave(caller: again)) == first.filter { if case .reply = $0 { true } else { false } })
-        #expect(AudienceHarness.rejection(other, harness.send(.leave(caller: other))) == .notInRoom)
+        #expect(
+            harness.send(.leave(caller: leaveWithoutTicket))
+                == first.filter { if case .reply = $0 { true } else { false } })
+        #expect(AudienceHarness.rejection(bobLeaving, harness.send(.leave(caller: bobLeaving))) == .notInRoom)
     }
 }

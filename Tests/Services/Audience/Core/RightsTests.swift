@@ -27,7 +27,7 @@ import Testing
     }
 
     /// Rules: R3.24.
-    @Test func `the limit of users is the lower one of the live and its app`() {
+    @Test func `the limit of users is the lower of the live's limit and the app's limit`() {
         var harness = AudienceHarness(policies: Policies(["demo": AppPolicy(maxAudience: 9)]))
         let limit = { (harness: inout AudienceHarness) -> Int? in
             guard
@@ -72,8 +72,10 @@ import Testing
         #expect(
             harness.plan(.profile(caller: caller)).request
                 == .rename(live: AudienceHarness.key, user: renamed, session: "s1", ticket: Ticket(110)))
-        let away = AudienceHarness.caller(renamed, 6, ticket: 110)
-        #expect(AudienceHarness.rejection(away, harness.sendUnavailable(.profile(caller: away))) == .unavailable)
+        let withoutRedis = AudienceHarness.caller(renamed, 6, ticket: 110)
+        #expect(
+            AudienceHarness.rejection(withoutRedis, harness.sendWithoutRedis(.profile(caller: withoutRedis)))
+                == .unavailable)
         let outside = AudienceHarness.caller(renamed, 7)
         #expect(AudienceHarness.rejection(outside, harness.send(.profile(caller: outside))) == .notInRoom)
         #expect(
@@ -93,7 +95,7 @@ import Testing
         #expect(harness.plan(mute).request == .profile(live: AudienceHarness.key, user: "alice"))
         #expect(
             harness.send(mute, .profile(AudienceHarness.alice)) == [
-                AudienceHarness.ownerProfile(AudienceHarness.alice),
+                AudienceHarness.directoryProfile(AudienceHarness.alice),
                 AudienceHarness.tip(.messageDisabled(user: AudienceHarness.alice, isDisable: true, until: until)),
             ])
         let end = AudienceCommand.announceMute(user: "alice", isDisable: false, until: nil)
@@ -101,8 +103,8 @@ import Testing
             AudienceHarness.tip(.messageDisabled(user: UserInfo(userID: "alice"), isDisable: false, until: nil))
         ]
         #expect(harness.send(end, .profile(nil)) == nameless, "the user is not in the live")
-        var away = AudienceHarness()
-        let announced = away.sendUnavailable(end)
+        var harnessWithoutRedis = AudienceHarness()
+        let announced = harnessWithoutRedis.sendWithoutRedis(end)
         #expect(announced.filter { nameless.contains($0) } == nameless, "the leases are not available")
     }
 
@@ -114,17 +116,18 @@ import Testing
         let effects = harness.send(.profile(caller: caller), .changed([.renamed]))
         #expect(
             effects == [
-                .seat(SeatInput(AudienceHarness.key, .profile(user: renamed))), AudienceHarness.ownerProfile(renamed),
+                .seat(SeatInput(AudienceHarness.key, .profile(user: renamed))),
+                AudienceHarness.directoryProfile(renamed),
                 .connection(ConnectionInput(app: "demo", .profile(live: "stage-1", user: renamed))),
                 AudienceHarness.tip(.userChanged(user: renamed)), AudienceHarness.reply(caller, .done),
             ])
-        for (name, isTold) in [("Host again", true), ("", false)] {
+        for (name, isPublished) in [("Host again", true), ("", false)] {
             var harness = AudienceHarness()
             let owner = UserInfo(userID: "host", userName: name)
             let entered = harness.send(
                 .join(caller: AudienceHarness.caller(owner, 6)), .changed([.joined(isFirst: true, count: 0)]))
             #expect(
-                entered.contains(AudienceHarness.ownerProfile(owner)) == isTold,
+                entered.contains(AudienceHarness.directoryProfile(owner)) == isPublished,
                 "an owner without a name keeps the name in the directory")
         }
     }
@@ -142,11 +145,11 @@ import Testing
                 AudienceHarness.reply(caller, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true)),
             ])
         let owner = AudienceHarness.caller(UserInfo(userID: "host", userName: "Host B."), 6, ticket: 111)
-        let again = harness.send(
+        let effects = harness.send(
             .join(caller: owner), .changed([.joined(isFirst: false, count: 0, isRenamed: true)]))
-        #expect(again.contains(AudienceHarness.ownerProfile(owner.user)))
+        #expect(effects.contains(AudienceHarness.directoryProfile(owner.user)))
         #expect(
-            again.contains(.connection(ConnectionInput(app: "demo", .profile(live: "stage-1", user: owner.user)))))
+            effects.contains(.connection(ConnectionInput(app: "demo", .profile(live: "stage-1", user: owner.user)))))
     }
 
     @Test func `a new name of a user whose leases expired is accepted, and published only when the user returns`() {

@@ -16,7 +16,7 @@ import Testing
     @Test func `the first owner begins an epoch, and later owners keep it`() throws {
         #expect(PartitionHarness.epochs(self.partition.published).count == 1)
         try self.partition.replaceOwner()
-        #expect(PartitionHarness.epochs(try self.partition.run()).isEmpty)
+        #expect(PartitionHarness.epochs(try self.partition.processAndCommit()).isEmpty)
     }
 
     @Test func `I5 after FLUSHALL viewers are asserted again, and list and count are correct within 15 s`() throws {
@@ -26,7 +26,7 @@ import Testing
         #expect(PartitionHarness.epochs(began).count == 1)
         #expect(PartitionHarness.counts(began).map(\.stale) == [true])
         #expect(PartitionHarness.counts(began).map(\.count) == [3])
-        try self.settles(tickets)
+        try self.assertViewersAndExpectSettled(tickets)
     }
 
     @Test func `I5 after a restart of Redis without its data, list and count are correct within 15 s`() throws {
@@ -35,7 +35,7 @@ import Testing
         #expect(PartitionHarness.counts(try self.partition.tick(seconds: 3)).map(\.stale) == [true])
         try self.fixture.redis.restart()
         #expect(PartitionHarness.epochs(try self.partition.tick(seconds: 1)).count == 1)
-        try self.settles(tickets)
+        try self.assertViewersAndExpectSettled(tickets)
     }
 
     @Test func `I5 a restart of Redis with its data also begins a new epoch, because the data may be old`() throws {
@@ -54,18 +54,17 @@ import Testing
         #expect(PartitionHarness.leftUsers(partition.published).isEmpty)
     }
 
-    @Test func `I5 a decision while Redis is unreachable causes a new epoch, but a time without input does not`() throws
-    {
+    @Test func `I5 a join while Redis is unreachable causes a new epoch, but ticks alone do not`() throws {
         let connection = InterruptibleConnection(RedisLeaseConnection.withoutPause(port: self.fixture.redis.port))
         try self.partition.replaceOwner(connection: connection)
         let tickets = try self.joinThree()
         connection.isCut = true
-        let away = try self.partition.tick(seconds: 120)
-        #expect(PartitionHarness.counts(away).map(\.stale) == [true])
+        let effectsWhileCut = try self.partition.tick(seconds: 120)
+        #expect(PartitionHarness.counts(effectsWhileCut).map(\.stale) == [true])
         connection.isCut = false
-        let back = try self.partition.tick(seconds: 1)
-        #expect(PartitionHarness.epochs(back).isEmpty)
-        #expect(PartitionHarness.counts(back).map(\.stale) == [false])
+        let effectsAfterwards = try self.partition.tick(seconds: 1)
+        #expect(PartitionHarness.epochs(effectsAfterwards).isEmpty)
+        #expect(PartitionHarness.counts(effectsAfterwards).map(\.stale) == [false])
         // The two minutes without Redis are added to all leases.
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 30)).isEmpty)
 
@@ -77,23 +76,23 @@ import Testing
         #expect(PartitionHarness.joinedUsers(joined) == ["dora"])
         connection.isCut = false
         #expect(PartitionHarness.epochs(try self.partition.tick(seconds: 1)).count == 1)
-        try self.settles(tickets)
+        try self.assertViewersAndExpectSettled(tickets)
     }
 
     @Test func `I5 a batch whose connection breaks while it is executed counts as decided without Redis`() throws {
         let connection = InterruptibleConnection(RedisLeaseConnection.withoutPause(port: self.fixture.redis.port))
         try self.partition.replaceOwner(connection: connection)
         let tickets = try self.joinThree()
-        connection.breaksNext = true
+        connection.breaksAfterNextPipeline = true
         try self.partition.tick(seconds: 1)
         #expect(PartitionHarness.epochs(try self.partition.tick(seconds: 1)).count == 1)
-        try self.settles(tickets)
+        try self.assertViewersAndExpectSettled(tickets)
     }
 
-    @Test func `I5 an epoch whose transaction aborts is begun again under another name`() throws {
+    @Test func `I5 when the transaction of a new epoch aborts, the epoch begins again under another name`() throws {
         try self.joinThree()
         try PlainRedisClient(port: self.fixture.redis.port).run("FLUSHALL")
-        self.partition.write(nil, after: .seconds(1))
+        self.partition.writeTick(after: .seconds(1))
         let first = PartitionHarness.epochs(try self.partition.process())
         self.partition.rollback()
         let second = PartitionHarness.epochs(try self.partition.process())
@@ -108,12 +107,12 @@ import Testing
         try self.joinThree()
         try self.partition.tick(seconds: 200)
         let fresh = try PartitionHarness(redis: self.fixture.redis.port)
-        try fresh.run()
+        try fresh.processAndCommit()
         #expect(
             PartitionHarness.joinedUsers(try fresh.send(.join(caller: PartitionHarness.caller("alice", 1)))) == [
                 "alice"
             ])
-        #expect(try fresh.list(page: 10) == ["alice"])
+        #expect(try fresh.listUserIDs(pageSize: 10) == ["alice"])
     }
 
     @Test func `I5 a viewer who is not asserted is gone when the epoch has settled`() throws {
@@ -135,7 +134,7 @@ import Testing
         for name in ["alice", "bob", "carol"] {
             tickets[name] = self.partition.write(.join(caller: PartitionHarness.caller(name, 1)))
         }
-        try self.partition.run()
+        try self.partition.processAndCommit()
         try self.partition.tick(seconds: 2)
         return tickets
     }
@@ -145,12 +144,12 @@ import Testing
     }
 
     /// Lets a gateway assert three viewers; checks that list and count are correct, and that no leave was published.
-    private func settles(_ tickets: [String: Int64]) throws {
+    private func assertViewersAndExpectSettled(_ tickets: [String: Int64]) throws {
         let names = tickets.keys.sorted()
         try self.partition.send(.heartbeats(beats: [PartitionHarness.beat("bob", tickets["bob"] ?? 0)]))
         let asserted = try self.partition.send(.assert(members: names.map { self.member($0, tickets) }))
         #expect(asserted.isEmpty)
-        #expect(try self.partition.list(page: 2).sorted() == names)
+        #expect(try self.partition.listUserIDs(pageSize: 2).sorted() == names)
         let settled = try self.partition.tick(seconds: 12)
         #expect(PartitionHarness.counts(settled).map(\.count) == [names.count])
         #expect(PartitionHarness.counts(settled).map(\.stale) == [false])
@@ -165,7 +164,7 @@ import Testing
 /// A connection that a test can cut, or let break after it has executed the next pipeline.
 final class InterruptibleConnection: LeaseConnection {
     var isCut = false
-    var breaksNext = false
+    var breaksAfterNextPipeline = false
     private let connection: any LeaseConnection
 
     init(_ connection: any LeaseConnection) { self.connection = connection }
@@ -178,8 +177,8 @@ final class InterruptibleConnection: LeaseConnection {
     func run(_ calls: [RedisScriptCall]) throws(RedisError) -> [RedisReply] {
         if self.isCut { throw .unreachable("cut") }
         let replies = try self.connection.run(calls)
-        if self.breaksNext {
-            self.breaksNext = false
+        if self.breaksAfterNextPipeline {
+            self.breaksAfterNextPipeline = false
             throw .disconnected("cut after sending")
         }
         return replies

@@ -15,7 +15,7 @@ import Testing
     {
         let alice = self.partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
         let bob = self.partition.write(.join(caller: PartitionHarness.caller("bob", 1)))
-        try self.partition.run()
+        try self.partition.processAndCommit()
         try self.partition.tick(seconds: 30)
         try self.partition.send(
             .heartbeats(beats: [PartitionHarness.beat("alice", alice), PartitionHarness.beat("bob", bob)]))
@@ -32,7 +32,7 @@ import Testing
             #expect(PartitionHarness.leftUsers(effects).isEmpty)
         }
         #expect((90...92).contains(seconds))
-        #expect(try self.partition.list(page: 10) == ["bob"])
+        #expect(try self.partition.listUserIDs(pageSize: 10) == ["bob"])
     }
 
     @Test func `I4 a heartbeat extends the lease from the time of the heartbeat itself, and never shortens it`() throws
@@ -48,14 +48,14 @@ import Testing
     @Test func `I4 a time without any input is added to all leases`() throws {
         try self.join("alice")
         try self.partition.tick(seconds: 80)
-        #expect(PartitionHarness.leftUsers(try self.partition.send(nil, after: .seconds(60))).isEmpty)
+        #expect(PartitionHarness.leftUsers(try self.partition.sendTick(after: .seconds(60))).isEmpty)
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 9)).isEmpty)
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 3)) == ["alice"])
     }
 
     @Test func `I4 a long time without input before the first join does not extend its lease`() throws {
         self.partition.write(.join(caller: PartitionHarness.caller("alice", 1)), after: .seconds(5000))
-        try self.partition.run()
+        try self.partition.processAndCommit()
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 92)) == ["alice"])
     }
 
@@ -70,7 +70,7 @@ import Testing
                     BarrageInput(
                         PartitionHarness.key, .publish(content: .audienceJoined(user: PartitionHarness.user("alice")))))
             ))
-        #expect(try self.partition.list(page: 10) == ["alice"])
+        #expect(try self.partition.listUserIDs(pageSize: 10) == ["alice"])
     }
 
     @Test func `a heartbeat that arrives after a leave or a kick restores nobody`() throws {
@@ -81,14 +81,14 @@ import Testing
         self.partition.write(.kick(user: "bob", reason: .byAdmin, caller: PartitionHarness.caller("host", 1)))
         self.partition.write(
             .heartbeats(beats: [PartitionHarness.beat("alice", alice), PartitionHarness.beat("bob", bob)]))
-        let effects = try self.partition.run()
+        let effects = try self.partition.processAndCommit()
         #expect(PartitionHarness.joinedUsers(effects).isEmpty)
         #expect(PartitionHarness.leftUsers(effects) == ["bob"])
-        #expect(try self.partition.list(page: 10).isEmpty)
+        #expect(try self.partition.listUserIDs(pageSize: 10).isEmpty)
         // After the session has joined again, its heartbeats count again.
-        let again = try self.partition.send(.join(caller: PartitionHarness.caller("bob", 2)))
-        #expect(PartitionHarness.joinedUsers(again) == ["bob"])
-        #expect(try self.partition.list(page: 10) == ["bob"])
+        let rejoinEffects = try self.partition.send(.join(caller: PartitionHarness.caller("bob", 2)))
+        #expect(PartitionHarness.joinedUsers(rejoinEffects) == ["bob"])
+        #expect(try self.partition.listUserIDs(pageSize: 10) == ["bob"])
     }
 
     @Test func `a heartbeat that is older than a lease restores nobody`() throws {
@@ -104,27 +104,27 @@ import Testing
         try self.partition.send(.join(caller: PartitionHarness.caller("alice", 2)))
         let effects = try self.partition.send(.leave(caller: PartitionHarness.caller("alice", 3, ticket: first)))
         #expect(PartitionHarness.leftUsers(effects).isEmpty)
-        #expect(try self.partition.list(page: 10) == ["alice"])
+        #expect(try self.partition.listUserIDs(pageSize: 10) == ["alice"])
     }
 
     @Test func `leases beyond the limit of one tick expire at the next tick`() throws {
-        let machine = 5000
-        for index in 0..<(machine + 10) {
+        let limitPerTick = 5000
+        for index in 0..<(limitPerTick + 10) {
             self.partition.write(.join(caller: PartitionHarness.caller("u\(index)", 1)), after: Milliseconds(0))
         }
-        try self.partition.run()
+        try self.partition.processAndCommit()
         try self.partition.tick(seconds: 89)
         let first = PartitionHarness.leftUsers(try self.partition.tick(seconds: 1))
         let second = PartitionHarness.leftUsers(try self.partition.tick(seconds: 1))
-        #expect(first.count + second.count == machine + 10)
-        #expect(first.count == machine || first.isEmpty)
-        #expect(Set(first + second).count == machine + 10)
+        #expect(first.count + second.count == limitPerTick + 10)
+        #expect(first.count == limitPerTick || first.isEmpty)
+        #expect(Set(first + second).count == limitPerTick + 10)
     }
 
     @discardableResult
     private func join(_ name: String) throws -> Int64 {
         let offset = self.partition.write(.join(caller: PartitionHarness.caller(name, 1)))
-        try self.partition.run()
+        try self.partition.processAndCommit()
         return offset
     }
 
@@ -134,9 +134,9 @@ import Testing
         self.partition.write(.join(caller: PartitionHarness.caller("anna", 1)), after: .seconds(80))
         try self.partition.replaceOwner()
         #expect(PartitionHarness.results(first).count == 1)
-        #expect(PartitionHarness.results(try self.partition.run()) == PartitionHarness.results(first))
+        #expect(PartitionHarness.results(try self.partition.processAndCommit()) == PartitionHarness.results(first))
         try self.partition.tick(seconds: 75)
-        let late = try self.partition.send(.join(caller: PartitionHarness.caller("anna", 1)))
-        #expect(PartitionHarness.results(late) == [.failure(error: .requestForgotten)])
+        let lateEffects = try self.partition.send(.join(caller: PartitionHarness.caller("anna", 1)))
+        #expect(PartitionHarness.results(lateEffects) == [.failure(error: .requestForgotten)])
     }
 }

@@ -27,7 +27,7 @@ import Testing
         )
         try self.partition.send(.leave(caller: PartitionHarness.caller("alice", 2, ticket: ticket)))
         guard case .failure(let error)? = PartitionHarness.results(try self.partition.send(command)).first else {
-            Issue.record("vouched for someone who has left")
+            Issue.record("the membership of a user who has left is verified")
             return
         }
         #expect(error.code == .notMember)

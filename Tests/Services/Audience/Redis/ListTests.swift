@@ -18,10 +18,10 @@ import Testing
         self.partition.write(.join(caller: PartitionHarness.caller("host", 1)))
         // A second device does not change the order.
         self.partition.write(.join(caller: PartitionHarness.caller("u3", 1, session: "s2")))
-        try self.partition.run()
-        #expect(try self.partition.list(page: 4) == (0..<25).map { "u\($0)" })
-        #expect(try self.partition.list(page: 25) == (0..<25).map { "u\($0)" })
-        #expect(try self.partition.list(page: 24) == (0..<25).map { "u\($0)" })
+        try self.partition.processAndCommit()
+        #expect(try self.partition.listUserIDs(pageSize: 4) == (0..<25).map { "u\($0)" })
+        #expect(try self.partition.listUserIDs(pageSize: 25) == (0..<25).map { "u\($0)" })
+        #expect(try self.partition.listUserIDs(pageSize: 24) == (0..<25).map { "u\($0)" })
     }
 
     /// Rules: R1.4.
@@ -51,11 +51,14 @@ import Testing
         }
         _ = try connection.connect()
         _ = try connection.run([LeaseScript.begin.call(["1", "e", "0", "1000", "1"], key: "{audience.5}")])
-        for (offset, who) in [("alice", "s1"), ("alice", "s2"), ("host", "s1"), ("bob", "s1")].enumerated() {
-            #expect(try join(Int64(offset), who.0, who.1) == .integer(1))
+        for (offset, joining) in [
+            (user: "alice", session: "s1"), (user: "alice", session: "s2"), (user: "host", session: "s1"),
+            (user: "bob", session: "s1"),
+        ].enumerated() {
+            #expect(try join(Int64(offset), joining.user, joining.session) == .integer(1))
         }
-        let raw = try PlainRedisClient(port: self.fixture.redis.port)
-        let entries = try raw.run("XRANGE", "{audience.5}:outbox", "-", "+").allTexts
+        let plainRedis = try PlainRedisClient(port: self.fixture.redis.port)
+        let entries = try plainRedis.run("XRANGE", "{audience.5}:outbox", "-", "+").allTexts
         #expect(entries.count { $0 == "joined" } == 3)
         #expect(entries.count { $0 == "full" } == 1)
     }
@@ -67,45 +70,45 @@ import Testing
                 self.partition.write(
                     .join(caller: PartitionHarness.caller("alice", 1, session: SessionID("s\(index)")))))
         }
-        let effects = try self.partition.run()
+        let effects = try self.partition.processAndCommit()
         #expect(PartitionHarness.joinedUsers(effects) == ["alice"])
-        let raw = try PlainRedisClient(port: self.fixture.redis.port)
-        #expect(try raw.run("ZCARD", "{audience.0}:leases:demo/stage-1") == .integer(20))
-        #expect(try raw.run("HGET", "{audience.0}:state", "sessions") == .text("20"))
+        let plainRedis = try PlainRedisClient(port: self.fixture.redis.port)
+        #expect(try plainRedis.run("ZCARD", "{audience.0}:leases:demo/stage-1") == .integer(20))
+        #expect(try plainRedis.run("HGET", "{audience.0}:state", "sessions") == .text("20"))
         for index in 5..<24 {
             self.partition.write(
                 .leave(
                     caller: PartitionHarness.caller("alice", 2, ticket: tickets[index], session: SessionID("s\(index)"))
                 ))
         }
-        #expect(PartitionHarness.leftUsers(try self.partition.run()).isEmpty)
+        #expect(PartitionHarness.leftUsers(try self.partition.processAndCommit()).isEmpty)
         let last = try self.partition.send(
             .leave(caller: PartitionHarness.caller("alice", 2, ticket: tickets[24], session: "s24")))
         #expect(PartitionHarness.leftUsers(last) == ["alice"])
-        #expect(try raw.run("EXISTS", "{audience.0}:members:demo/stage-1") == .integer(0))
+        #expect(try plainRedis.run("EXISTS", "{audience.0}:members:demo/stage-1") == .integer(0))
     }
 
     @Test func `the end of a live leaves no key in Redis`() throws {
         for index in 0..<5 { self.partition.write(.join(caller: PartitionHarness.caller("u\(index)", 1))) }
         try self.partition.send(.ended(epoch: 7, ending: PartitionHarness.ending))
-        try self.partition.send(nil)
-        let raw = try PlainRedisClient(port: self.fixture.redis.port)
-        let names = try raw.run("KEYS", "*").allTexts
+        try self.partition.sendTick()
+        let plainRedis = try PlainRedisClient(port: self.fixture.redis.port)
+        let names = try plainRedis.run("KEYS", "*").allTexts
         #expect(names.sorted() == ["{audience.0}:outbox", "{audience.0}:state"])
-        #expect(try raw.run("XLEN", "{audience.0}:outbox") == .integer(0))
-        #expect(try raw.run("HGET", "{audience.0}:state", "sessions") == .text("0"))
+        #expect(try plainRedis.run("XLEN", "{audience.0}:outbox") == .integer(0))
+        #expect(try plainRedis.run("HGET", "{audience.0}:state", "sessions") == .text("0"))
     }
 
     /// Rules: R4.9.
     @Test func `I6 a kick removes all devices of a user`() throws {
         self.partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
         self.partition.write(.join(caller: PartitionHarness.caller("alice", 1, session: "s2")))
-        try self.partition.run()
+        try self.partition.processAndCommit()
         let effects = try self.partition.send(
             .kick(user: "alice", reason: .byAdmin, caller: PartitionHarness.caller("host", 1)))
         #expect(PartitionHarness.leftUsers(effects) == ["alice"])
         #expect(effects.filter { if case .notice = $0 { true } else { false } }.count == 1)
-        #expect(try self.partition.list(page: 10).isEmpty)
+        #expect(try self.partition.listUserIDs(pageSize: 10).isEmpty)
     }
 }
 

@@ -15,7 +15,7 @@ import Testing
         var policy = AppPolicy()
         policy.devices = devices
         let partition = try PartitionHarness(redis: self.redis.port, policy: policy)
-        try partition.run()
+        try partition.processAndCommit()
         return partition
     }
 
@@ -29,32 +29,32 @@ import Testing
         throws
     {
         let partition = try self.partition(devices: .one)
-        let old = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
-        try partition.run()
+        let firstTicket = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
+        try partition.processAndCommit()
         let effects = try partition.send(.join(caller: PartitionHarness.caller("alice", 1, session: "s2")))
         #expect(PartitionHarness.joinedUsers(effects).isEmpty)
         #expect(PartitionHarness.leftUsers(effects).isEmpty)
         #expect(effects.filter { if case .notice = $0 { true } else { false } }.count == 1)
-        let raw = try PlainRedisClient(port: self.redis.port)
+        let plainRedis = try PlainRedisClient(port: self.redis.port)
         #expect(
-            try raw.run("ZRANGE", "{audience.0}:leases:demo/stage-1", "0", "-1") == .array([.text("alice/s2")]))
-        #expect(try raw.run("HGET", "{audience.0}:state", "sessions") == .text("1"))
-        #expect(try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", old)])).isEmpty)
+            try plainRedis.run("ZRANGE", "{audience.0}:leases:demo/stage-1", "0", "-1") == .array([.text("alice/s2")]))
+        #expect(try plainRedis.run("HGET", "{audience.0}:state", "sessions") == .text("1"))
+        #expect(try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", firstTicket)])).isEmpty)
         try partition.send(
             .assert(members: [
-                Presence(session: "s1", user: PartitionHarness.user("alice"), ticket: Ticket(old), silentFor: 0)
+                Presence(session: "s1", user: PartitionHarness.user("alice"), ticket: Ticket(firstTicket), silentFor: 0)
             ]))
-        #expect(try raw.run("ZCARD", "{audience.0}:leases:demo/stage-1") == .integer(1))
+        #expect(try plainRedis.run("ZCARD", "{audience.0}:leases:demo/stage-1") == .integer(1))
         // The leave of the old device by its gateway publishes nothing, and the new device is still in the live.
-        let signOff = AudienceCommand.signOff(session: "s1", user: "alice", ticket: Ticket(old))
+        let signOff = AudienceCommand.signOff(session: "s1", user: "alice", ticket: Ticket(firstTicket))
         #expect(try partition.send(signOff).isEmpty)
-        #expect(try partition.list(page: 10) == ["alice"])
+        #expect(try partition.listUserIDs(pageSize: 10) == ["alice"])
         // The old device may join again; then it replaces the new one.
-        let back = try partition.send(.join(caller: PartitionHarness.caller("alice", 2)))
-        #expect(back.filter { if case .notice = $0 { true } else { false } }.count == 1)
-        #expect(PartitionHarness.joinedUsers(back).isEmpty)
+        let rejoined = try partition.send(.join(caller: PartitionHarness.caller("alice", 2)))
+        #expect(rejoined.filter { if case .notice = $0 { true } else { false } }.count == 1)
+        #expect(PartitionHarness.joinedUsers(rejoined).isEmpty)
         #expect(
-            try raw.run("ZRANGE", "{audience.0}:leases:demo/stage-1", "0", "-1") == .array([.text("alice/s1")]))
+            try plainRedis.run("ZRANGE", "{audience.0}:leases:demo/stage-1", "0", "-1") == .array([.text("alice/s1")]))
     }
 
     @Test func `of two devices that join in one batch only the later one stays, also for the owner`() throws {
@@ -64,27 +64,27 @@ import Testing
                 partition.write(.join(caller: PartitionHarness.caller(name, 1, session: SessionID(session))))
             }
         }
-        let effects = try partition.run()
+        let effects = try partition.processAndCommit()
         #expect(effects.filter { if case .notice = $0 { true } else { false } }.count == 4)
         #expect(PartitionHarness.joinedUsers(effects) == ["alice"])
         #expect(PartitionHarness.occupancies(effects).first == "left not empty")
-        let raw = try PlainRedisClient(port: self.redis.port)
+        let plainRedis = try PlainRedisClient(port: self.redis.port)
         #expect(
-            try raw.run("ZRANGE", "{audience.0}:leases:demo/stage-1", "0", "-1")
+            try plainRedis.run("ZRANGE", "{audience.0}:leases:demo/stage-1", "0", "-1")
                 == .array([.text("alice/s3"), .text("host/s3")]))
     }
 
     @Test func `I6 a resume after the kick of its user in one batch leaves no lease`() throws {
         let partition = try self.partition()
         let ticket = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
-        try partition.run()
+        try partition.processAndCommit()
         partition.write(.kick(user: "alice", reason: .byAdmin, caller: PartitionHarness.caller("host", 1)))
         partition.write(.join(caller: PartitionHarness.caller("alice", 2, ticket: ticket)))
-        let effects = try partition.run()
+        let effects = try partition.processAndCommit()
         #expect(Self.codes(effects) == [.staleTicket])
         #expect(PartitionHarness.joinedUsers(effects).isEmpty)
-        let raw = try PlainRedisClient(port: self.redis.port)
-        #expect(try raw.run("EXISTS", "{audience.0}:leases:demo/stage-1") == .integer(0))
+        let plainRedis = try PlainRedisClient(port: self.redis.port)
+        #expect(try plainRedis.run("EXISTS", "{audience.0}:leases:demo/stage-1") == .integer(0))
         #expect(
             PartitionHarness.joinedUsers(try partition.send(.join(caller: PartitionHarness.caller("alice", 3)))) == [
                 "alice"
@@ -95,20 +95,20 @@ import Testing
         throws
     {
         let partition = try self.partition()
-        let alices = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
-        let bobs = partition.write(.join(caller: PartitionHarness.caller("bob", 1)))
-        try partition.run()
-        partition.write(.join(caller: PartitionHarness.caller("carl", 1, ticket: alices)))
-        partition.write(.join(caller: PartitionHarness.caller("bob", 2, ticket: alices)))
-        partition.write(.join(caller: PartitionHarness.caller("bob", 3, ticket: bobs)))
-        let effects = try partition.run()
+        let aliceTicket = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
+        let bobTicket = partition.write(.join(caller: PartitionHarness.caller("bob", 1)))
+        try partition.processAndCommit()
+        partition.write(.join(caller: PartitionHarness.caller("carl", 1, ticket: aliceTicket)))
+        partition.write(.join(caller: PartitionHarness.caller("bob", 2, ticket: aliceTicket)))
+        partition.write(.join(caller: PartitionHarness.caller("bob", 3, ticket: bobTicket)))
+        let effects = try partition.processAndCommit()
         #expect(Self.codes(effects) == [.staleTicket, .staleTicket])
         #expect(PartitionHarness.results(effects).count == 3)
         #expect(PartitionHarness.joinedUsers(effects).isEmpty)
         for _ in 1...100 { try partition.tick(seconds: 1) }
-        let back = try partition.send(.join(caller: PartitionHarness.caller("alice", 2, ticket: alices)))
-        #expect(Self.codes(back).isEmpty)
-        #expect(PartitionHarness.joinedUsers(back) == ["alice"])
+        let resumed = try partition.send(.join(caller: PartitionHarness.caller("alice", 2, ticket: aliceTicket)))
+        #expect(Self.codes(resumed).isEmpty)
+        #expect(PartitionHarness.joinedUsers(resumed) == ["alice"])
     }
 
     /// Rules: R4.11.
@@ -119,14 +119,14 @@ import Testing
         let ticket = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
         partition.write(.join(caller: PartitionHarness.caller("alice", 1, session: "s2")))
         partition.write(.join(caller: PartitionHarness.caller("bob", 1)))
-        try partition.run()
+        try partition.processAndCommit()
         let until = partition.now + .seconds(60)
         let effects = try partition.send(
             .banned(user: "alice", until: until, caller: PartitionHarness.caller("host", 1)))
         #expect(PartitionHarness.leftUsers(effects) == ["alice"])
         #expect(PartitionHarness.usersGone(effects) == ["alice"])
         #expect(effects.filter { if case .notice = $0 { true } else { false } }.count == 1)
-        #expect(try partition.list(page: 10) == ["bob"])
+        #expect(try partition.listUserIDs(pageSize: 10) == ["bob"])
         try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", ticket)]))
         #expect(Self.codes(try partition.send(.join(caller: PartitionHarness.caller("alice", 2)))) == [.banned])
         // The ban survives a loss of Redis, because it is a row of the machine.
@@ -139,7 +139,7 @@ import Testing
             ]))
         #expect(Self.codes(try partition.send(.join(caller: PartitionHarness.caller("alice", 3)))) == [.banned])
         try partition.tick(seconds: 60)
-        #expect(try partition.list(page: 10).isEmpty)
+        #expect(try partition.listUserIDs(pageSize: 10).isEmpty)
         #expect(
             PartitionHarness.joinedUsers(try partition.send(.join(caller: PartitionHarness.caller("alice", 4)))) == [
                 "alice"
@@ -156,7 +156,7 @@ import Testing
             caller.user = UserInfo(userID: "alice", userName: name)
             return try partition.send(.join(caller: caller))
         }
-        func names(_ effects: [Effect]) -> [String] {
+        func publishedNames(_ effects: [Effect]) -> [String] {
             effects.compactMap { effect -> String? in
                 guard case .barrage(let input) = effect, case .publish(.userChanged(let user)) = input.command else {
                     return nil
@@ -164,25 +164,25 @@ import Testing
                 return user.userName
             }
         }
-        func listed(_ counter: Int64) throws -> [String] {
+        func listedNames(_ counter: Int64) throws -> [String] {
             let asking = PartitionHarness.caller("alice", counter, ticket: 100_000)
             let results = PartitionHarness.results(try partition.send(.list(cursor: "", count: 10, caller: asking)))
             guard case .success(.audience(let page))? = results.first else { return ["no page: \(results)"] }
             return page.members.map(\.user.userName)
         }
-        #expect(names(try join("Alice", 1, "s1")) == [])
-        #expect(names(try join("Alice", 2, "s1")) == [], "as before")
+        #expect(publishedNames(try join("Alice", 1, "s1")) == [])
+        #expect(publishedNames(try join("Alice", 2, "s1")) == [], "the name has not changed")
         let renamed = try join("Alice B.", 3, "s1")
-        #expect(names(renamed) == ["Alice B."])
+        #expect(publishedNames(renamed) == ["Alice B."])
         #expect(
             renamed.contains(
                 .seat(SeatInput(PartitionHarness.key, .profile(user: UserInfo(userID: "alice", userName: "Alice B.")))))
         )
         #expect(PartitionHarness.joinedUsers(renamed).isEmpty)
-        #expect(names(try join("", 1, "s2")) == [], "another device, which names nothing")
-        #expect(try listed(4) == ["Alice B."])
-        #expect(names(try join("Álice C", 2, "s2")) == ["Álice C"])
-        #expect(try listed(5) == ["Álice C"])
+        #expect(publishedNames(try join("", 1, "s2")) == [], "another device, which gives no name")
+        #expect(try listedNames(4) == ["Alice B."])
+        #expect(publishedNames(try join("Álice C", 2, "s2")) == ["Álice C"])
+        #expect(try listedNames(5) == ["Álice C"])
     }
 
     @Test func `a mute is announced with the name that the user has in the live`() throws {
@@ -205,7 +205,7 @@ import Testing
         let partition = try self.partition()
         let ticket = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
         partition.write(.join(caller: PartitionHarness.caller("bob", 1)))
-        try partition.run()
+        try partition.processAndCommit()
         var caller = PartitionHarness.caller("alice", 2, ticket: ticket)
         caller.user = UserInfo(userID: "alice", userName: "Álice 2", avatarURL: "https://example.org/a b")
         let effects = try partition.send(.profile(caller: caller))
@@ -219,15 +219,15 @@ import Testing
             return #expect(Bool(false), "no page: \(results)")
         }
         #expect(page.members.map(\.user) == [caller.user, PartitionHarness.user("bob")])
-        let gone = try partition.tick(seconds: 92)
-        #expect(PartitionHarness.leftUsers(gone).sorted() == ["alice", "bob"])
+        let expiryEffects = try partition.tick(seconds: 92)
+        #expect(PartitionHarness.leftUsers(expiryEffects).sorted() == ["alice", "bob"])
         caller.user.userName = "Alice 3"
         caller.request.counter = 3
-        let silent = try partition.send(.profile(caller: caller))
-        #expect(silent.count == 1, "answered, and told to nobody")
-        let back = try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", ticket)]))
+        let profileEffects = try partition.send(.profile(caller: caller))
+        #expect(profileEffects.count == 1, "a reply alone: nothing is published")
+        let returned = try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", ticket)]))
         #expect(
-            back.contains(
+            returned.contains(
                 .barrage(BarrageInput(PartitionHarness.key, .publish(content: .audienceJoined(user: caller.user))))))
     }
 
@@ -236,26 +236,35 @@ import Testing
         throws
     {
         let partition = try self.partition()
-        let host = partition.write(.join(caller: PartitionHarness.caller("host", 1)))
-        let alice = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
-        try partition.run()
+        let hostTicket = partition.write(.join(caller: PartitionHarness.caller("host", 1)))
+        let aliceTicket = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
+        try partition.processAndCommit()
         try partition.tick(seconds: 2)
         #expect(PartitionHarness.occupancies(partition.published) == ["present not empty"])
-        let raw = try PlainRedisClient(port: self.redis.port)
-        func settle(_ members: [(String, Int64)]) throws -> [Effect] {
-            try raw.run("FLUSHALL")
+        let plainRedis = try PlainRedisClient(port: self.redis.port)
+        func loseLeasesAndSettle(asserting members: [(user: String, ticket: Int64)]) throws -> [Effect] {
+            try plainRedis.run("FLUSHALL")
             var effects = try partition.tick(seconds: 1)
             let asserted = members.map {
-                Presence(session: "s1", user: PartitionHarness.user($0.0), ticket: Ticket($0.1), silentFor: 0)
+                Presence(session: "s1", user: PartitionHarness.user($0.user), ticket: Ticket($0.ticket), silentFor: 0)
             }
             effects += try partition.send(.assert(members: asserted))
             effects += try partition.tick(seconds: 12)
             for case .audience(let input) in effects { effects += try partition.send(input.command) }
             return effects
         }
-        #expect(PartitionHarness.occupancies(try settle([("host", host), ("alice", alice)])).isEmpty)
-        #expect(PartitionHarness.occupancies(try settle([("alice", alice)])) == ["offline not empty"])
-        #expect(PartitionHarness.occupancies(try settle([("host", host)])) == ["present not empty"])
-        #expect(PartitionHarness.occupancies(try settle([])) == ["offline empty"])
+        #expect(
+            PartitionHarness.occupancies(
+                try loseLeasesAndSettle(asserting: [("host", hostTicket), ("alice", aliceTicket)])
+            ).isEmpty)
+        #expect(
+            PartitionHarness.occupancies(try loseLeasesAndSettle(asserting: [("alice", aliceTicket)])) == [
+                "offline not empty"
+            ])
+        #expect(
+            PartitionHarness.occupancies(try loseLeasesAndSettle(asserting: [("host", hostTicket)])) == [
+                "present not empty"
+            ])
+        #expect(PartitionHarness.occupancies(try loseLeasesAndSettle(asserting: [])) == ["offline empty"])
     }
 }

@@ -16,8 +16,8 @@ final class PartitionHarness {
         reason: .endedByHost, caller: nil, epoch: 7, createdAt: Timestamp(milliseconds: 1_000_000),
         endedAt: Timestamp(milliseconds: 1_020_000))
 
-    let redis: Int
-    let lease: Milliseconds
+    private let redisPort: Int
+    private let lease: Milliseconds
     private(set) var inbox: [InboxInput] = []
     private(set) var rows: [String: [UInt8]] = [:]
     private(set) var metadata = ""
@@ -34,7 +34,7 @@ final class PartitionHarness {
         redis port: Int, lease: Milliseconds = .seconds(90), policy: AppPolicy = AppPolicy(),
         connection: (any LeaseConnection)? = nil
     ) throws {
-        self.redis = port
+        self.redisPort = port
         self.lease = lease
         self.policy = policy
         self.owner = Self.processor(port, lease, policy, connection)
@@ -52,27 +52,32 @@ final class PartitionHarness {
             metrics: MetricsRegistry())
     }
 
-    /// Appends an input to the inbox, `span` after the last one; nil is a tick.
+    /// Appends an input to the inbox, `span` after the last one; returns its offset, which is the ticket of a join.
     @discardableResult
-    func write(_ command: AudienceCommand?, after span: Milliseconds = Milliseconds(1)) -> Int64 {
+    func write(_ command: AudienceCommand, after span: Milliseconds = Milliseconds(1)) -> Int64 {
+        self.append(.record(Wire.encode(AudienceInput(Self.key, command))), after: span)
+    }
+
+    /// Appends a tick to the inbox, `span` after the last input; returns its offset.
+    @discardableResult
+    func writeTick(after span: Milliseconds = Milliseconds(1)) -> Int64 { self.append(.tick, after: span) }
+
+    private func append(_ payload: InboxInput.Payload, after span: Milliseconds) -> Int64 {
         self.now = self.now + span
         let offset = Int64(self.inbox.count)
-        let payload = command.map {
-            InboxInput.Payload.record(Wire.encode(AudienceInput(Self.key, $0)))
-        }
-        self.inbox.append(InboxInput(moment: Moment(now: self.now, offset: offset), payload: payload ?? .tick))
+        self.inbox.append(InboxInput(moment: Moment(now: self.now, offset: offset), payload: payload))
         return offset
     }
 
     /// Lets another process acquire the partition with the committed state; returns the old owner, unchanged.
     @discardableResult
     func replaceOwner(connection: (any LeaseConnection)? = nil) throws -> PresenceProcessor {
-        let old = self.owner
-        self.owner = Self.processor(self.redis, self.lease, self.policy, connection)
+        let oldOwner = self.owner
+        self.owner = Self.processor(self.redisPort, self.lease, self.policy, connection)
         for (key, row) in self.rows { self.owner.restore(key: key, row: row) }
-        self.generation = self.write(nil)
+        self.generation = self.writeTick()
         self.owner.acquired(generation: self.generation, committedMetadata: self.metadata, at: self.now)
-        return old
+        return oldOwner
     }
 
     /// Processes the next inputs without committing them.
@@ -96,6 +101,7 @@ final class PartitionHarness {
         self.owner.committed()
     }
 
+    /// Aborts the transaction of the processed inputs; they are processed again.
     func rollback() {
         self.pending = nil
         self.owner.rolledBack()
@@ -103,7 +109,7 @@ final class PartitionHarness {
 
     /// Processes and commits all inputs in the inbox.
     @discardableResult
-    func run() throws -> [Effect] {
+    func processAndCommit() throws -> [Effect] {
         let effects = try self.process()
         self.commit()
         return effects
@@ -111,16 +117,23 @@ final class PartitionHarness {
 
     /// Appends one input, processes and commits it.
     @discardableResult
-    func send(_ command: AudienceCommand?, after span: Milliseconds = Milliseconds(1)) throws -> [Effect] {
+    func send(_ command: AudienceCommand, after span: Milliseconds = Milliseconds(1)) throws -> [Effect] {
         self.write(command, after: span)
-        return try self.run()
+        return try self.processAndCommit()
+    }
+
+    /// Appends a tick, processes and commits it.
+    @discardableResult
+    func sendTick(after span: Milliseconds = Milliseconds(1)) throws -> [Effect] {
+        self.writeTick(after: span)
+        return try self.processAndCommit()
     }
 
     /// Handles a tick each second, for `seconds`.
     @discardableResult
     func tick(seconds: Int) throws -> [Effect] {
         var effects: [Effect] = []
-        for _ in 0..<seconds { effects += try self.send(nil, after: .seconds(1)) }
+        for _ in 0..<seconds { effects += try self.sendTick(after: .seconds(1)) }
         return effects
     }
 
@@ -138,6 +151,7 @@ final class PartitionHarness {
         Heartbeat(session: session, user: UserID(name), ticket: Ticket(ticket), silentFor: silentFor)
     }
 
+    /// The users whose joins are published to viewers.
     static func joinedUsers(_ effects: [Effect]) -> [String] {
         effects.compactMap {
             if case .barrage(let input) = $0, case .publish(.audienceJoined(let user, _)) = input.command {
@@ -147,6 +161,7 @@ final class PartitionHarness {
             }
         }
     }
+    /// The users whose leaves are published to viewers.
     static func leftUsers(_ effects: [Effect]) -> [String] {
         effects.compactMap {
             if case .barrage(let input) = $0, case .publish(.audienceLeft(let user)) = input.command {
@@ -156,11 +171,13 @@ final class PartitionHarness {
             }
         }
     }
+    /// The users of whom presence reports to the seats that they are gone.
     static func usersGone(_ effects: [Effect]) -> [String] {
         effects.compactMap {
             if case .seat(let input) = $0, case .userGone(let user) = input.command { user.text } else { nil }
         }
     }
+    /// The reports to the directory, each as the owner's presence and whether the live is empty.
     static func occupancies(_ effects: [Effect]) -> [String] {
         effects.compactMap {
             if case .directory(let input, _) = $0, case .occupancy(_, let owner, let isEmpty) = input.command {
@@ -180,22 +197,22 @@ final class PartitionHarness {
         effects.compactMap { if case .reply(let reply) = $0 { reply.outcome } else { nil } }
     }
 
-    /// Reads the whole viewer list, page by page.
-    func list(page: Int) throws -> [String] {
-        var names: [String] = []
+    /// Reads the whole viewer list, page by page; returns the users' ids.
+    func listUserIDs(pageSize: Int) throws -> [String] {
+        var userIDs: [String] = []
         var cursor = ""
         var counter: Int64 = 1000
         repeat {
             counter += 1
             let caller = Self.caller("host", counter, ticket: counter)
             guard
-                case .success(.audience(let found))? = Self.results(
-                    try self.send(.list(cursor: cursor, count: page, caller: caller))
+                case .success(.audience(let page))? = Self.results(
+                    try self.send(.list(cursor: cursor, count: pageSize, caller: caller))
                 ).first
-            else { return names + ["?"] }
-            names += found.members.map(\.user.userID.text)
-            cursor = found.cursor
+            else { return userIDs + ["?"] }
+            userIDs += page.members.map(\.user.userID.text)
+            cursor = page.cursor
         } while !cursor.isEmpty
-        return names
+        return userIDs
     }
 }

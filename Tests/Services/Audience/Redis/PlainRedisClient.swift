@@ -55,11 +55,11 @@ final class PlainRedisClient {
             guard count > 0 else { throw Failure() }
             sent += count
         }
-        return try commands.map { _ in try self.reply() }
+        return try commands.map { _ in try self.readReply() }
     }
 
-    private func reply() throws -> RedisReply {
-        let line = try self.line()
+    private func readReply() throws -> RedisReply {
+        let line = try self.readLine()
         let rest = String(line.dropFirst())
         switch line.first {
         case "+": return .status(rest)
@@ -67,36 +67,38 @@ final class PlainRedisClient {
         case ":": return .integer(Int64(rest) ?? 0)
         case "$":
             guard let count = Int(rest), count >= 0 else { return .null }
-            let bytes = Array(try self.take(count))
-            _ = try self.take(2)
+            let bytes = Array(try self.readBytes(count))
+            _ = try self.readBytes(2)
             return .bytes(bytes)
         case "*":
             guard let count = Int(rest), count >= 0 else { return .null }
-            return .array(try (0..<count).map { _ in try self.reply() })
+            return .array(try (0..<count).map { _ in try self.readReply() })
         default: throw Failure()
         }
     }
 
-    private func line() throws -> String {
+    private func readLine() throws -> String {
         var bytes: [UInt8] = []
         while true {
-            let byte = try self.take(1)
+            let byte = try self.readBytes(1)
             if byte.first == UInt8(ascii: "\n") { break }
             bytes += byte
         }
         return String(decoding: bytes.dropLast(), as: UTF8.self)
     }
 
-    private func take(_ count: Int) throws -> ArraySlice<UInt8> {
+    private func readBytes(_ count: Int) throws -> ArraySlice<UInt8> {
         while self.buffer.count - self.position < count {
             if self.position > 1 << 20 {
                 self.buffer.removeFirst(self.position)
                 self.position = 0
             }
             var chunk = [UInt8](repeating: 0, count: 1 << 16)
-            let got = unsafe chunk.withUnsafeMutableBytes { unsafe recv(self.descriptor, $0.baseAddress, $0.count, 0) }
-            guard got > 0 else { throw Failure() }
-            self.buffer += chunk[..<got]
+            let received = unsafe chunk.withUnsafeMutableBytes {
+                unsafe recv(self.descriptor, $0.baseAddress, $0.count, 0)
+            }
+            guard received > 0 else { throw Failure() }
+            self.buffer += chunk[..<received]
         }
         defer { self.position += count }
         return self.buffer[self.position..<(self.position + count)]

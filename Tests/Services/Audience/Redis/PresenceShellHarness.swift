@@ -14,7 +14,7 @@ import TestSupport
 final class PresenceShellHarness {
     static let partitions = TopicBroker.partitions
     let redis: LiveRedis
-    let lease: Int
+    private let leaseSeconds: Int
     private let mode: KafkaMode
     private var settings: KafkaSettings { self.broker.settings }
     private let broker: TopicBroker
@@ -25,16 +25,16 @@ final class PresenceShellHarness {
 
     init(_ mode: KafkaMode, leaseSeconds: Int) throws {
         self.mode = mode
-        self.lease = leaseSeconds
+        self.leaseSeconds = leaseSeconds
         self.redis = try LiveRedis()
-        let read: [PlazaTopic] = [.audienceInbox, .barrageInbox, .audienceCounts, .replies]
+        let topics: [PlazaTopic] = [.audienceInbox, .barrageInbox, .audienceCounts, .replies]
         let broker = try TopicBroker(isReal: mode == .full, clientID: "presence-test")
         self.broker = broker
         self.producer = try KafkaProducer(broker.settings)
         self.reader = try KafkaConsumer(
             broker.settings, fetchWait: mode == .full ? .milliseconds(20) : .milliseconds(5))
         var starts: [TopicPartition: Int64] = [:]
-        for topic in read {
+        for topic in topics {
             for partition in 0..<Self.partitions {
                 starts[TopicPartition(topic.rawValue, Int32(partition))] = LogicalOffset.beginning
             }
@@ -48,7 +48,7 @@ final class PresenceShellHarness {
     func start(_ instance: String) -> RunningPresence {
         var reader = SettingsReader(
             program: "audience-presence", summary: "",
-            arguments: ["--redis", "127.0.0.1:\(self.redis.port)", "--lease-seconds", "\(self.lease)"],
+            arguments: ["--redis", "127.0.0.1:\(self.redis.port)", "--lease-seconds", "\(self.leaseSeconds)"],
             environment: [:])
         let settings = PresenceSettings(&reader)
         return RunningPresence(
@@ -71,16 +71,16 @@ final class PresenceShellHarness {
     /// The next owner then processes inputs one at a time. No shell may be running.
     func writeFailedAttempt(_ live: LiveKey) throws {
         let partition = PlazaTopic.partition(of: live.text, among: Self.partitions)
-        let place = TopicPartition(PlazaTopic.audienceInbox.rawValue, Int32(partition))
+        let inboxPartition = TopicPartition(PlazaTopic.audienceInbox.rawValue, Int32(partition))
         let group = try KafkaConsumer(self.settings, group: "audience")
         defer { group.close() }
-        let committed = try group.committedOffsets(of: [place], timeout: .seconds(10))[place] ?? nil
-        guard let offset = committed?.offset else { throw TestFailure("nothing is committed for \(place)") }
+        let committed = try group.committedOffsets(of: [inboxPartition], timeout: .seconds(10))[inboxPartition] ?? nil
+        guard let offset = committed?.offset else { throw TestFailure("nothing is committed for \(inboxPartition)") }
         let record = ProcessingAttempts.Record(
             offset: offset, step: 0, count: 0, aloneUntil: offset + 1000, process: "dead")
         try self.producer.send(
             OutgoingRecord(
-                topic: PlazaTopic.audienceState.rawValue, partition: place.partition,
+                topic: PlazaTopic.audienceState.rawValue, partition: inboxPartition.partition,
                 key: Array(ProcessingAttempts.key.utf8), value: Wire.encode(record)))
         try self.producer.flush(timeout: .seconds(10))
     }
@@ -102,7 +102,7 @@ final class PresenceShellHarness {
     }
 
     /// Every published join (`+user`) and leave (`-user`) of `live` with its time, in order; duplicates are included.
-    static func tips(_ records: [IncomingRecord], _ live: LiveKey) -> [(text: String, at: Int64)] {
+    static func joinsAndLeaves(_ records: [IncomingRecord], _ live: LiveKey) -> [(text: String, at: Int64)] {
         records.compactMap { record in
             guard record.topic == PlazaTopic.barrageInbox.rawValue, let value = record.value,
                 let input = try? Wire.decode(BarrageInput.self, from: value), input.key == live

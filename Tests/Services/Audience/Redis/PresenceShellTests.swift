@@ -13,7 +13,7 @@ import Testing
     static let modes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
     private let live = LiveKey("test", LiveID("presence-\(UUID().uuidString.prefix(8))"))
-    private let run = UUID().uuidString.prefix(8)
+    private let runID = UUID().uuidString.prefix(8)
 
     @Test(arguments: modes)
     func `I4 a silent viewer expires within two seconds of its lease, also across a change of owner`(_ mode: KafkaMode)
@@ -32,19 +32,20 @@ import Testing
             // Bob's gateway continues to send heartbeats; alice's does not.
             let beat = Heartbeat(session: self.session("bob"), user: "bob", ticket: Ticket(ticket), silentFor: 0)
             try harness.read(
-                until: { PresenceShellHarness.tips($0, self.live).contains { $0.text == "-alice" } },
+                until: { PresenceShellHarness.joinsAndLeaves($0, self.live).contains { $0.text == "-alice" } },
                 meanwhile: { try harness.write(.heartbeats(beats: [beat]), self.live) })
             try harness.write(.leave(caller: self.caller("bob", 2, ticket: ticket)), self.live)
             try harness.read(until: {
-                PresenceShellHarness.tips($0, self.live).contains { $0.text == "-bob" }
+                PresenceShellHarness.joinsAndLeaves($0, self.live).contains { $0.text == "-bob" }
                     && PresenceShellHarness.count($0, self.live)?.count == 0
             })
-            let tips = PresenceShellHarness.tips(harness.records, self.live)
-            #expect(tips.map(\.text) == ["+alice", "+bob", "-alice", "-bob"])
-            let joined = try #require(PresenceShellHarness.joinedAt(harness.records, session: self.session("alice")))
-            let left = try #require(tips.first { $0.text == "-alice" }).at
-            // The time without an owner, for an orderly stop and a start, is added to the two seconds.
-            #expect((6000...12_000).contains(left - joined))
+            let changes = PresenceShellHarness.joinsAndLeaves(harness.records, self.live)
+            #expect(changes.map(\.text) == ["+alice", "+bob", "-alice", "-bob"])
+            let joinedAt = try #require(PresenceShellHarness.joinedAt(harness.records, session: self.session("alice")))
+            let leftAt = try #require(changes.first { $0.text == "-alice" }).at
+            // The lease lasts 6 s and expires within 2 s. The time without an owner, for an orderly stop and a start, is
+            // added.
+            #expect((6000...12_000).contains(leftAt - joinedAt))
             #expect(PresenceShellHarness.count(harness.records, self.live)?.totalViewers == 2)
             #expect(second.stop())
         }
@@ -65,26 +66,26 @@ import Testing
             harness.redis.kill()
             try harness.read(until: { PresenceShellHarness.count($0, self.live)?.stale == true })
             try harness.redis.restart()
-            let back = MonotonicClock.milliseconds
+            let restartTime = MonotonicClock.milliseconds
             let member = Presence(
                 session: self.session("alice"), user: UserInfo(userID: "alice"), ticket: Ticket(ticket), silentFor: 0)
-            var asserted: Int64 = 0
+            var lastAssertion: Int64 = 0
             try harness.read(
                 until: { PresenceShellHarness.count($0, self.live)?.stale == false },
                 meanwhile: {
-                    guard MonotonicClock.milliseconds - asserted > 2000 else { return }
-                    asserted = MonotonicClock.milliseconds
+                    guard MonotonicClock.milliseconds - lastAssertion > 2000 else { return }
+                    lastAssertion = MonotonicClock.milliseconds
                     try harness.write(.assert(members: [member]), self.live)
                 })
-            #expect(MonotonicClock.milliseconds - back < 15_500)
+            #expect(MonotonicClock.milliseconds - restartTime < 15_500)
             #expect(PresenceShellHarness.count(harness.records, self.live)?.count == 1)
-            #expect(PresenceShellHarness.tips(harness.records, self.live).map(\.text) == ["+alice"])
+            #expect(PresenceShellHarness.joinsAndLeaves(harness.records, self.live).map(\.text) == ["+alice"])
             #expect(shell.stop())
         }
     }
 
     @Test(arguments: modes)
-    func `I3 after a doubtful input, presence processes inputs one at a time, and leases expire as ever`(
+    func `I3 after a failed attempt, presence processes inputs one at a time, and leases still expire`(
         _ mode: KafkaMode
     ) async throws {
         try await runOnDedicatedThread {
@@ -103,15 +104,17 @@ import Testing
             })
             try harness.read(until: { PresenceShellHarness.count($0, self.live)?.totalViewers == 21 })
             #expect(PresenceShellHarness.count(harness.records, self.live)?.totalViewers == 21)
-            // Nobody sends heartbeats, so that all leases expire, at ticks that are processed alone too.
+            // Nobody sends heartbeats, so all leases expire. The ticks are processed one at a time too.
             try harness.read(until: { PresenceShellHarness.count($0, self.live)?.count == 0 })
-            let left = PresenceShellHarness.tips(harness.records, self.live).filter { $0.text.hasPrefix("-") }
-            #expect(Set(left.map(\.text)) == Set((users + ["alice"]).map { "-\($0)" }) && left.count == 21)
+            let leaves = PresenceShellHarness.joinsAndLeaves(harness.records, self.live).filter {
+                $0.text.hasPrefix("-")
+            }
+            #expect(Set(leaves.map(\.text)) == Set((users + ["alice"]).map { "-\($0)" }) && leaves.count == 21)
             #expect(second.stop())
         }
     }
 
-    private func session(_ user: String) -> SessionID { SessionID("\(user)-\(self.run)") }
+    private func session(_ user: String) -> SessionID { SessionID("\(user)-\(self.runID)") }
 
     private func caller(_ user: String, _ counter: Int64, ticket: Int64? = nil) -> Caller {
         Caller(

@@ -9,6 +9,6 @@ struct RedisFixture {
     init() throws {
         self.redis = try LiveRedis()
         self.partition = try PartitionHarness(redis: self.redis.port)
-        try self.partition.run()
+        try self.partition.processAndCommit()
     }
 }

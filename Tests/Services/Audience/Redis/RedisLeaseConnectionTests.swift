@@ -20,7 +20,7 @@ import Testing
         #expect(throws: RedisError.unreachable("the server did not answer a moment ago")) {
             try second.connect()
         }
-        clock.pass(1000)
+        clock.advance(milliseconds: 1000)
         #expect(try second.connect().serial == 1)
         #expect(try first.connect().runID == second.connect().runID)
     }
@@ -46,7 +46,7 @@ import Testing
         let registry = MetricsRegistry()
         let clock = Clock()
         let breaker = CircuitBreaker(pauseMilliseconds: 0, now: { clock.now })
-        func value(_ name: String) -> String {
+        func metricValue(_ name: String) -> String {
             let lines = PrometheusText.render(registry).split(separator: "\n")
             return lines.first { $0.hasPrefix(name + " ") }.map { String($0.dropFirst(name.count + 1)) } ?? "none"
         }
@@ -55,25 +55,25 @@ import Testing
                 RedisClient.Settings(host: "127.0.0.1", port: redis.port), breaker: breaker,
                 metrics: RedisMetrics(registry), random: SeededRandom(seed: 1),
                 now: {
-                    clock.pass(10_000)
+                    clock.advance(milliseconds: 10_000)
                     return clock.now
                 })
         }
         let connection = makeConnection()
-        #expect(value("redis_connected") == "0")
+        #expect(metricValue("redis_connected") == "0")
         do {
-            let other = makeConnection()
-            _ = try other.connect()
+            let secondConnection = makeConnection()
+            _ = try secondConnection.connect()
             _ = try connection.connect()
-            #expect(value("redis_connected") == "2")
+            #expect(metricValue("redis_connected") == "2")
         }
-        #expect(value("redis_connected") == "1", "a link that goes takes its connection with it")
+        #expect(metricValue("redis_connected") == "1", "the other connection closes when its object is released")
         _ = try connection.run([LeaseScript.open.call(["1"], key: "{audience.1}")])
         redis.kill()
         #expect(throws: RedisError.self) { try connection.run([LeaseScript.open.call(["2"], key: "{audience.1}")]) }
-        #expect(value("redis_connected") == "0")
-        #expect(value("redis_connections_total") == "2")
-        #expect(value(#"redis_pipelines_total{outcome="done"}"#) == "1")
+        #expect(metricValue("redis_connected") == "0")
+        #expect(metricValue("redis_connections_total") == "2")
+        #expect(metricValue(#"redis_pipelines_total{outcome="done"}"#) == "1")
     }
 
     private static func connection(_ port: Int, _ breaker: CircuitBreaker, _ clock: Clock) -> RedisLeaseConnection {
@@ -86,6 +86,6 @@ import Testing
     private final class Clock: Sendable {
         private let milliseconds = Atomic<Int64>(1)
         var now: Int64 { self.milliseconds.load(ordering: .relaxed) }
-        func pass(_ span: Int64) { self.milliseconds.wrappingAdd(span, ordering: .relaxed) }
+        func advance(milliseconds: Int64) { self.milliseconds.wrappingAdd(milliseconds, ordering: .relaxed) }
     }
 }

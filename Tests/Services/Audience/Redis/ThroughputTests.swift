@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(3))) struct ThroughputTests {
-    @Test func `the heartbeats of ten thousand sessions are handled by one script within tens of milliseconds`() throws
-    {
+    @Test func `ten thousand heartbeats in one batch extend the leases of ten thousand sessions`() throws {
         let redis = try LiveRedis()
         let partition = try PartitionHarness(redis: redis.port)
         let count = 10_000
@@ -16,10 +15,10 @@ import Testing
             let offset = partition.write(.join(caller: PartitionHarness.caller("user-\(index)", 1)))
             beats.append(PartitionHarness.beat("user-\(index)", offset, silentFor: Int64(index % 10_000)))
         }
-        let joining = try clock.measure { try partition.run() }
+        let joinDuration = try clock.measure { try partition.processAndCommit() }
         partition.write(.heartbeats(beats: beats), after: .seconds(1))
-        let beating = try clock.measure { try partition.run() }
-        print("10,000 joins in \(joining), 10,000 heartbeats in one batch in \(beating) (debug build)")
+        let heartbeatDuration = try clock.measure { try partition.processAndCommit() }
+        print("10,000 joins in \(joinDuration), 10,000 heartbeats in one batch in \(heartbeatDuration) (debug build)")
         #expect(PartitionHarness.leftUsers(try partition.tick(seconds: 80)).isEmpty)
         #expect(PartitionHarness.leftUsers(try partition.tick(seconds: 22)).count == count)
     }

@@ -5,26 +5,26 @@ import PlazaModel
 import Testing
 
 @Suite struct AdmissionTableTests {
-    private let bob = UserKey(AppID("a"), UserID("bob"))
+    private let bob = UserKey(AppID("demo"), UserID("bob"))
 
-    private func table(_ change: (inout AdmissionLimits) -> Void = { _ in }, ofApp: Int = 1000) -> AdmissionTable<
-        String
-    > {
+    private func table(
+        connectionsPerApp: Int = 1000, _ change: (inout AdmissionLimits) -> Void = { _ in }
+    ) -> AdmissionTable<String> {
         var limits = AdmissionLimits()
         change(&limits)
-        return AdmissionTable(limits, connectionsPerApp: ofApp)
+        return AdmissionTable(limits, connectionsPerApp: connectionsPerApp)
     }
 
-    @Test func `I16 an address has so many connections, and each that ends makes room`() {
+    @Test func `I16 an address gets at most its limit of connections, and each ended connection frees a place`() {
         var table = self.table { $0.connectionsPerAddress = 2 }
-        let first = ["x", "x", "x", "y"].map { table.admitConnection(from: $0) }
+        let first = ["10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.2"].map { table.admitConnection(from: $0) }
         #expect(first == [true, true, false, true])
-        table.removeConnection(from: "x")
-        let second = ["x", "x"].map { table.admitConnection(from: $0) }
+        table.removeConnection(from: "10.0.0.1")
+        let second = ["10.0.0.1", "10.0.0.1"].map { table.admitConnection(from: $0) }
         #expect(second == [true, false])
     }
 
-    @Test func `I16 a user has so many connections, and a replaced one does not count against the next`() {
+    @Test func `I16 a user gets at most its limit of connections, and a replaced connection does not count`() {
         var table = self.table { $0.connectionsPerUser = 2 }
         #expect(table.admitLogin(self.bob, role: .user, isReplacing: false) == nil)
         #expect(table.admitLogin(self.bob, role: .user, isReplacing: false) == nil)
@@ -33,37 +33,37 @@ import Testing
         table.removeLogin(self.bob)
         #expect(table.admitLogin(self.bob, role: .user, isReplacing: false) == .connectionsPerUser)
         #expect(table.admitLogin(self.bob, role: .server, isReplacing: false) == nil)
-        let other = UserKey(AppID("b"), UserID("bob"))
-        #expect(table.admitLogin(other, role: .user, isReplacing: false) == nil, "of another app")
+        let bobOfOtherApp = UserKey(AppID("other"), UserID("bob"))
+        #expect(table.admitLogin(bobOfOtherApp, role: .user, isReplacing: false) == nil)
     }
 
-    @Test func `I16 an app has its share of the connections`() {
-        var table = self.table(ofApp: 3)
+    @Test func `I16 an app gets at most its share of the connections`() {
+        var table = self.table(connectionsPerApp: 3)
         func key(_ app: String, _ user: Int) -> UserKey { UserKey(AppID(app), UserID("u\(user)")) }
-        for user in 0..<3 { #expect(table.admitLogin(key("a", user), role: .user, isReplacing: false) == nil) }
-        #expect(table.admitLogin(key("a", 9), role: .user, isReplacing: false) == .connectionsPerApp)
-        #expect(table.admitLogin(key("a", 9), role: .server, isReplacing: false) == .connectionsPerApp)
-        #expect(table.admitLogin(key("b", 0), role: .user, isReplacing: false) == nil)
-        table.removeLogin(key("a", 0))
-        #expect(table.admitLogin(key("a", 9), role: .user, isReplacing: false) == nil)
+        for user in 0..<3 { #expect(table.admitLogin(key("demo", user), role: .user, isReplacing: false) == nil) }
+        #expect(table.admitLogin(key("demo", 9), role: .user, isReplacing: false) == .connectionsPerApp)
+        #expect(table.admitLogin(key("demo", 9), role: .server, isReplacing: false) == .connectionsPerApp)
+        #expect(table.admitLogin(key("other", 0), role: .user, isReplacing: false) == nil)
+        table.removeLogin(key("demo", 0))
+        #expect(table.admitLogin(key("demo", 9), role: .user, isReplacing: false) == nil)
     }
 
     /// Rules: R12.8.
-    @Test func `one user cannot pump the viewers of a live`() {
+    @Test func `one user's joins of one live are limited, so that it cannot inflate the total of viewers`() {
         var table = self.table()
-        var joins = 0
+        var joinCount = 0
         for second in 0..<3600 {
             let now = Int64(second) * 1_000_000
             if table.admitCall(.membership, of: self.bob, at: now) == nil,
-                table.admitCall(.join(LiveID("x")), of: self.bob, at: now) == nil
+                table.admitCall(.join(LiveID("arena")), of: self.bob, at: now) == nil
             {
-                joins += 1
+                joinCount += 1
             }
         }
-        #expect(joins <= 30 * 61)
+        #expect(joinCount <= 30 * 61)
         let now: Int64 = 3600 * 1_000_000
-        #expect(table.admitCall(.join(LiveID("y")), of: self.bob, at: now) == nil, "another live")
-        #expect(table.admitCall(.join(LiveID("x")), of: UserKey(AppID("a"), UserID("eve")), at: now) == nil)
+        #expect(table.admitCall(.join(LiveID("bistro")), of: self.bob, at: now) == nil, "another live")
+        #expect(table.admitCall(.join(LiveID("arena")), of: UserKey(AppID("demo"), UserID("eve")), at: now) == nil)
     }
 
     @Test func `each kind of call has its own rate`() {
@@ -77,7 +77,7 @@ import Testing
         #expect(table.admitCall(.read, of: self.bob, at: 0) != nil)
         #expect(table.admitCall(.deviceChange, of: self.bob, at: 0) == nil)
         #expect(table.admitCall(.gift, of: self.bob, at: 500_000) == nil)
-        #expect(table.admitHandshake(from: "x", at: 0) == nil)
+        #expect(table.admitHandshake(from: "10.0.0.1", at: 0) == nil)
     }
 
     /// Rules: R12.8.
@@ -98,5 +98,7 @@ import Testing
             ("gift.list", .read), ("live.bans", .read), ("live.mutes", .read), ("audience.kick", .sanction),
             ("live.list", .read), ("barrage.sendText", nil), ("ping", nil), ("nothing", nil),
         ] as [(String, MeteredCall?)])
-    func `methods belong to kinds`(method: String, kind: MeteredCall?) { #expect(MeteredCall(method: method) == kind) }
+    func `each method is metered as its kind of call`(method: String, kind: MeteredCall?) {
+        #expect(MeteredCall(method: method) == kind)
+    }
 }

@@ -7,18 +7,18 @@ import Testing
 
 /// Checks which lives are offered to a host as co-host candidates (R8.10, R8.11, R8.12).
 @Suite struct CandidateTests {
-    private func room(
-        _ live: String, voice: Bool = false, isVisible: Bool = true, status: LiveStatus = .running
+    private func live(
+        _ live: String, isVoice: Bool = false, isVisible: Bool = true, status: LiveStatus = .running
     ) -> LiveRecord {
-        var record = Sample.room(live, isVisible: isVisible)
+        var record = Sample.live(live, isVisible: isVisible)
         record.info.status = status
-        record.info.seatTemplate = voice ? 50 : 600
+        record.info.seatTemplate = isVoice ? 50 : 600
         return record
     }
 
-    private func connect(_ model: inout ReadModel, _ lives: String...) {
+    private func connectLives(_ model: inout ReadModel, _ lives: String...) {
         let members = lives.map {
-            ConnectionMember(live: LiveID($0), host: UserInfo(userID: "h"), joinedAt: Timestamp(milliseconds: 1))
+            ConnectionMember(live: LiveID($0), host: UserInfo(userID: "host"), joinedAt: Timestamp(milliseconds: 1))
         }
         for live in lives {
             model.apply(
@@ -28,13 +28,14 @@ import Testing
         }
     }
 
-    private func names(_ ranking: Ranking, _ model: ReadModel, for host: LiveRecord) throws -> [[String]] {
+    /// Returns the names of the candidates that the host of `ownLive` is offered, page by page.
+    private func candidatePages(_ ranking: Ranking, _ model: ReadModel, for ownLive: LiveRecord) throws -> [[String]] {
         var pages: [[String]] = []
         var cursor = ""
         repeat {
             let (items, next) = try ranking.page(
                 app: Sample.app, cursor: cursor, count: Limits.candidatesPage, at: 0
-            ) { model.candidate($0, for: host) }
+            ) { model.candidate($0, for: ownLive) }
             pages.append(items.map(\.info.liveID.text))
             cursor = next
         } while !cursor.isEmpty
@@ -45,44 +46,44 @@ import Testing
     @Test func `candidates are public unconnected lives of the same kind, without the host's own`() throws {
         var model = ReadModel()
         for record in [
-            self.room("own"), self.room("free"), self.room("partner"), self.room("pair1"), self.room("pair2"),
-            self.room("voice", voice: true), self.room("hidden", isVisible: false),
-            Sample.room("over", ended: .endedByHost),
+            self.live("own"), self.live("free"), self.live("partner"), self.live("pair1"), self.live("pair2"),
+            self.live("voice", isVoice: true), self.live("hidden", isVisible: false),
+            Sample.live("over", ended: .endedByHost),
         ] { model.apply(record) }
-        self.connect(&model, "own", "partner")
-        self.connect(&model, "pair1", "pair2")
+        self.connectLives(&model, "own", "partner")
+        self.connectLives(&model, "pair1", "pair2")
         var ranking = Ranking(gateway: "gateway-1")
         ranking.refresh(model.rankingEntries(), at: 0)
-        #expect(try self.names(ranking, model, for: self.room("own")) == [["free"]])
-        #expect(try self.names(ranking, model, for: self.room("voice", voice: true)) == [[]])
+        #expect(try self.candidatePages(ranking, model, for: self.live("own")) == [["free"]])
+        #expect(try self.candidatePages(ranking, model, for: self.live("voice", isVoice: true)) == [[]])
     }
 
     /// Rules: R8.12.
     @Test func `a live whose owner is absent is not a candidate`() throws {
         var model = ReadModel()
         for record in [
-            self.room("own"), self.room("free"), self.room("left", status: .suspended),
-            self.room("planned", status: .scheduled),
+            self.live("own"), self.live("free"), self.live("suspended", status: .suspended),
+            self.live("scheduled", status: .scheduled),
         ] { model.apply(record) }
         var ranking = Ranking(gateway: "gateway-1")
         ranking.refresh(model.rankingEntries(), at: 0)
-        #expect(try self.names(ranking, model, for: self.room("own")).flatMap { $0 } == ["free"])
-        var back = self.room("left")
-        back.revision = 2
-        model.apply(back)
-        #expect(try self.names(ranking, model, for: self.room("own")).flatMap { $0 } == ["free", "left"])
+        #expect(try self.candidatePages(ranking, model, for: self.live("own")).flatMap { $0 } == ["free"])
+        var running = self.live("suspended")
+        running.revision = 2
+        model.apply(running)
+        #expect(try self.candidatePages(ranking, model, for: self.live("own")).flatMap { $0 } == ["free", "suspended"])
     }
 
     /// Rules: R8.10.
     @Test func `candidates are listed in pages of twenty, most viewers first`() throws {
         var model = ReadModel()
         for number in 0..<45 {
-            model.apply(self.room("live\(number)"))
+            model.apply(self.live("live\(number)"))
             model.apply(Sample.count("live\(number)", total: 100 - number))
         }
         var ranking = Ranking(gateway: "gateway-1")
         ranking.refresh(model.rankingEntries(), at: 0)
-        let pages = try self.names(ranking, model, for: self.room("live0"))
+        let pages = try self.candidatePages(ranking, model, for: self.live("live0"))
         #expect(pages.map(\.count) == [20, 20, 4])
         #expect(pages.flatMap { $0 } == (1..<45).map { "live\($0)" })
     }

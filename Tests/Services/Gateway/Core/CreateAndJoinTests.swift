@@ -9,90 +9,91 @@ import Testing
 @Suite struct CreateAndJoinTests {
     private typealias Session = SessionCore<String>
 
-    private static let info = LiveInfo(liveID: "a", liveOwner: UserInfo(userID: "anna"))
+    private static let info = LiveInfo(liveID: "arena", liveOwner: UserInfo(userID: "anna"))
     private static let created = CallResult.live(info: Self.info, epoch: 10, revision: 3)
-    private static let join = Outcome.success(result: .joined(ticket: Ticket(100), epoch: 10, confirmed: true))
-    private static let both = CallResult.live(
+    private static let joinOutcome = Outcome.success(result: .joined(ticket: Ticket(100), epoch: 10, confirmed: true))
+    private static let createdAndJoined = CallResult.live(
         info: Self.info, epoch: 10, revision: 3, joined: JoinedLive(ticket: Ticket(100), epoch: 10, confirmed: true))
 
-    private static let joined = Session.Conclusion.joined("a", epoch: 10, .success(result: Self.both))
+    private static let joinedConclusion = Session.Conclusion.joined(
+        "arena", epoch: 10, .success(result: Self.createdAndJoined))
 
     /// A session whose live is created, and whose join is under way.
-    private func joining() -> Session {
+    private func sessionWithOpenJoin() -> Session {
         var session = Session(at: 0)
         session.loggedIn(until: 1_000_000)
-        session.registerCall(5, .create("a", isLateRetry: false), "create", at: 0)
-        let ended = session.answered(5, .success(result: Self.created))?.conclusion
-        let expected = Session.Conclusion.created("a", Self.created, isLateRetry: false)
-        #expect(ended == expected)
+        session.registerCall(5, .create("arena", isLateRetry: false), "create", at: 0)
+        let conclusion = session.callAnswered(5, .success(result: Self.created))?.conclusion
+        let expected = Session.Conclusion.created("arena", Self.created, isLateRetry: false)
+        #expect(conclusion == expected)
         #expect(session.live == nil)
-        let verdict = session.verdict(on: 5, .joinCreated("a", Self.created), in: nil)
+        let verdict = session.verdict(on: 5, .joinCreated("arena", Self.created), in: nil)
         #expect(verdict == .proceed)
-        session.registerCall(5, .joinCreated("a", Self.created), "join", at: 40, since: 0)
+        session.registerCall(5, .joinCreated("arena", Self.created), "join", at: 40, since: 0)
         return session
     }
 
     /// Rules: R3.66.
     @Test func `one reply holds the live and the join`() {
-        var session = self.joining()
-        let joined = session.answered(5, Self.join)?.conclusion
-        #expect(joined == Self.joined)
-        #expect(session.live == "a")
+        var session = self.sessionWithOpenJoin()
+        let joined = session.callAnswered(5, Self.joinOutcome)?.conclusion
+        #expect(joined == Self.joinedConclusion)
+        #expect(session.live == "arena")
         #expect(session.ticket == Ticket(100))
         #expect(session.openCallCount == 0)
     }
 
     /// Rules: R3.66.
-    @Test func `a failure that may pass is the call's answer, so that it is repeated`() {
+    @Test func `a temporary failure of the join is the call's reply, so that the client repeats the call`() {
         for code in [ReplyCode.unavailable, .overloaded, .timedOut] {
-            var session = self.joining()
+            var session = self.sessionWithOpenJoin()
             let failure = Outcome.failure(error: ReplyError(code, "later"))
-            let ended = session.answered(5, failure)?.conclusion
-            #expect(ended == .reply(failure))
-            let again = session.verdict(on: 5, .create("a", isLateRetry: false), in: nil)
-            #expect(again == .proceed)
+            let conclusion = session.callAnswered(5, failure)?.conclusion
+            #expect(conclusion == .reply(failure))
+            let verdictOnRepetition = session.verdict(on: 5, .create("arena", isLateRetry: false), in: nil)
+            #expect(verdictOnRepetition == .proceed)
         }
     }
 
     /// Rules: R3.66.
-    @Test func `a join that is refused leaves the live, and its owner outside`() {
-        var session = self.joining()
+    @Test func `when the join is rejected, the reply has the created live, and the owner is outside`() {
+        var session = self.sessionWithOpenJoin()
         let refusal = Outcome.failure(error: ReplyError(.staleTicket, "you have left since"))
-        let ended = session.answered(5, refusal)?.conclusion
-        #expect(ended == .reply(.success(result: Self.created)))
+        let conclusion = session.callAnswered(5, refusal)?.conclusion
+        #expect(conclusion == .reply(.success(result: Self.created)))
         #expect(session.membership == .outside)
     }
 
     @Test func `a create that is refused joins nothing`() {
         var session = Session(at: 0)
-        session.registerCall(5, .create("a", isLateRetry: false), "create", at: 0)
+        session.registerCall(5, .create("arena", isLateRetry: false), "create", at: 0)
         let refusal = Outcome.failure(error: ReplyError(.roomExists, "taken"))
-        let ended = session.answered(5, refusal)?.conclusion
-        #expect(ended == .reply(refusal))
+        let conclusion = session.callAnswered(5, refusal)?.conclusion
+        #expect(conclusion == .reply(refusal))
         #expect(session.membership == .outside)
         #expect(session.openCallCount == 0)
     }
 
     @Test func `a second reply to a record that was resent changes nothing`() {
-        var session = self.joining()
-        let repeated = session.answered(5, .success(result: Self.created))
-        #expect(repeated == nil)
-        let joined = session.answered(5, Self.join)?.conclusion
-        #expect(joined == Self.joined)
-        var again = Session(at: 0)
-        again.registerCall(5, .create("a", isLateRetry: false), "create", at: 0)
-        let early = again.answered(5, Self.join)
-        #expect(early == nil, "the join of the call's first try")
-        #expect(again.openCallCount == 1)
+        var session = self.sessionWithOpenJoin()
+        let secondReply = session.callAnswered(5, .success(result: Self.created))
+        #expect(secondReply == nil)
+        let joined = session.callAnswered(5, Self.joinOutcome)?.conclusion
+        #expect(joined == Self.joinedConclusion)
+        var retrying = Session(at: 0)
+        retrying.registerCall(5, .create("arena", isLateRetry: false), "create", at: 0)
+        let earlyReply = retrying.callAnswered(5, Self.joinOutcome)
+        #expect(earlyReply == nil, "a reply to the join of the call's first try")
+        #expect(retrying.openCallCount == 1)
     }
 
-    @Test func `both records together have 10 s`() {
+    @Test func `a create and its join together time out after 10 s`() {
         var session = Session(at: 0)
         session.loggedIn(until: 1_000_000)
-        session.registerCall(5, .create("a", isLateRetry: false), "create", at: 0)
+        session.registerCall(5, .create("arena", isLateRetry: false), "create", at: 0)
         session.registerCall(6, .plain, "other", at: 3000)
-        _ = session.answered(5, .success(result: Self.created))
-        session.registerCall(5, .joinCreated("a", Self.created), "join", at: 4000, since: 0)
+        _ = session.callAnswered(5, .success(result: Self.created))
+        session.registerCall(5, .joinCreated("arena", Self.created), "join", at: 4000, since: 0)
         #expect(session.takeRecordsToResend(at: 6000) == ["join", "other"])
         #expect(session.failOverdueCalls(at: 9999).isEmpty)
         #expect(session.failOverdueCalls(at: 10_000).map(\.id) == [5])
@@ -102,9 +103,9 @@ import Testing
 
     @Test func `a client in another live cannot create and join`() {
         var session = Session(at: 0)
-        session.registerCall(1, .join("b"), "join", at: 0)
-        guard case .refused(let error) = session.verdict(on: 2, .create("a", isLateRetry: false), in: nil) else {
-            Issue.record("taken")
+        session.registerCall(1, .join("bistro"), "join", at: 0)
+        guard case .refused(let error) = session.verdict(on: 2, .create("arena", isLateRetry: false), in: nil) else {
+            Issue.record("the create was accepted")
             return
         }
         #expect(error.code == .inAnotherRoom)

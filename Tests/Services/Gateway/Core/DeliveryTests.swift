@@ -19,12 +19,16 @@ extension DeliveryLedger {
         for step in 0..<40 {
             plan.flushed(at: MonotonicTime(milliseconds: 1000 + Int64(step) * 100), tookMicroseconds: 5000)
         }
-        #expect((9...10).contains(plan.interval.count), "5 ms a flush may come each 10 ms")
-        let last: Int64 = 1000 + 39 * 100
-        #expect(plan.flushTime(for: .barrage, at: MonotonicTime(milliseconds: last + 1)).milliseconds > last + 1)
-        #expect(plan.flushTime(for: .barrage, at: MonotonicTime(milliseconds: last + 21)).milliseconds == last + 21)
+        #expect((9...10).contains(plan.interval.count), "flushes of 5 ms may come every 10 ms")
+        let lastFlush: Int64 = 1000 + 39 * 100
         #expect(
-            plan.flushTime(for: .tip, at: MonotonicTime(milliseconds: last)) == MonotonicTime(milliseconds: last)
+            plan.flushTime(for: .barrage, at: MonotonicTime(milliseconds: lastFlush + 1)).milliseconds > lastFlush + 1)
+        #expect(
+            plan.flushTime(for: .barrage, at: MonotonicTime(milliseconds: lastFlush + 21)).milliseconds == lastFlush
+                + 21)
+        #expect(
+            plan.flushTime(for: .tip, at: MonotonicTime(milliseconds: lastFlush)) == MonotonicTime(
+                milliseconds: lastFlush)
                 + plan.interval)
     }
 
@@ -48,9 +52,11 @@ extension DeliveryLedger {
         for level in DeliveryLevel.allCases {
             for feedClass in FeedClass.allCases where level.admits(feedClass) {
                 for higher in FeedClass.allCases where higher < feedClass {
-                    #expect(level.admits(higher), "a lower class never passes where a higher one does not")
+                    #expect(level.admits(higher), "a level that admits a class admits all higher classes")
                 }
-                for easier in DeliveryLevel.allCases where easier < level { #expect(easier.admits(feedClass)) }
+                for lowerLevel in DeliveryLevel.allCases where lowerLevel < level {
+                    #expect(lowerLevel.admits(feedClass))
+                }
             }
         }
         #expect(DeliveryLevel.withoutBarrage.admits(.gift) && !DeliveryLevel.withoutBarrage.admits(.barrage))
@@ -59,7 +65,7 @@ extension DeliveryLedger {
     @Test func `I10 the ledger balances after any order of events`() {
         var random = SeededRandom(seed: 5)
         var ledger = DeliveryLedger()
-        var owed = [Int](repeating: 0, count: 10)
+        var deferredItems = [Int](repeating: 0, count: 10)
         for _ in 0..<10_000 {
             let reader = Int.random(in: 0..<10, using: &random)
             let items = Int.random(in: 1...5, using: &random)
@@ -68,16 +74,16 @@ extension DeliveryLedger {
             case 1: ledger.shed(.tip, items: items)
             case 2:
                 ledger.deferred(items: items)
-                owed[reader] += items
+                deferredItems[reader] += items
             case 3:
-                ledger.deliveredLate(items: owed[reader] + items, ofDeferred: owed[reader])
-                owed[reader] = 0
+                ledger.deliveredLate(items: deferredItems[reader] + items, ofDeferred: deferredItems[reader])
+                deferredItems[reader] = 0
             default:
-                ledger.disconnected(deferred: owed[reader])
-                owed[reader] = 0
+                ledger.disconnected(deferred: deferredItems[reader])
+                deferredItems[reader] = 0
             }
             #expect(ledger.balances)
-            #expect(ledger.deferred == owed.reduce(0, +))
+            #expect(ledger.deferred == deferredItems.reduce(0, +))
         }
     }
 
@@ -87,7 +93,7 @@ extension DeliveryLedger {
             var heartbeatCursor = HeartbeatCursor(seed: seed)
             var members = Array(0..<Int.random(in: 0...60, using: &random))
             let staying = Set(members.filter { $0 % 3 != 0 })
-            var next = 1000
+            var nextMember = 1000
             // Advances to the beginning of a round.
             var step = 0
             repeat {
@@ -98,10 +104,10 @@ extension DeliveryLedger {
                 _ = heartbeatCursor.advance(step: step, members: members.count)
                 step += 1
             }
-            var told: [Int: Int] = [:]
+            var reportCounts: [Int: Int] = [:]
             for _ in 0..<HeartbeatPlan.stepsPerRound {
                 for index in heartbeatCursor.advance(step: step, members: members.count) {
-                    told[members[index], default: 0] += 1
+                    reportCounts[members[index], default: 0] += 1
                 }
                 step += 1
                 if Bool.random(using: &random), let index = members.indices.randomElement(using: &random),
@@ -113,13 +119,13 @@ extension DeliveryLedger {
                     members.removeLast()
                 }
                 if Bool.random(using: &random) {
-                    members.append(next)
-                    next += 1
+                    members.append(nextMember)
+                    nextMember += 1
                 }
             }
             #expect(heartbeatCursor.cursor == 0)
-            for member in staying { #expect(told[member] == 1, "member \(member) with seed \(seed)") }
-            #expect(told.values.allSatisfy { $0 == 1 })
+            for member in staying { #expect(reportCounts[member] == 1, "member \(member) with seed \(seed)") }
+            #expect(reportCounts.values.allSatisfy { $0 == 1 })
         }
     }
 
@@ -148,11 +154,11 @@ extension DeliveryLedger {
             #expect(health.admitCall(at: MonotonicTime(milliseconds: 2500 + 500 * Int64(time))) == false)
         }
         #expect(health.beginProbing() == true)
-        #expect(health.beginProbing() == false, "one asks")
+        #expect(health.beginProbing() == false, "one prober is enough")
         health.connectionLost()
         #expect(health.continueProbing() == true)
         health.probeAnswered()
-        #expect(health.isHealthy == false, "it has delivered nothing yet")
+        #expect(health.isHealthy == false, "the broker has delivered nothing yet")
         #expect(health.continueProbing() == false)
         // The broker answers probes but accepts no records: the first call since then may again take a second.
         #expect(health.admitCall(at: 60_000) == true)
@@ -162,7 +168,7 @@ extension DeliveryLedger {
         health.recordDelivered()
         #expect(health.isHealthy && health.admitCall(at: 61_001) == true)
         health.probeAnswered()
-        #expect(health.isHealthy, "an answer that comes late takes nothing back")
+        #expect(health.isHealthy, "a late probe answer changes nothing")
         #expect(health.continueProbing() == false)
     }
 
@@ -175,11 +181,11 @@ extension DeliveryLedger {
         health.probeAnswered()
         health.deliveryTimedOut()
         #expect(health.admitCall(at: 5001) == false)
-        #expect(health.beginProbing() == false, "who asks has not been told to end")
+        #expect(health.beginProbing() == false, "the prober has not been told to stop")
         #expect(health.continueProbing() == true)
         health.recordDelivered()
         health.deliveryTimedOut()
-        #expect(health.continueProbing() == true, "away again before it was noticed")
+        #expect(health.continueProbing() == true, "the broker is away again before the prober noticed its return")
     }
 
     @Test func `a connection that is lost and reopened immediately makes no call fail`() {
@@ -196,7 +202,7 @@ extension DeliveryLedger {
         func entry(_ offset: Int64, to user: UserKey) -> NoticeRing.Entry {
             NoticeRing.Entry(
                 id: NoticeID(partition: 3, offset: offset),
-                notice: Notice(to: user, live: "a", at: 0, content: .battleNotStarted(battle: "b")), json: [])
+                notice: Notice(to: user, live: "arena", at: 0, content: .battleNotStarted(battle: "b-1")), json: [])
         }
         #expect(ring.lastID(ofPartition: 3).text == "3--1")
         #expect(ring.append(entry(5, to: bob), at: 0) == true)
@@ -213,7 +219,7 @@ extension DeliveryLedger {
         for text in ["", "3", "-1-2", "x-1", "1-x", "1--2"] { #expect(NoticeID(text: text) == nil) }
     }
 
-    @Test func `a sign-in that is not needed after a reconnect is not stored, and is recognized when repeated`() {
+    @Test func `a sign-in notice that need not be resent is not stored, and is recognized when repeated`() {
         var ring = NoticeRing()
         let bob = UserKey("demo", "bob")
         func entry(_ offset: Int64, isOnly: Bool) -> NoticeRing.Entry {
@@ -235,7 +241,8 @@ extension DeliveryLedger {
     @Test func `I16 the number of stored notices is limited`() {
         var ring = NoticeRing()
         for offset in 0..<Int64(NoticeRing.limit + 5) {
-            let notice = Notice(to: UserKey("demo", "bob"), live: "a", at: 0, content: .battleNotStarted(battle: "b"))
+            let notice = Notice(
+                to: UserKey("demo", "bob"), live: "arena", at: 0, content: .battleNotStarted(battle: "b-1"))
             _ = ring.append(
                 NoticeRing.Entry(id: NoticeID(partition: 0, offset: offset), notice: notice, json: []), at: 0)
         }

@@ -4,20 +4,20 @@ import MachineKit
 import PlazaModel
 import Testing
 
-@Suite struct SignInTests {
+@Suite struct DeviceSignInTests {
     private struct Connection {
         let session: SessionID
         var signIn: DeviceSignIn
         var ends: [DisconnectCode] = []
-        let told: NoticeContent
+        let notice: NoticeContent
 
         init(_ session: SessionID, _ number: UInt64, isOnly: Bool) {
             self.session = session
             self.signIn = DeviceSignIn(connection: number, isOnly: isOnly)
-            self.told = self.signIn.makeNotice(for: session, at: 0)
+            self.notice = self.signIn.makeNotice(for: session, at: 0)
         }
 
-        mutating func hear(_ content: NoticeContent) {
+        mutating func receive(_ content: NoticeContent) {
             if let code = self.signIn.noticeReceived(content, ownSession: self.session) { self.ends.append(code) }
         }
     }
@@ -32,17 +32,21 @@ import Testing
         .signedInElsewhere(session: session, connection: "x", attempt: 1, isOnly: isOnly)
     }
 
-    @Test(arguments: Self.orders, [["a", "b", "c"], ["a", "a", "a"], ["a", "a", "b"]] as [[SessionID]])
+    @Test(
+        arguments: Self.orders,
+        [["phone", "tablet", "watch"], ["phone", "phone", "phone"], ["phone", "phone", "tablet"]] as [[SessionID]])
     func `with one device allowed only the last sign-in stays, in any order of the notices`(
         order: [Int], sessions: [SessionID]
     ) {
-        var all = sessions.enumerated().map { Connection($1, UInt64($0), isOnly: true) }
-        for sender in order { for index in all.indices { all[index].hear(all[sender].told) } }
-        #expect(all.indices.filter { all[$0].ends.isEmpty } == [order[2]])
-        for connection in all {
+        var connections = sessions.enumerated().map { Connection($1, UInt64($0), isOnly: true) }
+        for sender in order {
+            for index in connections.indices { connections[index].receive(connections[sender].notice) }
+        }
+        #expect(connections.indices.filter { connections[$0].ends.isEmpty } == [order[2]])
+        for connection in connections {
             guard let code = connection.ends.first else { continue }
-            let next = order[order.firstIndex { all[$0].told == connection.told }! + 1]
-            #expect(code == (all[next].session == connection.session ? .replaced : .kickedOffline))
+            let next = order[order.firstIndex { connections[$0].notice == connection.notice }! + 1]
+            #expect(code == (connections[next].session == connection.session ? .replaced : .kickedOffline))
         }
     }
 
@@ -50,20 +54,23 @@ import Testing
     func `with several devices allowed only the last connection of each session stays`(
         order: [Int]
     ) {
-        var all = [0, 1, 2].map { Connection("phone", $0, isOnly: false) } + [Connection("tablet", 3, isOnly: false)]
-        for sender in order + [3] { for index in all.indices { all[index].hear(all[sender].told) } }
-        #expect(all.indices.filter { all[$0].ends.isEmpty } == [order[2], 3])
-        #expect(all.flatMap(\.ends).allSatisfy { $0 == .replaced })
+        var connections =
+            [0, 1, 2].map { Connection("phone", $0, isOnly: false) } + [Connection("tablet", 3, isOnly: false)]
+        for sender in order + [3] {
+            for index in connections.indices { connections[index].receive(connections[sender].notice) }
+        }
+        #expect(connections.indices.filter { connections[$0].ends.isEmpty } == [order[2], 3])
+        #expect(connections.flatMap(\.ends).allSatisfy { $0 == .replaced })
     }
 
     @Test func `a connection with a fresh session name is closed by the first other sign-in to that session`() {
         var fresh = DeviceSignIn(connection: 1, isOnly: false)
-        #expect(fresh.noticeReceived(self.signedIn("other", isOnly: true), ownSession: "a") == nil)
-        #expect(fresh.noticeReceived(.battleNotStarted(battle: "b"), ownSession: "a") == nil)
-        #expect(fresh.noticeReceived(self.signedIn("a", isOnly: false), ownSession: "a") == .replaced)
+        #expect(fresh.noticeReceived(self.signedIn("other", isOnly: true), ownSession: "phone") == nil)
+        #expect(fresh.noticeReceived(.battleNotStarted(battle: "b-1"), ownSession: "phone") == nil)
+        #expect(fresh.noticeReceived(self.signedIn("phone", isOnly: false), ownSession: "phone") == .replaced)
         #expect(
             !fresh.mustRepeatNotice(lastReceived: MonotonicTime(milliseconds: 0) + DeviceSignIn.timeout),
-            "nobody need hear of it"
+            "no other connection needs the notice"
         )
     }
 
@@ -71,33 +78,37 @@ import Testing
         let start = MonotonicTime(milliseconds: 1000)
         let later = start + DeviceSignIn.timeout
         var old = DeviceSignIn(connection: 1, isOnly: false)
-        let first = old.makeNotice(for: "a", at: start)
-        #expect(!old.mustRepeatNotice(lastReceived: later - Milliseconds(1)), "it may have gone on elsewhere")
+        let first = old.makeNotice(for: "phone", at: start)
+        #expect(
+            !old.mustRepeatNotice(lastReceived: later - Milliseconds(1)),
+            "its client may have continued on another connection")
         #expect(old.mustRepeatNotice(lastReceived: later))
-        let second = old.makeNotice(for: "a", at: later)
+        let second = old.makeNotice(for: "phone", at: later)
         #expect(second != first)
         #expect(!old.mustRepeatNotice(lastReceived: later))
         // The first attempt was appended after all, before another connection's sign-in. The second attempt closes that
         // connection.
-        var new = Connection("a", 2, isOnly: false)
-        for content in [first, new.told, second] {
-            #expect(old.noticeReceived(content, ownSession: "a") == nil)
-            new.hear(content)
+        var new = Connection("phone", 2, isOnly: false)
+        for content in [first, new.notice, second] {
+            #expect(old.noticeReceived(content, ownSession: "phone") == nil)
+            new.receive(content)
         }
         #expect(new.ends == [.replaced])
         #expect(!old.mustRepeatNotice(lastReceived: later + DeviceSignIn.timeout + DeviceSignIn.timeout))
-        #expect(old.noticeReceived(first, ownSession: "a") == nil, "its own never ends it")
-        #expect(old.noticeReceived(self.signedIn("a"), ownSession: "a") == .replaced)
+        #expect(old.noticeReceived(first, ownSession: "phone") == nil, "a connection's own notice never closes it")
+        #expect(old.noticeReceived(self.signedIn("phone"), ownSession: "phone") == .replaced)
     }
 
     @Test func `a session was ended if the last sign-in that it missed belongs to another session`() {
-        let other = self.notice(self.signedIn("b"))
-        let own = self.notice(self.signedIn("a"))
+        let otherSignIn = self.notice(self.signedIn("tablet"))
+        let ownSignIn = self.notice(self.signedIn("phone"))
         let kick = self.notice(.kickedOut(reason: .byAdmin, by: "anna"))
-        #expect(!DeviceSignIn.wasEnded([], ownSession: "a"))
-        #expect(!DeviceSignIn.wasEnded([kick], ownSession: "a"))
-        #expect(DeviceSignIn.wasEnded([own, other, kick], ownSession: "a"))
-        #expect(!DeviceSignIn.wasEnded([other, own], ownSession: "a"))
-        #expect(!DeviceSignIn.wasEnded([own, self.notice(self.signedIn("b", isOnly: false))], ownSession: "a"))
+        #expect(!DeviceSignIn.wasEnded([], ownSession: "phone"))
+        #expect(!DeviceSignIn.wasEnded([kick], ownSession: "phone"))
+        #expect(DeviceSignIn.wasEnded([ownSignIn, otherSignIn, kick], ownSession: "phone"))
+        #expect(!DeviceSignIn.wasEnded([otherSignIn, ownSignIn], ownSession: "phone"))
+        #expect(
+            !DeviceSignIn.wasEnded(
+                [ownSignIn, self.notice(self.signedIn("tablet", isOnly: false))], ownSession: "phone"))
     }
 }

@@ -39,17 +39,19 @@ import Testing
         #expect(cache.planResume(self.key, after: self.token(200, at: 2000), at: now) == .cache)
         #expect(
             cache.planResume(self.key, after: self.token(300, at: 3000), at: now) == .waitForFeed,
-            "ahead of this gateway")
-        #expect(cache.planResume(self.key, after: self.token(.max, at: nil), at: now) == .waitForFeed, "it may be")
+            "the client is ahead of this gateway")
+        #expect(
+            cache.planResume(self.key, after: self.token(.max, at: nil), at: now) == .waitForFeed,
+            "a position without an offset may be ahead")
         #expect(
             cache.planResume(self.key, after: self.token(300, at: 1990), at: now) == .refused(.gone),
-            "what stands there has come by, and was another")
+            "another item was read at that offset")
         #expect(cache.planResume(self.key, after: self.token(100, at: nil), at: now) == .refused(.unknown), "no token")
         #expect(
             cache.planResume(self.key, after: self.token(100, at: 1000, epoch: 9), at: now) == .refused(.otherLive))
         #expect(
             cache.planResume(self.key, after: self.token(100, at: 5000), at: now) == .refused(.unknown),
-            "a token that names a place behind the end is not true")
+            "an offset beyond the partition's end is invalid")
         // Items that stay cached for at least 3 s more are not read again; items that may expire before the reader has
         // answered are.
         #expect(
@@ -94,12 +96,14 @@ import Testing
         self.write(6, to: &cache)
         #expect(cache.planResume(self.key, after: self.token(5, at: 50), at: 6000) == .cache)
         // A later incarnation of the live has its own feed.
-        let next = ReplayRequest(
+        let nextLiveRequest = ReplayRequest(
             self.key, epoch: 11, .items(after: 1, startOffset: 700), beforeNumber: nil, endOffset: 900)
-        #expect(cache.planResume(self.key, after: self.token(1, at: 700, epoch: 11), at: 6000) == .reader(next))
+        #expect(
+            cache.planResume(self.key, after: self.token(1, at: 700, epoch: 11), at: 6000) == .reader(nextLiveRequest))
         cache.addReplayed(
             ReplayOutcome(
-                ReplayID(shard: 0, number: 2), next, .found([]), latestToken: self.token(4, at: 720, epoch: 11)))
+                ReplayID(shard: 0, number: 2), nextLiveRequest, .found([]),
+                latestToken: self.token(4, at: 720, epoch: 11)))
         #expect(cache.recent.latestToken(self.key) == self.token(4, at: 720, epoch: 11))
         #expect(cache.planResume(self.key, after: self.token(5, at: 50), at: 6000) == .refused(.otherLive))
     }
@@ -129,8 +133,8 @@ import Testing
         #expect(self.numbers(cache, 50) == [1, 2, 3, 6])
         #expect(self.numbers(cache, 2) == [3, 6])
         #expect(self.numbers(cache, 0) == [])
-        #expect(self.numbers(cache, 50, epoch: 11) == [], "an earlier live's messages are nobody's")
-        #expect(cache.searchRequest(self.key, epoch: 10, count: 50) == nil, "it was here from the live's beginning")
+        #expect(self.numbers(cache, 50, epoch: 11) == [], "messages of another incarnation are not history")
+        #expect(cache.searchRequest(self.key, epoch: 10, count: 50) == nil, "the cache has the feed from its beginning")
         for number in Int64(7)...100 { self.write(number, to: &cache) }
         #expect(self.numbers(cache, 50) == Array(51...100))
         cache.forget(self.key)
@@ -146,7 +150,7 @@ import Testing
         self.write(44, to: &cache)
         let found = [Sample.item(30, offset: 300), Sample.item(38, offset: 380), Sample.item(40, offset: 400)]
         cache.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found(found[...])))
-        #expect(self.numbers(cache, 10) == [30, 38, 40, 41, 42, 44], "none twice, none lost that came meanwhile")
+        #expect(self.numbers(cache, 10) == [30, 38, 40, 41, 42, 44], "the found and the newer messages, each once")
         #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == nil)
         cache.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 2), request, .found(found[...])))
         #expect(self.numbers(cache, 10) == [30, 38, 40, 41, 42, 44])
@@ -156,7 +160,7 @@ import Testing
         var cache = self.cache(40...42)
         let request = cache.searchRequest(self.key, epoch: 10, count: 10)
         guard let request else {
-            Issue.record("nothing is looked for")
+            Issue.record("no search is requested")
             return
         }
         cache.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 1), request, .refused(.late)))
@@ -189,7 +193,7 @@ import Testing
             }
         }
         cache.prune(at: 1_000_000)
-        #expect(cache.messageBytes == 4 * 50 * 12_000, "50 of each live whose app wants it")
+        #expect(cache.messageBytes == 4 * 50 * 12_000, "50 of each live whose app keeps messages")
         #expect(cache.history(Sample.key("l4"), epoch: 10, count: 50).isEmpty)
         for live in 0..<100 {
             for number in Int64(1)...50 {
@@ -199,7 +203,7 @@ import Testing
         }
         cache.prune(at: 2_000_000)
         #expect(cache.messageBytes <= 16 << 20 && cache.messageBytes > 15 << 20)
-        #expect(cache.history(Sample.key("m99"), epoch: 10, count: 50).count == 50, "the latest stay")
+        #expect(cache.history(Sample.key("m99"), epoch: 10, count: 50).count == 50, "the latest messages are kept")
         #expect(cache.history(Sample.key("l0"), epoch: 10, count: 50).isEmpty)
     }
 

@@ -6,11 +6,14 @@ import Testing
 @testable import GatewayCore
 
 @Suite struct FeedRingTests {
+    /// The numbers of the items in a complete answer; nil if the answer is incomplete.
     private func numbers(_ answer: FeedRing.Answer) -> [Int64]? {
         if case .complete(let items) = answer { return items.map(\.number) }
         return nil
     }
-    private func at(_ number: Int64, epoch: Int64 = 10) -> FeedPosition { FeedPosition(epoch: epoch, number: number) }
+    private func position(_ number: Int64, epoch: Int64 = 10) -> FeedPosition {
+        FeedPosition(epoch: epoch, number: number)
+    }
 
     @Test func `I7 a resume gets exactly the missed items in order, or none if some are missing`() {
         var ring = FeedRing(epoch: 10)
@@ -19,14 +22,14 @@ import Testing
             #expect(ring.append(Sample.item(number), epoch: 10, dropped: &dropped) == .fresh)
         }
         for position in Int64(4)...9 {
-            #expect(self.numbers(ring.items(after: self.at(position))) == Array((position + 1)..<10))
+            #expect(self.numbers(ring.items(after: self.position(position))) == Array((position + 1)..<10))
         }
-        #expect(self.numbers(ring.items(after: self.at(12))) == [], "a client may be ahead of this gateway")
-        #expect(self.numbers(ring.items(after: self.at(3))) == nil)
-        #expect(self.numbers(ring.items(after: self.at(0))) == nil)
-        #expect(self.numbers(ring.items(after: self.at(-1))) == nil)
-        #expect(self.numbers(ring.items(after: self.at(7, epoch: 9))) == nil)
-        #expect(self.numbers(ring.items(after: self.at(7, epoch: 11))) == nil)
+        #expect(self.numbers(ring.items(after: self.position(12))) == [], "a client may be ahead of this gateway")
+        #expect(self.numbers(ring.items(after: self.position(3))) == nil)
+        #expect(self.numbers(ring.items(after: self.position(0))) == nil)
+        #expect(self.numbers(ring.items(after: self.position(-1))) == nil)
+        #expect(self.numbers(ring.items(after: self.position(7, epoch: 9))) == nil)
+        #expect(self.numbers(ring.items(after: self.position(7, epoch: 11))) == nil)
         #expect(dropped == 0)
     }
 
@@ -34,8 +37,10 @@ import Testing
         var ring = FeedRing(epoch: 10)
         var dropped = 0
         _ = ring.append(Sample.item(1), epoch: 10, dropped: &dropped)
-        #expect(self.numbers(ring.items(after: self.at(0))) == [1])
-        #expect(self.numbers(FeedRing(epoch: 10).items(after: self.at(0))) == nil, "nothing is known of it")
+        #expect(self.numbers(ring.items(after: self.position(0))) == [1])
+        #expect(
+            self.numbers(FeedRing(epoch: 10).items(after: self.position(0))) == nil,
+            "an empty ring does not know where the feed begins")
     }
 
     @Test func `repeated items are recognized by number, items of an older live by epoch`() {
@@ -48,15 +53,15 @@ import Testing
         #expect(ring.append(Sample.item(6), epoch: 9, dropped: &dropped) == .stale)
         #expect(ring.append(Sample.item(1), epoch: 11, dropped: &dropped) == .fresh)
         #expect(dropped == 5)
-        #expect(self.numbers(ring.items(after: self.at(0, epoch: 11))) == [1])
+        #expect(self.numbers(ring.items(after: self.position(0, epoch: 11))) == [1])
     }
 
     @Test func `no resume crosses a gap in the numbers`() {
         var ring = FeedRing(epoch: 10)
         var dropped = 0
         for number in [Int64(1), 2, 5, 6] { _ = ring.append(Sample.item(number), epoch: 10, dropped: &dropped) }
-        #expect(self.numbers(ring.items(after: self.at(2))) == nil)
-        #expect(self.numbers(ring.items(after: self.at(4))) == [5, 6])
+        #expect(self.numbers(ring.items(after: self.position(2))) == nil)
+        #expect(self.numbers(ring.items(after: self.position(4))) == [5, 6])
     }
 
     @Test func `I16 the number and size of a ring's items are limited`() {
@@ -67,65 +72,68 @@ import Testing
         }
         #expect(ring.count == FeedRing.itemLimit)
         #expect(dropped == 10)
-        var heavy = FeedRing(epoch: 10)
+        var ringOfLargeItems = FeedRing(epoch: 10)
         for number in 1...Int64(20) {
-            _ = heavy.append(Sample.item(number, size: 1 << 20), epoch: 10, dropped: &dropped)
-            #expect(heavy.byteCount <= FeedRing.byteLimit)
+            _ = ringOfLargeItems.append(Sample.item(number, size: 1 << 20), epoch: 10, dropped: &dropped)
+            #expect(ringOfLargeItems.byteCount <= FeedRing.byteLimit)
         }
-        #expect(heavy.append(Sample.item(21, size: FeedRing.byteLimit + 1), epoch: 10, dropped: &dropped) == .fresh)
-        #expect(heavy.count == 0)
-        #expect(self.numbers(heavy.items(after: self.at(20))) == nil)
-        #expect(self.numbers(heavy.items(after: self.at(21))) == [])
+        #expect(
+            ringOfLargeItems.append(Sample.item(21, size: FeedRing.byteLimit + 1), epoch: 10, dropped: &dropped)
+                == .fresh)
+        #expect(ringOfLargeItems.count == 0)
+        #expect(self.numbers(ringOfLargeItems.items(after: self.position(20))) == nil)
+        #expect(self.numbers(ringOfLargeItems.items(after: self.position(21))) == [])
     }
 
     @Test func `a partition's cache keeps the last 60 s of each live`() {
         var recent = PartitionFeedCache()
         for number in 1...Int64(100) {
             let at = number * 1000
-            #expect(recent.append(Sample.item(number, at: at), of: Sample.key("a"), epoch: 10) == .fresh)
+            #expect(recent.append(Sample.item(number, at: at), of: Sample.key("arena"), epoch: 10) == .fresh)
             if number % 2 == 0 {
-                _ = recent.append(Sample.item(number / 2, at: at), of: Sample.key("b"), epoch: 10)
+                _ = recent.append(Sample.item(number / 2, at: at), of: Sample.key("bistro"), epoch: 10)
             }
             recent.prune(at: MonotonicTime(milliseconds: at))
         }
-        #expect(self.numbers(recent.items(of: Sample.key("a"), after: self.at(39)))?.count == 61)
-        #expect(self.numbers(recent.items(of: Sample.key("a"), after: self.at(38))) == nil)
-        #expect(self.numbers(recent.items(of: Sample.key("b"), after: self.at(30)))?.count == 20)
-        #expect(recent.items(of: Sample.key("c"), after: self.at(0)) == .incomplete)
-        #expect(recent.latestToken(Sample.key("a"))?.position == self.at(100))
+        #expect(self.numbers(recent.items(of: Sample.key("arena"), after: self.position(39)))?.count == 61)
+        #expect(self.numbers(recent.items(of: Sample.key("arena"), after: self.position(38))) == nil)
+        #expect(self.numbers(recent.items(of: Sample.key("bistro"), after: self.position(30)))?.count == 20)
+        #expect(recent.items(of: Sample.key("cafe"), after: self.position(0)) == .incomplete)
+        #expect(recent.latestToken(Sample.key("arena"))?.position == self.position(100))
         recent.prune(at: 1_000_000)
         #expect(recent.itemCount == 0 && recent.byteCount == 0)
         #expect(
-            recent.latestToken(Sample.key("a"))?.position == self.at(100), "where the feed stands is known all the same"
+            recent.latestToken(Sample.key("arena"))?.position == self.position(100),
+            "the latest position is still known"
         )
-        recent.forget(Sample.key("a"))
-        #expect(recent.latestToken(Sample.key("a")) == nil)
+        recent.forget(Sample.key("arena"))
+        #expect(recent.latestToken(Sample.key("arena")) == nil)
     }
 
     @Test func `I16 the size of a partition's cache is limited, and its sums are correct after any order of events`() {
         var random = SeededRandom(seed: 3)
         var recent = PartitionFeedCache(byteLimit: 20_000)
-        var next: [Int: (epoch: Int64, number: Int64)] = [:]
+        var nextPositions: [Int: (epoch: Int64, number: Int64)] = [:]
         for step in 0..<20_000 {
             let live = Int.random(in: 0..<8, using: &random)
-            var place = next[live] ?? (10, 1)
+            var position = nextPositions[live] ?? (10, 1)
             switch Int.random(in: 0..<100, using: &random) {
-            case 0: place = (place.epoch + 1, 1)
-            case 1: place.number += 3
-            case 2: place.number = max(1, place.number - 2)
+            case 0: position = (position.epoch + 1, 1)
+            case 1: position.number += 3
+            case 2: position.number = max(1, position.number - 2)
             default: break
             }
             let size = Int.random(in: 0...400, using: &random)
-            let item = Sample.item(place.number, at: Int64(step * 50), size: size)
-            _ = recent.append(item, of: Sample.key("l\(live)"), epoch: place.epoch)
-            next[live] = (place.epoch, place.number + 1)
+            let item = Sample.item(position.number, at: Int64(step * 50), size: size)
+            _ = recent.append(item, of: Sample.key("l\(live)"), epoch: position.epoch)
+            nextPositions[live] = (position.epoch, position.number + 1)
             if step % 64 == 0 { recent.prune(at: MonotonicTime(milliseconds: Int64(step * 50))) }
             #expect(recent.byteCount <= 20_000 && recent.byteCount >= 0)
             // The items for a resume have no gaps and end with the last number.
-            if let position = recent.latestToken(Sample.key("l\(live)"))?.position, position.number > 5 {
-                let from = FeedPosition(epoch: position.epoch, number: position.number - 5)
-                if let got = self.numbers(recent.items(of: Sample.key("l\(live)"), after: from)) {
-                    #expect(got == Array(position.number - 4...position.number))
+            if let latest = recent.latestToken(Sample.key("l\(live)"))?.position, latest.number > 5 {
+                let from = FeedPosition(epoch: latest.epoch, number: latest.number - 5)
+                if let numbers = self.numbers(recent.items(of: Sample.key("l\(live)"), after: from)) {
+                    #expect(numbers == Array(latest.number - 4...latest.number))
                 }
             }
         }

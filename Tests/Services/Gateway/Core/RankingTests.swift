@@ -6,10 +6,11 @@ import Testing
 @testable import GatewayCore
 
 @Suite struct RankingTests {
-    private func walk(
+    /// Returns the names of all lives of a listing, page by page; `afterPage` may replace the model between two pages.
+    private func listAll(
         _ ranking: Ranking, _ model: ReadModel, pageSize: Int, category: Int? = nil,
         isAscending: Bool = false, at now: MonotonicTime = 0,
-        between: (Int) -> ReadModel? = { _ in nil }
+        afterPage: (Int) -> ReadModel? = { _ in nil }
     ) throws -> [String] {
         var model = model
         var cursor = ""
@@ -25,7 +26,7 @@ import Testing
             names += items.map(\.info.liveID.text)
             cursor = next
             page += 1
-            if let changed = between(page) { model = changed }
+            if let changed = afterPage(page) { model = changed }
         } while !cursor.isEmpty
         return names
     }
@@ -34,18 +35,18 @@ import Testing
     @Test func `lives are sorted by total viewers, then by name`() throws {
         var model = ReadModel()
         for (live, total) in [("a", 1), ("b", 5), ("c", 5), ("d", 0)] {
-            model.apply(Sample.room(live))
+            model.apply(Sample.live(live))
             model.apply(Sample.count(live, total: total))
         }
         var ranking = Ranking(gateway: "gateway-1")
         ranking.refresh(model.rankingEntries(), at: 0)
-        #expect(try self.walk(ranking, model, pageSize: 3) == ["b", "c", "a", "d"])
+        #expect(try self.listAll(ranking, model, pageSize: 3) == ["b", "c", "a", "d"])
     }
 
     @Test(arguments: ["1", "2", "3", "\(Int.max)", "\(Int.max - 1)", "a\(Int.max)", "\(Int64(Int32.max) + 1)"])
     func `a cursor with a rank beyond the list gives an empty last page`(rank: String) throws {
         var model = ReadModel()
-        for name in ["a", "b"] { model.apply(Sample.room(name)) }
+        for name in ["a", "b"] { model.apply(Sample.live(name)) }
         var ranking = Ranking(gateway: "gateway-1")
         ranking.refresh(model.rankingEntries(), at: 0)
         let first = try ranking.page(app: Sample.app, cursor: "", count: 1, at: 0) {
@@ -63,47 +64,50 @@ import Testing
     @Test func `an ascending listing is the reverse of the descending one`() throws {
         var model = ReadModel()
         for index in 0..<50 {
-            model.apply(Sample.room("r\(index)"))
+            model.apply(Sample.live("r\(index)"))
             model.apply(Sample.count("r\(index)", total: index * 7 % 10))
         }
         var ranking = Ranking(gateway: "gateway-1")
         ranking.refresh(model.rankingEntries(), at: 0)
-        let descending = try self.walk(ranking, model, pageSize: 3)
-        #expect(try self.walk(ranking, model, pageSize: 3, isAscending: true) == descending.reversed())
+        let descending = try self.listAll(ranking, model, pageSize: 3)
+        #expect(try self.listAll(ranking, model, pageSize: 3, isAscending: true) == descending.reversed())
         #expect(descending.count == 50)
     }
 
     /// Rules: R3.47.
-    @Test func `I3 paging while lives start, end and change ranks lists each continuously running live once`() throws {
+    @Test func `I3 a listing during which lives start, end and change ranks has each live that ran all the time once`()
+        throws
+    {
         var random = SeededRandom(seed: 7)
         for round in 0..<50 {
             var model = ReadModel()
             let names = (0..<100).map { "live\($0)" }
             for name in names {
-                model.apply(Sample.room(name))
+                model.apply(Sample.live(name))
                 model.apply(Sample.count(name, total: Int.random(in: 0...20, using: &random)))
             }
             var ranking = Ranking(gateway: "gateway-1")
             ranking.refresh(model.rankingEntries(), at: MonotonicTime(milliseconds: Int64(round)))
             var ended: Set<String> = []
             var revision: Int64 = 2
-            let seen = try self.walk(ranking, model, pageSize: 7, at: MonotonicTime(milliseconds: Int64(round))) { _ in
+            let listed = try self.listAll(ranking, model, pageSize: 7, at: MonotonicTime(milliseconds: Int64(round))) {
+                _ in
                 for _ in 0..<3 {
                     let name = names[Int.random(in: 0..<100, using: &random)]
                     revision += 1
                     if Bool.random(using: &random) {
                         ended.insert(name)
-                        model.apply(Sample.room(name, revision: revision, ended: .endedByHost))
+                        model.apply(Sample.live(name, revision: revision, ended: .endedByHost))
                     } else {
                         model.apply(Sample.count(name, total: Int.random(in: 0...50, using: &random), at: revision))
                     }
-                    model.apply(Sample.room("new\(revision)"))
+                    model.apply(Sample.live("new\(revision)"))
                 }
                 ranking.refresh(model.rankingEntries(), at: MonotonicTime(milliseconds: Int64(round) + revision))
                 return model
             }
-            #expect(Set(seen).count == seen.count, "nothing twice")
-            #expect(Set(names).subtracting(ended).isSubset(of: seen), "nothing left out")
+            #expect(Set(listed).count == listed.count, "no live is listed twice")
+            #expect(Set(names).subtracting(ended).isSubset(of: listed), "no running live is left out")
         }
     }
 
@@ -111,17 +115,17 @@ import Testing
     @Test func `lives of other categories and hidden lives are left out, and none is repeated`() throws {
         var model = ReadModel()
         for index in 0..<30 {
-            model.apply(Sample.room("r\(index)", categories: [index % 3], isVisible: index % 5 != 0))
+            model.apply(Sample.live("r\(index)", categories: [index % 3], isVisible: index % 5 != 0))
         }
         var ranking = Ranking(gateway: "gateway-1")
         ranking.refresh(model.rankingEntries(), at: 0)
         let expected = (0..<30).filter { $0 % 3 == 1 && $0 % 5 != 0 }.map { "r\($0)" }
-        #expect(try self.walk(ranking, model, pageSize: 2, category: 1).sorted() == expected.sorted())
+        #expect(try self.listAll(ranking, model, pageSize: 2, category: 1).sorted() == expected.sorted())
     }
 
     @Test func `a malformed or expired cursor, or one of another gateway, is refused`() throws {
         var model = ReadModel()
-        for index in 0..<10 { model.apply(Sample.room("r\(index)")) }
+        for index in 0..<10 { model.apply(Sample.live("r\(index)")) }
         var ranking = Ranking(gateway: "gateway-1")
         ranking.refresh(model.rankingEntries(), at: 1000)
         func page(_ cursor: String, at now: MonotonicTime) throws(ReplyError) -> String {
@@ -146,7 +150,7 @@ import Testing
         let entries = (0..<10).map { RankingEntry(key: Sample.key("r\($0)"), totalViewers: $0) }
         ranking.refresh(entries, at: 0)
         let first = try ranking.page(app: Sample.app, cursor: "", count: 1, at: 0) { _ in nil }
-        #expect(first.cursor.isEmpty, "all were looked at and none may be shown")
+        #expect(first.cursor.isEmpty, "no entry may be shown")
         for second in 1...100 { ranking.refresh(entries, at: MonotonicTime(milliseconds: Int64(second))) }
         #expect(throws: ReplyError.self) {
             try ranking.page(app: Sample.app, cursor: "g.0.1", count: 1, at: 100) { _ in nil }
@@ -157,7 +161,7 @@ import Testing
         var ranking = Ranking(gateway: "g")
         #expect(try ranking.page(app: Sample.app, cursor: "", count: 5, at: 0) { _ in nil }.items.isEmpty)
         var model = ReadModel()
-        model.apply(Sample.room("a"))
+        model.apply(Sample.live("a"))
         ranking.refresh(model.rankingEntries(), at: 0)
         let page = try ranking.page(app: "other", cursor: "", count: 5, at: 0) { model.listEntry($0, category: nil) }
         #expect(page.items.isEmpty, "I17")

@@ -9,7 +9,7 @@ import Testing
 enum Sample {
     static let app = AppID("demo")
     static func key(_ live: String) -> LiveKey { LiveKey(Self.app, LiveID(live)) }
-    static func room(
+    static func live(
         _ live: String, epoch: Int64 = 10, revision: Int64 = 1, name: String = "", categories: [Int] = [],
         isVisible: Bool = true, ended: LiveEndReason? = nil, metaData: [String: String] = [:]
     ) -> LiveRecord {
@@ -49,75 +49,77 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
 @Suite struct ReadModelTests {
     @Test func `an older or equal revision changes nothing`() {
         var model = ReadModel()
-        #expect(model.apply(Sample.room("a", revision: 5, name: "five")) == true)
-        #expect(model.apply(Sample.room("a", revision: 5, name: "again")) == false)
-        #expect(model.apply(Sample.room("a", revision: 4, name: "four")) == false)
-        #expect(model.details(Sample.key("a"))?.info.liveName == "five")
-        #expect(model.apply(Sample.room("a", epoch: 11, revision: 1, name: "next live")) == true)
-        #expect(model.apply(Sample.room("a", epoch: 10, revision: 9)) == false)
-        #expect(model.details(Sample.key("a"))?.info.liveName == "next live")
+        #expect(model.apply(Sample.live("arena", revision: 5, name: "five")) == true)
+        #expect(model.apply(Sample.live("arena", revision: 5, name: "again")) == false)
+        #expect(model.apply(Sample.live("arena", revision: 4, name: "four")) == false)
+        #expect(model.details(Sample.key("arena"))?.info.liveName == "five")
+        #expect(model.apply(Sample.live("arena", epoch: 11, revision: 1, name: "next live")) == true)
+        #expect(model.apply(Sample.live("arena", epoch: 10, revision: 9)) == false)
+        #expect(model.details(Sample.key("arena"))?.info.liveName == "next live")
     }
 
     /// Rules: R3.52.
     @Test func `an ended live and a live without a record cannot be read`() {
         var model = ReadModel()
-        model.apply(Sample.room("a"))
-        model.apply(Sample.room("a", revision: 2, ended: .endedByHost))
-        #expect(model.details(Sample.key("a")) == nil)
-        #expect(model.count(Sample.key("a")) == nil)
-        #expect(model.stage(Sample.key("a")) == nil)
-        #expect(model.metadata(Sample.key("a"), keys: []) == nil)
-        #expect(model.live(Sample.key("a")) != nil)
-        model.removeLive(Sample.key("a"))
-        #expect(model.live(Sample.key("a")) == nil)
+        model.apply(Sample.live("arena"))
+        model.apply(Sample.live("arena", revision: 2, ended: .endedByHost))
+        #expect(model.details(Sample.key("arena")) == nil)
+        #expect(model.count(Sample.key("arena")) == nil)
+        #expect(model.stage(Sample.key("arena")) == nil)
+        #expect(model.metadata(Sample.key("arena"), keys: []) == nil)
+        #expect(model.live(Sample.key("arena")) != nil)
+        model.removeLive(Sample.key("arena"))
+        #expect(model.live(Sample.key("arena")) == nil)
     }
 
     @Test func `counts and stages of an earlier live with the same name are ignored`() {
         var model = ReadModel()
-        model.apply(Sample.room("a", epoch: 20))
-        model.apply(Sample.count("a", total: 8, epoch: 10))
-        model.apply(StageRecord(app: Sample.app, live: "a", epoch: 10, revision: 1, seats: []))
-        #expect(model.count(Sample.key("a"))?.totalViewers == 0)
-        #expect(model.stage(Sample.key("a")) == .some(nil))
-        model.apply(Sample.count("a", total: 2, epoch: 20, at: 9))
-        model.apply(Sample.count("a", total: 1, epoch: 20, at: 8))
-        #expect(model.count(Sample.key("a"))?.totalViewers == 2)
+        model.apply(Sample.live("arena", epoch: 20))
+        model.apply(Sample.count("arena", total: 8, epoch: 10))
+        model.apply(StageRecord(app: Sample.app, live: "arena", epoch: 10, revision: 1, seats: []))
+        #expect(model.count(Sample.key("arena"))?.totalViewers == 0)
+        #expect(model.stage(Sample.key("arena")) == .some(nil))
+        model.apply(Sample.count("arena", total: 2, epoch: 20, at: 9))
+        model.apply(Sample.count("arena", total: 1, epoch: 20, at: 8))
+        #expect(model.count(Sample.key("arena"))?.totalViewers == 2)
     }
 
     /// Rules: R3.46.
     @Test func `metadata is returned in whole or by key, and never from another app`() {
         var model = ReadModel()
-        model.apply(Sample.room("a", metaData: ["x": "1", "y": "2"]))
-        #expect(model.metadata(Sample.key("a"), keys: []) == ["x": "1", "y": "2"])
-        #expect(model.metadata(Sample.key("a"), keys: ["y", "z"]) == ["y": "2"])
-        #expect(model.metadata(LiveKey("other", "a"), keys: []) == nil, "I17")
+        model.apply(Sample.live("arena", metaData: ["x": "1", "y": "2"]))
+        #expect(model.metadata(Sample.key("arena"), keys: []) == ["x": "1", "y": "2"])
+        #expect(model.metadata(Sample.key("arena"), keys: ["y", "z"]) == ["y": "2"])
+        #expect(model.metadata(LiveKey("other", "arena"), keys: []) == nil, "I17")
     }
 
     @Test func `a reply is buffered until the model has its revision, for at most 200 ms`() {
         var model = ReadModel()
-        var held = AwaitedReplies()
-        let required = RequiredRevision(.rooms, "a", revision: 3)
+        var awaitedReplies = AwaitedReplies()
+        let required = RequiredRevision(.rooms, "arena", revision: 3)
         let reply = Reply(to: Sample.caller(), app: Sample.app, .success(result: .done), required: required)
-        #expect(held.canSend(reply, in: model, at: 1000) == false)
-        #expect(held.release(in: model, at: 1199).isEmpty)
-        model.apply(Sample.room("a", revision: 3))
-        #expect(held.release(in: model, at: 1199) == [reply])
-        #expect(held.canSend(reply, in: model, at: 1200) == true)
+        #expect(awaitedReplies.bufferIfPremature(reply, in: model, at: 1000) == true)
+        #expect(awaitedReplies.release(in: model, at: 1199).isEmpty)
+        model.apply(Sample.live("arena", revision: 3))
+        #expect(awaitedReplies.release(in: model, at: 1199) == [reply])
+        #expect(awaitedReplies.bufferIfPremature(reply, in: model, at: 1200) == false)
         let later = Reply(
             to: Sample.caller(), app: Sample.app, .success(result: .done),
-            required: RequiredRevision(.stages, "a", revision: 1))
-        #expect(held.canSend(later, in: model, at: 2000) == false)
-        #expect(held.nextDeadline == 2200)
-        #expect(held.release(in: model, at: 2200) == [later])
-        #expect(held.count == 0)
+            required: RequiredRevision(.stages, "arena", revision: 1))
+        #expect(awaitedReplies.bufferIfPremature(later, in: model, at: 2000) == true)
+        #expect(awaitedReplies.nextDeadline == 2200)
+        #expect(awaitedReplies.release(in: model, at: 2200) == [later])
+        #expect(awaitedReplies.count == 0)
     }
 
     @Test func `I16 the number of buffered replies is limited, and further ones are sent immediately`() {
-        var held = AwaitedReplies()
+        var awaitedReplies = AwaitedReplies()
         let reply = Reply(
             to: Sample.caller(), app: Sample.app, .success(result: .done),
-            required: RequiredRevision(.rooms, "a", revision: 3))
-        for _ in 0..<AwaitedReplies.limit { #expect(held.canSend(reply, in: ReadModel(), at: 0) == false) }
-        #expect(held.canSend(reply, in: ReadModel(), at: 0) == true)
+            required: RequiredRevision(.rooms, "arena", revision: 3))
+        for _ in 0..<AwaitedReplies.limit {
+            #expect(awaitedReplies.bufferIfPremature(reply, in: ReadModel(), at: 0) == true)
+        }
+        #expect(awaitedReplies.bufferIfPremature(reply, in: ReadModel(), at: 0) == false)
     }
 }

@@ -27,7 +27,7 @@ import Testing
     }
 
     /// Calls that an earlier connection sent have ids below that of the login.
-    @Test func `I15 a call of an earlier connection is late when this one is older than the window`() {
+    @Test func `I15 a call of an earlier connection is late when this connection is older than the window`() {
         var ages = RetryAges()
         #expect(!Self.isLate(&ages, 9, self.time(0)), "the login")
         #expect(!Self.isLate(&ages, 7, self.time(1)), "an open call, sent again")
@@ -52,10 +52,10 @@ import Testing
         var (now, id): (Int64, Int64) = (0, 0)
         for _ in 0..<600 {
             now += Int64.random(in: 0...(Bool.random(using: &random) ? 2 : 40), using: &random)
-            if let old = sent.randomElement(using: &random), Bool.random(using: &random) {
-                let isLate = Self.isLate(&ages, old.id, self.time(now))
-                if now - old.at < 60 { #expect(!isLate) }
-                if now - old.at >= 120 { #expect(isLate) }
+            if let earlier = sent.randomElement(using: &random), Bool.random(using: &random) {
+                let isLate = Self.isLate(&ages, earlier.id, self.time(now))
+                if now - earlier.at < 60 { #expect(!isLate) }
+                if now - earlier.at >= 120 { #expect(isLate) }
             } else {
                 id += Int64.random(in: 1...3, using: &random)
                 #expect(!Self.isLate(&ages, id, self.time(now)))
@@ -65,6 +65,6 @@ import Testing
     }
 
     private static func isLate(_ ages: inout RetryAges, _ id: Int64, _ now: MonotonicTime, age: Int64? = nil) -> Bool {
-        ages.isLate(id, statedAge: age.map { Milliseconds($0) }, at: now)
+        ages.recordCall(id, statedAge: age.map { Milliseconds($0) }, at: now)
     }
 }

@@ -8,7 +8,7 @@ import Testing
     }
 
     /// Rules: R13.37.
-    @Test func `what the first module imports is one file, in the order of evaluation`() throws {
+    @Test func `the static imports of the first module become one file, in the order of evaluation`() throws {
         let files = try #require(
             self.bundle([
                 "p/main.js": "import { a as b } from './a.js';\nb();",
@@ -47,7 +47,7 @@ import Testing
     }
 
     /// Rules: R13.37.
-    @Test func `a module of a dynamic import takes what it shares from the bundle`() throws {
+    @Test func `a dynamically imported module takes from the bundle what it shares with it`() throws {
         let files = try #require(
             self.bundle([
                 "p/main.js": "import { a } from './a.js';\nimport('./x/late.js').then(a);",

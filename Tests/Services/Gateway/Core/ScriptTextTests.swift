@@ -18,24 +18,24 @@ import Testing
             ("x = (a) / 2; y[0] / 2; // '", "x = (a) / 2; y[0] / 2;\n"), ("x = y.of / 2; // '", "x = y.of / 2;\n"),
             ("x = '𠮷'; // 🦊", "x = '𠮷';\n"), ("", ""),
         ])
-    func `comments, indentation and empty lines go, literals stay`(_ source: String, _ compact: String) {
+    func `comments, indentation and empty lines are removed, and literals stay`(_ source: String, _ compact: String) {
         #expect(ScriptText(Array(source.utf8))?.text == compact)
     }
 
     /// Rules: R13.37.
     @Test(arguments: ["'a", "'a\n'", "`a", "`${a`", "/* a", "x = /a\n/", "(", ")", "(]", "x = `${a"])
-    func `a source that cannot be followed to its end is left as it is`(_ source: String) {
+    func `a source with an unfinished literal, comment or bracket is left as it is`(_ source: String) {
         #expect(ScriptText(Array(source.utf8)) == nil)
     }
 
     /// Rules: R13.37.
-    @Test func `the beginning of any source ends the scan`() {
+    @Test func `the scan of any prefix of a source ends`() {
         let source = Array("a(`x${'y' + /[/]z/}`); // c\n/* d */ export const e = { f: [1] };".utf8)
         for count in 0...source.count { _ = ScriptText(Array(source.prefix(count))) }
     }
 
     /// Rules: R13.37.
-    @Test func `a line knows whether it is outside of all brackets, and a dynamic import is resolved`() throws {
+    @Test func `a line at top level is outside all brackets and literals, and a dynamic import is resolved`() throws {
         let script = try #require(
             ScriptText(
                 Array("import a from 'b';\n{\nimport('./c.js');\n}\n`\nimport d\n`;".utf8), resolve: { "/x/\($0)" }))

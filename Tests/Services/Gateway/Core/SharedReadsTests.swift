@@ -14,49 +14,51 @@ import Testing
     private func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: 1_000_000 + milliseconds) }
 
     /// Rules: R1.20.
-    @Test func `calls that come while an ask is under way wait for the next one`() {
+    @Test func `calls that arrive while a request is under way wait for the next request`() {
         var reads = Reads()
         #expect(reads.addCall(Self.read, 1, at: self.time(0)) == .wait(mustRequest: true))
         #expect(reads.addCall(Self.read, 2, at: self.time(1)) == .wait(mustRequest: false))
         #expect(reads.addCall(Self.read, 3, at: self.time(2)) == .wait(mustRequest: false))
-        let first = reads.answered(Self.read, at: self.time(5))
-        #expect(first.waiters == [1], "the others were received after the service was asked")
+        let first = reads.requestAnswered(Self.read, at: self.time(5))
+        #expect(first.waiters == [1], "the other calls arrived after the request")
         #expect(first.mustRequest)
-        let second = reads.answered(Self.read, at: self.time(9))
+        let second = reads.requestAnswered(Self.read, at: self.time(9))
         #expect(second.waiters == [2, 3])
         #expect(!second.mustRequest && reads.waitingCount == 0)
     }
 
     /// Rules: R1.20.
-    @Test func `a live that is entered all the time is asked about once a second`() {
+    @Test func `a steady stream of calls makes about one request a second`() {
         var reads = Reads()
-        var asks: [Int64] = []
+        var requestTimes: [Int64] = []
         var answered = 0
         for now in Int64(0)..<20_000 {
-            if reads.addCall(Self.read, Int(now), at: self.time(now)) == .wait(mustRequest: true) { asks.append(now) }
-            if now % 100 == 0 { for _ in reads.sweep(at: self.time(now)).readsToRequest { asks.append(now) } }
+            if reads.addCall(Self.read, Int(now), at: self.time(now)) == .wait(mustRequest: true) {
+                requestTimes.append(now)
+            }
+            if now % 100 == 0 { for _ in reads.sweep(at: self.time(now)).readsToRequest { requestTimes.append(now) } }
             // The service answers after 3 ms.
-            if asks.last == now - 3 {
-                let (waiters, isAsking) = reads.answered(Self.read, at: self.time(now))
+            if requestTimes.last == now - 3 {
+                let (waiters, mustRequest) = reads.requestAnswered(Self.read, at: self.time(now))
                 answered += waiters.count
-                if isAsking { asks.append(now) }
+                if mustRequest { requestTimes.append(now) }
             }
         }
         let burst = 5
-        #expect(asks.count <= 20 + burst, "one a second, and a few at the begin")
-        for (earlier, later) in zip(asks.dropFirst(burst), asks.dropFirst(burst + 1)) {
+        #expect(requestTimes.count <= 20 + burst, "one a second, and a few at the beginning")
+        for (earlier, later) in zip(requestTimes.dropFirst(burst), requestTimes.dropFirst(burst + 1)) {
             #expect(later - earlier >= 999)
         }
         #expect(answered > 18_000 && answered + reads.waitingCount == 20_000)
     }
 
     /// Rules: R1.20.
-    @Test func `whoever enters a quiet live is answered at once`() {
+    @Test func `calls that are more than a second apart are each requested at once`() {
         var reads = Reads()
         for second in Int64(0)..<30 {
             let now = self.time(second * 1500)
             #expect(reads.addCall(Self.read, 1, at: now) == .wait(mustRequest: true))
-            #expect(reads.answered(Self.read, at: now).waiters == [1])
+            #expect(reads.requestAnswered(Self.read, at: now).waiters == [1])
         }
     }
 
@@ -70,9 +72,10 @@ import Testing
         for (index, read) in ([Self.read] + others).enumerated() {
             #expect(reads.addCall(read, index, at: self.time(0)) == .wait(mustRequest: true))
         }
-        #expect(reads.answered(others[1], at: self.time(1)).waiters == [2])
+        #expect(reads.requestAnswered(others[1], at: self.time(1)).waiters == [2])
         #expect(
-            reads.answered(SharedRead(.summary, of: LiveKey("demo", "nobody"), epoch: 1), at: self.time(1)).waiters
+            reads.requestAnswered(SharedRead(.summary, of: LiveKey("demo", "nobody"), epoch: 1), at: self.time(1))
+                .waiters
                 == [])
         #expect(reads.waitingCount == 4)
     }
@@ -85,33 +88,33 @@ import Testing
         #expect(reads.sweep(at: self.time(10_000)).overdue == [1])
         #expect(reads.sweep(at: self.time(10_010)).overdue == [2])
         #expect(reads.waitingCount == 0)
-        let late = reads.answered(Self.read, at: self.time(10_020))
-        #expect(late.waiters == [] && !late.mustRequest)
+        let lateAnswer = reads.requestAnswered(Self.read, at: self.time(10_020))
+        #expect(lateAnswer.waiters == [] && !lateAnswer.mustRequest)
     }
 
-    @Test func `reads that nobody makes any more are forgotten`() {
+    @Test func `a read without further calls is forgotten after a second`() {
         var reads = Reads()
         _ = reads.addCall(Self.read, 1, at: self.time(0))
-        _ = reads.answered(Self.read, at: self.time(1))
+        _ = reads.requestAnswered(Self.read, at: self.time(1))
         _ = reads.sweep(at: self.time(999))
-        #expect(reads.readCount == 1, "it remembers when it was asked last")
+        #expect(reads.readCount == 1, "the time of the last request is still needed")
         _ = reads.sweep(at: self.time(1000))
         #expect(reads.readCount == 0)
     }
 
-    @Test func `the calls that wait and the lives that are read are bounded`() {
+    @Test func `the number of waiting calls and the number of reads are limited`() {
         var reads = Reads()
         for number in 0..<Reads.maxReads {
             let read = SharedRead(.summary, of: LiveKey("demo", LiveID("live\(number)")), epoch: 1)
             #expect(reads.addCall(read, number, at: self.time(0)) == .wait(mustRequest: true))
         }
         #expect(reads.addCall(Self.read, -1, at: self.time(0)) == .forward)
-        let known = SharedRead(.summary, of: LiveKey("demo", "live0"), epoch: 1)
+        let requestedRead = SharedRead(.summary, of: LiveKey("demo", "live0"), epoch: 1)
         for number in Reads.maxReads..<Reads.maxWaiting {
-            #expect(reads.addCall(known, number, at: self.time(0)) == .wait(mustRequest: false))
+            #expect(reads.addCall(requestedRead, number, at: self.time(0)) == .wait(mustRequest: false))
         }
-        #expect(reads.addCall(known, -1, at: self.time(0)) == .full)
-        _ = reads.answered(known, at: self.time(1))
-        #expect(reads.addCall(known, -1, at: self.time(1)) == .wait(mustRequest: false))
+        #expect(reads.addCall(requestedRead, -1, at: self.time(0)) == .full)
+        _ = reads.requestAnswered(requestedRead, at: self.time(1))
+        #expect(reads.addCall(requestedRead, -1, at: self.time(1)) == .wait(mustRequest: false))
     }
 }

@@ -16,7 +16,8 @@ import Testing
     }
 
     /// Rules: R13.31.
-    @Test func `a file is served with its type and a tag, and not again to who has it`() throws {
+    @Test func `a file is served with its type and entity tag, and a client that sends the tag gets status 304`() throws
+    {
         let file = try self.file()
         #expect(file.path == "/pages/main.js")
         let answer = StaticSite.response(for: file, ifNoneMatch: nil, acceptEncoding: nil)
@@ -24,11 +25,11 @@ import Testing
         #expect(answer.body == self.body)
         #expect(self.header("Content-Type", of: answer) == "text/javascript; charset=utf-8")
         let tag = try #require(self.header("ETag", of: answer))
-        for known in [tag, "W/\(tag)", "\"other\", \(tag)", "*"] {
-            let again = StaticSite.response(for: file, ifNoneMatch: known, acceptEncoding: nil)
-            #expect(again.status == 304)
-            #expect(again.body.isEmpty)
-            #expect(self.header("ETag", of: again) == tag)
+        for condition in [tag, "W/\(tag)", "\"other\", \(tag)", "*"] {
+            let unchanged = StaticSite.response(for: file, ifNoneMatch: condition, acceptEncoding: nil)
+            #expect(unchanged.status == 304)
+            #expect(unchanged.body.isEmpty)
+            #expect(self.header("ETag", of: unchanged) == tag)
         }
         #expect(StaticSite.response(for: file, ifNoneMatch: "\"other\"", acceptEncoding: nil).status == 200)
     }
@@ -39,7 +40,7 @@ import Testing
             (nil, false), ("", false), ("gzip", true), ("br, GZIP ;q=0.5", true), ("*", true), ("gzip;q=0, *", false),
             ("*;q=0", false), ("gzip; q=0.000", false), ("identity", false),
         ] as [(String?, Bool)])
-    func `gzip is sent to who accepts it, under a tag of its own`(_ accepted: String?, _ isGzip: Bool) throws {
+    func `a client that accepts gzip gets it, with its own entity tag`(_ accepted: String?, _ isGzip: Bool) throws {
         let answer = StaticSite.response(for: try self.file(), ifNoneMatch: nil, acceptEncoding: accepted)
         #expect((self.header("Content-Encoding", of: answer) == "gzip") == isGzip)
         #expect(answer.body == (isGzip ? [1, 2, 3] : self.body))
@@ -48,7 +49,7 @@ import Testing
     }
 
     /// Rules: R13.31.
-    @Test func `what gzip does not make shorter is sent as it is`() throws {
+    @Test func `a file that gzip does not make shorter is sent uncompressed`() throws {
         let file = try self.file(gzip: self.body + [0])
         let answer = StaticSite.response(for: file, ifNoneMatch: nil, acceptEncoding: "gzip")
         #expect(answer.body == self.body)
@@ -66,7 +67,7 @@ import Testing
     }
 
     /// Rules: R13.31.
-    @Test func `other contents have another tag`() throws {
+    @Test func `files with different contents have different tags`() throws {
         var site = StaticSite()
         site.add("pages/a.js", body: Array("a".utf8), gzip: Array("long enough".utf8))
         site.add("pages/b.js", body: Array("b".utf8), gzip: Array("long enough".utf8))
@@ -74,7 +75,7 @@ import Testing
     }
 
     /// Rules: R13.32.
-    @Test func `the policy names what a page may load, and nothing else`() {
+    @Test func `the security policy allows a page its own origin, the gateway's socket and the image origins only`() {
         let policy = StaticSite.securityPolicy(
             webSockets: ["ws://127.0.0.1:8080"], imageOrigins: ["https://images.example.org"])
         #expect(
@@ -92,7 +93,7 @@ import Testing
             ("a b", nil), ("a;script-src *", nil), ("a/b", nil), ("a:b", nil), ("a:", nil), ("[::1", nil), ("[x]", nil),
             ("a:123456", nil), ("user@a", nil),
         ] as [(String, String?)])
-    func `the host of a request is a name or an address, or is not copied`(_ host: String, _ name: String?) {
+    func `a host header gives its name or address, and an invalid one gives nothing`(_ host: String, _ name: String?) {
         #expect(WebOrigins.hostName(of: host) == name)
     }
 

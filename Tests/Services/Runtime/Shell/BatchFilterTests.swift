@@ -9,7 +9,7 @@ import Testing
 @Suite("Which records of appended batches are valid")
 struct BatchFilterTests {
     /// A partition's log, to which successive owners append.
-    private struct Log {
+    private struct PartitionLog {
         var records: [IncomingRecord] = []
 
         mutating func append(_ value: String?, _ header: BatchHeader?) {
@@ -19,21 +19,21 @@ struct BatchFilterTests {
                     value: value.map { Array($0.utf8) }, headers: header?.headers ?? []))
         }
 
-        mutating func claim(_ epoch: Int64) { self.append(nil, BatchHeader(epoch: epoch)) }
+        mutating func appendClaim(_ epoch: Int64) { self.append(nil, BatchHeader(epoch: epoch)) }
 
-        mutating func batch(_ epoch: Int64, _ values: [String], next: Int64) {
-            let last = BatchHeader(
-                epoch: epoch, commit: BatchHeader.Commit(nextOffset: next, metadata: "1700", rows: [7]))
-            if values.isEmpty { self.append(nil, last) }
+        mutating func appendBatch(_ epoch: Int64, _ values: [String], nextOffset: Int64) {
+            let lastHeader = BatchHeader(
+                epoch: epoch, commit: BatchHeader.Commit(nextOffset: nextOffset, metadata: "1700", rows: [7]))
+            if values.isEmpty { self.append(nil, lastHeader) }
             for (index, value) in values.enumerated() {
-                self.append(value, index == values.count - 1 ? last : BatchHeader(epoch: epoch))
+                self.append(value, index == values.count - 1 ? lastHeader : BatchHeader(epoch: epoch))
             }
         }
 
         func validRecords(from offset: Int = 0, epoch: Int64 = .min) -> [String] {
-            var batches = BatchFilter(epoch: epoch)
+            var filter = BatchFilter(epoch: epoch)
             var valid: [IncomingRecord] = []
-            for record in self.records[offset...] { batches.accept(record, into: &valid) }
+            for record in self.records[offset...] { filter.accept(record, into: &valid) }
             return valid.map { String(decoding: $0.value ?? [], as: UTF8.self) }
         }
     }
@@ -44,27 +44,27 @@ struct BatchFilterTests {
             BatchHeader(epoch: 3, commit: BatchHeader.Commit(nextOffset: 9, metadata: "", rows: [])),
             BatchHeader(epoch: 3, commit: BatchHeader.Commit(nextOffset: 9, metadata: "17 0", rows: [0, 255])),
         ] {
-            var log = Log()
+            var log = PartitionLog()
             log.append("x", header)
             #expect(BatchHeader(log.records[0]) == header)
         }
-        var log = Log()
+        var log = PartitionLog()
         log.append("x", nil)
         #expect(BatchHeader(log.records[0]) == nil)
     }
 
     @Test func `I7 a batch becomes valid with its last record, and a record of a transaction at once`() {
-        var log = Log()
-        log.claim(1)
+        var log = PartitionLog()
+        log.appendClaim(1)
         log.append("t", nil)
-        log.batch(1, ["a", "b"], next: 5)
-        log.batch(1, [], next: 6)
-        var batches = BatchFilter()
+        log.appendBatch(1, ["a", "b"], nextOffset: 5)
+        log.appendBatch(1, [], nextOffset: 6)
+        var filter = BatchFilter()
         var validByRecord: [[String]] = []
         var nextOffsets: [Int64] = []
         for record in log.records {
             var valid: [IncomingRecord] = []
-            if let commit = batches.accept(record, into: &valid) { nextOffsets.append(commit.nextOffset) }
+            if let commit = filter.accept(record, into: &valid) { nextOffsets.append(commit.nextOffset) }
             validByRecord.append(valid.map { String(decoding: $0.value ?? [], as: UTF8.self) })
         }
         #expect(validByRecord == [[], ["t"], [], ["a", "b"], []])
@@ -72,35 +72,35 @@ struct BatchFilterTests {
     }
 
     @Test func `the complete offset stays before a batch until its last record is read`() {
-        var log = Log()
-        log.batch(1, ["a", "b", "c"], next: 5)
-        var batches = BatchFilter()
+        var log = PartitionLog()
+        log.appendBatch(1, ["a", "b", "c"], nextOffset: 5)
+        var filter = BatchFilter()
         var valid: [IncomingRecord] = []
         let completeOffsets = log.records.map { record -> Int64 in
-            batches.accept(record, into: &valid)
-            return batches.completeOffset(upTo: record.offset + 1)
+            filter.accept(record, into: &valid)
+            return filter.completeOffset(upTo: record.offset + 1)
         }
         #expect(completeOffsets == [0, 0, 3])
     }
 
     @Test func `I8 an incomplete batch is dropped at the next owner's claim`() {
-        var log = Log()
-        log.claim(1)
+        var log = PartitionLog()
+        log.appendClaim(1)
         log.append("lost", BatchHeader(epoch: 1))
-        log.claim(2)
-        log.batch(2, ["a"], next: 5)
+        log.appendClaim(2)
+        log.appendBatch(2, ["a"], nextOffset: 5)
         #expect(log.validRecords() == ["a"])
     }
 
     @Test func `I8 records that a former owner appends after a claim are never valid, wherever reading begins`() {
-        var log = Log()
-        log.claim(1)
-        log.batch(1, ["a"], next: 5)
-        log.claim(2)
-        log.batch(1, ["stale"], next: 6)
-        log.batch(2, ["b"], next: 6)
+        var log = PartitionLog()
+        log.appendClaim(1)
+        log.appendBatch(1, ["a"], nextOffset: 5)
+        log.appendClaim(2)
+        log.appendBatch(1, ["stale"], nextOffset: 6)
+        log.appendBatch(2, ["b"], nextOffset: 6)
         log.append("stale", BatchHeader(epoch: 1))
-        log.batch(2, ["c"], next: 7)
+        log.appendBatch(2, ["c"], nextOffset: 7)
         #expect(log.validRecords() == ["a", "b", "c"])
         var claims = FeedEpochs()
         claims.add(epoch: 1, offset: 0)
@@ -112,10 +112,10 @@ struct BatchFilterTests {
     }
 
     @Test func `a claim after the claim of a later owner is ignored`() throws {
-        var log = Log()
-        log.claim(2)
-        log.claim(1)
-        log.batch(1, ["stale"], next: 6)
+        var log = PartitionLog()
+        log.appendClaim(2)
+        log.appendClaim(1)
+        log.appendBatch(1, ["stale"], nextOffset: 6)
         #expect(log.validRecords().isEmpty)
         var batches = UncheckpointedBatches(.roomFeed, after: FeedEpochs(), claimedBy: 1)
         for record in log.records { batches.append(record) }
@@ -125,12 +125,12 @@ struct BatchFilterTests {
     @Test(arguments: 0..<50) func `I8 all readers accept the same batches, although owners die or stall`(_ seed: UInt64)
     {
         var random = SeededRandom(seed: seed)
-        var log = Log()
+        var log = PartitionLog()
         var owner: Int64 = 1
         var expected: [String] = []
         /// Offsets at which a reader may begin, with the epoch that it gets and the number of `expected` records before it.
         var starts: [(offset: Int, epoch: Int64, count: Int)] = []
-        log.claim(owner)
+        log.appendClaim(owner)
         for step in 0..<200 {
             let values = (0..<Int.random(in: 0...3, using: &random)).map { "\(step).\($0)" }
             switch Int.random(in: 0..<10, using: &random) {
@@ -138,17 +138,17 @@ struct BatchFilterTests {
                 // The owner dies within a batch.
                 for value in values { log.append(value, BatchHeader(epoch: owner)) }
                 owner += 1
-                log.claim(owner)
+                log.appendClaim(owner)
             case 1, 2:
                 // A stalled former owner appends a batch.
                 guard owner > 1 else { continue }
-                let former = Int64.random(in: 1..<owner, using: &random)
-                log.batch(former, values, next: 0)
+                let formerOwner = Int64.random(in: 1..<owner, using: &random)
+                log.appendBatch(formerOwner, values, nextOffset: 0)
             case 3:
                 log.append("t\(step)", nil)
                 expected.append("t\(step)")
             default:
-                log.batch(owner, values, next: Int64(step))
+                log.appendBatch(owner, values, nextOffset: Int64(step))
                 expected += values
             }
             starts.append((log.records.count, owner, expected.count))

@@ -35,12 +35,14 @@ import Testing
         let cause = try #require(TraceContext(Self.header))
         #expect(recorded.allSatisfy { $0.context.traceID == cause.traceID })
         #expect(recorded.map(\.parentID) == [cause.spanID, recorded[0].context.spanID, recorded[1].context.spanID])
-        #expect(TraceContext(parsing: header) == recorded[2].context, "the next hop goes on below the effect")
+        #expect(
+            TraceContext(parsing: header) == recorded[2].context,
+            "the next service continues below the span of the effect")
         spans.batchCommitted()
         #expect(tracer.takeBatch() == [])
     }
 
-    @Test func `inputs without a sampled trace have none, and a batch that is rolled back has none`() throws {
+    @Test func `inputs without a sampled trace and a batch that is rolled back have no spans`() throws {
         let tracer = Tracer(share: 1) { 1 }
         var spans = try #require(BatchSpans(tracer, machine: "barrage"))
         let plain = Self.record(1, nil)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ServiceShell
 
-/// A kind of request in Kafka's protocol, and what is wrong with its responses.
+/// A kind of request in Kafka's protocol, and the fault of its responses: an error code or a delay.
 struct RequestFault: Sendable, CustomTestStringConvertible {
     /// The kinds that services send, by their API keys.
     enum Kind: Int16, Sendable {
@@ -97,23 +97,23 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
             ]
             let isLasting = fault.code.map(lastingCodes.contains) ?? false
             try fault.inject(into: fixture.broker, count: isLasting ? 1 : 2, delay: .seconds(4))
-            let began = MonotonicClock.now
+            let start = MonotonicClock.now
             var failure: KafkaError?
             do throws(KafkaError) {
                 try fixture.commit("meanwhile", by: writer)
             } catch {
                 failure = error
             }
-            // Three calls at most, each of at most 1 s of repeating and one more call of 2 s.
-            #expect(MonotonicClock.now - began < .seconds(10))
+            // At most three calls. Each is repeated for at most 1 s, and its last attempt takes at most 2 s.
+            #expect(MonotonicClock.now - start < .seconds(10))
             if fault.code != nil { #expect((failure != nil) == isLasting, "\(failure.debugDescription)") }
 
             if let failure, failure.isFatal || failure.kind == .fenced {
                 writer.close()
-                let next = try fixture.makeWriter()
-                try Self.prepare(next)
-                try fixture.commit("after", by: next)
-                next.close()
+                let nextWriter = try fixture.makeWriter()
+                try Self.prepare(nextWriter)
+                try fixture.commit("after", by: nextWriter)
+                nextWriter.close()
             } else {
                 try fixture.commit("after", by: writer)
                 writer.close()
@@ -151,12 +151,12 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
             + RequestFault.faults(.syncGroup, [.notCoordinator, .rebalanceInProgress])
         for fault in faults { try fault.inject(into: broker, count: 2, delay: .seconds(2)) }
         let shell = harness.start("one")
-        for number in 1...5 { try harness.say("\(number)", in: live) }
+        for number in 1...5 { try harness.sendText("\(number)", in: live) }
         try harness.flush()
         var numbers: [Int64] = []
         let deadline = MonotonicClock.now + .seconds(90)
         while (numbers.last ?? 0) < 5, MonotonicClock.now < deadline {
-            numbers = try harness.feed(of: [live]) { ($0[live]?.max() ?? 0) >= 5 }[live] ?? []
+            numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.max() ?? 0) >= 5 }[live] ?? []
         }
         #expect(MachineShellTests.withoutRepeats(numbers) == [1, 2, 3, 4, 5])
         #expect(shell.stop())
@@ -169,9 +169,9 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
         let harness = try ShellHarness(.embedded, on: topics)
         let live = MachineShellTests.lives("work", 1)[0]
         let shell = harness.start("one")
-        try harness.say("first", in: live)
+        try harness.sendText("first", in: live)
         try harness.flush()
-        _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
+        _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
         var expected: Int64 = 1
         let faults: [RequestFault] =
             RequestFault.faults(.produce, [.notLeader, .requestTimedOut, .notEnoughReplicas])
@@ -181,16 +181,18 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
         for fault in faults {
             // The test's own clients send such requests, too.
             try fault.inject(into: broker, count: 4, delay: .seconds(2))
-            for _ in 0..<3 { try harness.sayAndWait("text", in: live) }
+            for _ in 0..<3 { try harness.sendTextAndWait("text", in: live) }
             expected += 3
-            let last = expected
-            let numbers = try harness.feed(of: [live]) { ($0[live]?.max() ?? 0) >= last }[live] ?? []
-            #expect(MachineShellTests.withoutRepeats(numbers).last ?? 0 >= last, "\(fault.testDescription): \(numbers)")
+            let lastNumber = expected
+            let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.max() ?? 0) >= lastNumber }[live] ?? []
+            #expect(
+                MachineShellTests.withoutRepeats(numbers).last ?? 0 >= lastNumber,
+                "\(fault.testDescription): \(numbers)")
         }
         #expect(shell.stop())
     }
 
-    /// Repeats `prepare` for up to 20 s, as a shell's lives do.
+    /// Repeats `prepare` for up to 20 s, as a shell does from session to session.
     private static func prepare(_ writer: TransactionWriter) throws {
         let deadline = MonotonicClock.now + .seconds(20)
         while true {

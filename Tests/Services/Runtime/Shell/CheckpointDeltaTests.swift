@@ -11,16 +11,16 @@ struct CheckpointDeltaTests {
 
     /// The state topic's rows and the offset's metadata, from which a restart restores the rows.
     private struct Store {
-        var state: [String: [UInt8]] = [:]
+        var stateTopic: [String: [UInt8]] = [:]
         var metadata = ""
 
         mutating func commit(_ plan: CheckpointDelta.Plan) {
-            if case .written(let rows, _) = plan { for row in rows { self.state[row.key] = row.row } }
+            if case .stateTopic(let rows, _) = plan { for row in rows { self.stateTopic[row.key] = row.row } }
             self.metadata = plan.metadata
         }
 
         func restored() throws -> [String: [UInt8]] {
-            var rows = self.state
+            var rows = self.stateTopic
             for change in try CheckpointDelta(metadata: self.metadata).rows { rows[change.key] = change.row }
             return rows
         }
@@ -30,7 +30,7 @@ struct CheckpointDeltaTests {
         var delta = CheckpointDelta()
         let plan = delta.plan([("a", self.row(1)), ("b", nil)], metadata: "1700")
         guard case .delta(let metadata, let added) = plan else {
-            Issue.record("written")
+            Issue.record("the rows were written to the state topic")
             return
         }
         #expect(CheckpointDelta.processorMetadata(in: metadata) == "1700")
@@ -56,27 +56,27 @@ struct CheckpointDeltaTests {
         #expect(try CheckpointDelta(metadata: plan.metadata).rows.map(\.key) == ["a"])
     }
 
-    @Test func `a full delta is written completely, and an empty delta begins`() throws {
+    @Test func `a full delta is written to the state topic, and an empty delta follows`() throws {
         var delta = CheckpointDelta()
-        var written = 0
+        var writeCount = 0
         for number in 0..<500 {
             let plan = delta.plan([("row \(number % 40)", self.row(number))], metadata: "\(number)")
             #expect(plan.metadata.utf8.count <= CheckpointDelta.metadataLimit)
-            if case .written(let rows, _) = plan {
-                written += 1
+            if case .stateTopic(let rows, _) = plan {
+                writeCount += 1
                 #expect(rows.count <= 40)
                 #expect(!plan.metadata.contains("\n"))
             }
             delta.committed()
         }
-        #expect((2...50).contains(written))
+        #expect((2...50).contains(writeCount))
     }
 
-    @Test func `a batch that is too large for any metadata is written at once`() {
+    @Test func `a batch that is too large for the metadata is written to the state topic at once`() {
         var delta = CheckpointDelta()
         let plan = delta.plan((0..<500).map { ("\($0)", [UInt8](repeating: 65, count: 100)) }, metadata: "1")
-        guard case .written(let rows, _) = plan else {
-            Issue.record("carried")
+        guard case .stateTopic(let rows, _) = plan else {
+            Issue.record("the rows were stored in the delta")
             return
         }
         #expect(rows.count == 500)
@@ -122,7 +122,7 @@ struct CheckpointDeltaTests {
             let plan = delta.plan(
                 [("a", self.row(round)), ("b\(round % 7)", round % 3 == 0 ? nil : self.row(round))], metadata: "1")
             guard case .delta(let metadata, let added) = plan else {
-                Issue.record("written")
+                Issue.record("the rows were written to the state topic")
                 return
             }
             #expect(metadata == "1")
@@ -141,24 +141,25 @@ struct CheckpointDeltaTests {
     {
         var delta = CheckpointDelta(storage: .appendedBatches)
         guard case .delta(_, let added) = delta.plan([("a", self.row(1))], metadata: "1") else {
-            Issue.record("written")
+            Issue.record("the rows were written to the state topic")
             return
         }
         delta.committed()
-        guard case .written(let rows, _) = delta.plan([("b", self.row(2))], metadata: "2", mustWriteRows: true) else {
-            Issue.record("carried")
+        guard case .stateTopic(let rows, _) = delta.plan([("b", self.row(2))], metadata: "2", mustWriteRows: true)
+        else {
+            Issue.record("the rows were stored in the delta")
             return
         }
         #expect(rows.map(\.key) == ["a", "b"])
         delta.rolledBack()
-        guard case .written(let rowsAfterRollback, _) = delta.plan([], metadata: "2") else {
-            Issue.record("carried")
+        guard case .stateTopic(let rowsAfterRollback, _) = delta.plan([], metadata: "2") else {
+            Issue.record("the rows were stored in the delta")
             return
         }
         #expect(rowsAfterRollback.map(\.key) == ["a"])
         var nextOwnersDelta = try CheckpointDelta(appended: added)
-        guard case .written(let rowsOfNextOwner, _) = nextOwnersDelta.plan([], metadata: "2") else {
-            Issue.record("carried")
+        guard case .stateTopic(let rowsOfNextOwner, _) = nextOwnersDelta.plan([], metadata: "2") else {
+            Issue.record("the rows were stored in the delta")
             return
         }
         #expect(rowsOfNextOwner.map(\.row) == [self.row(1)])

@@ -6,7 +6,7 @@ import ServiceShell
 import Testing
 
 @Suite struct ConsumerLoopTests {
-    private static func line(_ kind: KafkaError.Kind, isStarting: Bool) -> String {
+    private static func logLine(_ kind: KafkaError.Kind, isStarting: Bool) -> String {
         let lines = Locked<[String]>([])
         let log = Log(
             service: "test", level: .info,
@@ -20,14 +20,14 @@ import Testing
 
     @Test(arguments: [KafkaError.Kind.retriable, .timedOut, .brokerDown, .unknownTopic])
     func `a transient error is logged as info while starting, and as a warning later`(kind: KafkaError.Kind) {
-        #expect(Self.line(kind, isStarting: true).contains(#""level":"info""#))
-        #expect(Self.line(kind, isStarting: false).contains(#""level":"warning""#))
+        #expect(Self.logLine(kind, isStarting: true).contains(#""level":"info""#))
+        #expect(Self.logLine(kind, isStarting: false).contains(#""level":"warning""#))
     }
 
     @Test(arguments: [KafkaError.Kind.fatal, .invalidConfiguration, .unsupported, .other])
     func `a permanent error is logged as an error, also while starting`(kind: KafkaError.Kind) {
         for isStarting in [true, false] {
-            #expect(Self.line(kind, isStarting: isStarting).contains(#""level":"error""#))
+            #expect(Self.logLine(kind, isStarting: isStarting).contains(#""level":"error""#))
         }
     }
 }

@@ -21,15 +21,17 @@ import Testing
         let harness = try ShellHarness(mode)
         let lives = MachineShellTests.lives("huge", 3)
         let shell = harness.start("one")
-        for live in lives { try harness.say("before", in: live) }
-        try harness.say("huge", in: lives[1])
-        for live in lives { try harness.say("after", in: live) }
+        for live in lives { try harness.sendText("before", in: live) }
+        try harness.sendText("huge", in: lives[1])
+        for live in lives { try harness.sendText("after", in: live) }
         try harness.flush()
-        let numbers = try harness.feed(of: Set(lives)) { found in lives.allSatisfy { found[$0]?.contains(2) ?? false } }
+        let numbers = try harness.readFeedNumbers(of: Set(lives)) { found in
+            lives.allSatisfy { found[$0]?.contains(2) ?? false }
+        }
         for live in lives { #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == [1, 2]) }
-        let letters = try harness.records(of: .deadLetters, in: lives[1]) { !$0.isEmpty }
-        #expect(letters.count == 1)
-        let letter = try #require(letters.first)
+        let deadLetters = try harness.readRecords(of: .deadLetters, in: lives[1]) { !$0.isEmpty }
+        #expect(deadLetters.count == 1)
+        let letter = try #require(deadLetters.first)
         #expect(letter.header("dead-topic").map { String(decoding: $0, as: UTF8.self) } == "barrage.inbox")
         #expect(letter.header("dead-machine").map { String(decoding: $0, as: UTF8.self) } == "barrage")
         let input = try Wire.decode(BarrageInput.self, from: try #require(letter.value))
@@ -37,7 +39,7 @@ import Testing
             Issue.record("another input is among the dead letters: \(input)")
             return
         }
-        let replies = try harness.replies { $0.contains { $0.request == caller.request } }
+        let replies = try harness.readReplies { $0.contains { $0.request == caller.request } }
         let reply = try #require(replies.first { $0.request == caller.request })
         guard case .failure(let error) = reply.outcome else {
             Issue.record("\(reply)")
@@ -54,17 +56,17 @@ import Testing
         let harness = try ShellHarness(mode)
         let lives = MachineShellTests.lives("due", 2)
         let shell = harness.start("one")
-        try harness.say("huge alarm", in: lives[0])
-        try harness.say("alarm", in: lives[1])
+        try harness.sendText("huge alarm", in: lives[0])
+        try harness.sendText("alarm", in: lives[1])
         try harness.flush()
-        let letters = try harness.records(of: .deadLetters, in: nil) { records in
+        let deadLetters = try harness.readRecords(of: .deadLetters, in: nil) { records in
             records.contains { $0.key == Array("tally/\(lives[0].text)".utf8) }
         }
-        #expect(letters.contains { $0.key == Array("tally/\(lives[0].text)".utf8) })
-        for live in lives { try harness.say("after", in: live) }
+        #expect(deadLetters.contains { $0.key == Array("tally/\(lives[0].text)".utf8) })
+        for live in lives { try harness.sendText("after", in: live) }
         try harness.flush()
         // The row was removed, so the live's count starts again at 1.
-        let numbers = try harness.feed(of: Set(lives)) { found in
+        let numbers = try harness.readFeedNumbers(of: Set(lives)) { found in
             found[lives[0]]?.suffix(1) == [1] && (found[lives[0]]?.count ?? 0) >= 2
                 && found[lives[1]]?.contains(3) ?? false
         }
@@ -78,21 +80,21 @@ import Testing
         let harness = try ShellHarness(mode)
         let live = MachineShellTests.lives("deadly", 1)[0]
         let first = harness.start("one")
-        try harness.say("before", in: live)
+        try harness.sendText("before", in: live)
         try harness.flush()
-        _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
-        try harness.waitForCommit(of: live, before: 0)
+        _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
+        try harness.waitForCommit(of: live, uncommittedInputs: 0)
         #expect(first.stop())
         // The state that remains after three owners have died while they processed the next input.
-        try harness.say("deadly", in: live)
-        try harness.say("after", in: live)
+        try harness.sendText("deadly", in: live)
+        try harness.sendText("after", in: live)
         try harness.flush()
-        try harness.leaveAttempts(ProcessingAttempts.limit, in: live, before: 2)
+        try harness.writeFailedAttempts(ProcessingAttempts.limit, in: live, uncommittedInputs: 2)
         let second = harness.start("two")
-        let numbers = try harness.feed(of: [live]) { $0[live]?.contains(2) ?? false }
+        let numbers = try harness.readFeedNumbers(of: [live]) { $0[live]?.contains(2) ?? false }
         #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == [1, 2])
-        let letters = try harness.records(of: .deadLetters, in: live) { !$0.isEmpty }
-        #expect(letters.contains { String(decoding: $0.value ?? [], as: UTF8.self).contains("deadly") })
+        let deadLetters = try harness.readRecords(of: .deadLetters, in: live) { !$0.isEmpty }
+        #expect(deadLetters.contains { String(decoding: $0.value ?? [], as: UTF8.self).contains("deadly") })
         #expect(second.stop())
     }
 
@@ -116,8 +118,8 @@ import Testing
 }
 
 extension ShellHarness {
-    /// Reads a topic until `isEnough`, or for at most 20 s: the records with a live's key, or all records.
-    func records(
+    /// Reads a topic until `isEnough`, or for at most 20 s; returns the records of a live, or with nil all records.
+    func readRecords(
         of topic: PlazaTopic, in live: LiveKey?, until isEnough: ([IncomingRecord]) -> Bool
     ) throws -> [IncomingRecord] {
         let reader = try KafkaConsumer(self.settings, fetchWait: .milliseconds(20))
@@ -138,23 +140,23 @@ extension ShellHarness {
     }
 
     /// Reads the replies to the harness's calls until `isEnough`, or for at most 20 s.
-    func replies(until isEnough: ([Reply]) -> Bool) throws -> [Reply] {
+    func readReplies(until isEnough: ([Reply]) -> Bool) throws -> [Reply] {
         func decode(_ records: [IncomingRecord]) -> [Reply] {
             records.compactMap { $0.value.flatMap { try? Wire.decode(Reply.self, from: $0) } }
         }
-        return decode(try self.records(of: .replies, in: nil) { isEnough(decode($0)) })
+        return decode(try self.readRecords(of: .replies, in: nil) { isEnough(decode($0)) })
     }
 
-    /// Waits until all inputs of the live's partition are committed except the last `inputs`.
+    /// Waits until all inputs of the live's partition are committed except the last `uncommittedInputs`.
     ///
     /// With the in-memory broker a commit may fail. It is repeated only while its owner runs.
     @discardableResult
-    func waitForCommit(of live: LiveKey, before inputs: Int64) throws -> Int64 {
+    func waitForCommit(of live: LiveKey, uncommittedInputs: Int64) throws -> Int64 {
         let partition = Int32(PlazaTopic.partition(of: live.text, among: Self.partitions))
         let group = try KafkaConsumer(self.settings, group: "barrage")
         defer { group.close() }
         let inbox = TopicPartition(PlazaTopic.barrageInbox.rawValue, partition)
-        let expectedOffset = try group.endOffset(of: inbox, timeout: .seconds(5)) - inputs
+        let expectedOffset = try group.endOffset(of: inbox, timeout: .seconds(5)) - uncommittedInputs
         var offset: Int64?
         let deadline = MonotonicClock.now + .seconds(15)
         while offset != expectedOffset, MonotonicClock.now < deadline {
@@ -167,13 +169,14 @@ extension ShellHarness {
 
     /// Writes the record of attempts that remains after `count` owners have died while they processed one input alone.
     ///
-    /// The input is the next one after the group's committed offset; `inputs` inputs of the partition are not committed.
-    func leaveAttempts(_ count: Int, in live: LiveKey, before inputs: Int64) throws {
+    /// The input is the next one after the group's committed offset. The last `uncommittedInputs` inputs of the
+    /// partition are not committed.
+    func writeFailedAttempts(_ count: Int, in live: LiveKey, uncommittedInputs: Int64) throws {
         let partition = Int32(PlazaTopic.partition(of: live.text, among: Self.partitions))
         // If the record had the offset of an earlier input, the next owner would process the deadly input and end the test.
-        let next = try self.waitForCommit(of: live, before: inputs)
+        let nextOffset = try self.waitForCommit(of: live, uncommittedInputs: uncommittedInputs)
         let record = ProcessingAttempts.Record(
-            offset: next, step: 0, count: count, aloneUntil: next + 10, process: "a dead one")
+            offset: nextOffset, step: 0, count: count, aloneUntil: nextOffset + 10, process: "a dead one")
         let producer = try KafkaProducer(self.settings)
         defer { producer.close(timeout: .seconds(1)) }
         _ = try producer.sendAndWait(

@@ -15,10 +15,10 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
 struct DeadlyInputTests {
     /// Runs processes, and restarts each one that dies, as a supervisor does.
-    private final class Supervised: Sendable {
+    private final class SupervisedProcesses: Sendable {
         private struct State {
             var isStopping = false
-            var deaths = 0
+            var deathCount = 0
             var pids: [String: Int32] = [:]
         }
 
@@ -26,7 +26,7 @@ struct DeadlyInputTests {
         private let threads: [DedicatedThread]
 
         /// How many processes have died.
-        var deaths: Int { self.state.current.deaths }
+        var deathCount: Int { self.state.current.deathCount }
 
         init(_ instances: [String], _ settings: KafkaSettings) {
             let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
@@ -46,7 +46,7 @@ struct DeadlyInputTests {
                         _ = process.end()
                         state.update { state in
                             state.pids[instance] = nil
-                            state.deaths += 1
+                            state.deathCount += 1
                         }
                         DedicatedThread.sleep(for: .milliseconds(100))
                     }
@@ -65,7 +65,7 @@ struct DeadlyInputTests {
     }
 
     @Test(arguments: [["one"], ["one", "two"]], ["deadly", "deadly alarm"])
-    func `I16 an input or a due row that ends its owner is set aside, and service is back within 15 s`(
+    func `I16 an input or a due row that ends its owner is set aside, and the other lives are served again within 15 s`(
         instances: [String], text: String
     ) async throws {
         try await runOnDedicatedThread {
@@ -74,28 +74,28 @@ struct DeadlyInputTests {
             defer { withExtendedLifetime(kafka) {} }
             let harness = try ShellHarness(.full, on: TopicBroker(kafka, clientID: "deadly"))
             let lives = MachineShellTests.lives("deadly", 12)
-            let services = Supervised(instances, harness.settings)
+            let services = SupervisedProcesses(instances, harness.settings)
             defer { services.stop() }
-            for live in lives { try harness.say("before", in: live) }
+            for live in lives { try harness.sendText("before", in: live) }
             try harness.flush()
-            _ = try harness.feed(of: Set(lives)) { $0.count == lives.count }
-            for live in lives { try harness.say("with", in: live) }
-            try harness.say(text, in: lives[0])
-            for live in lives { try harness.say("after", in: live) }
+            _ = try harness.readFeedNumbers(of: Set(lives)) { $0.count == lives.count }
+            for live in lives { try harness.sendText("with", in: live) }
+            try harness.sendText(text, in: lives[0])
+            for live in lives { try harness.sendText("after", in: live) }
             try harness.flush()
-            let began = MonotonicClock.now
-            let letters = try harness.records(of: .deadLetters, in: nil) { !$0.isEmpty }
-            #expect(letters.count == 1)
-            #expect(letters.allSatisfy { String(decoding: $0.value ?? [], as: UTF8.self).contains(text) })
-            for live in lives { try harness.say("later", in: live) }
+            let start = MonotonicClock.now
+            let deadLetters = try harness.readRecords(of: .deadLetters, in: nil) { !$0.isEmpty }
+            #expect(deadLetters.count == 1)
+            #expect(deadLetters.allSatisfy { String(decoding: $0.value ?? [], as: UTF8.self).contains(text) })
+            for live in lives { try harness.sendText("later", in: live) }
             try harness.flush()
-            let numbers = try harness.feed(of: Set(lives)) { found in
+            let numbers = try harness.readFeedNumbers(of: Set(lives)) { found in
                 lives.dropFirst().allSatisfy { found[$0]?.contains(4) ?? false }
             }
-            let outage = MonotonicClock.now - began
+            let outage = MonotonicClock.now - start
             for live in lives.dropFirst() { #expect(numbers[live] == [1, 2, 3, 4]) }
-            #expect(services.deaths >= 3)
-            print("\(instances.count) instances, \(text): back after \(outage.count) ms, \(services.deaths) deaths")
+            #expect(services.deathCount >= 3)
+            print("\(instances.count) instances, \(text): back after \(outage.count) ms, \(services.deathCount) deaths")
             #expect(outage < .seconds(15))
         }
     }

@@ -8,16 +8,16 @@ import Testing
 @testable import ServiceShell
 
 @Suite(.serialized) struct GroupSessionTimeoutTests {
-    private static let refusal = KafkaError(.sessionRefused, "", codeName: "INVALID_SESSION_TIMEOUT")
+    private static let rejection = KafkaError(.sessionRefused, "", codeName: "INVALID_SESSION_TIMEOUT")
 
     @Test func `after a rejection the next timeout is the brokers' default minimum, and one warning names the setting`()
     {
         let lines = LogLines()
         let session = GroupSessionTimeout(first: .seconds(2))
-        #expect(session.raiseIfRejected(Self.refusal, requested: .seconds(2), log: lines.log))
+        #expect(session.raiseIfRejected(Self.rejection, requested: .seconds(2), log: lines.log))
         #expect(session.timeout == .seconds(6))
         // Another consumer had requested the same timeout. It uses the raised timeout and does not raise it again.
-        #expect(session.raiseIfRejected(Self.refusal, requested: .seconds(2), log: lines.log))
+        #expect(session.raiseIfRejected(Self.rejection, requested: .seconds(2), log: lines.log))
         #expect(session.timeout == .seconds(6))
         #expect(lines.all.count == 1)
         #expect(lines.all.allSatisfy { $0.contains("group.min.session.timeout.ms") && $0.contains("6000 ms") })
@@ -28,7 +28,7 @@ import Testing
         let session = GroupSessionTimeout(first: .seconds(2))
         var requested: [Duration] = [.seconds(2)]
         while requested.count < 20,
-            session.raiseIfRejected(Self.refusal, requested: session.timeout, log: lines.log)
+            session.raiseIfRejected(Self.rejection, requested: session.timeout, log: lines.log)
         {
             requested.append(session.timeout)
         }
@@ -54,9 +54,9 @@ import Testing
         let live = MachineShellTests.lives("stock", 1)[0]
         let lines = LogLines()
         let shell = harness.start("one", log: lines.log)
-        try harness.say("x", in: live)
+        try harness.sendText("x", in: live)
         try harness.flush()
-        let numbers = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
+        let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
         #expect(numbers[live] == [1])
         #expect(shell.shell.isReady)
         #expect(shell.stop())

@@ -10,7 +10,7 @@ import Testing
 @Suite struct MachineProcessorTests {
     static let live = LiveKey("app", "room")
 
-    static func say(_ text: String, at time: Int64, offset: Int64) -> InboxInput {
+    static func textInput(_ text: String, at time: Int64, offset: Int64) -> InboxInput {
         let caller = Caller(
             user: UserInfo(userID: "u"), role: .user, request: RequestID(session: "s", counter: offset), replyTo: "g")
         let input = BarrageInput(Self.live, .sendText(text: text, extensionInfo: nil, caller: caller))
@@ -29,28 +29,28 @@ import Testing
         return (processor, malformed)
     }
 
-    @Test func `what was rolled back is decided again to the same effects`() {
+    @Test func `a batch that was rolled back is decided again with the same effects`() {
         let (processor, _) = self.makeProcessor()
         var first: [Effect] = []
-        processor.process([Self.say("a", at: 10, offset: 0)], effects: &first)
+        processor.process([Self.textInput("a", at: 10, offset: 0)], effects: &first)
         processor.committed()
-        let batch = [Self.say("b", at: 20, offset: 1), Self.say("c", at: 30, offset: 2)]
+        let batch = [Self.textInput("b", at: 20, offset: 1), Self.textInput("c", at: 30, offset: 2)]
         var second: [Effect] = []
         processor.process(batch, effects: &second)
         processor.rolledBack()
         #expect(processor.changes.isEmpty)
-        var again: [Effect] = []
-        processor.process(batch, effects: &again)
-        #expect(again == second)
-        #expect(Self.numbers(again) == [2, 3])
+        var repeated: [Effect] = []
+        processor.process(batch, effects: &repeated)
+        #expect(repeated == second)
+        #expect(Self.numbers(repeated) == [2, 3])
     }
 
     @Test func `a record that cannot be read is counted and does not stop the partition`() {
         let (processor, malformed) = self.makeProcessor()
         var effects: [Effect] = []
-        let junk = InboxInput(
+        let unreadable = InboxInput(
             moment: Moment(now: Timestamp(milliseconds: 5), offset: 0), payload: .record(Array("{nonsense".utf8)))
-        processor.process([junk, Self.say("a", at: 10, offset: 1)], effects: &effects)
+        processor.process([unreadable, Self.textInput("a", at: 10, offset: 1)], effects: &effects)
         #expect(Self.numbers(effects) == [1])
         #expect(malformed.value == 1)
     }
@@ -58,10 +58,10 @@ import Testing
     @Test func `a row that is due is handled before the input that made time pass`() {
         let (processor, _) = self.makeProcessor()
         var effects: [Effect] = []
-        processor.process([Self.say("alarm", at: 1_000, offset: 0)], effects: &effects)
+        processor.process([Self.textInput("alarm", at: 1_000, offset: 0)], effects: &effects)
         #expect(processor.nextDue == Timestamp(milliseconds: 1_300))
         effects = []
-        processor.process([Self.say("late", at: 1_400, offset: 1)], effects: &effects)
+        processor.process([Self.textInput("late", at: 1_400, offset: 1)], effects: &effects)
         let texts = effects.compactMap { effect -> String? in
             guard case .feed(let item) = effect, case .text(_, let text, _) = item.content else { return nil }
             return text
@@ -73,12 +73,12 @@ import Testing
     @Test func `time never goes back, not even for a new owner`() {
         let (processor, _) = self.makeProcessor()
         var effects: [Effect] = []
-        processor.process([Self.say("a", at: 5_000, offset: 0)], effects: &effects)
+        processor.process([Self.textInput("a", at: 5_000, offset: 0)], effects: &effects)
         processor.committed()
         let (successor, _) = self.makeProcessor()
         successor.acquired(generation: 1, committedMetadata: processor.offsetMetadata, at: Timestamp(milliseconds: 100))
         effects = []
-        successor.process([Self.say("b", at: 100, offset: 1)], effects: &effects)
+        successor.process([Self.textInput("b", at: 100, offset: 1)], effects: &effects)
         guard case .feed(let item)? = effects.first else { return #expect(Bool(false), "no feed item") }
         #expect(item.at == Timestamp(milliseconds: 5_000))
     }
@@ -86,19 +86,20 @@ import Testing
     @Test func `rows survive being written and restored`() {
         let (processor, _) = self.makeProcessor()
         var effects: [Effect] = []
-        processor.process([Self.say("alarm", at: 1_000, offset: 0)], effects: &effects)
+        processor.process([Self.textInput("alarm", at: 1_000, offset: 0)], effects: &effects)
         let (successor, _) = self.makeProcessor()
         for change in processor.changes { successor.restore(key: change.key, row: change.row) }
         #expect(successor.nextDue == Timestamp(milliseconds: 1_300))
         effects = []
-        successor.process([Self.say("b", at: 1_100, offset: 1)], effects: &effects)
+        successor.process([Self.textInput("b", at: 1_100, offset: 1)], effects: &effects)
         #expect(Self.numbers(effects) == [2])
     }
 
     @Test func `each effect names the input that caused it`() {
         let (processor, _) = self.makeProcessor()
         var effects: [Effect] = []
-        processor.process([Self.say("a", at: 10, offset: 0), Self.say("b", at: 20, offset: 1)], effects: &effects)
+        processor.process(
+            [Self.textInput("a", at: 10, offset: 0), Self.textInput("b", at: 20, offset: 1)], effects: &effects)
         #expect(processor.causes == [0, 0, 1, 1])
     }
 
@@ -107,19 +108,19 @@ import Testing
         let (processor, _) = self.makeProcessor()
         var effects: [Effect] = []
         processor.process(
-            [Self.say("a", at: 5_000, offset: 0), Self.say("b", at: 7_000, offset: 1)], effects: &effects)
+            [Self.textInput("a", at: 5_000, offset: 0), Self.textInput("b", at: 7_000, offset: 1)], effects: &effects)
         processor.committed()
         #expect(processor.offsetMetadata == "7000", "as earlier versions write it")
-        processor.process([Self.say("c", at: 90_000, offset: 2)], effects: &effects)
+        processor.process([Self.textInput("c", at: 90_000, offset: 2)], effects: &effects)
         #expect(processor.offsetMetadata == "90000 83000")
         processor.rolledBack()
         #expect(processor.offsetMetadata == "7000")
-        processor.process([Self.say("c", at: 90_000, offset: 2)], effects: &effects)
+        processor.process([Self.textInput("c", at: 90_000, offset: 2)], effects: &effects)
         processor.committed()
         let (successor, _) = self.makeProcessor()
         successor.acquired(
             generation: 1, committedMetadata: processor.offsetMetadata, at: Timestamp(milliseconds: 95_000))
-        successor.process([Self.say("d", at: 95_000, offset: 3)], effects: &effects)
+        successor.process([Self.textInput("d", at: 95_000, offset: 3)], effects: &effects)
         #expect(successor.offsetMetadata == "95000 88000")
     }
 }

@@ -14,26 +14,30 @@ import Testing
 @Suite(.serialized) struct MachineShellTests {
     static let modes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
+    /// Returns keys of lives that no other test uses.
     static func lives(_ name: String, _ count: Int) -> [LiveKey] {
-        let run = UUID().uuidString.prefix(8)
-        return (0..<count).map { LiveKey("test", LiveID("\(name)-\(run)-\($0)")) }
+        let runID = UUID().uuidString.prefix(8)
+        return (0..<count).map { LiveKey("test", LiveID("\(name)-\(runID)-\($0)")) }
     }
 
     @Test(.timeLimit(.minutes(2)), arguments: modes)
-    func `I8 nothing is lost, repeated or reordered when an instance comes and another goes`(_ mode: KafkaMode) throws {
+    func `I8 nothing is lost, repeated or reordered when an instance starts and another stops`(_ mode: KafkaMode) throws
+    {
         let harness = try ShellHarness(mode)
         let lives = Self.lives("move", 10)
         let first = harness.start("one")
-        for round in 0..<20 { for live in lives { try harness.say("\(round)", in: live) } }
+        for round in 0..<20 { for live in lives { try harness.sendText("\(round)", in: live) } }
         try harness.flush()
         let second = harness.start("two")
-        _ = try harness.feed(of: Set(lives)) { $0.values.reduce(0) { $0 + $1.count } >= 100 }
-        for round in 20..<40 { for live in lives { try harness.say("\(round)", in: live) } }
+        _ = try harness.readFeedNumbers(of: Set(lives)) { $0.values.reduce(0) { $0 + $1.count } >= 100 }
+        for round in 20..<40 { for live in lives { try harness.sendText("\(round)", in: live) } }
         try harness.flush()
         #expect(first.stop())
-        for round in 40..<60 { for live in lives { try harness.say("\(round)", in: live) } }
+        for round in 40..<60 { for live in lives { try harness.sendText("\(round)", in: live) } }
         try harness.flush()
-        let numbers = try harness.feed(of: Set(lives)) { found in lives.allSatisfy { (found[$0]?.max() ?? 0) >= 60 } }
+        let numbers = try harness.readFeedNumbers(of: Set(lives)) { found in
+            lives.allSatisfy { (found[$0]?.max() ?? 0) >= 60 }
+        }
         for live in lives {
             // With the in-memory broker, effects are written at least once. The test therefore drops repeated numbers, as
             // clients do. If this computer is too busy for the group's heartbeats, the old and the new owner may both
@@ -50,9 +54,9 @@ import Testing
         let harness = try ShellHarness(mode)
         let live = Self.lives("alarm", 1)[0]
         let shell = harness.start("one")
-        try harness.say("alarm", in: live)
+        try harness.sendText("alarm", in: live)
         try harness.flush()
-        let numbers = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 2 }
+        let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 2 }
         #expect(numbers[live] == [1, 2])
         #expect(shell.stop())
     }
@@ -62,9 +66,9 @@ import Testing
         let harness = try ShellHarness(.embedded)
         let live = Self.lives("metrics", 1)[0]
         let shell = harness.start("one")
-        try harness.say("x", in: live)
+        try harness.sendText("x", in: live)
         try harness.flush()
-        _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
+        _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
         #expect(shell.stop())
         let text = PrometheusText.render(shell.metrics)
         for line in [
@@ -85,14 +89,14 @@ import Testing
         let harness = try ShellHarness(.full)
         let lives = Self.lives("many", 10_000)
         let first = harness.start("one")
-        for live in lives { try harness.say("x", in: live) }
+        for live in lives { try harness.sendText("x", in: live) }
         try harness.flush()
-        _ = try harness.feed(of: Set(lives)) { $0.count == lives.count }
+        _ = try harness.readFeedNumbers(of: Set(lives)) { $0.count == lives.count }
         #expect(first.stop())
         let second = harness.start("two")
-        try harness.say("y", in: lives[0])
+        try harness.sendText("y", in: lives[0])
         try harness.flush()
-        let numbers = try harness.feed(of: [lives[0]]) { ($0[lives[0]]?.count ?? 0) == 2 }
+        let numbers = try harness.readFeedNumbers(of: [lives[0]]) { ($0[lives[0]]?.count ?? 0) == 2 }
         #expect(numbers[lives[0]] == [1, 2])
         let restore = second.metrics.timing(
             MetricNames.Shell.restore, help: "", labels: ["machine": "barrage"]
@@ -103,24 +107,24 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `I8 a restore waits for the end of the last owner's open transaction, and reads nothing of it`() throws {
+    func `I8 a restore waits for the end of the last owner's open transaction, and uses none of its records`() throws {
         let harness = try ShellHarness(.full)
         let live = Self.lives("open", 1)[0]
         let first = harness.start("one")
-        for text in ["a", "b", "c"] { try harness.say(text, in: live) }
+        for text in ["a", "b", "c"] { try harness.sendText(text, in: live) }
         try harness.flush()
-        _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 3 }
+        _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 3 }
         #expect(first.stop())
         // The last owner has left an open transaction that removes the row and moves the offset back to the beginning.
         let formerProducer = try harness.openTransaction(deletingRowOf: live)
-        let began = MonotonicClock.milliseconds
+        let start = MonotonicClock.milliseconds
         let second = harness.start("two")
-        try harness.say("d", in: live)
+        try harness.sendText("d", in: live)
         try harness.flush()
-        let numbers = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 4 }
+        let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 4 }
         #expect(numbers[live] == [1, 2, 3, 4])
         // The broker aborts the transaction after 2 s; no reader can pass it before.
-        #expect((1000...10_000).contains(MonotonicClock.milliseconds - began))
+        #expect((1000...10_000).contains(MonotonicClock.milliseconds - start))
         #expect(throws: KafkaError.self) { try formerProducer.commitTransaction(timeout: .seconds(2)) }
         #expect(second.stop())
     }
@@ -131,26 +135,26 @@ import Testing
         let live = Self.lives("former", 1)[0]
         let first = harness.start("one")
         // An owner's first batch is a transaction; its later batches are appended.
-        try harness.sayOneByOne(3, in: live)
+        try harness.sendTextsOneByOne(3, in: live)
         #expect(first.stop())
         let epoch = try harness.lastEpoch(in: live)
         try harness.append(number: 90, in: live, BatchHeader(epoch: epoch))
         let second = harness.start("two")
-        try harness.say("4", in: live)
+        try harness.sendText("4", in: live)
         try harness.flush()
-        _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 4 }
-        let later = try harness.lastEpoch(in: live)
-        #expect(later > epoch)
+        _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 4 }
+        let laterEpoch = try harness.lastEpoch(in: live)
+        #expect(laterEpoch > epoch)
         let commit = BatchHeader.Commit(nextOffset: 1_000_000, metadata: "9999999999999", rows: [])
         try harness.append(number: 91, in: live, BatchHeader(epoch: epoch, commit: commit))
-        try harness.say("5", in: live)
+        try harness.sendText("5", in: live)
         try harness.flush()
-        _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 5 }
+        _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 5 }
         #expect(second.stop())
         let third = harness.start("three")
-        try harness.say("6", in: live)
+        try harness.sendText("6", in: live)
         try harness.flush()
-        let numbers = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 6 }
+        let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 6 }
         #expect(numbers[live] == [1, 2, 3, 4, 5, 6])
         #expect(third.stop())
     }
@@ -162,8 +166,8 @@ import Testing
         let harness = try ShellHarness(.full)
         let live = Self.lives("quiet", 1)[0]
         let shell = harness.start("one")
-        try harness.sayOneByOne(3, in: live)
-        let claims = try harness.claims(of: live) {
+        try harness.sendTextsOneByOne(3, in: live)
+        let claims = try harness.waitForClaims(of: live) {
             $0.checkpointOffset > (try? harness.lastBatchHeader(in: live).offset) ?? .max
         }
         #expect(claims.claims.last?.epoch == (try harness.lastEpoch(in: live)))
@@ -184,17 +188,18 @@ import Testing
                 return [2, 4].contains(appendCount) ? .zero : .seconds(5)
             }
         }
-        try harness.sayOneByOne(6, in: live)
+        try harness.sendTextsOneByOne(6, in: live)
         #expect(appendCount.withLock { $0 } >= 4)
         #expect(first.stop())
-        let next = harness.start("two")
-        try harness.say("7", in: live)
+        let second = harness.start("two")
+        try harness.sendText("7", in: live)
         try harness.flush()
-        let numbers = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 7 }
+        let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 7 }
         #expect(numbers[live] == [1, 2, 3, 4, 5, 6, 7])
-        #expect(next.stop())
+        #expect(second.stop())
     }
 
+    /// Drops each number that is not higher than all numbers before it.
     static func withoutRepeats(_ numbers: [Int64]) -> [Int64] {
         var last: Int64 = 0
         return numbers.filter { number in

@@ -6,7 +6,9 @@ import Testing
 
 @Suite struct ProcessingAttemptsTests {
     /// The attempts of an owner that has restored `record`, the last record of the previous owner.
-    private static func takeover(_ record: ProcessingAttempts.Record?, by process: String, at offset: Int64)
+    private static func attemptsAfterTakeover(
+        _ record: ProcessingAttempts.Record?, by process: String, at offset: Int64
+    )
         -> ProcessingAttempts
     {
         var attempts = ProcessingAttempts(process: process)
@@ -20,7 +22,7 @@ import Testing
         let record = first.acquired(at: 40)
         #expect(record != nil)
         #expect(!first.mustProcessAlone(at: 40))
-        let second = Self.takeover(record, by: "2", at: 41)
+        let second = Self.attemptsAfterTakeover(record, by: "2", at: 41)
         #expect(!second.mustProcessAlone(at: 41))
     }
 
@@ -28,7 +30,7 @@ import Testing
         var first = ProcessingAttempts(process: "1")
         var record = first.acquired(at: 40)
         for process in ["2", "3"] {
-            var owner = Self.takeover(record, by: process, at: 40)
+            var owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
             #expect(owner.mustProcessAlone(at: 40))
             guard case .process(let written?) = owner.beginAlone(step: 0, at: 40) else {
                 Issue.record("not processed by \(process)")
@@ -36,7 +38,7 @@ import Testing
             }
             record = written
         }
-        var last = Self.takeover(record, by: "4", at: 40)
+        var last = Self.attemptsAfterTakeover(record, by: "4", at: 40)
         #expect(last.beginAlone(step: 0, at: 40) == .setAside)
         // The attempts of the next input are counted from 1.
         guard case .process(let next?) = last.beginAlone(step: 0, at: 41) else {
@@ -50,22 +52,22 @@ import Testing
         var first = ProcessingAttempts(process: "1")
         var record = first.acquired(at: 40)
         var offset: Int64 = 40
-        var deaths = 1
+        var deathCount = 1
         for process in 2...9 {
-            var owner = Self.takeover(record, by: "\(process)", at: offset)
+            var owner = Self.attemptsAfterTakeover(record, by: "\(process)", at: offset)
             while true {
                 #expect(owner.mustProcessAlone(at: offset))
                 switch owner.beginAlone(step: 0, at: offset) {
                 case .setAside:
                     #expect(offset == 45)
-                    #expect(deaths == 3)
+                    #expect(deathCount == 3)
                     return
                 case .process(let written): record = written ?? record
                 }
                 if offset == 45 { break }  // This input ends its owner.
                 offset += 1
             }
-            deaths += 1
+            deathCount += 1
         }
         Issue.record("the input was never set aside")
     }
@@ -74,10 +76,10 @@ import Testing
         var owner = ProcessingAttempts(process: "1")
         var record = owner.acquired(at: 40)
         for _ in 0..<10 {
-            owner = Self.takeover(record, by: "1", at: 40)
+            owner = Self.attemptsAfterTakeover(record, by: "1", at: 40)
             #expect(!owner.mustProcessAlone(at: 40))
             guard case .process(let written) = owner.beginAlone(step: 0, at: 40) else {
-                Issue.record("set aside")
+                Issue.record("the input was set aside")
                 return
             }
             record = written ?? record
@@ -97,7 +99,7 @@ import Testing
     }
 
     @Test func `offsets at the end of their range do not trap`() {
-        _ = Self.takeover(
+        _ = Self.attemptsAfterTakeover(
             ProcessingAttempts.Record(offset: .max, step: .max, count: .max, aloneUntil: nil, process: "x"), by: "1",
             at: .max)
     }

@@ -14,28 +14,34 @@ extension MachineShellTests {
         let harness = try ShellHarness(.full)
         let lives = Self.onePerPartition("stay")
         let first = harness.start("first")
-        for live in lives { try harness.sayOneByOne(3, in: live) }
-        let before = try lives.map { try harness.lastEpoch(in: $0) }
+        for live in lives { try harness.sendTextsOneByOne(3, in: live) }
+        let epochsBefore = try lives.map { try harness.lastEpoch(in: $0) }
 
         let second = harness.start("second")
-        try Self.wait([(first, 2), (second, 2)])
-        try Self.say("joined", to: lives, harness, until: 4)
-        let shared = try lives.map { try harness.lastEpoch(in: $0) }
-        #expect(zip(before, shared).filter { $0 == $1 }.count == 2, "the partitions that stay: \(before), \(shared)")
-        #expect(zip(before, shared).filter { $0 < $1 }.count == 2, "those that move: \(before), \(shared)")
+        try Self.waitForOwnedPartitions([(first, 2), (second, 2)])
+        try Self.sendTextToAll("joined", to: lives, harness, until: 4)
+        let sharedEpochs = try lives.map { try harness.lastEpoch(in: $0) }
+        #expect(
+            zip(epochsBefore, sharedEpochs).filter { $0 == $1 }.count == 2,
+            "the partitions that stay: \(epochsBefore), \(sharedEpochs)")
+        #expect(
+            zip(epochsBefore, sharedEpochs).filter { $0 < $1 }.count == 2,
+            "the partitions that move: \(epochsBefore), \(sharedEpochs)")
 
         #expect(second.stop())
-        try Self.wait([(first, 4)])
-        try Self.say("left", to: lives, harness, until: 5)
-        let after = try lives.map { try harness.lastEpoch(in: $0) }
-        for (index, epoch) in after.enumerated() {
-            if before[index] == shared[index] {
-                #expect(epoch == before[index], "it has had the same owner all the time")
+        try Self.waitForOwnedPartitions([(first, 4)])
+        try Self.sendTextToAll("left", to: lives, harness, until: 5)
+        let epochsAfter = try lives.map { try harness.lastEpoch(in: $0) }
+        for (index, epoch) in epochsAfter.enumerated() {
+            if epochsBefore[index] == sharedEpochs[index] {
+                #expect(epoch == epochsBefore[index], "the owner has not changed")
             } else {
-                #expect(epoch > shared[index], "rows that a former owner remembers are not used again")
+                #expect(epoch > sharedEpochs[index], "the former owner acquires the partition anew")
             }
         }
-        let numbers = try harness.feed(of: Set(lives)) { feeds in lives.allSatisfy { (feeds[$0]?.count ?? 0) >= 5 } }
+        let numbers = try harness.readFeedNumbers(of: Set(lives)) { feeds in
+            lives.allSatisfy { (feeds[$0]?.count ?? 0) >= 5 }
+        }
         for live in lives { #expect(numbers[live] == [1, 2, 3, 4, 5]) }
         #expect(first.stop())
     }
@@ -49,17 +55,22 @@ extension MachineShellTests {
         }
     }
 
-    private static func say(_ text: String, to lives: [LiveKey], _ harness: ShellHarness, until count: Int) throws {
-        for live in lives { try harness.say(text, in: live) }
+    /// Sends a text to each live, and waits until each feed has `count` items.
+    private static func sendTextToAll(
+        _ text: String, to lives: [LiveKey], _ harness: ShellHarness, until count: Int
+    ) throws {
+        for live in lives { try harness.sendText(text, in: live) }
         try harness.flush()
-        _ = try harness.feed(of: Set(lives)) { feeds in lives.allSatisfy { (feeds[$0]?.count ?? 0) >= count } }
+        _ = try harness.readFeedNumbers(of: Set(lives)) { feeds in
+            lives.allSatisfy { (feeds[$0]?.count ?? 0) >= count }
+        }
     }
 
     /// Waits until each shell owns the given number of partitions.
-    private static func wait(_ counts: [(shell: RunningShell, partitions: Int)]) throws {
+    private static func waitForOwnedPartitions(_ counts: [(shell: RunningShell, partitions: Int)]) throws {
         let deadline = MonotonicClock.now + .seconds(20)
         while !counts.allSatisfy({ $0.shell.ownedPartitions == $0.partitions }) {
-            try #require(MonotonicClock.now < deadline, "the partitions are not shared as wanted")
+            try #require(MonotonicClock.now < deadline, "the shells do not own the expected numbers of partitions")
             DedicatedThread.sleep(for: .milliseconds(20))
         }
     }

@@ -18,7 +18,7 @@ final class ShellHarness {
     let mode: KafkaMode
     private let broker: TopicBroker
     private let producer: KafkaProducer
-    private var sent: Int64 = 0
+    private var sentCount: Int64 = 0
 
     convenience init(_ mode: KafkaMode) throws {
         try self.init(mode, on: TopicBroker(isReal: mode == .full, clientID: "shell-test"))
@@ -44,17 +44,17 @@ final class ShellHarness {
     }
 
     /// Sends a text message to the inbox; `flush` waits for it.
-    func say(_ text: String, in live: LiveKey) throws { try self.producer.send(self.record(text, in: live)) }
+    func sendText(_ text: String, in live: LiveKey) throws { try self.producer.send(self.textRecord(text, in: live)) }
 
     /// Sends a text message to the inbox, and waits until the broker has acknowledged it.
-    func sayAndWait(_ text: String, in live: LiveKey) throws {
-        _ = try self.producer.sendAndWait(self.record(text, in: live), timeout: .seconds(30))
+    func sendTextAndWait(_ text: String, in live: LiveKey) throws {
+        _ = try self.producer.sendAndWait(self.textRecord(text, in: live), timeout: .seconds(30))
     }
 
-    private func record(_ text: String, in live: LiveKey) -> OutgoingRecord {
-        self.sent += 1
+    private func textRecord(_ text: String, in live: LiveKey) -> OutgoingRecord {
+        self.sentCount += 1
         let caller = Caller(
-            user: UserInfo(userID: "u"), role: .user, request: RequestID(session: "s", counter: self.sent),
+            user: UserInfo(userID: "u"), role: .user, request: RequestID(session: "s", counter: self.sentCount),
             replyTo: "gateway-1")
         let input = BarrageInput(live, .sendText(text: text, extensionInfo: nil, caller: caller))
         return TopicRecord(.barrage(input)).outgoing(partitions: Self.partitions)
@@ -63,11 +63,11 @@ final class ShellHarness {
     /// Sends the texts "1", "2", … to a live without messages, each after the previous one is in the feed.
     ///
     /// Each text is therefore decided in a batch of its own.
-    func sayOneByOne(_ count: Int, in live: LiveKey) throws {
+    func sendTextsOneByOne(_ count: Int, in live: LiveKey) throws {
         for number in 1...count {
-            try self.say("\(number)", in: live)
+            try self.sendText("\(number)", in: live)
             try self.flush()
-            _ = try self.feed(of: [live]) { ($0[live]?.count ?? 0) >= number }
+            _ = try self.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= number }
         }
     }
 
@@ -126,10 +126,11 @@ final class ShellHarness {
         return try #require(last)
     }
 
+    /// The epoch of the last appended record of the live's feed partition.
     func lastEpoch(in live: LiveKey) throws -> Int64 { try self.lastBatchHeader(in: live).epoch }
 
     /// Waits until the claims in the group's committed offset satisfy `isEnough`, and returns them.
-    func claims(of live: LiveKey, until isEnough: (FeedEpochs) -> Bool) throws -> FeedEpochs {
+    func waitForClaims(of live: LiveKey, until isEnough: (FeedEpochs) -> Bool) throws -> FeedEpochs {
         let group = try KafkaConsumer(self.settings, group: AppendedFeed.group)
         defer { group.close() }
         let partition = self.partition(of: live, .barrageInbox)
@@ -140,19 +141,22 @@ final class ShellHarness {
                 return claims
             }
         }
-        throw KafkaError(.timedOut, "The group's offset of \(partition) did not come to what was wanted.")
+        throw KafkaError(.timedOut, "The group's offset of \(partition) does not have the expected claims.")
     }
 
     private func partition(of live: LiveKey, _ topic: PlazaTopic) -> TopicPartition {
         TopicPartition(topic.rawValue, Int32(PlazaTopic.partition(of: live.text, among: Self.partitions)))
     }
 
+    /// Waits until the broker has acknowledged all sent texts.
     func flush() throws { try self.producer.flush(timeout: .seconds(10)) }
 
     /// Reads the feed until `isEnough` or for at most 30 s.
     ///
     /// - Returns: the numbers of the valid items by live, in the order of the feed.
-    func feed(of lives: Set<LiveKey>, until isEnough: ([LiveKey: [Int64]]) -> Bool) throws -> [LiveKey: [Int64]] {
+    func readFeedNumbers(
+        of lives: Set<LiveKey>, until isEnough: ([LiveKey: [Int64]]) -> Bool
+    ) throws -> [LiveKey: [Int64]] {
         let reader = try KafkaConsumer(
             self.settings, fetchWait: self.mode == .full ? .milliseconds(20) : .milliseconds(5))
         defer { reader.close() }

@@ -47,7 +47,7 @@ import Testing
         #expect(Self.count("sent", metrics) == Tracer.batchSize + 4 && Self.count("failed", metrics) == 0)
     }
 
-    @Test func `while a collector is slow, spans are dropped and counted, and nobody waits`() async throws {
+    @Test func `while a collector is slow, spans beyond the capacity are dropped and counted`() async throws {
         let collector = try WebhookReceiver { _, _ in .keepSilent }
         let metrics = MetricsRegistry()
         let tracer = Tracer(share: 1, capacity: 10)

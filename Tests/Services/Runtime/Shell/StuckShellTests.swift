@@ -17,12 +17,12 @@ import Testing
         let shell = harness.start("one", appendTimeout: { .zero })
         // A session commits its first batch in a transaction, and appends the second one.
         for number in 1...6 {
-            try harness.sayAndWait("\(number)", in: live)
-            if number < 6 { _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= number || shell.hasEnded } }
+            try harness.sendTextAndWait("\(number)", in: live)
+            if number < 6 { _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= number || shell.hasEnded } }
         }
         #expect(shell.waitUntilEnded(timeout: .seconds(20)))
         let next = harness.start("two")
-        let numbers = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 6 }
+        let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 6 }
         #expect(numbers[live] == [1, 2, 3, 4, 5, 6])
         #expect(next.stop())
     }
@@ -35,11 +35,11 @@ import Testing
         let live = MachineShellTests.lives("unreadable", 1)[0]
         let lines = LogLines()
         let shell = harness.start("one", log: lines.log)
-        try harness.sayAndWait("1", in: live)
-        _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
+        try harness.sendTextAndWait("1", in: live)
+        _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
         let fault = RequestFault(kind: .fetch, code: .topicAuthorizationFailed)
         try fault.inject(into: broker, count: 100_000, delay: .zero)
-        try harness.sayAndWait("2", in: live)
+        try harness.sendTextAndWait("2", in: live)
         #expect(shell.waitUntilNotLive(timeout: .seconds(20)))
         #expect(lines.waitUntilContains("No progress for 10 s", timeout: .seconds(10)))
         shell.shell.stop()
@@ -52,14 +52,14 @@ import Testing
         let harness = try ShellHarness(.embedded, on: topics)
         let live = MachineShellTests.lives("readable", 1)[0]
         let shell = harness.start("one")
-        try harness.sayAndWait("1", in: live)
-        _ = try harness.feed(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
+        try harness.sendTextAndWait("1", in: live)
+        _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
         let fault = RequestFault(kind: .fetch, code: .topicAuthorizationFailed)
         try fault.inject(into: broker, count: 36, delay: .zero)
         #expect(!shell.waitUntilEnded(timeout: .seconds(15)))
         #expect(shell.shell.isLive)
-        try harness.sayAndWait("2", in: live)
-        let numbers = try harness.feed(of: [live]) { ($0[live]?.max() ?? 0) >= 2 }
+        try harness.sendTextAndWait("2", in: live)
+        let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.max() ?? 0) >= 2 }
         #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == [1, 2])
         #expect(shell.stop())
     }

@@ -31,8 +31,7 @@ import Testing
         #expect(scheduler.nextTick(due: Timestamp(milliseconds: 10)) == MonotonicTime(milliseconds: 80))
     }
 
-    @Test func `while a tick has not been read back, ticks are a second apart; the next record that is read ends that`()
-    {
+    @Test func `ticks are a second apart until one has been read back`() {
         var scheduler = TickScheduler()
         scheduler.brokerTimeObserved(Timestamp(milliseconds: 1_000), at: MonotonicTime(milliseconds: 50))
         scheduler.tickWritten(at: MonotonicTime(milliseconds: 60))

@@ -63,27 +63,27 @@ import Testing
             try writer.commit(BatchOutput("second"), group: group, consumer: consumer)
             #expect(proxy.isHolding)
             proxy.deliverBeforeNextRequest()
-            // The broker takes the first record of this batch and refuses the second one, so that the writer aborts.
-            // Before that request the late commit arrives.
-            var half = BatchOutput("half")
-            let refused = OutgoingRecord(
+            // The broker accepts the first record of this batch and rejects the second one, so the writer aborts. The
+            // proxy delivers the held commit before the batch's next request.
+            var rejectedBatch = BatchOutput("half")
+            let tooLargeRecord = OutgoingRecord(
                 topic: PlazaTopic.replies.rawValue, partition: 0, value: Array(repeating: 1, count: 5000))
-            half.items.append(BatchOutput.Item(record: refused, inboxPartition: 0))
-            #expect(throws: KafkaError.self) { try writer.commit(half, group: group, consumer: consumer) }
+            rejectedBatch.items.append(BatchOutput.Item(record: tooLargeRecord, inboxPartition: 0))
+            #expect(throws: KafkaError.self) { try writer.commit(rejectedBatch, group: group, consumer: consumer) }
             #expect(proxy.hasDelivered)
             try writer.commit(BatchOutput("last"), group: group, consumer: consumer)
-            #expect(try Self.feed(settings, until: "last") == ["first", "second", "last"])
+            #expect(try Self.readFeedValues(settings, until: "last") == ["first", "second", "last"])
         }
     }
 
-    /// The committed values of the feed, up to a value.
-    private static func feed(_ settings: KafkaSettings, until last: String) throws -> [String] {
+    /// Reads the committed values of the feed, up to `lastValue`.
+    private static func readFeedValues(_ settings: KafkaSettings, until lastValue: String) throws -> [String] {
         let reader = try KafkaConsumer(settings, fetchWait: .milliseconds(20))
         defer { reader.close() }
         try reader.assign([TopicPartition(PlazaTopic.roomFeed.rawValue, 0): LogicalOffset.beginning])
         var values: [String] = []
         let deadline = MonotonicClock.now + .seconds(20)
-        while values.last != last, MonotonicClock.now < deadline {
+        while values.last != lastValue, MonotonicClock.now < deadline {
             var records: [IncomingRecord] = []
             _ = try reader.poll(max: 100, timeout: .milliseconds(200), into: &records)
             values += records.compactMap { $0.value.map { String(decoding: $0, as: UTF8.self) } }

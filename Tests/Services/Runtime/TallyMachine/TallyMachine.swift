@@ -15,12 +15,14 @@ package struct TallyMachine: Machine {
             guard text.hasPrefix("tally/") else { return nil }
             self.text = text
         }
-        package static func < (a: Key, b: Key) -> Bool { a.text < b.text }
+        package static func < (left: Key, right: Key) -> Bool { left.text < right.text }
     }
 
     package struct Row: JournalRow, Codable {
+        /// The number of items in the live's feed.
         package var count: Int64
         package var due: Timestamp?
+        /// The text that set the due time.
         package var alarm = ""
     }
 

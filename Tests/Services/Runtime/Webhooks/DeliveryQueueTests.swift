@@ -10,28 +10,28 @@ import Webhooks
     private func position(_ offset: Int64, _ partition: Int32 = 0) -> EventPosition {
         EventPosition(partition: partition, offset: offset)
     }
-    private func at(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: milliseconds) }
+    private func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: milliseconds) }
     private func key(_ live: String, app: AppID = "demo") -> LiveKey { LiveKey(app, LiveID(live)) }
 
     @Test func `events of one live are sent one after the other, events of different lives concurrently`() {
         var queue = DeliveryQueue()
-        for offset in 0..<3 { #expect(queue.add(self.position(Int64(offset)), of: self.key("a")) == true) }
-        #expect(queue.add(self.position(3), of: self.key("b")) == true)
-        #expect(queue.startDueAttempts(at: self.at(0)) == [self.position(0), self.position(3)])
-        #expect(queue.startDueAttempts(at: self.at(0)).isEmpty)
-        #expect(queue.attemptEnded(self.position(0), isDelivered: true, jitter: 0, at: self.at(1)) == .delivered)
-        #expect(queue.startDueAttempts(at: self.at(1)) == [self.position(1)])
+        for offset in 0..<3 { #expect(queue.add(self.position(Int64(offset)), of: self.key("arena")) == true) }
+        #expect(queue.add(self.position(3), of: self.key("bistro")) == true)
+        #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(0), self.position(3)])
+        #expect(queue.startDueAttempts(at: self.time(0)).isEmpty)
+        #expect(queue.attemptEnded(self.position(0), isDelivered: true, jitter: 0, at: self.time(1)) == .delivered)
+        #expect(queue.startDueAttempts(at: self.time(1)) == [self.position(1)])
     }
 
     @Test func `a failed event is retried after growing pauses, and delays only the events of its own live`() {
         var queue = DeliveryQueue()
-        #expect(queue.add(self.position(0), of: self.key("a")) == true)
-        #expect(queue.add(self.position(1), of: self.key("a")) == true)
-        #expect(queue.add(self.position(2), of: self.key("b")) == true)
-        #expect(queue.startDueAttempts(at: self.at(0)) == [self.position(0), self.position(2)])
-        _ = queue.attemptEnded(self.position(0), isDelivered: false, jitter: 1, at: self.at(0))
-        #expect(queue.attemptEnded(self.position(2), isDelivered: true, jitter: 1, at: self.at(0)) == .delivered)
-        var now = self.at(500)
+        #expect(queue.add(self.position(0), of: self.key("arena")) == true)
+        #expect(queue.add(self.position(1), of: self.key("arena")) == true)
+        #expect(queue.add(self.position(2), of: self.key("bistro")) == true)
+        #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(0), self.position(2)])
+        _ = queue.attemptEnded(self.position(0), isDelivered: false, jitter: 1, at: self.time(0))
+        #expect(queue.attemptEnded(self.position(2), isDelivered: true, jitter: 1, at: self.time(0)) == .delivered)
+        var now = self.time(500)
         var pauses: [Int64] = []
         for attempt in 2...7 {
             #expect(queue.startDueAttempts(at: now).contains(self.position(0)), "\(attempt)")
@@ -54,30 +54,30 @@ import Webhooks
     }
 
     @Test func `random jitter makes a retry pause between half and all of its nominal length`() {
-        for chance in [0, 0.25, 1] {
+        for jitter in [0, 0.25, 1] {
             var queue = DeliveryQueue()
-            #expect(queue.add(self.position(0), of: self.key("a")) == true)
-            #expect(queue.startDueAttempts(at: self.at(0)) == [self.position(0)])
-            let outcome = queue.attemptEnded(self.position(0), isDelivered: false, jitter: chance, at: self.at(0))
-            #expect(outcome == .retry(notBefore: self.at(250 + Int64(250 * chance))))
-            #expect(queue.nextDue(after: self.at(0)) == self.at(250 + Int64(250 * chance)))
+            #expect(queue.add(self.position(0), of: self.key("arena")) == true)
+            #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(0)])
+            let outcome = queue.attemptEnded(self.position(0), isDelivered: false, jitter: jitter, at: self.time(0))
+            #expect(outcome == .retry(notBefore: self.time(250 + Int64(250 * jitter))))
+            #expect(queue.nextDue(after: self.time(0)) == self.time(250 + Int64(250 * jitter)))
         }
     }
 
     @Test func `a checkpoint has the offset at which each app continues, so that no app delays another`() {
         var queue = DeliveryQueue()
         #expect(queue.checkpoint(0) == nil)
-        #expect(queue.add(self.position(10), of: self.key("a")) == true)
-        #expect(queue.add(self.position(11), of: self.key("b")) == true)
-        #expect(queue.add(self.position(12), of: self.key("a", app: "other")) == true)
+        #expect(queue.add(self.position(10), of: self.key("arena")) == true)
+        #expect(queue.add(self.position(11), of: self.key("bistro")) == true)
+        #expect(queue.add(self.position(12), of: self.key("arena", app: "other")) == true)
         queue.skip(self.position(13))
-        #expect(queue.startDueAttempts(at: self.at(0)).count == 3)
+        #expect(queue.startDueAttempts(at: self.time(0)).count == 3)
         #expect(queue.checkpoint(0) == .init(offset: 14, laggingOffsets: ["demo": 10, "other": 12]))
-        #expect(queue.attemptEnded(self.position(12), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
+        #expect(queue.attemptEnded(self.position(12), isDelivered: true, jitter: 0, at: self.time(0)) == .delivered)
         #expect(queue.checkpoint(0) == .init(offset: 14, laggingOffsets: ["demo": 10]))
-        #expect(queue.attemptEnded(self.position(11), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
+        #expect(queue.attemptEnded(self.position(11), isDelivered: true, jitter: 0, at: self.time(0)) == .delivered)
         #expect(queue.checkpoint(0) == .init(offset: 14, laggingOffsets: ["demo": 10]))
-        #expect(queue.attemptEnded(self.position(10), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
+        #expect(queue.attemptEnded(self.position(10), isDelivered: true, jitter: 0, at: self.time(0)) == .delivered)
         #expect(queue.checkpoint(0) == .init(offset: 14))
         #expect(queue.partitions == [0] && queue.count == 0)
     }
@@ -85,7 +85,7 @@ import Webhooks
     @Test func `I16 with more than 64 unfinished apps, the committed offset stays at the first event of the 65th`() {
         var queue = DeliveryQueue(DeliveryQueue.Limits(), apps: 100)
         for app in 0..<100 {
-            #expect(queue.add(self.position(Int64(app)), of: self.key("a", app: AppID("app-\(app)"))) == true)
+            #expect(queue.add(self.position(Int64(app)), of: self.key("arena", app: AppID("app-\(app)"))) == true)
         }
         let checkpoint = queue.checkpoint(0)
         #expect(
@@ -119,69 +119,71 @@ import Webhooks
         var limits = DeliveryQueue.Limits()
         limits.maxPerApp = 2
         var queue = DeliveryQueue(limits)
-        let keys = [0: "a", 1: "b", 2: "a", 4: "c", 5: "a"]
+        let livesByOffset = [0: "arena", 1: "bistro", 2: "arena", 4: "cafe", 5: "arena"]
         for offset in 0..<6 {
             let position = self.position(Int64(offset))
-            let key = keys[offset].map { self.key($0) } ?? self.key("a", app: "other")
+            let key = livesByOffset[offset].map { self.key($0) } ?? self.key("arena", app: "other")
             #expect(queue.add(position, of: key) == [0, 1, 3].contains(offset), "\(offset)")
         }
         #expect(queue.laggingCount == 1 && queue.count == 3)
         #expect(
-            queue.startDueAttempts(at: self.at(0)) == [self.position(0), self.position(1), self.position(3)],
+            queue.startDueAttempts(at: self.time(0)) == [self.position(0), self.position(1), self.position(3)],
             "no other app waits")
         #expect(queue.nextCatchUp(after: -1) == nil, "less than half of the share is free")
-        #expect(queue.attemptEnded(self.position(3), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
+        #expect(queue.attemptEnded(self.position(3), isDelivered: true, jitter: 0, at: self.time(0)) == .delivered)
         #expect(queue.checkpoint(0) == .init(offset: 6, laggingOffsets: ["demo": 0]))
-        #expect(queue.attemptEnded(self.position(1), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
+        #expect(queue.attemptEnded(self.position(1), isDelivered: true, jitter: 0, at: self.time(0)) == .delivered)
 
         var catchUp = try #require(queue.nextCatchUp(after: -1))
         #expect(catchUp == .init(partition: 0, offset: 2, apps: ["demo"]))
-        #expect(queue.addInCatchUp(self.position(2), of: self.key("a"), in: &catchUp) == true)
+        #expect(queue.addInCatchUp(self.position(2), of: self.key("arena"), in: &catchUp) == true)
         #expect(
-            queue.addInCatchUp(self.position(3), of: self.key("a", app: "other"), in: &catchUp) == false,
+            queue.addInCatchUp(self.position(3), of: self.key("arena", app: "other"), in: &catchUp) == false,
             "the event of the other app was delivered before")
         #expect(
-            queue.addInCatchUp(self.position(4), of: self.key("c"), in: &catchUp) == false, "the share is used up again"
+            queue.addInCatchUp(self.position(4), of: self.key("cafe"), in: &catchUp) == false,
+            "the share is used up again"
         )
-        #expect(queue.attemptEnded(self.position(0), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
+        #expect(queue.attemptEnded(self.position(0), isDelivered: true, jitter: 0, at: self.time(0)) == .delivered)
         #expect(
-            queue.addInCatchUp(self.position(5), of: self.key("a"), in: &catchUp) == false, "the event at 4 comes first"
+            queue.addInCatchUp(self.position(5), of: self.key("arena"), in: &catchUp) == false,
+            "the event at 4 comes first"
         )
         #expect(queue.catchUpAdvanced(catchUp, upTo: 6) == true, "the catch-up has no apps left")
-        #expect(queue.add(self.position(6), of: self.key("d")) == false, "the app still lags")
+        #expect(queue.add(self.position(6), of: self.key("disco")) == false, "the app still lags")
         #expect(queue.checkpoint(0) == .init(offset: 7, laggingOffsets: ["demo": 2]))
 
         catchUp = try #require(queue.nextCatchUp(after: 0))
         #expect(catchUp == .init(partition: 0, offset: 4, apps: ["demo"]))
-        #expect(queue.addInCatchUp(self.position(4), of: self.key("c"), in: &catchUp) == true)
-        #expect(queue.startDueAttempts(at: self.at(0)) == [self.position(2), self.position(4)])
+        #expect(queue.addInCatchUp(self.position(4), of: self.key("cafe"), in: &catchUp) == true)
+        #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(2), self.position(4)])
         for offset: Int64 in [2, 4] {
             #expect(
-                queue.attemptEnded(self.position(offset), isDelivered: true, jitter: 0, at: self.at(0)) == .delivered)
+                queue.attemptEnded(self.position(offset), isDelivered: true, jitter: 0, at: self.time(0)) == .delivered)
         }
-        #expect(queue.addInCatchUp(self.position(5), of: self.key("a"), in: &catchUp) == true)
+        #expect(queue.addInCatchUp(self.position(5), of: self.key("arena"), in: &catchUp) == true)
         #expect(queue.catchUpAdvanced(catchUp, upTo: 6) == false, "the event at 6 must be read again too")
-        #expect(queue.addInCatchUp(self.position(6), of: self.key("d"), in: &catchUp) == true)
+        #expect(queue.addInCatchUp(self.position(6), of: self.key("disco"), in: &catchUp) == true)
         #expect(queue.catchUpAdvanced(catchUp, upTo: 7) == true)
         #expect(queue.laggingCount == 0)
         #expect(queue.nextCatchUp(after: 0) == nil)
-        #expect(queue.add(self.position(7), of: self.key("a")) == false, "the events at 5 and 6 use up the share")
+        #expect(queue.add(self.position(7), of: self.key("arena")) == false, "the events at 5 and 6 use up the share")
     }
 
     @Test func `a new owner resumes at the committed checkpoint, each lagging app from its own offset`() throws {
         var queue = DeliveryQueue()
         queue.partitionAssigned(0, .init(offset: 9, laggingOffsets: ["demo": 4]))
         #expect(queue.checkpoint(0) == .init(offset: 9, laggingOffsets: ["demo": 4]))
-        #expect(queue.add(self.position(9), of: self.key("a")) == false, "the app lags")
-        #expect(queue.add(self.position(10), of: self.key("a", app: "other")) == true)
+        #expect(queue.add(self.position(9), of: self.key("arena")) == false, "the app lags")
+        #expect(queue.add(self.position(10), of: self.key("arena", app: "other")) == true)
         var catchUp = try #require(queue.nextCatchUp(after: -1))
         #expect(catchUp == .init(partition: 0, offset: 4, apps: ["demo"]))
         for offset: Int64 in [4, 9] {
-            #expect(queue.addInCatchUp(self.position(offset), of: self.key("a"), in: &catchUp) == true)
+            #expect(queue.addInCatchUp(self.position(offset), of: self.key("arena"), in: &catchUp) == true)
         }
         #expect(queue.catchUpAdvanced(catchUp, upTo: 11) == true)
         #expect(queue.laggingCount == 0)
-        #expect(queue.startDueAttempts(at: self.at(0)) == [self.position(10), self.position(4)])
+        #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(10), self.position(4)])
     }
 
     @Test func `partitions take turns in catch-ups`() {
@@ -199,7 +201,7 @@ import Webhooks
         limits.maxEvents = 10
         var queue = DeliveryQueue(limits, apps: 3)
         for offset in 0..<30 {
-            let key = self.key("a", app: AppID("app-\(offset % 3)"))
+            let key = self.key("arena", app: AppID("app-\(offset % 3)"))
             #expect(queue.add(self.position(Int64(offset)), of: key) == (offset < 9))
         }
         #expect(queue.count == 9 && queue.laggingCount == 3)
@@ -211,14 +213,14 @@ import Webhooks
         limits.maxInFlightPerApp = 2
         var queue = DeliveryQueue(limits)
         for offset in 0..<4 { #expect(queue.add(self.position(Int64(offset)), of: self.key("\(offset)")) == true) }
-        #expect(queue.startDueAttempts(at: self.at(0)) == [self.position(0), self.position(1)])
-        #expect(queue.nextDue(after: self.at(0)) == nil, "the other events wait for a request to end, not for a time")
-        _ = queue.attemptEnded(self.position(0), isDelivered: false, jitter: 0, at: self.at(0))
-        #expect(queue.startDueAttempts(at: self.at(0)).isEmpty, "the failing app already has a request in flight")
-        _ = queue.attemptEnded(self.position(1), isDelivered: false, jitter: 0, at: self.at(0))
-        #expect(queue.startDueAttempts(at: self.at(0)) == [self.position(2)])
-        _ = queue.attemptEnded(self.position(2), isDelivered: true, jitter: 0, at: self.at(0))
-        #expect(queue.startDueAttempts(at: self.at(1000)) == [self.position(0), self.position(1)])
+        #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(0), self.position(1)])
+        #expect(queue.nextDue(after: self.time(0)) == nil, "the other events wait for a request to end, not for a time")
+        _ = queue.attemptEnded(self.position(0), isDelivered: false, jitter: 0, at: self.time(0))
+        #expect(queue.startDueAttempts(at: self.time(0)).isEmpty, "the failing app already has a request in flight")
+        _ = queue.attemptEnded(self.position(1), isDelivered: false, jitter: 0, at: self.time(0))
+        #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(2)])
+        _ = queue.attemptEnded(self.position(2), isDelivered: true, jitter: 0, at: self.time(0))
+        #expect(queue.startDueAttempts(at: self.time(1000)) == [self.position(0), self.position(1)])
     }
 
     @Test func `I16 failing apps use at most half of the concurrent requests`() {
@@ -226,28 +228,28 @@ import Webhooks
         limits.maxInFlight = 4
         var queue = DeliveryQueue(limits, apps: 9)
         for app in 0..<4 {
-            #expect(queue.add(self.position(Int64(app)), of: self.key("a", app: AppID("dead-\(app)"))) == true)
+            #expect(queue.add(self.position(Int64(app)), of: self.key("arena", app: AppID("dead-\(app)"))) == true)
         }
-        #expect(queue.startDueAttempts(at: self.at(0)).count == 4)
+        #expect(queue.startDueAttempts(at: self.time(0)).count == 4)
         for app in 0..<4 {
-            _ = queue.attemptEnded(self.position(Int64(app)), isDelivered: false, jitter: 0, at: self.at(0))
+            _ = queue.attemptEnded(self.position(Int64(app)), isDelivered: false, jitter: 0, at: self.time(0))
         }
         for offset in 4..<9 { #expect(queue.add(self.position(Int64(offset)), of: self.key("\(offset)")) == true) }
         #expect(
-            queue.startDueAttempts(at: self.at(1000)) == [
+            queue.startDueAttempts(at: self.time(1000)) == [
                 self.position(0), self.position(1), self.position(4), self.position(5),
             ])
     }
 
     @Test func `the events of a revoked partition are removed, also those in flight`() {
         var queue = DeliveryQueue()
-        #expect(queue.add(self.position(0, 1), of: self.key("a")) == true)
-        #expect(queue.add(self.position(0, 2), of: self.key("b")) == true)
-        #expect(queue.startDueAttempts(at: self.at(0)).count == 2)
+        #expect(queue.add(self.position(0, 1), of: self.key("arena")) == true)
+        #expect(queue.add(self.position(0, 2), of: self.key("bistro")) == true)
+        #expect(queue.startDueAttempts(at: self.time(0)).count == 2)
         queue.partitionRevoked(1)
-        #expect(queue.attemptEnded(self.position(0, 1), isDelivered: true, jitter: 0, at: self.at(0)) == .notQueued)
+        #expect(queue.attemptEnded(self.position(0, 1), isDelivered: true, jitter: 0, at: self.time(0)) == .notQueued)
         #expect(queue.checkpoint(1) == nil && queue.count == 1)
-        #expect(queue.add(self.position(0, 1), of: self.key("a")) == true, "the partition may be assigned again")
-        #expect(queue.startDueAttempts(at: self.at(0)) == [self.position(0, 1)])
+        #expect(queue.add(self.position(0, 1), of: self.key("arena")) == true, "the partition may be assigned again")
+        #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(0, 1)])
     }
 }

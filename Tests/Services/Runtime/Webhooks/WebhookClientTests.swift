@@ -32,7 +32,7 @@ import Webhooks
 
         deinit { self.webhookClient.stop() }
 
-        func ask(_ content: BeforeContent, app: AppID = "demo") async -> WebhookDecision {
+        func requestDecision(_ content: BeforeContent, app: AppID = "demo") async -> WebhookDecision {
             let request = WebhookRequest(
                 id: "s-1/9", key: LiveKey(app, "concert"), at: Timestamp(milliseconds: 1), content: content)
             return await withCheckedContinuation { continuation in
@@ -56,9 +56,9 @@ import Webhooks
             index == 0 ? .answer(200, #"{"code":0}"#) : .answer(200, #"{"code":1,"message":"not today"}"#)
         }
         let running = RunningClient(receiver.url)
-        #expect(await running.ask(Self.gift) == .allowed)
-        #expect(await running.ask(Self.gift) == .refused(ReplyError(.giftCheckFailed, "not today")))
-        #expect(await running.ask(Self.text) == .refused(ReplyError(.sensitiveWords, "not today")))
+        #expect(await running.requestDecision(Self.gift) == .allowed)
+        #expect(await running.requestDecision(Self.gift) == .refused(ReplyError(.giftCheckFailed, "not today")))
+        #expect(await running.requestDecision(Self.text) == .refused(ReplyError(.sensitiveWords, "not today")))
         let first = try #require(receiver.received.first)
         #expect(first.headers["liveplaza-event"] == "beforeGift" && first.headers["liveplaza-signature"] != nil)
         let request = try Wire.decode(WebhookRequest.self, from: first.body)
@@ -71,7 +71,7 @@ import Webhooks
         async throws
     {
         let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":\#(sent)}"#) }
-        #expect(self.code(await RunningClient(receiver.url).ask(Self.gift)) == ReplyCode(received))
+        #expect(self.code(await RunningClient(receiver.url).requestDecision(Self.gift)) == ReplyCode(received))
     }
 
     /// Rules: R11.6.
@@ -83,22 +83,22 @@ import Webhooks
     func `an invalid response counts as none, and the timeout policy decides`(status: Int, body: String) async throws {
         let receiver = try WebhookReceiver { _, _ in .answer(status, body) }
         let running = RunningClient(receiver.url)
-        #expect(self.code(await running.ask(Self.gift)) == .giftCheckFailed)
-        #expect(await running.ask(Self.text) == .allowed)
+        #expect(self.code(await running.requestDecision(Self.gift)) == .giftCheckFailed)
+        #expect(await running.requestDecision(Self.text) == .allowed)
         let withOppositePolicies = RunningClient(receiver.url, message: .refuse, gift: .allow)
-        #expect(await withOppositePolicies.ask(Self.gift) == .allowed)
-        #expect(self.code(await withOppositePolicies.ask(Self.text)) == .sensitiveWords)
+        #expect(await withOppositePolicies.requestDecision(Self.gift) == .allowed)
+        #expect(self.code(await withOppositePolicies.requestDecision(Self.text)) == .sensitiveWords)
     }
 
     /// Rules: R11.6.
     @Test func `a silent or dead backend delays a call no longer than the timeout`() async throws {
         let receiver = try WebhookReceiver { _, _ in .keepSilent }
         let running = RunningClient(receiver.url, timeout: .milliseconds(200))
-        let began = MonotonicClock.milliseconds
-        #expect(self.code(await running.ask(Self.gift)) == .giftCheckFailed)
-        #expect((190..<20_000).contains(MonotonicClock.milliseconds - began))
-        let dead = RunningClient("http://127.0.0.1:\(try FreePort.find())/")
-        #expect(self.code(await dead.ask(Self.gift)) == .giftCheckFailed)
+        let start = MonotonicClock.milliseconds
+        #expect(self.code(await running.requestDecision(Self.gift)) == .giftCheckFailed)
+        #expect((190..<20_000).contains(MonotonicClock.milliseconds - start))
+        let withDeadBackend = RunningClient("http://127.0.0.1:\(try FreePort.find())/")
+        #expect(self.code(await withDeadBackend.requestDecision(Self.gift)) == .giftCheckFailed)
     }
 
     private func request(_ user: String, app: AppID = "demo") -> WebhookRequest {
@@ -108,19 +108,19 @@ import Webhooks
     }
 
     /// Rules: R14.24.
-    @Test func `I16 messages beyond a user's share of the app's requests are refused as overloaded`() throws {
+    @Test func `I16 messages beyond a user's or an app's share of requests are refused as overloaded`() throws {
         let receiver = try WebhookReceiver { _, _ in .keepSilent }
         let running = RunningClient(receiver.url, timeout: .seconds(30))
         for _ in 0..<16 { try running.webhookClient.send(self.request("anna")) { _ in } }
         let error = #expect(throws: ReplyError.self) {
-            try running.webhookClient.send(self.request("anna")) { _ in Issue.record("decided") }
+            try running.webhookClient.send(self.request("anna")) { _ in Issue.record("the backend decided") }
         }
         #expect(error?.code == .overloaded && error?.retryAfter == 1000)
         for user in ["bob", "eve", "joe"] {
             for _ in 0..<16 { try running.webhookClient.send(self.request(user)) { _ in } }
         }
-        #expect(throws: ReplyError.self, "of the app") {
-            try running.webhookClient.send(self.request("tom")) { _ in Issue.record("decided") }
+        #expect(throws: ReplyError.self, "the app's share is used up") {
+            try running.webhookClient.send(self.request("tom")) { _ in Issue.record("the backend decided") }
         }
     }
 
@@ -157,8 +157,8 @@ import Webhooks
             !running.webhookClient.isDecisionRequired("demo", forGifts: false)
                 && running.webhookClient.isDecisionRequired("demo", forGifts: true))
         #expect(!running.webhookClient.isDecisionRequired("other", forGifts: true))
-        #expect(await running.ask(Self.text) == .allowed)
-        #expect(await running.ask(Self.gift, app: "other") == .allowed)
+        #expect(await running.requestDecision(Self.text) == .allowed)
+        #expect(await running.requestDecision(Self.gift, app: "other") == .allowed)
         #expect(receiver.received.isEmpty)
     }
 }

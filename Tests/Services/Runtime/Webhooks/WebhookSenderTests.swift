@@ -35,11 +35,12 @@ import Webhooks
         }
 
         /// Starts a sender with short pauses on a dedicated thread.
-        func start(_ hooks: [AppID: AppHooks], change: (inout DeliveryQueue.Limits) -> Void = { _ in }) -> Sender {
+        func start(_ hooks: [AppID: AppHooks], change: (inout DeliveryQueue.Limits) -> Void = { _ in }) -> RunningSender
+        {
             var limits = DeliveryQueue.Limits()
             limits.minRetryPause = Milliseconds(20)
             change(&limits)
-            return Sender(
+            return RunningSender(
                 WebhookSender(
                     hooks: hooks, settings: self.settings, limits: limits, log: .none, metrics: self.metrics))
         }
@@ -51,7 +52,7 @@ import Webhooks
         /// Waits until a counter has reached `value`.
         ///
         /// - Returns: whether the counter has reached it within 15 s.
-        func wait(for value: Int, of name: String) async -> Bool {
+        func waitForMetric(_ name: String, toReach value: Int) async -> Bool {
             let deadline = ContinuousClock.now + .seconds(15)
             while self.metric(name) < value {
                 guard ContinuousClock.now < deadline else { return false }
@@ -68,7 +69,8 @@ import Webhooks
         }
     }
 
-    private final class Sender: Sendable {
+    /// A sender that runs on a dedicated thread.
+    private final class RunningSender: Sendable {
         private let sender: WebhookSender
         private let thread: DedicatedThread
 
@@ -154,8 +156,8 @@ import Webhooks
         let received = try #require(
             await runOnDedicatedThread {
                 receiver.wait(timeout: .seconds(60)) { received in
-                    let all = self.numbers(received)
-                    return ["a", "b", "c"].allSatisfy { Set(all[$0] ?? []).count == 20 }
+                    let numbersByLive = self.numbers(received)
+                    return ["a", "b", "c"].allSatisfy { Set(numbersByLive[$0] ?? []).count == 20 }
                 }
             })
         for (live, numbers) in self.numbers(received) {
@@ -181,7 +183,8 @@ import Webhooks
         }
         let received = try #require(
             await runOnDedicatedThread { receiver.wait { Set(self.numbers($0)["concert"] ?? []).count == 20 } })
-        #expect(self.numbers(received)["concert"] == Array(1...20), "also those that had no room at first")
+        #expect(
+            self.numbers(received)["concert"] == Array(1...20), "also the events beyond the app's share of the queue")
         // Each event of the failing app is attempted three times and then abandoned; no event is skipped for good.
         let failed = try #require(await runOnDedicatedThread { failing.wait(timeout: .seconds(30)) { $0.count == 60 } })
         #expect(self.numbers(failed)["concert"] == (1...20).flatMap { [Int64($0), Int64($0), Int64($0)] })
@@ -192,8 +195,10 @@ import Webhooks
     @Test func `a backend that was down gets all events in order, and after a takeover other backends get no repeats`()
         async throws
     {
-        let isOpen = Locked(false)
-        let recovering = try WebhookReceiver { _, _ in isOpen.withLock { $0 } ? .answer(200, "{}") : .answer(503, "") }
+        let isAccepting = Locked(false)
+        let recovering = try WebhookReceiver { _, _ in
+            isAccepting.withLock { $0 } ? .answer(200, "{}") : .answer(503, "")
+        }
         let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
         let cluster = try Cluster()
         let hooks: [AppID: AppHooks] = ["away": self.hooks(recovering), "demo": self.hooks(receiver)]
@@ -210,19 +215,19 @@ import Webhooks
         _ = try #require(await runOnDedicatedThread { recovering.wait { !$0.isEmpty } })
         // The receiver gets the last request before the sender counts the response. If the sender stopped in between,
         // the next sender would send the event again.
-        try #require(await cluster.wait(for: 20, of: MetricNames.Webhooks.delivered))
+        try #require(await cluster.waitForMetric(MetricNames.Webhooks.delivered, toReach: 20))
         sender.stop()
-        let before = recovering.received.count
-        isOpen.withLock { $0 = true }
+        let earlierRequestCount = recovering.received.count
+        isAccepting.withLock { $0 = true }
         sender = cluster.start(hooks) { $0.maxPerApp = 5 }
         defer { sender.stop() }
         let received = try #require(
             await runOnDedicatedThread {
                 recovering.wait(timeout: .seconds(30)) {
-                    self.numbers(Array($0.dropFirst(before)))["concert"]?.last == 20
+                    self.numbers(Array($0.dropFirst(earlierRequestCount)))["concert"]?.last == 20
                 }
             })
-        #expect(self.numbers(Array(received.dropFirst(before)))["concert"] == Array(1...20))
+        #expect(self.numbers(Array(received.dropFirst(earlierRequestCount)))["concert"] == Array(1...20))
         #expect(self.numbers(receiver.received)["concert"] == Array(1...20))
     }
 
@@ -243,28 +248,31 @@ import Webhooks
     @Test func `the next sender sends the events that the stopped one did not deliver, and no others`()
         async throws
     {
-        let isOpen = Locked(false)
-        let receiver = try WebhookReceiver { _, _ in isOpen.withLock { $0 } ? .answer(200, "{}") : .answer(503, "") }
+        let isAccepting = Locked(false)
+        let receiver = try WebhookReceiver { _, _ in isAccepting.withLock { $0 } ? .answer(200, "{}") : .answer(503, "")
+        }
         let cluster = try Cluster()
-        isOpen.withLock { $0 = true }
+        isAccepting.withLock { $0 = true }
         var sender = cluster.start(["demo": self.hooks(receiver)])
         for number in 1...5 { try cluster.publish(self.event(Int64(number))) }
         _ = try #require(
             await runOnDedicatedThread { receiver.wait { Set(self.numbers($0)["concert"] ?? []).count == 5 } })
-        try #require(await cluster.wait(for: 5, of: MetricNames.Webhooks.delivered))
-        isOpen.withLock { $0 = false }
+        try #require(await cluster.waitForMetric(MetricNames.Webhooks.delivered, toReach: 5))
+        isAccepting.withLock { $0 = false }
         for number in 6...8 { try cluster.publish(self.event(Int64(number))) }
         _ = try #require(
             await runOnDedicatedThread { receiver.wait { self.numbers($0)["concert"]?.contains(6) == true } })
         sender.stop()
-        isOpen.withLock { $0 = true }
-        let before = receiver.received.count
+        isAccepting.withLock { $0 = true }
+        let earlierRequestCount = receiver.received.count
         sender = cluster.start(["demo": self.hooks(receiver)])
         defer { sender.stop() }
         let received = try #require(
             await runOnDedicatedThread {
-                receiver.wait(timeout: .seconds(30)) { self.numbers(Array($0.dropFirst(before)))["concert"]?.last == 8 }
+                receiver.wait(timeout: .seconds(30)) {
+                    self.numbers(Array($0.dropFirst(earlierRequestCount)))["concert"]?.last == 8
+                }
             })
-        #expect(self.numbers(Array(received.dropFirst(before)))["concert"] == [6, 7, 8])
+        #expect(self.numbers(Array(received.dropFirst(earlierRequestCount)))["concert"] == [6, 7, 8])
     }
 }

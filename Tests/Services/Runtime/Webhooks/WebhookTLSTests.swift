@@ -28,14 +28,14 @@ struct WebhookTLSTests {
     @Test func `a backend is trusted only with its authority's certificate, and only at its own address`() async throws
     {
         let authority = try await runOnDedicatedThread { try PrivateAuthority() }
-        let other = try await runOnDedicatedThread { try PrivateAuthority() }
+        let otherAuthority = try await runOnDedicatedThread { try PrivateAuthority() }
         let receiver = try await runOnDedicatedThread { try SecureReceiver(authority) }
         defer { receiver.stop() }
         let url = "https://127.0.0.1:\(receiver.port)/hook"
         let answer = HTTPResult.answered(status: 200, body: Array(#"{"code":0}"#.utf8))
         #expect(await Self.post(url, caFile: authority.certificate) == answer)
         for (url, caFile) in [
-            (url, nil), (url, other.certificate), (url, "/no/such/file.pem"),
+            (url, nil), (url, otherAuthority.certificate), (url, "/no/such/file.pem"),
             ("https://localhost:\(receiver.port)/hook", authority.certificate),
         ] {
             guard case .failed(.untrusted) = await Self.post(url, caFile: caFile) else {

@@ -62,20 +62,20 @@ struct BattleModel: Hashable {
         case .request(let live, let targets): return self.request(live, targets, needResponse: true)
         case .start(let live, let targets): return self.request(live, targets, needResponse: false)
         case .cancel(let live, let targets):
-            guard let old = self.openRequest(of: live) else { return nil }
-            guard old.inviter == live else { return 100006 }
-            self.update(old) { invited in for target in targets { invited[target] = nil } }
+            guard let request = self.openRequest(of: live) else { return nil }
+            guard request.inviter == live else { return 100006 }
+            self.update(request) { invited in for target in targets { invited[target] = nil } }
             return 0
         case .accept(let live):
-            guard let old = self.openRequest(of: live) else { return nil }
-            guard let hasAccepted = old.invited[live] else { return 100411 }
+            guard let request = self.openRequest(of: live) else { return nil }
+            guard let hasAccepted = request.invited[live] else { return 100411 }
             if hasAccepted { return 100416 }
-            self.update(old) { $0[live] = true }
+            self.update(request) { $0[live] = true }
             return 0
         case .reject(let live):
-            guard let old = self.openRequest(of: live) else { return nil }
-            guard old.invited[live] == false else { return 100411 }
-            self.update(old) { $0[live] = nil }
+            guard let request = self.openRequest(of: live) else { return nil }
+            guard request.invited[live] == false else { return 100411 }
+            self.update(request) { $0[live] = nil }
             return 0
         case .exit(let live):
             guard var battle = self.runningBattle(of: live) else { return nil }
@@ -87,7 +87,7 @@ struct BattleModel: Hashable {
             self.runningBattles = []
             fallthrough
         case .timeOut:
-            for old in self.openRequests { self.update(old) { $0 = $0.filter(\.value) } }
+            for request in self.openRequests { self.update(request) { $0 = $0.filter(\.value) } }
             return 0
         }
     }
@@ -95,24 +95,25 @@ struct BattleModel: Hashable {
     private mutating func request(_ live: LiveID, _ targets: [LiveID], needResponse: Bool) -> Int {
         if self.runningBattle(of: live) != nil { return 100415 }
         if self.openRequest(of: live) != nil { return 100416 }
-        let free = targets.filter { self.runningBattle(of: $0) == nil && self.openRequest(of: $0) == nil }
-        if free.isEmpty { return 100412 }
-        let new = OpenRequest(inviter: live, invited: [:])
-        self.update(new) { invited in for target in free { invited[target] = !needResponse } }
+        let freeTargets = targets.filter { self.runningBattle(of: $0) == nil && self.openRequest(of: $0) == nil }
+        if freeTargets.isEmpty { return 100412 }
+        let request = OpenRequest(inviter: live, invited: [:])
+        self.update(request) { invited in for target in freeTargets { invited[target] = !needResponse } }
         return 0
     }
 
     /// Changes the invitees of a request; starts the battle when all remaining invitees have accepted, and drops the
     /// request when no invitee remains.
-    private mutating func update(_ old: OpenRequest, _ change: (inout [LiveID: Bool]) -> Void) {
-        self.openRequests.remove(old)
-        var new = old
-        change(&new.invited)
-        if new.invited.isEmpty { return }
-        if new.invited.values.contains(false) {
-            self.openRequests.insert(new)
+    private mutating func update(_ request: OpenRequest, _ change: (inout [LiveID: Bool]) -> Void) {
+        self.openRequests.remove(request)
+        var updated = request
+        change(&updated.invited)
+        if updated.invited.isEmpty { return }
+        if updated.invited.values.contains(false) {
+            self.openRequests.insert(updated)
         } else {
-            self.runningBattles.insert(new.invited.mapValues { _ in false }.merging([new.inviter: false]) { $1 })
+            self.runningBattles.insert(
+                updated.invited.mapValues { _ in false }.merging([updated.inviter: false]) { $1 })
         }
     }
 }

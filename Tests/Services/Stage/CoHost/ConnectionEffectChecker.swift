@@ -10,7 +10,7 @@ struct ConnectionEffectChecker {
         var revision: Int64
         var view: ConnectionView?
         var battle: BattleView?
-        var others: [BattleView]
+        var otherBattles: [BattleView]
     }
 
     var reports: [LiveID: Report] = [:]
@@ -28,29 +28,31 @@ struct ConnectionEffectChecker {
     var maxMemberCount = 0
     var contradictions: [String] = []
 
+    /// Checks the effects of a command, or with nil those of the rows that fell due.
     mutating func check(_ command: ConnectionCommand?, _ effects: [Effect], at now: Timestamp) {
         if let code = effects.code, code != 0, effects.count != 1 {
             self.contradictions.append("a rejected call had effects: \(effects)")
         }
-        if effects.code == 0, let command { self.check(command, effects.result) }
-        for notice in effects.notices { self.check(notice) }
+        if effects.code == 0, let command { self.recordResult(effects.result, of: command) }
+        for notice in effects.notices { self.checkNotice(notice) }
         var lives: Set<LiveID> = []
         var endedInThisStep: Set<BattleID> = []
         for input in effects.seatInputs {
-            guard case .connection(let view, let battle, let revision, let events, let others) = input.command
+            guard case .connection(let view, let battle, let revision, let events, let otherBattles) = input.command
             else { continue }
-            let battles = [battle].compactMap(\.self) + (others ?? [])
-            if Set(battles.map(\.id)).count != battles.count || others == [] {
-                self.contradictions.append("a battle twice")
+            let battles = [battle].compactMap(\.self) + (otherBattles ?? [])
+            if Set(battles.map(\.id)).count != battles.count || otherBattles == [] {
+                self.contradictions.append("a battle was reported twice")
             }
             let live = input.key.live
             if command != nil, !lives.insert(live).inserted { self.contradictions.append("\(live) was notified twice") }
-            if let last = self.reports[live], last.revision >= revision {
+            if let lastReport = self.reports[live], lastReport.revision >= revision {
                 self.contradictions.append("\(live): an old revision")
             }
-            self.reports[live] = Report(revision: revision, view: view, battle: battle, others: others ?? [])
+            self.reports[live] = Report(
+                revision: revision, view: view, battle: battle, otherBattles: otherBattles ?? [])
             self.maxMemberCount = max(self.maxMemberCount, view?.members.count ?? 0)
-            for event in events { self.check(event, battles, live, &endedInThisStep, now) }
+            for event in events { self.checkEvent(event, battles, live, &endedInThisStep, now) }
             for battle in battles {
                 if let result = self.results[battle.id], result != battle {
                     self.contradictions.append("I14: \(battle.id) changed after its end")
@@ -59,7 +61,7 @@ struct ConnectionEffectChecker {
         }
     }
 
-    private mutating func check(
+    private mutating func checkEvent(
         _ event: StageEvent, _ battles: [BattleView], _ live: LiveID, _ endedInThisStep: inout Set<BattleID>,
         _ now: Timestamp
     ) {
@@ -78,13 +80,15 @@ struct ConnectionEffectChecker {
                 self.contradictions.append("I14: \(live) was not shown the result of \(id)")
                 return
             }
-            if let other = self.results[id], other != battle { self.contradictions.append("I14: two results of \(id)") }
+            if let earlierResult = self.results[id], earlierResult != battle {
+                self.contradictions.append("I14: two results of \(id)")
+            }
             self.results[id] = battle
             for side in battle.sides where side.score != self.scores[id]?[side.live] ?? 0 {
                 self.contradictions.append("I14: \(id) ended with a score of \(side.score) for \(side.live)")
             }
         case .battleScored(let id):
-            if let last = self.scoresPublishedAt[id], last != now, now - last < Battle.publishInterval {
+            if let lastTime = self.scoresPublishedAt[id], lastTime != now, now - lastTime < Battle.publishInterval {
                 self.contradictions.append("I14: scores of \(id) were published too soon")
             }
             self.scoresPublishedAt[id] = now
@@ -92,12 +96,12 @@ struct ConnectionEffectChecker {
         }
     }
 
-    private mutating func open(_ request: String) {
+    private mutating func requestOpened(_ request: String) {
         if !self.openRequests.insert(request).inserted { self.contradictions.append("I13: \(request) opened twice") }
         self.openedCount += 1
     }
 
-    private mutating func end(_ request: String) {
+    private mutating func requestEnded(_ request: String) {
         if self.openRequests.remove(request) == nil {
             self.contradictions.append("I13: \(request) ended, but was not open")
         }
@@ -105,34 +109,35 @@ struct ConnectionEffectChecker {
     }
 
     /// Counts the end of a request by the one notice that every end sends to exactly one side.
-    private mutating func check(_ notice: Notice) {
+    private mutating func checkNotice(_ notice: Notice) {
         switch notice.content {
         case .coHostRequestCancelled(let inviter, let invitee, _) where notice.live == invitee:
-            self.end("\(inviter.live)>\(invitee)")
+            self.requestEnded("\(inviter.live)>\(invitee)")
         case .coHostRequestAccepted(let invitee), .coHostRequestRejected(let invitee):
-            self.end("\(notice.live)>\(invitee.live)")
+            self.requestEnded("\(notice.live)>\(invitee.live)")
         case .coHostRequestTimedOut(let inviter, let invitee, _, _) where notice.live == inviter:
-            self.end("\(inviter)>\(invitee)")
-        case .battleRequestReceived(let battle, _, _, _, _): self.open("\(battle)/\(notice.live)")
+            self.requestEnded("\(inviter)>\(invitee)")
+        case .battleRequestReceived(let battle, _, _, _, _): self.requestOpened("\(battle)/\(notice.live)")
         case .battleRequestAccepted(let battle, let invitee), .battleRequestRejected(let battle, let invitee):
-            self.end("\(battle)/\(invitee.live)")
+            self.requestEnded("\(battle)/\(invitee.live)")
         case .battleRequestTimedOut(let battle, let inviter, let invitee, _, _) where notice.live == inviter:
-            self.end("\(battle)/\(invitee)")
+            self.requestEnded("\(battle)/\(invitee)")
         case .battleRequestCancelled(let battle, _, let invitee, _, _):
             // If the invitee has accepted, its request has already ended; then this notice only cancels the battle.
-            if self.openRequests.contains("\(battle)/\(invitee)") { self.end("\(battle)/\(invitee)") }
+            if self.openRequests.contains("\(battle)/\(invitee)") { self.requestEnded("\(battle)/\(invitee)") }
         default: break
         }
     }
 
-    private mutating func check(_ command: ConnectionCommand, _ result: CallResult?) {
+    /// Opens the requests that an accepted call has sent, and applies the scores that it has updated.
+    private mutating func recordResult(_ result: CallResult?, of command: ConnectionCommand) {
         switch (command, result) {
         case (.request(let from, _, _, _, _, _), .coHost(let codes)?):
-            for code in codes where code.code == 0 { self.open("\(from)>\(code.live)") }
+            for code in codes where code.code == 0 { self.requestOpened("\(from)>\(code.live)") }
         case (.updateScores(let battle, let operation, let updates, _), .scores(let codes)?):
             for (update, code) in zip(updates, codes) where code.code == 0 {
-                let base = operation == .accumulate ? self.scores[battle]?[update.live] ?? 0 : 0
-                self.scores[battle, default: [:]][update.live] = base + update.score
+                let oldScore = operation == .accumulate ? self.scores[battle]?[update.live] ?? 0 : 0
+                self.scores[battle, default: [:]][update.live] = oldScore + update.score
             }
         default: break
         }
@@ -150,47 +155,54 @@ struct ConnectionEffectChecker {
             if self.reports[id.live]?.view != view {
                 self.contradictions.append("I12: \(id.live) was not notified of its connection")
             }
-            self.compareOthers(id, live, view, with: rows)
-            var shown = self.reports[id.live]?.battle
-            guard let name = live.battle, case .battle(let battle)? = rows[.battle(id.app, name)] else {
-                if shown.map({ $0.ended == nil }) == true {
+            self.compareOtherBattles(id, live, view, with: rows)
+            var reportedBattle = self.reports[id.live]?.battle
+            guard let battleID = live.battle, case .battle(let battle)? = rows[.battle(id.app, battleID)] else {
+                if reportedBattle.map({ $0.ended == nil }) == true {
                     self.contradictions.append("I14: \(id.live) still shows a running battle")
                 }
                 continue
             }
-            if battle.isDirty, let sides = battle.view?.sides, sides.count == shown?.sides.count {
-                for index in sides.indices { shown?.sides[index].score = sides[index].score }
+            if battle.isDirty, let sides = battle.view?.sides, sides.count == reportedBattle?.sides.count {
+                for index in sides.indices { reportedBattle?.sides[index].score = sides[index].score }
             }
-            if shown != battle.view { self.contradictions.append("I14: \(id.live) was not notified of its battle") }
+            if reportedBattle != battle.view {
+                self.contradictions.append("I14: \(id.live) was not notified of its battle")
+            }
         }
     }
 
     /// Checks the reported other battles: they must include every battle that other lives of the connection show, and may
     /// include results that no live shows.
-    private mutating func compareOthers(
+    private mutating func compareOtherBattles(
         _ id: LiveKey, _ live: HostedLive, _ view: ConnectionView?, with rows: Journal<ConnectionKey, ConnectionRow>
     ) {
-        let reportedBattles = self.reports[id.live]?.others ?? []
+        let reportedBattles = self.reports[id.live]?.otherBattles ?? []
         for member in view?.members ?? [] {
             guard case .live(let storedLive)? = rows[.live(LiveKey(id.app, member.live))],
-                let name = storedLive.value.battle,
-                name != live.battle, case .battle(let battle)? = rows[.battle(id.app, name)], let other = battle.view
+                let battleID = storedLive.value.battle,
+                battleID != live.battle, case .battle(let battle)? = rows[.battle(id.app, battleID)],
+                let view = battle.view
             else { continue }
-            guard var shown = reportedBattles.first(where: { $0.id == other.id }) else {
-                self.contradictions.append("I14: \(id.live) was not notified of \(other.id)")
+            guard var reportedView = reportedBattles.first(where: { $0.id == view.id }) else {
+                self.contradictions.append("I14: \(id.live) was not notified of \(view.id)")
                 continue
             }
-            for (index, side) in other.sides.enumerated() where battle.isDirty { shown.sides[index].score = side.score }
-            if shown != other {
-                self.contradictions.append("I14: \(id.live) was notified of a wrong state of \(other.id)")
+            for (index, side) in view.sides.enumerated() where battle.isDirty {
+                reportedView.sides[index].score = side.score
+            }
+            if reportedView != view {
+                self.contradictions.append("I14: \(id.live) was notified of a wrong state of \(view.id)")
             }
         }
-        for other in reportedBattles where other.ended == nil {
+        for reportedView in reportedBattles where reportedView.ended == nil {
             let isShown = view?.members.contains { member in
                 guard case .live(let storedLive)? = rows[.live(LiveKey(id.app, member.live))] else { return false }
-                return storedLive.value.battle == other.id
+                return storedLive.value.battle == reportedView.id
             }
-            if isShown != true { self.contradictions.append("I14: \(id.live) still shows \(other.id) beside its own") }
+            if isShown != true {
+                self.contradictions.append("I14: \(id.live) still shows \(reportedView.id) beside its own")
+            }
         }
     }
 }

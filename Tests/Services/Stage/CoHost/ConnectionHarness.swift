@@ -4,7 +4,7 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// Lives `a`, `b`, `c` … of owners `host-a`, `host-b` …, and a connection machine that is checked after every step.
+/// Lives such as `arena` of owners such as `host-arena`, and a connection machine that is checked after every step.
 struct ConnectionHarness: CheckedHarness {
     var machine: MachineHarness<ConnectionMachine>
     var callers = Callers()
@@ -16,8 +16,10 @@ struct ConnectionHarness: CheckedHarness {
         for live in lives { _ = self.handle(.opened(live: live, owner: Self.host(live), isVoice: false)) }
     }
 
-    static func host(_ live: LiveID) -> UserInfo { info(UserID("host-\(live)")) }
+    /// The owner of a live.
+    static func host(_ live: LiveID) -> UserInfo { userInfo(UserID("host-\(live)")) }
 
+    /// Handles a command, checks the invariants and returns the effects.
     mutating func handle(
         _ command: ConnectionCommand, sourceLocation: SourceLocation = #_sourceLocation
     ) -> [Effect] {
@@ -33,13 +35,15 @@ struct ConnectionHarness: CheckedHarness {
 
     // MARK: - Calls
 
-    mutating func request(_ from: LiveID, _ to: LiveID..., timeout: Int64 = 0) -> [Effect] {
+    /// Sends co-host requests of the owner of `from`.
+    mutating func request(_ from: LiveID, to: LiveID..., timeout: Int64 = 0) -> [Effect] {
         self.call(from) {
             .request(from: from, to: to, layoutTemplate: 0, timeoutSeconds: timeout, extensionInfo: "", caller: $0)
         }
     }
 
-    mutating func accept(_ live: LiveID, _ inviter: LiveID) -> [Effect] {
+    /// Accepts the co-host request that `inviter` has sent to `live`.
+    mutating func accept(_ live: LiveID, inviter: LiveID) -> [Effect] {
         self.call(live) { .accept(live: live, inviter: inviter, caller: $0) }
     }
 
@@ -48,15 +52,15 @@ struct ConnectionHarness: CheckedHarness {
     /// Connects all of `lives` with the first one.
     mutating func connect(_ lives: LiveID...) {
         for live in lives.dropFirst() {
-            _ = self.request(lives[0], live)
-            _ = self.accept(live, lives[0])
+            _ = self.request(lives[0], to: live)
+            _ = self.accept(live, inviter: lives[0])
         }
     }
 
     /// Starts a battle that needs no response.
     ///
     /// - Returns: the battle's id; `none` when the call was rejected.
-    mutating func startBattle(_ from: LiveID, _ to: LiveID..., seconds: Int64 = 60) -> BattleID {
+    mutating func startBattle(_ from: LiveID, against to: LiveID..., seconds: Int64 = 60) -> BattleID {
         let effects = self.call(from) {
             .requestBattle(
                 from: from, to: to, durationSeconds: seconds, needResponse: false, timeoutSeconds: 0,
@@ -69,7 +73,9 @@ struct ConnectionHarness: CheckedHarness {
     /// Requests a battle that the invitees have to accept.
     ///
     /// - Returns: the battle's id; `none` when the call was rejected.
-    mutating func requestBattle(_ from: LiveID, _ to: LiveID..., seconds: Int64 = 60, timeout: Int64 = 0) -> BattleID {
+    mutating func requestBattle(_ from: LiveID, against to: LiveID..., seconds: Int64 = 60, timeout: Int64 = 0)
+        -> BattleID
+    {
         let effects = self.call(from) {
             .requestBattle(
                 from: from, to: to, durationSeconds: seconds, needResponse: true, timeoutSeconds: timeout,
@@ -79,10 +85,11 @@ struct ConnectionHarness: CheckedHarness {
         return "none"
     }
 
-    mutating func score(
-        _ battle: BattleID, _ scores: [(LiveID, Int64)], _ operation: ScoreOperation = .accumulate
+    /// Updates the scores of a battle, as the app's server does.
+    mutating func updateScores(
+        _ battle: BattleID, _ scores: [(live: LiveID, score: Int64)], _ operation: ScoreOperation = .accumulate
     ) -> [Effect] {
-        let updates = scores.map { ScoreUpdate(live: $0.0, score: $0.1) }
+        let updates = scores.map { ScoreUpdate(live: $0.live, score: $0.score) }
         return self.handle(
             .updateScores(battle: battle, operation: operation, scores: updates, caller: self.callers.server()))
     }
@@ -100,10 +107,12 @@ struct ConnectionHarness: CheckedHarness {
 
     // MARK: - State and expected effects
 
+    /// The stored state of a live.
     func live(_ id: LiveID) -> HostedLive? {
         if case .live(let live)? = self.machine.journal[.live(LiveKey("demo", id))] { live.value } else { nil }
     }
 
+    /// The member of a connection that joined at `time`, by default now.
     func member(_ live: LiveID, at time: Timestamp? = nil) -> ConnectionMember {
         ConnectionMember(live: live, host: Self.host(live), joinedAt: time ?? self.machine.moment.now)
     }
@@ -123,6 +132,7 @@ struct ConnectionHarness: CheckedHarness {
             inviteeMember: self.member(invitee, at: time))
     }
 
+    /// The expected notice to the owner of `live`.
     func notice(to live: LiveID, _ content: NoticeContent) -> Effect {
         .notice(
             Notice(
@@ -147,6 +157,7 @@ extension [Effect] {
     /// The lives whose seat machines are notified, in order.
     var notifiedLives: [LiveID] { self.seatInputs.map(\.key.live) }
 
+    /// The battle in the last report to the seat machine of `live`.
     func reportedBattle(_ live: LiveID) -> BattleView? {
         for input in self.seatInputs.reversed() where input.key.live == live {
             if case .connection(_, let battle, _, _, _) = input.command { return battle }
@@ -154,6 +165,7 @@ extension [Effect] {
         return nil
     }
 
+    /// The other battles in the last report to the seat machine of `live`.
     func reportedOtherBattles(_ live: LiveID) -> [BattleView] {
         for input in self.seatInputs.reversed() where input.key.live == live {
             if case .connection(_, _, _, _, let others) = input.command { return others ?? [] }
@@ -161,6 +173,7 @@ extension [Effect] {
         return []
     }
 
+    /// The connection in the last report to the seat machine of `live`.
     func reportedConnection(_ live: LiveID) -> ConnectionView? {
         for input in self.seatInputs.reversed() where input.key.live == live {
             if case .connection(let view, _, _, _, _) = input.command { return view }
@@ -168,6 +181,7 @@ extension [Effect] {
         return nil
     }
 
+    /// The events in all reports to the seat machine of `live`.
     func reportedEvents(_ live: LiveID) -> [StageEvent] {
         self.seatInputs.filter { $0.key.live == live }.flatMap { input -> [StageEvent] in
             if case .connection(_, _, _, let events, _) = input.command { events } else { [] }

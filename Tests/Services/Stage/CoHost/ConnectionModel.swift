@@ -16,23 +16,29 @@ struct ConnectionModel: Hashable {
     ///
     /// The first live of a move is the one whose owner acts.
     enum Move: Hashable {
-        case request(LiveID, LiveID)
-        case cancel(LiveID, LiveID)
-        case accept(LiveID, LiveID)
-        case reject(LiveID, LiveID)
+        case request(LiveID, invitee: LiveID)
+        case cancel(LiveID, invitee: LiveID)
+        case accept(LiveID, inviter: LiveID)
+        case reject(LiveID, inviter: LiveID)
         case exit(LiveID)
         /// The owner of the live leaves it.
-        case lost(LiveID)
+        case ownerGone(LiveID)
         case ended(LiveID)
         case opened(LiveID)
+        /// All open requests expire.
         case timeOut
     }
 
     /// All possible moves with these lives.
     static func moves(_ lives: [LiveID]) -> [Move] {
-        let pairs = lives.flatMap { a in lives.filter { $0 != a }.map { (a, $0) } }
-        let between = pairs.flatMap { a, b in [Move.request(a, b), .cancel(a, b), .accept(a, b), .reject(a, b)] }
-        return between + lives.flatMap { [Move.exit($0), .lost($0), .ended($0), .opened($0)] } + [.timeOut]
+        let pairs = lives.flatMap { live in lives.filter { $0 != live }.map { (live, $0) } }
+        let movesOfPairs = pairs.flatMap { live, other in
+            [
+                Move.request(live, invitee: other), .cancel(live, invitee: other), .accept(live, inviter: other),
+                .reject(live, inviter: other),
+            ]
+        }
+        return movesOfPairs + lives.flatMap { [Move.exit($0), .ownerGone($0), .ended($0), .opened($0)] } + [.timeOut]
     }
 
     func connection(of live: LiveID) -> Set<LiveID>? { self.connections.first { $0.contains(live) } }
@@ -43,62 +49,62 @@ struct ConnectionModel: Hashable {
     ///   reply.
     mutating func make(_ move: Move) -> Int? {
         switch move {
-        case .request(let a, let b): return self.request(a, b)
-        case .cancel(let a, let b):
-            guard self.running.contains(a) else { return 100004 }
-            return self.requests.remove([a, b]) == nil ? 100400 : 0
-        case .accept(let b, let a): return self.accept(b, a)
-        case .reject(let b, let a):
-            guard self.running.contains(b) else { return 100004 }
-            return self.requests.remove([a, b]) == nil ? 100400 : 0
-        case .exit(let a):
-            guard self.running.contains(a) else { return 100004 }
-            guard self.connection(of: a) != nil else { return 100400 }
-            self.leave(a)
+        case .request(let live, let invitee): return self.request(live, invitee: invitee)
+        case .cancel(let live, let invitee):
+            guard self.running.contains(live) else { return 100004 }
+            return self.requests.remove([live, invitee]) == nil ? 100400 : 0
+        case .accept(let live, let inviter): return self.accept(live, inviter: inviter)
+        case .reject(let live, let inviter):
+            guard self.running.contains(live) else { return 100004 }
+            return self.requests.remove([inviter, live]) == nil ? 100400 : 0
+        case .exit(let live):
+            guard self.running.contains(live) else { return 100004 }
+            guard self.connection(of: live) != nil else { return 100400 }
+            self.leaveConnection(live)
             return 0
-        case .lost(let a): self.withdraw(a)
-        case .ended(let a):
-            self.withdraw(a)
-            self.running.remove(a)
-        case .opened(let a): self.running.insert(a)
+        case .ownerGone(let live): self.leaveAndDropRequests(live)
+        case .ended(let live):
+            self.leaveAndDropRequests(live)
+            self.running.remove(live)
+        case .opened(let live): self.running.insert(live)
         case .timeOut: self.requests = []
         }
         return nil
     }
 
-    private mutating func request(_ a: LiveID, _ b: LiveID) -> Int {
-        guard self.running.contains(a) else { return 100004 }
-        guard self.running.contains(b) else { return 1 }
-        if self.connection(of: b)?.contains(a) == true { return 2 }
-        if self.requests.contains(where: { $0[1] == b }) { return 2 }
-        if self.connection(of: b) != nil { return 3 }
-        self.requests.insert([a, b])
+    private mutating func request(_ inviter: LiveID, invitee: LiveID) -> Int {
+        guard self.running.contains(inviter) else { return 100004 }
+        guard self.running.contains(invitee) else { return 1 }
+        if self.connection(of: invitee)?.contains(inviter) == true { return 2 }
+        if self.requests.contains(where: { $0[1] == invitee }) { return 2 }
+        if self.connection(of: invitee) != nil { return 3 }
+        self.requests.insert([inviter, invitee])
         return 0
     }
 
-    private mutating func accept(_ b: LiveID, _ a: LiveID) -> Int {
-        guard self.running.contains(b) else { return 100004 }
-        guard self.requests.contains([a, b]) else {
-            return self.connection(of: b)?.contains(a) == true ? 100401 : 100400
+    private mutating func accept(_ live: LiveID, inviter: LiveID) -> Int {
+        guard self.running.contains(live) else { return 100004 }
+        guard self.requests.contains([inviter, live]) else {
+            return self.connection(of: live)?.contains(inviter) == true ? 100401 : 100400
         }
-        guard self.connection(of: b) == nil else { return 100403 }
-        let old = self.connection(of: a) ?? [a]
-        let new = old.union([b])
-        self.connections.remove(old)
-        self.connections.insert(new)
-        self.requests = self.requests.filter { !new.isSuperset(of: $0) }
+        guard self.connection(of: live) == nil else { return 100403 }
+        let oldConnection = self.connection(of: inviter) ?? [inviter]
+        let newConnection = oldConnection.union([live])
+        self.connections.remove(oldConnection)
+        self.connections.insert(newConnection)
+        self.requests = self.requests.filter { !newConnection.isSuperset(of: $0) }
         return 0
     }
 
-    private mutating func leave(_ live: LiveID) {
-        guard let old = self.connection(of: live) else { return }
-        self.connections.remove(old)
-        let remaining = old.subtracting([live])
+    private mutating func leaveConnection(_ live: LiveID) {
+        guard let connection = self.connection(of: live) else { return }
+        self.connections.remove(connection)
+        let remaining = connection.subtracting([live])
         if remaining.count > 1 { self.connections.insert(remaining) }
     }
 
-    private mutating func withdraw(_ live: LiveID) {
-        self.leave(live)
+    private mutating func leaveAndDropRequests(_ live: LiveID) {
+        self.leaveConnection(live)
         self.requests = self.requests.filter { !$0.contains(live) }
     }
 }
@@ -123,17 +129,18 @@ extension ConnectionHarness {
     /// - Returns: the same codes as `ConnectionModel.make`.
     mutating func make(_ move: ConnectionModel.Move) -> Int? {
         switch move {
-        case .request(let a, let b):
-            let effects = self.request(a, b)
+        case .request(let live, let invitee):
+            let effects = self.request(live, to: invitee)
             return effects.liveCodes?.first ?? effects.code
-        case .cancel(let a, let b):
-            return self.call(a) { .cancelRequest(from: a, to: [b], caller: $0) }.code
-        case .accept(let b, let a): return self.accept(b, a).code
-        case .reject(let b, let a): return self.call(b) { .reject(live: b, inviter: a, caller: $0) }.code
-        case .exit(let a): return self.exit(a).code
-        case .lost(let a): return self.handle(.userGone(live: a, user: Self.host(a).userID)).code
-        case .ended(let a): return self.handle(.ended(live: a, ending: ending())).code
-        case .opened(let a): return self.handle(.opened(live: a, owner: Self.host(a), isVoice: false)).code
+        case .cancel(let live, let invitee):
+            return self.call(live) { .cancelRequest(from: live, to: [invitee], caller: $0) }.code
+        case .accept(let live, let inviter): return self.accept(live, inviter: inviter).code
+        case .reject(let live, let inviter):
+            return self.call(live) { .reject(live: live, inviter: inviter, caller: $0) }.code
+        case .exit(let live): return self.exit(live).code
+        case .ownerGone(let live): return self.handle(.userGone(live: live, user: Self.host(live).userID)).code
+        case .ended(let live): return self.handle(.ended(live: live, ending: ending())).code
+        case .opened(let live): return self.handle(.opened(live: live, owner: Self.host(live), isVoice: false)).code
         case .timeOut: return self.advance(milliseconds: 10_000).code
         }
     }

@@ -8,7 +8,7 @@ import Testing
 /// lives can reach, and long random walks of more lives.
 struct ConnectionModelTests {
     @Test func `I12 I13 every move of three lives in every reachable state has the result of the model`() throws {
-        let lives: [LiveID] = ["a", "b", "c"]
+        let lives: [LiveID] = ["arena", "bistro", "cafe"]
         let moves = ConnectionModel.moves(lives)
         let harness = ConnectionHarness(lives)
         var reached: Set<ConnectionModel> = [harness.connectionModel]
@@ -35,10 +35,10 @@ struct ConnectionModelTests {
 
     @Test func `I13 I14 every battle move of three connected lives in every state has the result of the model`() throws
     {
-        let lives: [LiveID] = ["a", "b", "c"]
+        let lives: [LiveID] = ["arena", "bistro", "cafe"]
         let moves = BattleModel.moves(lives)
         var harness = ConnectionHarness(lives)
-        harness.connect("a", "b", "c")
+        harness.connect("arena", "bistro", "cafe")
         var reached: Set<BattleModel> = [harness.battleModel]
         var unexplored = [harness]
         var steps = 0
@@ -68,41 +68,41 @@ struct ConnectionModelTests {
         let moves = ConnectionModel.moves(lives)
         var harness = ConnectionHarness(lives)
         var model = harness.connectionModel
-        var largest = 0
+        var largestConnection = 0
         for step in 0..<2000 {
             // Exits and endings are chosen less often than other moves, so that connections grow.
             var move = moves[Int.random(in: 0..<moves.count, using: &random)]
             if Int.random(in: 0..<3, using: &random) > 0,
                 let request = model.requests.sorted(by: { $0.lexicographicallyPrecedes($1) }).first
             {
-                move = .accept(request[1], request[0])
+                move = .accept(request[1], inviter: request[0])
             }
             let (machineCode, modelCode) = (harness.make(move), model.make(move))
             try #require(machineCode == modelCode, "seed \(seed), step \(step): \(move)")
             try #require(harness.connectionModel == model, "seed \(seed), step \(step): \(move)")
-            largest = max(largest, model.connections.map(\.count).max() ?? 0)
+            largestConnection = max(largestConnection, model.connections.map(\.count).max() ?? 0)
             harness.resetRequestLimiters()
         }
-        #expect(largest > 3, "only \(largest) lives were ever connected")
+        #expect(largestConnection > 3, "only \(largestConnection) lives were ever connected")
     }
 
     @Test(arguments: UInt64(11)...14)
     func `I14 the scores of a random battle equal the updates that were made while it ran`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         for _ in 0..<20 {
-            var harness = ConnectionHarness(["a", "b", "c"])
-            harness.connect("a", "b", "c")
-            let id = harness.startBattle("a", "b", "c", seconds: 20)
-            var scores: [LiveID: Int64] = ["a": 0, "b": 0, "c": 0]
-            var remaining: Set<LiveID> = ["a", "b", "c"]
+            var harness = ConnectionHarness(["arena", "bistro", "cafe"])
+            harness.connect("arena", "bistro", "cafe")
+            let id = harness.startBattle("arena", against: "bistro", "cafe", seconds: 20)
+            var scores: [LiveID: Int64] = ["arena": 0, "bistro": 0, "cafe": 0]
+            var livesInBattle: Set<LiveID> = ["arena", "bistro", "cafe"]
             var elapsed: Int64 = 0
-            while elapsed < 20_000, !remaining.isEmpty {
-                let live: LiveID = ["a", "b", "c"][Int.random(in: 0..<3, using: &random)]
+            while elapsed < 20_000, !livesInBattle.isEmpty {
+                let live: LiveID = ["arena", "bistro", "cafe"][Int.random(in: 0..<3, using: &random)]
                 switch Int.random(in: 0..<10, using: &random) {
                 case 0:
                     let code = harness.call(live) { .exitBattle(battle: id, live: live, caller: $0) }.code
-                    try #require(code == (remaining.contains(live) ? 0 : 100414))
-                    remaining.remove(live)
+                    try #require(code == (livesInBattle.contains(live) ? 0 : 100414))
+                    livesInBattle.remove(live)
                 case 1...3:
                     let milliseconds = Int64.random(in: 1...4000, using: &random)
                     elapsed += milliseconds
@@ -115,20 +115,20 @@ struct ConnectionModelTests {
                         scores: [ScoreUpdate(live: live, score: value)], caller: harness.callers.server())
                     // The update is sent several times, but counts once.
                     for _ in 0...Int.random(in: 0...2, using: &random) {
-                        try #require(harness.handle(command).liveCodes == [remaining.contains(live) ? 0 : 100414])
+                        try #require(harness.handle(command).liveCodes == [livesInBattle.contains(live) ? 0 : 100414])
                     }
-                    if remaining.contains(live) { scores[live] = (isAdded ? scores[live] ?? 0 : 0) + value }
+                    if livesInBattle.contains(live) { scores[live] = (isAdded ? scores[live] ?? 0 : 0) + value }
                 }
             }
-            if !remaining.isEmpty { _ = harness.advance(milliseconds: 20_000) }
+            if !livesInBattle.isEmpty { _ = harness.advance(milliseconds: 20_000) }
             guard case .battle(let battle)? = harness.machine.journal[.battle("demo", id)], let view = battle.view
             else {
                 Issue.record("seed \(seed): the result is gone")
                 return
             }
-            #expect(view.ended == (remaining.isEmpty ? .allMemberExit : .timeOver), "seed \(seed)")
+            #expect(view.ended == (livesInBattle.isEmpty ? .allMemberExit : .timeOver), "seed \(seed)")
             for side in view.sides { #expect(side.score == scores[side.live], "seed \(seed), \(side.live)") }
-            #expect(harness.score(id, [("a", 1)]).liveCodes == [100421])
+            #expect(harness.updateScores(id, [("arena", 1)]).liveCodes == [100421])
         }
     }
 }

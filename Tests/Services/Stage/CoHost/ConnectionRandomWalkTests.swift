@@ -21,11 +21,13 @@ struct ConnectionRandomWalkTests {
             }
         }
         let checker = walk.checker
-        let reach = "\(checker.openedCount) requests, \(checker.results.count) battles, \(checker.maxMemberCount) lives"
-        #expect(checker.openedCount > 100 && checker.results.count > 10 && checker.maxMemberCount > 4, "only \(reach)")
+        let coverage =
+            "\(checker.openedCount) requests, \(checker.results.count) battles, \(checker.maxMemberCount) lives"
+        #expect(
+            checker.openedCount > 100 && checker.results.count > 10 && checker.maxMemberCount > 4, "only \(coverage)")
         #expect(checker.openedCount == checker.endedCount + checker.openRequests.count)
         for _ in 0..<3 { walk.advance(milliseconds: 600_000) }
-        #expect(walk.checker.openedCount == walk.checker.endedCount, "after the longest time-out none is open")
+        #expect(walk.checker.openedCount == walk.checker.endedCount, "after the longest time-out no request is open")
         #expect(walk.checker.startedBattles == Set(walk.checker.results.keys), "every battle has its one result")
         #expect(walk.checker.contradictions == [])
     }
@@ -36,17 +38,18 @@ struct ConnectionRandomWalkTests {
     }
 
     @Test func `I17 lives of another app are invisible`() {
-        var harness = ConnectionHarness(["a", "b"])
-        let other = harness.machine.send(
+        var harness = ConnectionHarness(["arena", "bistro"])
+        let effectsInOtherApp = harness.machine.send(
             ConnectionInput(
                 app: "other",
                 .request(
-                    from: "a", to: ["b"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "",
-                    caller: harness.callers.user("host-a"))))
-        #expect(other.code == 100004)
+                    from: "arena", to: ["bistro"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "",
+                    caller: harness.callers.user("host-arena"))))
+        #expect(effectsInOtherApp.code == 100004)
         _ = harness.machine.send(
-            ConnectionInput(app: "other", .opened(live: "x", owner: ConnectionHarness.host("x"), isVoice: false)))
-        #expect(harness.request("a", "x").liveCodes == [1])
+            ConnectionInput(
+                app: "other", .opened(live: "museum", owner: ConnectionHarness.host("museum"), isVoice: false)))
+        #expect(harness.request("arena", to: "museum").liveCodes == [1])
     }
 }
 

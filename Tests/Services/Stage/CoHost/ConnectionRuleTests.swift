@@ -11,7 +11,9 @@ struct ConnectionRuleTests {
         return codes.map { $0.reason?.code }
     }
 
-    private func ask(_ harness: inout ConnectionHarness, _ from: LiveID, _ to: LiveID, template: Int) -> [Effect] {
+    private func request(
+        _ harness: inout ConnectionHarness, _ from: LiveID, to: LiveID, template: Int
+    ) -> [Effect] {
         harness.call(from) {
             .request(
                 from: from, to: [to], layoutTemplate: template, timeoutSeconds: 0, extensionInfo: "", caller: $0)
@@ -20,98 +22,103 @@ struct ConnectionRuleTests {
 
     /// Rules: R8.3.
     @Test func `each result code of a co-host request comes with a service-wide code`() {
-        var harness = ConnectionHarness(["a", "b", "c", "d", "e", "f"])
+        var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco", "expo", "forum"])
         _ = harness.handle(.opened(live: "voice", owner: ConnectionHarness.host("voice"), isVoice: true))
-        harness.connect("a", "b")
-        harness.connect("c", "d")
-        _ = harness.request("c", "e")
-        let effects = harness.request("a", "nobody", "voice", "b", "c", "e", "f", "f", "a")
+        harness.connect("arena", "bistro")
+        harness.connect("cafe", "disco")
+        _ = harness.request("cafe", to: "expo")
+        let effects = harness.request(
+            "arena", to: "nobody", "voice", "bistro", "cafe", "expo", "forum", "forum", "arena")
         #expect(self.reasons(effects) == [100004, 100015, 100401, 100403, 100402, nil, 100402, 100002])
     }
 
     /// Rules: R8.16.
     @Test func `I12 a live that joins gets the connection's id and template, and loses both when it leaves`() {
-        var harness = ConnectionHarness(["a", "b", "c"])
-        _ = self.ask(&harness, "a", "b", template: 601)
-        let first = harness.accept("b", "a").reportedConnection("b")
+        var harness = ConnectionHarness(["arena", "bistro", "cafe"])
+        _ = self.request(&harness, "arena", to: "bistro", template: 601)
+        let first = harness.accept("bistro", inviter: "arena").reportedConnection("bistro")
         #expect(first?.templateID == 601)
-        _ = self.ask(&harness, "b", "c", template: 600)
-        let joined = harness.accept("c", "b")
-        #expect(joined.notifiedLives == ["a", "b", "c"])
-        #expect(joined.reportedConnection("c")?.templateID == 601)
-        #expect(joined.reportedConnection("c")?.id == first?.id)
-        _ = harness.exit("c")
-        #expect(harness.exit("b").reportedConnection("a") == nil, "without a connection its own template counts again")
+        _ = self.request(&harness, "bistro", to: "cafe", template: 600)
+        let joined = harness.accept("cafe", inviter: "bistro")
+        #expect(joined.notifiedLives == ["arena", "bistro", "cafe"])
+        #expect(joined.reportedConnection("cafe")?.templateID == 601)
+        #expect(joined.reportedConnection("cafe")?.id == first?.id)
+        _ = harness.exit("cafe")
+        #expect(
+            harness.exit("bistro").reportedConnection("arena") == nil,
+            "without a connection its own template counts again")
     }
 
     /// Rules: R8.17.
     @Test func `a layout number must fit voice or video lives, and an unknown number stands for the default`() {
-        var harness = ConnectionHarness(["a", "b"])
+        var harness = ConnectionHarness(["arena", "bistro"])
         for (requested, resolved) in [(0, 600), (600, 600), (601, 601), (400, 400), (801, 600), (999, 600)] {
-            _ = self.ask(&harness, "a", "b", template: requested)
-            #expect(harness.accept("b", "a").reportedConnection("a")?.templateID == resolved, "\(requested)")
-            _ = harness.exit("a")
+            _ = self.request(&harness, "arena", to: "bistro", template: requested)
+            #expect(
+                harness.accept("bistro", inviter: "arena").reportedConnection("arena")?.templateID == resolved,
+                "\(requested)")
+            _ = harness.exit("arena")
         }
         for wrong in [2, 50, 199, 1000, -1] {
-            #expect(self.ask(&harness, "a", "b", template: wrong).code == 100002, "\(wrong)")
+            #expect(self.request(&harness, "arena", to: "bistro", template: wrong).code == 100002, "\(wrong)")
         }
         var voice = ConnectionHarness([])
-        for live: LiveID in ["u", "v"] {
+        for live: LiveID in ["radio", "talk"] {
             _ = voice.handle(.opened(live: live, owner: ConnectionHarness.host(live), isVoice: true))
         }
-        #expect(self.ask(&voice, "u", "v", template: 600).code == 100002)
-        _ = self.ask(&voice, "u", "v", template: 50)
-        #expect(voice.accept("v", "u").reportedConnection("u")?.templateID == 2)
+        #expect(self.request(&voice, "radio", to: "talk", template: 600).code == 100002)
+        _ = self.request(&voice, "radio", to: "talk", template: 50)
+        #expect(voice.accept("talk", inviter: "radio").reportedConnection("radio")?.templateID == 2)
     }
 
     @Test(arguments: [(400, 2), (601, 7), (600, 9)])
-    func `I12 a connection is full when its layout has no free place`(template: Int, capacity: Int) {
+    func `I12 a connection is full when its layout has no free region`(template: Int, capacity: Int) {
         let lives = (0..<10).map { LiveID("l\($0)") }
         var harness = ConnectionHarness(lives)
-        // The last live was invited while a place was free.
-        _ = self.ask(&harness, lives[0], lives[1], template: template)
-        _ = harness.accept(lives[1], lives[0])
-        _ = harness.request(lives[1], lives[9])
+        // The last live is invited while a region is free.
+        _ = self.request(&harness, lives[0], to: lives[1], template: template)
+        _ = harness.accept(lives[1], inviter: lives[0])
+        _ = harness.request(lives[1], to: lives[9])
         for live in lives[2...8].prefix(capacity - 2) {
-            #expect(harness.request(lives[0], live).liveCodes == [0])
-            #expect(harness.accept(live, lives[0]).code == 0)
+            #expect(harness.request(lives[0], to: live).liveCodes == [0])
+            #expect(harness.accept(live, inviter: lives[0]).code == 0)
         }
         #expect(harness.live(lives[0])?.connection != nil)
         if capacity == 2 {
             #expect(harness.live(lives[9])?.incoming == nil, "a full connection sends no request")
         } else {
-            #expect(harness.accept(lives[9], lives[1]).code == 100404)
+            #expect(harness.accept(lives[9], inviter: lives[1]).code == 100404)
         }
-        let late = harness.request(lives[1], "l8")
-        #expect(capacity == 9 || late.liveCodes == [4])
-        #expect(capacity == 9 || self.reasons(late) == [100404])
+        let laterRequest = harness.request(lives[1], to: "l8")
+        #expect(capacity == 9 || laterRequest.liveCodes == [4])
+        #expect(capacity == 9 || self.reasons(laterRequest) == [100404])
     }
 
     /// Rules: R8.5.
     @Test func `a live may send ten co-host requests at once, then one each second`() {
-        var harness = ConnectionHarness(["a", "b"])
-        for _ in 0..<10 { #expect(harness.request("a", "nobody").liveCodes == [1]) }
-        let before = harness.machine.journal[.live(LiveKey("demo", "a"))]
-        let refused = harness.request("a", "b")
+        var harness = ConnectionHarness(["arena", "bistro"])
+        for _ in 0..<10 { #expect(harness.request("arena", to: "nobody").liveCodes == [1]) }
+        let before = harness.machine.journal[.live(LiveKey("demo", "arena"))]
+        let refused = harness.request("arena", to: "bistro")
         #expect(refused.code == 100405)
         guard case .failure(let error)? = refused.replies.last?.outcome else {
             Issue.record("not refused")
             return
         }
         #expect(error.retryAfter == 1000 && error.message.contains("10"))
-        #expect(harness.machine.journal[.live(LiveKey("demo", "a"))] == before, "a rejected call changes nothing")
-        #expect(harness.request("b", "nobody").code == 0, "each live has its own limit")
+        #expect(harness.machine.journal[.live(LiveKey("demo", "arena"))] == before, "a rejected call changes nothing")
+        #expect(harness.request("bistro", to: "nobody").code == 0, "each live has its own limit")
         _ = harness.advance(milliseconds: 999)
-        #expect(harness.request("a", "b").code == 100405)
+        #expect(harness.request("arena", to: "bistro").code == 100405)
         _ = harness.advance(milliseconds: 1)
-        #expect(harness.request("a", "b").liveCodes == [0])
-        #expect(harness.request("a", "b").code == 100405)
+        #expect(harness.request("arena", to: "bistro").liveCodes == [0])
+        #expect(harness.request("arena", to: "bistro").code == 100405)
     }
 
     /// Ten seats of a voice live, of which the first `occupied` are taken.
     private func seats(_ live: LiveID, occupied: Int) -> [Seat] {
         (0..<10).map { index in
-            let user = SeatUser(user: info(UserID("guest\(index)")), role: .generalUser, live: live)
+            let user = SeatUser(user: userInfo(UserID("guest\(index)")), role: .generalUser, live: live)
             return Seat(index: index, occupant: index < occupied ? user : nil)
         }
     }
@@ -119,189 +126,200 @@ struct ConnectionRuleTests {
     /// Rules: R7.14.
     @Test func `a voice live with more than six occupied seats can neither invite, nor be invited, nor accept`() {
         var harness = ConnectionHarness([])
-        for live: LiveID in ["u", "v"] {
+        for live: LiveID in ["radio", "talk"] {
             _ = harness.handle(.opened(live: live, owner: ConnectionHarness.host(live), isVoice: true))
         }
-        _ = harness.handle(.seatsChanged(live: "u", seats: self.seats("u", occupied: 7)))
-        #expect(harness.request("u", "v").code == 100013)
-        let requested = harness.request("v", "u")
+        _ = harness.handle(.seatsChanged(live: "radio", seats: self.seats("radio", occupied: 7)))
+        #expect(harness.request("radio", to: "talk").code == 100013)
+        let requested = harness.request("talk", to: "radio")
         #expect(requested.liveCodes == [4] && self.reasons(requested) == [100013])
-        _ = harness.handle(.seatsChanged(live: "u", seats: self.seats("u", occupied: 6)))
-        #expect(harness.request("v", "u").liveCodes == [0])
-        _ = harness.handle(.seatsChanged(live: "u", seats: self.seats("u", occupied: 7)))
-        #expect(harness.accept("u", "v").code == 100013)
-        _ = harness.handle(.seatsChanged(live: "u", seats: self.seats("u", occupied: 6)))
-        _ = harness.handle(.seatsChanged(live: "v", seats: self.seats("v", occupied: 8)))
-        #expect(harness.accept("u", "v").code == 100013, "the inviting live is crowded now")
-        _ = harness.handle(.seatsChanged(live: "v", seats: self.seats("v", occupied: 0)))
-        #expect(harness.accept("u", "v").code == 0)
+        _ = harness.handle(.seatsChanged(live: "radio", seats: self.seats("radio", occupied: 6)))
+        #expect(harness.request("talk", to: "radio").liveCodes == [0])
+        _ = harness.handle(.seatsChanged(live: "radio", seats: self.seats("radio", occupied: 7)))
+        #expect(harness.accept("radio", inviter: "talk").code == 100013)
+        _ = harness.handle(.seatsChanged(live: "radio", seats: self.seats("radio", occupied: 6)))
+        _ = harness.handle(.seatsChanged(live: "talk", seats: self.seats("talk", occupied: 8)))
+        #expect(harness.accept("radio", inviter: "talk").code == 100013, "the inviting live is crowded now")
+        _ = harness.handle(.seatsChanged(live: "talk", seats: self.seats("talk", occupied: 0)))
+        #expect(harness.accept("radio", inviter: "talk").code == 0)
     }
 
     @Test func `a video live with any number of occupied seats can connect`() {
-        var harness = ConnectionHarness(["a", "b"])
-        _ = harness.handle(.seatsChanged(live: "a", seats: self.seats("a", occupied: 10)))
-        #expect(harness.request("a", "b").liveCodes == [0])
-        #expect(harness.accept("b", "a").code == 0)
+        var harness = ConnectionHarness(["arena", "bistro"])
+        _ = harness.handle(.seatsChanged(live: "arena", seats: self.seats("arena", occupied: 10)))
+        #expect(harness.request("arena", to: "bistro").liveCodes == [0])
+        #expect(harness.accept("bistro", inviter: "arena").code == 0)
     }
 
     /// Rules: R7.12.
     @Test func `members see each other's occupants, and a live does not see its own twice`() {
-        var harness = ConnectionHarness(["a", "b", "c"])
-        harness.connect("a", "b", "c")
-        let seats = self.seats("b", occupied: 3)
-        let effects = harness.handle(.seatsChanged(live: "b", seats: seats))
-        #expect(effects.notifiedLives == ["a", "c"])
-        #expect(effects.reportedConnection("a")?.members.map(\.seats) == [nil, Array(seats.prefix(3)), nil])
-        #expect(effects.reportedEvents("a") == [])
-        #expect(harness.handle(.seatsChanged(live: "b", seats: seats)) == [], "nothing new")
-        let joined = harness.handle(.seatsChanged(live: "c", seats: self.seats("c", occupied: 1)))
-        #expect(joined.reportedConnection("b")?.members.map(\.seats?.count) == [nil, nil, 1])
-        let left = harness.handle(.seatsChanged(live: "c", seats: self.seats("c", occupied: 0)))
-        #expect(left.reportedConnection("a")?.members.map(\.seats?.count) == [nil, 3, 0], "nobody sits there any more")
-        _ = harness.exit("b")
-        #expect(harness.live("b")?.seats == nil)
+        var harness = ConnectionHarness(["arena", "bistro", "cafe"])
+        harness.connect("arena", "bistro", "cafe")
+        let seats = self.seats("bistro", occupied: 3)
+        let effects = harness.handle(.seatsChanged(live: "bistro", seats: seats))
+        #expect(effects.notifiedLives == ["arena", "cafe"])
+        #expect(effects.reportedConnection("arena")?.members.map(\.seats) == [nil, Array(seats.prefix(3)), nil])
+        #expect(effects.reportedEvents("arena") == [])
+        #expect(harness.handle(.seatsChanged(live: "bistro", seats: seats)) == [], "the seats have not changed")
+        let joined = harness.handle(.seatsChanged(live: "cafe", seats: self.seats("cafe", occupied: 1)))
+        #expect(joined.reportedConnection("bistro")?.members.map(\.seats?.count) == [nil, nil, 1])
+        let left = harness.handle(.seatsChanged(live: "cafe", seats: self.seats("cafe", occupied: 0)))
         #expect(
-            harness.handle(.seatsChanged(live: "b", seats: seats)) == [], "the live has no members to notify any more")
+            left.reportedConnection("arena")?.members.map(\.seats?.count) == [nil, 3, 0],
+            "the live has no occupants any more")
+        _ = harness.exit("bistro")
+        #expect(harness.live("bistro")?.seats == nil)
+        #expect(
+            harness.handle(.seatsChanged(live: "bistro", seats: seats)) == [],
+            "the live has no members to notify any more")
         #expect(harness.handle(.seatsChanged(live: "nobody", seats: seats)) == [])
     }
 
     /// Rules: R8.15.
     @Test func `I16 members see at most fifty seats of a video live, and six of a voice live`() {
-        var harness = ConnectionHarness(["a", "b"])
-        harness.connect("a", "b")
+        var harness = ConnectionHarness(["arena", "bistro"])
+        harness.connect("arena", "bistro")
         let many = (0..<60).map { index in
-            Seat(index: index, occupant: SeatUser(user: info("g"), role: .generalUser, live: "a"))
+            Seat(index: index, occupant: SeatUser(user: userInfo("g"), role: .generalUser, live: "arena"))
         }
         #expect(
-            harness.handle(.seatsChanged(live: "a", seats: many)).reportedConnection("b")?.members[0].seats?.count == 50
+            harness.handle(.seatsChanged(live: "arena", seats: many)).reportedConnection("bistro")?.members[0].seats?
+                .count == 50
         )
         var voice = ConnectionHarness([])
-        for live: LiveID in ["u", "v"] {
+        for live: LiveID in ["radio", "talk"] {
             _ = voice.handle(.opened(live: live, owner: ConnectionHarness.host(live), isVoice: true))
         }
-        voice.connect("u", "v")
-        let shown = voice.handle(.seatsChanged(live: "u", seats: self.seats("u", occupied: 2)))
-        #expect(shown.reportedConnection("v")?.members[0].seats == Array(self.seats("u", occupied: 2).prefix(6)))
+        voice.connect("radio", "talk")
+        let shown = voice.handle(.seatsChanged(live: "radio", seats: self.seats("radio", occupied: 2)))
+        #expect(shown.reportedConnection("talk")?.members[0].seats == Array(self.seats("radio", occupied: 2).prefix(6)))
     }
 
     /// Rules: R8.13.
     @Test func `owner and admins can mute a remote host, in their own live only`() {
-        var harness = ConnectionHarness(["a", "b", "c"])
-        harness.connect("a", "b", "c")
-        _ = harness.handle(.rights(live: "a", admins: ["adam"]))
+        var harness = ConnectionHarness(["arena", "bistro", "cafe"])
+        harness.connect("arena", "bistro", "cafe")
+        _ = harness.handle(.rights(live: "arena", admins: ["adam"]))
         func mute(_ user: UserID, _ other: LiveID, _ isMuted: Bool) -> [Effect] {
-            harness.handle(.muteRemote(live: "a", other: other, isMuted: isMuted, caller: harness.callers.user(user)))
+            harness.handle(
+                .muteRemote(live: "arena", other: other, isMuted: isMuted, caller: harness.callers.user(user)))
         }
-        #expect(mute("gina", "b", true).code == -2301)
-        let muted = mute("adam", "b", true)
-        #expect(muted.notifiedLives == ["a"], "the other host is not notified")
-        #expect(muted.reportedConnection("a")?.mutedLives == ["b"])
-        #expect(muted.reportedEvents("a") == [.coHostMuted(live: "b", isMuted: true)])
-        #expect(mute("host-a", "b", true).seatInputs == [], "muted already")
-        #expect(mute("host-a", "c", true).reportedConnection("a")?.mutedLives == ["b", "c"])
-        #expect(mute("host-a", "b", false).reportedConnection("a")?.mutedLives == ["c"])
-        #expect(mute("host-a", "a", true).code == 100400)
-        #expect(mute("host-a", "nobody", true).code == 100400)
-        #expect(harness.exit("c").reportedConnection("a")?.mutedLives == [], "a live that leaves is no longer muted")
-        _ = harness.handle(.rights(live: "a", admins: []))
-        #expect(mute("adam", "b", true).code == -2301)
-        _ = harness.exit("a")
-        #expect(mute("host-a", "b", true).code == 100400)
+        #expect(mute("gina", "bistro", true).code == -2301)
+        let muted = mute("adam", "bistro", true)
+        #expect(muted.notifiedLives == ["arena"], "the other host is not notified")
+        #expect(muted.reportedConnection("arena")?.mutedLives == ["bistro"])
+        #expect(muted.reportedEvents("arena") == [.coHostMuted(live: "bistro", isMuted: true)])
+        #expect(mute("host-arena", "bistro", true).seatInputs == [], "the host is muted already")
+        #expect(mute("host-arena", "cafe", true).reportedConnection("arena")?.mutedLives == ["bistro", "cafe"])
+        #expect(mute("host-arena", "bistro", false).reportedConnection("arena")?.mutedLives == ["cafe"])
+        #expect(mute("host-arena", "arena", true).code == 100400)
+        #expect(mute("host-arena", "nobody", true).code == 100400)
+        #expect(
+            harness.exit("cafe").reportedConnection("arena")?.mutedLives == [], "a live that leaves is no longer muted")
+        _ = harness.handle(.rights(live: "arena", admins: []))
+        #expect(mute("adam", "bistro", true).code == -2301)
+        _ = harness.exit("arena")
+        #expect(mute("host-arena", "bistro", true).code == 100400)
     }
 
     /// Rules: R8.20.
     @Test func `the live of an owner who was gone and returns is in no connection, and must send new requests`() {
-        var harness = ConnectionHarness(["a", "b"])
-        harness.connect("a", "b")
-        #expect(harness.handle(.userGone(live: "a", user: "host-a")).reportedConnection("b") == nil)
-        #expect(harness.handle(.userBack(live: "a", user: ConnectionHarness.host("a"))) == [])
-        #expect(harness.live("a")?.connection == nil)
-        #expect(harness.request("b", "a").liveCodes == [0])
-        #expect(harness.accept("a", "b").code == 0)
+        var harness = ConnectionHarness(["arena", "bistro"])
+        harness.connect("arena", "bistro")
+        #expect(harness.handle(.userGone(live: "arena", user: "host-arena")).reportedConnection("bistro") == nil)
+        #expect(harness.handle(.userBack(live: "arena", user: ConnectionHarness.host("arena"))) == [])
+        #expect(harness.live("arena")?.connection == nil)
+        #expect(harness.request("bistro", to: "arena").liveCodes == [0])
+        #expect(harness.accept("arena", inviter: "bistro").code == 0)
     }
 
     @Test func `members see a host's new name`() {
-        var harness = ConnectionHarness(["a", "b"])
-        harness.connect("a", "b")
-        let renamed = UserInfo(userID: "host-a", userName: "Anna the Great")
-        let effects = harness.handle(.userBack(live: "a", user: renamed))
-        #expect(effects.notifiedLives == ["a", "b"])
-        #expect(effects.reportedConnection("b")?.members[0].host == renamed)
-        #expect(harness.handle(.userBack(live: "a", user: info("gina"))) == [], "a viewer's name changes nothing")
-        let later = harness.handle(.profile(live: "b", user: UserInfo(userID: "host-b", userName: "Bea")))
-        #expect(later.reportedConnection("a")?.members.map(\.host.userName) == ["Anna the Great", "Bea"])
+        var harness = ConnectionHarness(["arena", "bistro"])
+        harness.connect("arena", "bistro")
+        let renamed = UserInfo(userID: "host-arena", userName: "Anna the Great")
+        let effects = harness.handle(.userBack(live: "arena", user: renamed))
+        #expect(effects.notifiedLives == ["arena", "bistro"])
+        #expect(effects.reportedConnection("bistro")?.members[0].host == renamed)
         #expect(
-            harness.handle(.profile(live: "b", user: UserInfo(userID: "host-b", userName: "Bea"))) == [],
+            harness.handle(.userBack(live: "arena", user: userInfo("gina"))) == [], "a viewer's name changes nothing")
+        let later = harness.handle(.profile(live: "bistro", user: UserInfo(userID: "host-bistro", userName: "Bea")))
+        #expect(later.reportedConnection("arena")?.members.map(\.host.userName) == ["Anna the Great", "Bea"])
+        #expect(
+            harness.handle(.profile(live: "bistro", user: UserInfo(userID: "host-bistro", userName: "Bea"))) == [],
             "a repeated report changes nothing")
-        #expect(harness.handle(.profile(live: "b", user: info("gina"))) == [], "a viewer's name changes nothing")
+        #expect(
+            harness.handle(.profile(live: "bistro", user: userInfo("gina"))) == [], "a viewer's name changes nothing")
         // An older report of the seats arrives after the new name. It is ignored, because only presence reports
         // names.
-        let seated = SeatUser(user: ConnectionHarness.host("b"), role: .owner, live: "b")
-        let seats = harness.handle(.seatsChanged(live: "b", seats: [Seat(index: 0, occupant: seated)]))
-        #expect(seats.reportedConnection("a")?.members[1].host.userName == "Bea")
+        let seated = SeatUser(user: ConnectionHarness.host("bistro"), role: .owner, live: "bistro")
+        let seats = harness.handle(.seatsChanged(live: "bistro", seats: [Seat(index: 0, occupant: seated)]))
+        #expect(seats.reportedConnection("arena")?.members[1].host.userName == "Bea")
     }
 
     /// Rules: R2.15.
     @Test func `a running battle and later battles show a host's new name`() {
-        var harness = ConnectionHarness(["a", "b", "c"])
-        harness.connect("a", "b", "c")
-        let battle = harness.startBattle("a", "b")
-        let renamed = UserInfo(userID: "host-b", userName: "Bea")
-        let effects = harness.handle(.profile(live: "b", user: renamed))
-        #expect(effects.notifiedLives == ["a", "b", "c"])
-        for live: LiveID in ["a", "b"] {
+        var harness = ConnectionHarness(["arena", "bistro", "cafe"])
+        harness.connect("arena", "bistro", "cafe")
+        let battle = harness.startBattle("arena", against: "bistro")
+        let renamed = UserInfo(userID: "host-bistro", userName: "Bea")
+        let effects = harness.handle(.profile(live: "bistro", user: renamed))
+        #expect(effects.notifiedLives == ["arena", "bistro", "cafe"])
+        for live: LiveID in ["arena", "bistro"] {
             let view = effects.reportedBattle(live)
             #expect(view?.id == battle)
-            #expect(view?.sides.map(\.host) == [ConnectionHarness.host("a"), renamed])
+            #expect(view?.sides.map(\.host) == [ConnectionHarness.host("arena"), renamed])
             #expect(effects.reportedEvents(live) == [])
         }
         _ = harness.advance(milliseconds: 60_000)
-        _ = harness.startBattle("b", "c")
-        #expect(harness.live("b")?.owner == renamed)
-        let moved = harness.handle(.profile(live: "c", user: UserInfo(userID: "host-c", userName: "Cleo")))
-        #expect(moved.reportedBattle("b")?.sides.map(\.host.userName) == ["Bea", "Cleo"])
+        _ = harness.startBattle("bistro", against: "cafe")
+        #expect(harness.live("bistro")?.owner == renamed)
+        let moved = harness.handle(.profile(live: "cafe", user: UserInfo(userID: "host-cafe", userName: "Cleo")))
+        #expect(moved.reportedBattle("bistro")?.sides.map(\.host.userName) == ["Bea", "Cleo"])
         #expect(
-            moved.reportedBattle("a")?.sides.map(\.host.userName) == ["Bea", "Cleo"],
+            moved.reportedBattle("arena")?.sides.map(\.host.userName) == ["Bea", "Cleo"],
             "a live outside the battle sees it too")
     }
 
     /// Rules: R8.21.
     @Test func `an ended live leaves battle and connection, then the members are notified, and then its seats`() {
-        var harness = ConnectionHarness(["a", "b", "c"])
-        harness.connect("a", "b", "c")
-        let battle = harness.startBattle("a", "b")
-        let effects = harness.handle(.ended(live: "a", ending: ending()))
-        #expect(effects.notifiedLives == ["a", "b", "c", "a"])
+        var harness = ConnectionHarness(["arena", "bistro", "cafe"])
+        harness.connect("arena", "bistro", "cafe")
+        let battle = harness.startBattle("arena", against: "bistro")
+        let effects = harness.handle(.ended(live: "arena", ending: ending()))
+        #expect(effects.notifiedLives == ["arena", "bistro", "cafe", "arena"])
         #expect(
-            effects.reportedEvents("b") == [
-                .battleUserExited(battle: battle, live: "a"), .coHostLeft(member: harness.member("a")),
+            effects.reportedEvents("bistro") == [
+                .battleUserExited(battle: battle, live: "arena"), .coHostLeft(member: harness.member("arena")),
             ])
         #expect(
-            effects.reportedEvents("c") == [
-                .battleUserExited(battle: battle, live: "a"), .coHostLeft(member: harness.member("a")),
+            effects.reportedEvents("cafe") == [
+                .battleUserExited(battle: battle, live: "arena"), .coHostLeft(member: harness.member("arena")),
             ])
-        #expect(effects.last == .seat(SeatInput(LiveKey("demo", "a"), .ended(ending: ending()))))
+        #expect(effects.last == .seat(SeatInput(LiveKey("demo", "arena"), .ended(ending: ending()))))
         #expect(
             harness.handle(.ended(live: "unknown", ending: ending()))
                 == [.seat(SeatInput(LiveKey("demo", "unknown"), .ended(ending: ending())))])
     }
 
     @Test func `I6 the revocation fence is read only if the live has kicked users, and is removed with the live`() {
-        var harness = ConnectionHarness(["a", "b"])
-        _ = harness.handle(.floor(live: "a", user: "host-a", ticket: Ticket(51)))
-        #expect(harness.live("a")?.hasRevocations == true && harness.live("b")?.hasRevocations == false)
-        #expect(harness.handle(.exit(live: "b", caller: harness.callers.user("host-b", ticket: nil))).code == -2101)
-        _ = harness.handle(.ended(live: "a", ending: ending()))
-        _ = harness.handle(.opened(live: "a", owner: ConnectionHarness.host("a"), isVoice: false))
-        #expect(harness.request("a", "b").liveCodes == [0], "another live of the same name")
+        var harness = ConnectionHarness(["arena", "bistro"])
+        _ = harness.handle(.floor(live: "arena", user: "host-arena", ticket: Ticket(51)))
+        #expect(harness.live("arena")?.hasRevocations == true && harness.live("bistro")?.hasRevocations == false)
+        #expect(
+            harness.handle(.exit(live: "bistro", caller: harness.callers.user("host-bistro", ticket: nil))).code
+                == -2101)
+        _ = harness.handle(.ended(live: "arena", ending: ending()))
+        _ = harness.handle(.opened(live: "arena", owner: ConnectionHarness.host("arena"), isVoice: false))
+        #expect(harness.request("arena", to: "bistro").liveCodes == [0], "another live of the same name")
     }
 
     /// Rules: R16.11.
-    @Test func `I15 a late retry asks nobody, and gets its outcome while it is remembered`() {
-        var harness = ConnectionHarness(["a", "b"])
-        var caller = harness.callers.user("host-a")
+    @Test func `I15 a late retry sends no request, and gets its first outcome while that is recorded`() {
+        var harness = ConnectionHarness(["arena", "bistro"])
+        var caller = harness.callers.user("host-arena")
         func request(_ caller: Caller) -> ConnectionCommand {
-            .request(from: "a", to: ["b"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "", caller: caller)
+            .request(
+                from: "arena", to: ["bistro"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "", caller: caller)
         }
         caller.isLateRetry = true
         #expect(harness.handle(request(caller)).code == ReplyCode.requestForgotten.code)
@@ -312,7 +330,7 @@ struct ConnectionRuleTests {
         #expect(harness.handle(request(caller)) == first.filter { if case .reply = $0 { true } else { false } })
         _ = harness.advance(milliseconds: 70_000)
         caller.isLateRetry = false
-        #expect(harness.handle(request(caller)).code == ReplyCode.requestForgotten.code, "the floor is kept")
+        #expect(harness.handle(request(caller)).code == ReplyCode.requestForgotten.code, "the counter is kept")
         #expect(harness.advance(milliseconds: 310_000).notices == [])
         caller.isLateRetry = true
         #expect(harness.handle(request(caller)).code == ReplyCode.requestForgotten.code)

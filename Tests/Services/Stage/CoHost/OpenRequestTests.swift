@@ -7,43 +7,43 @@ import Testing
 struct OpenRequestTests {
     /// Rules: R8.25.
     @Test func `both owners read an open co-host request, until it ends`() throws {
-        var harness = ConnectionHarness(["a", "b", "c"])
-        _ = harness.request("a", "b", "c")
+        var harness = ConnectionHarness(["arena", "bistro", "cafe"])
+        _ = harness.request("arena", to: "bistro", "cafe")
         let end = harness.machine.moment.now + .seconds(10)
-        let toB = harness.coHostRequest("a", "b", end)
-        let toC = harness.coHostRequest("a", "c", end)
-        #expect(harness.openRequests("a").sent == [toB, toC])
-        #expect(harness.openRequests("a").received == [])
-        #expect(harness.openRequests("b").received == [toB])
-        _ = harness.accept("b", "a")
-        #expect(harness.openRequests("a").sent == [toC])
-        #expect(harness.openRequests("b").received == [])
+        let requestToBistro = harness.coHostRequest("arena", "bistro", end)
+        let requestToCafe = harness.coHostRequest("arena", "cafe", end)
+        #expect(harness.openRequests(of: "arena").sent == [requestToBistro, requestToCafe])
+        #expect(harness.openRequests(of: "arena").received == [])
+        #expect(harness.openRequests(of: "bistro").received == [requestToBistro])
+        _ = harness.accept("bistro", inviter: "arena")
+        #expect(harness.openRequests(of: "arena").sent == [requestToCafe])
+        #expect(harness.openRequests(of: "bistro").received == [])
         _ = harness.advance(milliseconds: 10_000)
-        #expect(harness.openRequests("a").sent == [])
+        #expect(harness.openRequests(of: "arena").sent == [])
     }
 
     /// Rules: R8.22, R8.25, R10.21.
-    @Test func `another than the owner reads no requests`() {
-        var harness = ConnectionHarness(["a", "b"])
+    @Test func `a user who is not the owner cannot read the open requests`() {
+        var harness = ConnectionHarness(["arena", "bistro"])
         let stranger = harness.callers.user("stranger")
-        let coHost = harness.handle(.openRequests(live: "a", caller: stranger))
+        let coHost = harness.handle(.openRequests(live: "arena", caller: stranger))
         #expect(coHost.code == ReplyCode.needsOwner.code)
-        let battle = harness.handle(.openBattleRequests(live: "a", caller: harness.callers.user("stranger")))
+        let battle = harness.handle(.openBattleRequests(live: "arena", caller: harness.callers.user("stranger")))
         #expect(battle.code == ReplyCode.needsOwner.code)
     }
 
     /// Rules: R10.21.
     @Test func `the inviter reads all requests of its battle, an invitee its own, until the battle starts`() {
-        var harness = ConnectionHarness(["a", "b", "c"])
-        harness.connect("a", "b", "c")
-        let id = harness.requestBattle("a", "b", "c", timeout: 20)
-        #expect(harness.openBattleRequests("a").sent.map(\.invitee.live) == ["b", "c"])
-        #expect(harness.openBattleRequests("b").received.map(\.inviter.live) == ["a"])
-        _ = harness.call("b") { .acceptBattle(battle: id, live: "b", caller: $0) }
-        #expect(harness.openBattleRequests("a").sent.map(\.hasAccepted) == [true, false])
-        _ = harness.call("c") { .rejectBattle(battle: id, live: "c", caller: $0) }
-        #expect(harness.openBattleRequests("a").sent == [])
-        #expect(harness.openBattleRequests("b").received == [])
+        var harness = ConnectionHarness(["arena", "bistro", "cafe"])
+        harness.connect("arena", "bistro", "cafe")
+        let id = harness.requestBattle("arena", against: "bistro", "cafe", timeout: 20)
+        #expect(harness.openBattleRequests(of: "arena").sent.map(\.invitee.live) == ["bistro", "cafe"])
+        #expect(harness.openBattleRequests(of: "bistro").received.map(\.inviter.live) == ["arena"])
+        _ = harness.call("bistro") { .acceptBattle(battle: id, live: "bistro", caller: $0) }
+        #expect(harness.openBattleRequests(of: "arena").sent.map(\.hasAccepted) == [true, false])
+        _ = harness.call("cafe") { .rejectBattle(battle: id, live: "cafe", caller: $0) }
+        #expect(harness.openBattleRequests(of: "arena").sent == [])
+        #expect(harness.openBattleRequests(of: "bistro").received == [])
     }
 }
 
@@ -54,7 +54,7 @@ extension ConnectionHarness {
     }
 
     fileprivate mutating func openRequests(
-        _ live: LiveID
+        of live: LiveID
     ) -> (sent: [OpenCoHostRequest], received: [OpenCoHostRequest]) {
         let effects = self.call(live) { .openRequests(live: live, caller: $0) }
         guard case .coHostRequests(let sent, let received, _)? = effects.result else { return ([], []) }
@@ -62,7 +62,7 @@ extension ConnectionHarness {
     }
 
     fileprivate mutating func openBattleRequests(
-        _ live: LiveID
+        of live: LiveID
     ) -> (sent: [OpenBattleRequest], received: [OpenBattleRequest]) {
         let effects = self.call(live) { .openBattleRequests(live: live, caller: $0) }
         guard case .battleRequests(let sent, let received, _)? = effects.result else { return ([], []) }

@@ -17,15 +17,15 @@ struct StageLayoutTests {
     ) -> StageLayout {
         let template = SeatTemplate.resolved(template)
         let seats = (0..<template.seatCount(requested: seats)).map { index in
-            let user = info(UserID("u\(index)"))
+            let user = userInfo(UserID("u\(index)"))
             let occupant = SeatUser(user: user, role: index == 0 ? .owner : .generalUser, live: "room")
             return Seat(index: index, occupant: occupied.contains(index) ? occupant : nil)
         }
         return .computed(live: "room", seats: seats, template: template, connection: connection)
     }
 
-    private static func frames(_ template: Int, people: Int, seats: Int = 9) -> [String] {
-        self.layout(template, occupied: Array(0..<people), seats: seats).regions.map(self.text)
+    private static func frames(_ template: Int, users: Int, seats: Int = 9) -> [String] {
+        self.layout(template, occupied: Array(0..<users), seats: seats).regions.map(self.text)
     }
 
     // MARK: - Golden shapes
@@ -72,15 +72,15 @@ struct StageLayoutTests {
                 ]
             ),
         ] as [(Int, [String])])
-    func `template 600 divides the canvas into equal cells for the number of users`(people: Int, expected: [String]) {
-        #expect(Self.frames(600, people: people) == expected)
+    func `template 600 divides the canvas into equal cells for the number of users`(users: Int, expected: [String]) {
+        #expect(Self.frames(600, users: users) == expected)
     }
 
     /// Rules: R9.2.
     @Test func `template 601 stacks small squares over the right edge from the bottom up`() {
-        #expect(Self.frames(601, people: 1) == ["0,0 1080x1920"])
+        #expect(Self.frames(601, users: 1) == ["0,0 1080x1920"])
         #expect(
-            Self.frames(601, people: 7) == [
+            Self.frames(601, users: 7) == [
                 "0,0 1080x1920", "^810,1650 270x270", "^810,1380 270x270", "^810,1110 270x270", "^810,840 270x270",
                 "^810,570 270x270", "^810,300 270x270",
             ])
@@ -93,7 +93,7 @@ struct StageLayoutTests {
         #expect(grid.regions.map(\.userID.text) == ["u0", "", "", "", "u4", "", "", "", ""])
         #expect(Self.text(grid.regions[4]) == "360,640 360x640")
         #expect(
-            Self.frames(801, people: 1) == [
+            Self.frames(801, users: 1) == [
                 "0,0 832x1920", "832,0 248x320", "832,320 248x320", "832,640 248x320", "832,960 248x320",
                 "832,1280 248x320", "832,1600 248x320",
             ])
@@ -113,8 +113,8 @@ struct StageLayoutTests {
 
     /// Rules: R9.5.
     @Test func `templates 400 and 802 split the canvas in two`() {
-        #expect(Self.frames(400, people: 1) == ["0,0 960x1080", "960,0 960x1080"])
-        let groups = Self.frames(802, people: 0)
+        #expect(Self.frames(400, users: 1) == ["0,0 960x1080", "960,0 960x1080"])
+        let groups = Self.frames(802, users: 0)
         #expect(
             groups == [
                 "0,0 270x640", "270,0 270x640", "0,640 270x640", "270,640 270x640", "0,1280 270x640",
@@ -126,23 +126,23 @@ struct StageLayoutTests {
 
     /// Rules: R9.6.
     @Test func `template 602 re-flows around a focus, and template 603 in a uniform grid`() {
-        #expect(Self.frames(602, people: 1) == ["0,0 1080x1920"])
-        #expect(Self.frames(602, people: 3) == ["0,0 720x1920", "720,0 360x960", "720,960 360x960"])
-        #expect(Self.frames(603, people: 2) == ["0,0 540x960", "540,0 540x960"])
-        #expect(Self.frames(603, people: 5).last == "360,640 360x640")
+        #expect(Self.frames(602, users: 1) == ["0,0 1080x1920"])
+        #expect(Self.frames(602, users: 3) == ["0,0 720x1920", "720,0 360x960", "720,960 360x960"])
+        #expect(Self.frames(603, users: 2) == ["0,0 540x960", "540,0 540x960"])
+        #expect(Self.frames(603, users: 5).last == "360,640 360x640")
     }
 
     /// Rules: R9.7.
     @Test func `voice templates lay squares in rows, for as many seats as the live has`() {
         #expect(
-            Self.frames(50, people: 0, seats: 6) == [
+            Self.frames(50, users: 0, seats: 6) == [
                 "0,0 270x270", "270,0 270x270", "540,0 270x270", "810,0 270x270", "270,270 270x270", "540,270 270x270",
             ])
         #expect(Self.layout(70, occupied: [], seats: 6).canvas.height == 432)
-        #expect(Self.frames(70, people: 1, seats: 6).last == "432,216 216x216")
+        #expect(Self.frames(70, users: 1, seats: 6).last == "432,216 216x216")
         #expect(Self.layout(70, occupied: [], seats: 0).regions.isEmpty)
         #expect(
-            Self.frames(2, people: 0).prefix(7) == [
+            Self.frames(2, users: 0).prefix(7) == [
                 "0,0 180x180", "180,0 180x180", "360,0 180x180", "0,180 180x180", "180,180 180x180", "360,180 180x180",
                 "540,0 180x180",
             ])
@@ -155,17 +155,17 @@ struct StageLayoutTests {
 
     // MARK: - Co-hosts
 
-    private static func member(_ live: LiveID, _ occupied: [Int]? = nil, voice: Bool = false) -> ConnectionMember {
-        let people = (occupied ?? []).map { index in
+    private static func member(_ live: LiveID, _ occupied: [Int]? = nil, isVoice: Bool = false) -> ConnectionMember {
+        let occupiedSeats = (occupied ?? []).map { index in
             Seat(
                 index: index,
-                occupant: SeatUser(user: info(UserID("\(live)\(index)")), role: .generalUser, live: live))
+                occupant: SeatUser(user: userInfo(UserID("\(live)\(index)")), role: .generalUser, live: live))
         }
-        let empty = (0..<6).filter { occupied?.contains($0) != true }.map { Seat(index: $0) }
-        let seats = voice ? (people + empty).sorted { $0.index < $1.index } : people
+        let emptySeats = (0..<6).filter { occupied?.contains($0) != true }.map { Seat(index: $0) }
+        let seats = isVoice ? (occupiedSeats + emptySeats).sorted { $0.index < $1.index } : occupiedSeats
         return ConnectionMember(
-            live: live, host: info(UserID("host-\(live)")), joinedAt: Timestamp(milliseconds: 0),
-            seats: live == "room" || occupied == nil && !voice ? nil : seats)
+            live: live, host: userInfo(UserID("host-\(live)")), joinedAt: Timestamp(milliseconds: 0),
+            seats: live == "room" || occupied == nil && !isVoice ? nil : seats)
     }
 
     @Test func `a connection's template shows all lives, the own live first, and hosts before guests`() {
@@ -187,17 +187,19 @@ struct StageLayoutTests {
 
     /// Rules: R7.13.
     @Test func `by template, co-hosts float over the own host, stand side by side, or form groups of six`() {
-        let two = [Self.member("room"), Self.member("duet", [0])]
+        let members = [Self.member("room"), Self.member("duet", [0])]
         let floats = Self.layout(
-            600, occupied: [0], connection: ConnectionView(id: "c-1", members: two, templateID: 601))
+            600, occupied: [0], connection: ConnectionView(id: "c-1", members: members, templateID: 601))
         #expect(floats.regions.map(Self.text) == ["0,0 1080x1920", "^810,1650 270x270"])
         let wide = Self.layout(
-            600, occupied: [0, 1], connection: ConnectionView(id: "c-1", members: two, templateID: 400))
+            600, occupied: [0, 1], connection: ConnectionView(id: "c-1", members: members, templateID: 400))
         #expect(wide.regions.map(Self.text) == ["0,0 960x1080", "960,0 960x1080", "0,0 0x0"])
         #expect(wide.regions.map(\.userID.text) == ["u0", "duet0", "u1"])
-        let voices = [Self.member("room"), Self.member("duet", [1], voice: true), Self.member("trio", [], voice: true)]
+        let voiceMembers = [
+            Self.member("room"), Self.member("duet", [1], isVoice: true), Self.member("trio", [], isVoice: true),
+        ]
         let groups = Self.layout(
-            70, occupied: [0, 6], seats: 8, connection: ConnectionView(id: "c-1", members: voices, templateID: 2))
+            70, occupied: [0, 6], seats: 8, connection: ConnectionView(id: "c-1", members: voiceMembers, templateID: 2))
         #expect(groups.canvas == StageLayout.Canvas(width: 1080, height: 720, templateID: 2))
         #expect(groups.regions.count == 18, "six seats of each live, occupied or not")
         let guest = groups.regions.first { $0.userID == "duet1" }
@@ -210,8 +212,8 @@ struct StageLayoutTests {
     @Test func `a connection with one live, or with a template of the other kind, does not change the layout`() {
         let alone = ConnectionView(id: "c-1", members: [Self.member("room")], templateID: 601)
         #expect(Self.layout(600, occupied: [0], connection: alone) == Self.layout(600, occupied: [0]))
-        let odd = ConnectionView(id: "c-1", members: [Self.member("room"), Self.member("duet")], templateID: 2)
-        #expect(Self.layout(600, occupied: [0], connection: odd) == Self.layout(600, occupied: [0]))
+        let otherKind = ConnectionView(id: "c-1", members: [Self.member("room"), Self.member("duet")], templateID: 2)
+        #expect(Self.layout(600, occupied: [0], connection: otherKind) == Self.layout(600, occupied: [0]))
     }
 
     // MARK: - Properties of all layouts
@@ -222,15 +224,15 @@ struct StageLayoutTests {
         template: SeatTemplate
     ) {
         var random = SeededRandom(seed: UInt64(template.id))
-        for wanted in template.fixesSeatCount ? [template.seats.lowerBound] : [0, 1, 2, 5, 8, 13, 50] {
-            for people in 0...wanted {
-                let occupied = Array((0..<wanted).shuffled(using: &random).prefix(people))
-                let layout = Self.layout(template.id, occupied: occupied, seats: wanted)
-                #expect(Self.faults(of: layout) == [], "\(people) of \(wanted)")
+        for seatCount in template.fixesSeatCount ? [template.seats.lowerBound] : [0, 1, 2, 5, 8, 13, 50] {
+            for users in 0...seatCount {
+                let occupied = Array((0..<seatCount).shuffled(using: &random).prefix(users))
+                let layout = Self.layout(template.id, occupied: occupied, seats: seatCount)
+                #expect(Self.faults(of: layout) == [], "\(users) of \(seatCount)")
                 let shown = layout.regions.filter { !$0.userID.text.isEmpty }
                 #expect(Set(shown.map(\.seatIndex)) == Set(occupied), "every occupant once")
-                #expect(shown.count == people)
-                #expect(layout == Self.layout(template.id, occupied: occupied.reversed(), seats: wanted))
+                #expect(shown.count == users)
+                #expect(layout == Self.layout(template.id, occupied: occupied.reversed(), seats: seatCount))
             }
         }
     }
@@ -258,8 +260,8 @@ struct StageLayoutTests {
         var random = SeededRandom(seed: seed)
         for lives in 2...Limits.coHostLives {
             let members = (0..<lives).map { number in
-                let people = Array((0..<9).shuffled(using: &random).prefix(Int.random(in: 1...9, using: &random)))
-                return Self.member(number == 0 ? "room" : LiveID("live\(number)"), people.sorted())
+                let occupied = Array((0..<9).shuffled(using: &random).prefix(Int.random(in: 1...9, using: &random)))
+                return Self.member(number == 0 ? "room" : LiveID("live\(number)"), occupied.sorted())
             }
             let view = ConnectionView(id: "c-1", members: members.shuffled(using: &random), templateID: template)
             let layout = Self.layout(600, occupied: [0, 3], connection: view)
@@ -272,10 +274,10 @@ struct StageLayoutTests {
 
     /// Rules: R9.10.
     @Test func `a grid with full rows covers its canvas without gaps`() {
-        for people in [1, 2, 3, 4, 6, 9] {
-            let layout = Self.layout(600, occupied: Array(0..<people))
+        for users in [1, 2, 3, 4, 6, 9] {
+            let layout = Self.layout(600, occupied: Array(0..<users))
             let area = layout.regions.reduce(0) { $0 + $1.width * $1.height }
-            #expect(area == layout.canvas.width * layout.canvas.height, "\(people) people")
+            #expect(area == layout.canvas.width * layout.canvas.height, "\(users) users")
         }
         for template in [800, 801, 802, 400] {
             let layout = Self.layout(template, occupied: [])
@@ -296,12 +298,13 @@ struct StageLayoutTests {
             }
             if (region.width == 0) != (region.height == 0) { faults.append("\(region) is a line") }
         }
-        for (index, one) in shown.enumerated() {
-            for other in shown.dropFirst(index + 1) where one.zorder == other.zorder {
+        for (index, region) in shown.enumerated() {
+            for other in shown.dropFirst(index + 1) where region.zorder == other.zorder {
                 let isApart =
-                    one.x + one.width <= other.x || other.x + other.width <= one.x || one.y + one.height <= other.y
-                    || other.y + other.height <= one.y
-                if !isApart { faults.append("\(one) and \(other) overlap") }
+                    region.x + region.width <= other.x || other.x + other.width <= region.x
+                    || region.y + region.height <= other.y
+                    || other.y + other.height <= region.y
+                if !isApart { faults.append("\(region) and \(other) overlap") }
             }
         }
         if layout.canvas.width <= 0 || layout.canvas.height <= 0 { faults.append("no canvas") }

@@ -14,23 +14,25 @@ struct GuestMembershipTests {
             SeatHarness.room,
             .invite(user: "gina", seatIndex: 1, timeoutSeconds: 30, extraInfo: "come", caller: host))
         let offer = SeatOffer.invitation(seatIndex: 1, timeoutSeconds: 30, extraInfo: "come")
-        let asked = Effect.audience(
+        let verificationRequest = Effect.audience(
             AudienceInput(SeatHarness.room, .verifyGuestMembership(user: "gina", offer: offer, caller: host)))
-        #expect(harness.machine.send(invite) == [asked])
+        #expect(harness.machine.send(invite) == [verificationRequest])
         #expect(
-            harness.machine.send(invite) == [asked],
-            "I15: a repeated call is passed on again while presence processes it")
-        let back = SeatInput(SeatHarness.room, .guestMembershipVerified(user: info("gina"), offer: offer, caller: host))
+            harness.machine.send(invite) == [verificationRequest],
+            "I15: a repeated call is forwarded to presence again while it is pending")
+        let verified = SeatInput(
+            SeatHarness.room, .guestMembershipVerified(user: userInfo("gina"), offer: offer, caller: host))
         let expiry = harness.machine.moment.now + .seconds(30)
         #expect(
-            harness.machine.send(back) == [
+            harness.machine.send(verified) == [
                 harness.notice(
                     to: "gina",
-                    .invitationReceived(host: info("olga"), seatIndex: 1, expiresAt: expiry, extraInfo: "come")),
+                    .invitationReceived(host: userInfo("olga"), seatIndex: 1, expiresAt: expiry, extraInfo: "come")),
                 harness.success(.done, to: host),
             ])
         #expect(
-            harness.machine.send(back) == [harness.success(.done, to: host)], "I15: verified twice, it invites once")
+            harness.machine.send(verified) == [harness.success(.done, to: host)], "I15: verified twice, it invites once"
+        )
         #expect(harness.machine.send(invite) == [harness.success(.done, to: host)])
     }
 
@@ -57,12 +59,13 @@ struct GuestMembershipTests {
                 .invite(user: "gina", seatIndex: 1, timeoutSeconds: 30, extraInfo: "", caller: admin)))
         _ = harness.handle(.infoChanged(info: SeatHarness.live(admins: [])))
         #expect(
-            harness.handle(.guestMembershipVerified(user: info("gina"), offer: offer, caller: admin)).code == 100006,
+            harness.handle(.guestMembershipVerified(user: userInfo("gina"), offer: offer, caller: admin)).code
+                == 100006,
             "the caller is no longer an admin")
         let stranger = harness.callers.user("olga")
         #expect(
-            harness.handle(.guestMembershipVerified(user: info("gina"), offer: offer, caller: stranger)).code
-                == ReplyCode.requestForgotten.code, "presence can return only calls that were passed on")
+            harness.handle(.guestMembershipVerified(user: userInfo("gina"), offer: offer, caller: stranger)).code
+                == ReplyCode.requestForgotten.code, "presence can return only calls that were forwarded")
     }
 
     /// Rules: R6.16.
@@ -107,9 +110,9 @@ struct GuestMembershipTests {
         _ = harness.call("olga") { .invite(user: "gus", seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
         let host = harness.callers.user("adam")
         let result = CallResult.seatRequests(
-            applications: [OpenApplication(guest: info("gina"), seatIndex: 2, expiresAt: expiry)],
+            applications: [OpenApplication(guest: userInfo("gina"), seatIndex: 2, expiresAt: expiry)],
             invitations: [
-                OpenInvitation(guest: info("gus"), host: info("olga"), seatIndex: -1, expiresAt: expiry)
+                OpenInvitation(guest: userInfo("gus"), host: userInfo("olga"), seatIndex: -1, expiresAt: expiry)
             ], at: harness.machine.moment.now)
         #expect(harness.handle(.requests(caller: host)) == [harness.success(result, to: host)])
         _ = harness.call("gina") { .cancelApplication(caller: $0) }
@@ -118,7 +121,7 @@ struct GuestMembershipTests {
                 == .seatRequests(
                     applications: [],
                     invitations: [
-                        OpenInvitation(guest: info("gus"), host: info("olga"), seatIndex: -1, expiresAt: expiry)
+                        OpenInvitation(guest: userInfo("gus"), host: userInfo("olga"), seatIndex: -1, expiresAt: expiry)
                     ], at: harness.machine.moment.now),
             "a query is not recorded: a repeated query gets a new answer")
     }
@@ -130,8 +133,9 @@ struct GuestMembershipTests {
         _ = harness.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "hi", caller: $0) }
         _ = harness.call("olga") { .invite(user: "gus", seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
         let now = harness.machine.moment.now
-        let application = OpenApplication(guest: info("gina"), seatIndex: 2, expiresAt: expiry)
-        let invitation = OpenInvitation(guest: info("gus"), host: info("olga"), seatIndex: -1, expiresAt: expiry)
+        let application = OpenApplication(guest: userInfo("gina"), seatIndex: 2, expiresAt: expiry)
+        let invitation = OpenInvitation(
+            guest: userInfo("gus"), host: userInfo("olga"), seatIndex: -1, expiresAt: expiry)
         #expect(
             harness.call("gina") { .requests(caller: $0) }.result
                 == .seatRequests(applications: [application], invitations: [], at: now))
@@ -151,9 +155,9 @@ struct GuestMembershipTests {
         let caller = harness.callers.user("gina")
         #expect(
             harness.handle(.cancelApplication(caller: caller)) == [
-                harness.notice(to: "olga", .applicationCancelled(guest: info("gina"))),
-                harness.notice(to: "adam", .applicationCancelled(guest: info("gina"))),
-                harness.notice(to: "anna", .applicationCancelled(guest: info("gina"))),
+                harness.notice(to: "olga", .applicationCancelled(guest: userInfo("gina"))),
+                harness.notice(to: "adam", .applicationCancelled(guest: userInfo("gina"))),
+                harness.notice(to: "anna", .applicationCancelled(guest: userInfo("gina"))),
                 harness.success(.done, to: caller),
             ])
         #expect(harness.call("gina") { .cancelApplication(caller: $0) }.code == -1)
@@ -182,8 +186,8 @@ struct GuestMembershipTests {
     @Test func `seat calls above the rate limit of a user are rejected, and may be sent again later`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
         for _ in 0..<Limits.seatCallsPerSecond { #expect(harness.call("gina") { .leave(caller: $0) }.code == 100206) }
-        let late = harness.callers.user("gina")
-        let refused = harness.handle(.take(seatIndex: 1, caller: late))
+        let caller = harness.callers.user("gina")
+        let refused = harness.handle(.take(seatIndex: 1, caller: caller))
         guard case .failure(let error)? = refused.replies.last?.outcome else {
             Issue.record("not refused: \(refused)")
             return
@@ -191,11 +195,11 @@ struct GuestMembershipTests {
         #expect(error.code == .tooFrequent && error.retryAfter == 1000)
         #expect(harness.call("gus") { .take(seatIndex: 2, caller: $0) }.code == 0, "other users are not affected")
         _ = harness.advance(milliseconds: 1000)
-        #expect(harness.handle(.take(seatIndex: 1, caller: late)).result == .seat(index: 1))
+        #expect(harness.handle(.take(seatIndex: 1, caller: caller)).result == .seat(index: 1))
         for _ in 0..<2 * Limits.seatCallsPerSecond {
             var server = harness.callers.server()
             server.request.session = "one"
-            #expect(harness.handle(.kickOff(user: "gerd", caller: server)).code == 100206, "a server may")
+            #expect(harness.handle(.kickOff(user: "gerd", caller: server)).code == 100206, "a server has no rate limit")
         }
     }
 }

@@ -24,15 +24,15 @@ struct LiveFactTests {
         _ = harness.call("gus") { .apply(seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
         #expect(
             harness.handle(.userGone(user: "gus")) == [
-                harness.notice(to: "olga", .invitationAnswered(guest: info("gus"), accepted: false)),
-                harness.notice(to: "olga", .applicationCancelled(guest: info("gus"))),
+                harness.notice(to: "olga", .invitationAnswered(guest: userInfo("gus"), accepted: false)),
+                harness.notice(to: "olga", .applicationCancelled(guest: userInfo("gus"))),
             ])
         _ = harness.call("olga") { .take(seatIndex: 3, caller: $0) }
         _ = harness.call("olga") { .invite(user: "gina", seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
         #expect(
             harness.handle(.userGone(user: "olga")) == [
-                harness.notice(to: "gina", .invitationCancelled(host: info("olga")))
-            ] + harness.published([.seatLeft(index: 3, user: info("olga"))]))
+                harness.notice(to: "gina", .invitationCancelled(host: userInfo("olga")))
+            ] + harness.published([.seatLeft(index: 3, user: userInfo("olga"))]))
         #expect(harness.advance(milliseconds: 59_000) == [])
         #expect(harness.seated == [nil, nil, nil, nil])
     }
@@ -53,30 +53,35 @@ struct LiveFactTests {
         _ = harness.call("adam") { .take(seatIndex: 0, caller: $0) }
         _ = harness.call("gina") { .take(seatIndex: 3, caller: $0) }
         let before = harness.stage?.revision ?? 0
-        let fewer = harness.handle(.infoChanged(info: SeatHarness.live(seats: 3, mode: .free, admins: ["adam"])))
-        #expect(fewer == harness.published([.userMoved(user: info("gina"), from: 3, to: 1)]), "there is a free seat")
+        let withFewerSeats = harness.handle(
+            .infoChanged(info: SeatHarness.live(seats: 3, mode: .free, admins: ["adam"])))
+        #expect(
+            withFewerSeats == harness.published([.userMoved(user: userInfo("gina"), from: 3, to: 1)]),
+            "there is a free seat")
         let effects = harness.handle(.infoChanged(info: SeatHarness.live(seats: 1, mode: .apply, admins: ["anna"])))
         #expect(
-            effects == [harness.notice(to: "gina", .kickedOffSeat(seatIndex: 1, by: info("olga")))]
-                + harness.published([.seatLeft(index: 1, user: info("gina"))]))
+            effects == [harness.notice(to: "gina", .kickedOffSeat(seatIndex: 1, by: userInfo("olga")))]
+                + harness.published([.seatLeft(index: 1, user: userInfo("gina"))]))
         #expect(harness.seated == ["adam"])
         #expect(harness.stage?.seats[0].occupant?.role == .generalUser)
         #expect(harness.stage.map { $0.revision > before } == true)
         #expect(harness.call("adam") { .kickOff(user: "adam", caller: $0) }.code == 100006)
         _ = harness.handle(.infoChanged(info: SeatHarness.live(seats: 2, mode: .apply, admins: ["anna"])))
         #expect(harness.handle(.infoChanged(info: SeatHarness.live(seats: 2, mode: .free, admins: ["anna"]))) == [])
-        #expect(harness.call("gus") { .take(seatIndex: 1, caller: $0) }.code == 0, "the mode counts without a revision")
+        #expect(
+            harness.call("gus") { .take(seatIndex: 1, caller: $0) }.code == 0,
+            "the new mode applies although no revision was published")
     }
 
     /// Rules: R18.3.
     @Test func `I13 the end of the live drops all requests, and its stage is removed after five minutes`() {
         var harness = SeatHarness(SeatHarness.live(keepsOwner: true))
         _ = harness.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: $0) }
-        let passedOn = Effect.audience(AudienceInput(SeatHarness.room, .ended(epoch: 7, ending: ending())))
+        let forwardedEnd = Effect.audience(AudienceInput(SeatHarness.room, .ended(epoch: 7, ending: ending())))
         let ended = harness.handle(.ended(ending: ending()))
-        #expect(harness.stage.map { ended == [.stage($0.record), passedOn] } == true)
+        #expect(harness.stage.map { ended == [.stage($0.record), forwardedEnd] } == true)
         #expect(harness.seated == [nil, nil, nil, nil])
-        #expect(harness.handle(.ended(ending: ending())) == [passedOn], "a repeated end is passed on again")
+        #expect(harness.handle(.ended(ending: ending())) == [forwardedEnd], "a repeated end is forwarded again")
         #expect(harness.handle(.userGone(user: "gina")) == [])
         #expect(harness.advance(milliseconds: 299_999) == [])
         #expect(harness.advance(milliseconds: 1) == [.stageRemoved(SeatHarness.room)])
@@ -90,14 +95,14 @@ struct LiveFactTests {
         let first = harness.handle(.ended(ending: ending())).stages.last?.revision ?? .max
         let again = harness.handle(.opened(epoch: 9, info: SeatHarness.live()))
         #expect(again.stages.first.map { $0.revision > first && $0.epoch == 9 } == true)
-        #expect(harness.advance(milliseconds: 300_000) == [], "the old end is forgotten")
+        #expect(harness.advance(milliseconds: 300_000) == [], "the removal of the ended stage is cancelled")
         #expect(harness.handle(.ended(ending: ending(8))).stages == [], "the end of the previous live")
         #expect(harness.handle(.opened(epoch: 8, info: SeatHarness.live())) == [])
     }
 
     @Test func `connection and battle become part of the stage, and older reports of them are ignored`() {
         var harness = SeatHarness()
-        let member = ConnectionMember(live: "room", host: info("olga"), joinedAt: harness.machine.moment.now)
+        let member = ConnectionMember(live: "room", host: userInfo("olga"), joinedAt: harness.machine.moment.now)
         let view = ConnectionView(id: "c-1", members: [member])
         let joined = [StageEvent.coHostJoined(member: member)]
         #expect(
@@ -114,22 +119,22 @@ struct LiveFactTests {
 
     @Test func `I15 a repeated call is answered again, but executed once`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
-        let taking = harness.callers.user("gina")
-        let first = harness.handle(.take(seatIndex: 1, caller: taking))
+        let caller = harness.callers.user("gina")
+        let first = harness.handle(.take(seatIndex: 1, caller: caller))
         _ = harness.call("gina") { .leave(caller: $0) }
-        let again = harness.handle(.take(seatIndex: 1, caller: taking))
+        let again = harness.handle(.take(seatIndex: 1, caller: caller))
         #expect(again == [first.last].compactMap { $0 })
         #expect(harness.seated == [nil, nil, nil, nil], "the repeated call seats nobody")
-        var refused = harness.callers.user("gus")
-        refused.request.counter = 1000
-        #expect(harness.handle(.leave(caller: refused)).code == 100206)
+        var rejectedCaller = harness.callers.user("gus")
+        rejectedCaller.request.counter = 1000
+        #expect(harness.handle(.leave(caller: rejectedCaller)).code == 100206)
         _ = harness.call("gus") { .take(seatIndex: 2, caller: $0) }
-        #expect(harness.handle(.leave(caller: refused)).code == 100206, "a refusal is an answer too")
+        #expect(harness.handle(.leave(caller: rejectedCaller)).code == 100206, "a rejection is recorded too")
         for _ in 0..<17 {
             _ = harness.advance(milliseconds: 500)
             _ = harness.call("gina") { .leave(caller: $0) }
         }
-        #expect(harness.handle(.take(seatIndex: 1, caller: taking)).code == ReplyCode.requestForgotten.code)
+        #expect(harness.handle(.take(seatIndex: 1, caller: caller)).code == ReplyCode.requestForgotten.code)
     }
 
     @Test func `I15 a session's row is removed after a minute and five more, rounded up to ten seconds`() {
@@ -139,7 +144,7 @@ struct LiveFactTests {
         #expect(harness.machine.journal.count == 2)
         _ = harness.advance(milliseconds: 69_998)
         #expect(harness.machine.journal.count == 2)
-        _ = harness.advance(milliseconds: IdempotencyLimits.floorLifetime.count + 1)
+        _ = harness.advance(milliseconds: IdempotencyLimits.droppedCounterLifetime.count + 1)
         #expect(harness.machine.journal.count == 1)
     }
 

@@ -9,10 +9,10 @@ struct PartnerNotificationTests {
     private static let view = ConnectionView(
         id: "c-1",
         members: [
-            ConnectionMember(live: "room", host: info("olga"), joinedAt: Timestamp(milliseconds: 0)),
+            ConnectionMember(live: "room", host: userInfo("olga"), joinedAt: Timestamp(milliseconds: 0)),
             ConnectionMember(
-                live: "duet", host: info("dora"), joinedAt: Timestamp(milliseconds: 0),
-                seats: [Seat(index: 0, occupant: SeatUser(user: info("dora"), role: .owner, live: "duet"))]),
+                live: "duet", host: userInfo("dora"), joinedAt: Timestamp(milliseconds: 0),
+                seats: [Seat(index: 0, occupant: SeatUser(user: userInfo("dora"), role: .owner, live: "duet"))]),
         ], templateID: 601)
 
     private func connect(_ harness: inout SeatHarness, _ view: ConnectionView?, revision: Int64) -> [Effect] {
@@ -25,14 +25,14 @@ struct PartnerNotificationTests {
         #expect(self.connect(&harness, Self.view, revision: 1).last == harness.seatsReport)
         let taken = harness.call("gina") { .take(seatIndex: 3, caller: $0) }
         #expect(taken.contains(harness.seatsReport))
-        let on = harness.call("gina") { .device(microphone: true, camera: nil, suspend: nil, caller: $0) }
-        #expect(on.contains(harness.seatsReport))
+        let microphoneOn = harness.call("gina") { .device(microphone: true, camera: nil, suspend: nil, caller: $0) }
+        #expect(microphoneOn.contains(harness.seatsReport))
         #expect(
             !self.connect(&harness, Self.view, revision: 2).contains(harness.seatsReport),
-            "its own seats have not changed")
-        var other = Self.view
-        other.id = "c-2"
-        #expect(self.connect(&harness, other, revision: 3).contains(harness.seatsReport), "the partners are new")
+            "the live's own seats have not changed")
+        var otherView = Self.view
+        otherView.id = "c-2"
+        #expect(self.connect(&harness, otherView, revision: 3).contains(harness.seatsReport), "the partners are new")
         _ = self.connect(&harness, nil, revision: 4)
         let left = harness.call("gina") { .leave(caller: $0) }
         #expect(!left.contains { if case .connection = $0 { true } else { false } }, "no partner is left to notify")
@@ -85,8 +85,8 @@ struct PartnerNotificationTests {
                 [nil, nil, nil, nil]
             ])
         #expect(reportedUsers(harness.call("gina") { .take(seatIndex: 1, caller: $0) }) == [[nil, "gina", nil, nil]])
-        let on = harness.call("gina") { .device(microphone: true, camera: nil, suspend: nil, caller: $0) }
-        #expect(reportedUsers(on) == [])
+        let microphoneOn = harness.call("gina") { .device(microphone: true, camera: nil, suspend: nil, caller: $0) }
+        #expect(reportedUsers(microphoneOn) == [])
         let closed = harness.call("olga") {
             .lockDevice(user: "gina", device: .microphone, isLocked: true, caller: $0)
         }
@@ -95,8 +95,8 @@ struct PartnerNotificationTests {
         #expect(reportedUsers(harness.call("gina") { .leave(caller: $0) }) == [[nil, nil, nil, nil]])
         #expect(
             reportedUsers(harness.handle(.ended(ending: ending()))) == [], "the end of the live is reported instead")
-        var silent = SeatHarness(SeatHarness.live(mode: .free))
-        #expect(reportedUsers(silent.call("gina") { .take(seatIndex: 1, caller: $0) }) == [])
+        var withoutWebhooks = SeatHarness(SeatHarness.live(mode: .free))
+        #expect(reportedUsers(withoutWebhooks.call("gina") { .take(seatIndex: 1, caller: $0) }) == [])
     }
 
     @Test func `after a restart of presence, the owner is confirmed even while it has no seat`() {

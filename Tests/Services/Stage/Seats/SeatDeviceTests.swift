@@ -7,13 +7,13 @@ import Testing
 /// Microphones and cameras on stage (R7.8, R7.9, R7.10).
 struct SeatDeviceTests {
     /// A live in free mode where `gina` sits on seat 1.
-    private func harness() -> SeatHarness {
+    private func harnessWithSeatedGina() -> SeatHarness {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
         _ = harness.call("gina") { .take(seatIndex: 1, caller: $0) }
         return harness
     }
 
-    private func device(
+    private func setDevices(
         _ harness: inout SeatHarness, _ user: UserID, microphone: Bool? = nil, camera: Bool? = nil,
         suspend: SuspendStatus? = nil
     ) -> [Effect] {
@@ -22,15 +22,15 @@ struct SeatDeviceTests {
 
     /// Rules: R1.8, R1.11, R1.12.
     @Test func `a seated user sets its own devices, and viewers see the change in one revision`() {
-        var harness = self.harness()
+        var harness = self.harnessWithSeatedGina()
         let caller = harness.callers.user("gina")
         let effects = harness.handle(.device(microphone: true, camera: nil, suspend: .inBackground, caller: caller))
-        #expect(effects == harness.published([]) + [harness.success(.done, to: caller, changed: true)])
+        #expect(effects == harness.published([]) + [harness.success(.done, to: caller, changesStage: true)])
         #expect(harness.stage?.seats[1].occupant?.isMicrophoneOn == true)
         #expect(harness.stage?.seats[1].occupant?.isCameraOn == false)
         #expect(harness.stage?.seats[1].occupant?.suspendStatus == .inBackground)
-        #expect(self.device(&harness, "gina", microphone: true).stages == [], "no change")
-        #expect(self.device(&harness, "gus", microphone: true).code == 100206)
+        #expect(self.setDevices(&harness, "gina", microphone: true).stages == [], "no change")
+        #expect(self.setDevices(&harness, "gus", microphone: true).code == 100206)
     }
 
     /// Rules: R7.9.
@@ -38,21 +38,21 @@ struct SeatDeviceTests {
     func `a host closes a device: it is off and locked, and its user is notified; opening removes only the lock`(
         device: Device, code: Int
     ) {
-        var harness = self.harness()
-        _ = self.device(&harness, "gina", microphone: true, camera: true)
+        var harness = self.harnessWithSeatedGina()
+        _ = self.setDevices(&harness, "gina", microphone: true, camera: true)
         let host = harness.callers.user("adam")
         #expect(
             harness.handle(.lockDevice(user: "gina", device: device, isLocked: true, caller: host)) == [
-                harness.notice(to: "gina", .deviceClosedByAdmin(device: device, by: info("adam")))
-            ] + harness.published([]) + [harness.success(.done, to: host, changed: true)])
+                harness.notice(to: "gina", .deviceClosedByAdmin(device: device, by: userInfo("adam")))
+            ] + harness.published([]) + [harness.success(.done, to: host, changesStage: true)])
         func isOn() -> Bool? {
             let gina = harness.stage?.seats[1].occupant
             return device == .microphone ? gina?.isMicrophoneOn : gina?.isCameraOn
         }
         #expect(isOn() == false)
-        #expect(self.device(&harness, "gina", microphone: true, camera: true).code == code)
+        #expect(self.setDevices(&harness, "gina", microphone: true, camera: true).code == code)
         #expect(
-            self.device(&harness, "gina", microphone: false, camera: false).code == 0,
+            self.setDevices(&harness, "gina", microphone: false, camera: false).code == 0,
             "a locked device may be turned off")
         let again = harness.call("anna") { .lockDevice(user: "gina", device: device, isLocked: true, caller: $0) }
         #expect(again.notices == [] && again.stages == [], "the device is locked already")
@@ -60,16 +60,16 @@ struct SeatDeviceTests {
         #expect(
             opened.first
                 == harness.notice(
-                    to: "gina", .deviceOpenedByAdmin(device: device, policy: .unlockOnly, by: info("olga"))))
+                    to: "gina", .deviceOpenedByAdmin(device: device, policy: .unlockOnly, by: userInfo("olga"))))
         #expect(isOn() == false, "the user has to turn it on itself")
-        #expect(self.device(&harness, "gina", microphone: true, camera: true).code == 0)
+        #expect(self.setDevices(&harness, "gina", microphone: true, camera: true).code == 0)
     }
 
     /// Rules: R7.8.
     @Test(arguments: [(Device.microphone, -2360), (.camera, -2370)])
     func `a device lock of a seat applies to any occupant, and stays with the seat`(device: Device, code: Int) {
-        var harness = self.harness()
-        _ = self.device(&harness, "gina", microphone: true, camera: true)
+        var harness = self.harnessWithSeatedGina()
+        _ = self.setDevices(&harness, "gina", microphone: true, camera: true)
         func lock(_ index: Int, _ isLocked: Bool) -> [Effect] {
             harness.call("adam") {
                 .lock(
@@ -78,52 +78,53 @@ struct SeatDeviceTests {
             }
         }
         #expect(
-            lock(1, true).notices.map(\.content) == [.deviceClosedByAdmin(device: device, by: info("adam"))])
+            lock(1, true).notices.map(\.content) == [.deviceClosedByAdmin(device: device, by: userInfo("adam"))])
         #expect(harness.seated[1] == "gina", "only a lock of the seat itself removes its occupant")
-        #expect(self.device(&harness, "gina", microphone: true, camera: true).code == code)
+        #expect(self.setDevices(&harness, "gina", microphone: true, camera: true).code == code)
         _ = harness.call("gina") { .move(user: "gina", to: 2, policy: .abortWhenOccupied, caller: $0) }
-        #expect(self.device(&harness, "gina", microphone: true, camera: true).code == 0, "the new seat has no locks")
+        #expect(
+            self.setDevices(&harness, "gina", microphone: true, camera: true).code == 0, "the new seat has no locks")
         _ = harness.call("gus") { .take(seatIndex: 1, caller: $0) }
-        #expect(self.device(&harness, "gus", microphone: true, camera: true).code == code)
+        #expect(self.setDevices(&harness, "gus", microphone: true, camera: true).code == code)
         #expect(
             lock(1, false).notices.map(\.content) == [
-                .deviceOpenedByAdmin(device: device, policy: .unlockOnly, by: info("adam"))
+                .deviceOpenedByAdmin(device: device, policy: .unlockOnly, by: userInfo("adam"))
             ])
-        #expect(self.device(&harness, "gus", microphone: true, camera: true).code == 0)
+        #expect(self.setDevices(&harness, "gus", microphone: true, camera: true).code == 0)
     }
 
     /// Rules: R7.11.
     @Test func `a user who is moved is notified of devices that the new seat locks or unlocks`() {
-        var harness = self.harness()
-        _ = self.device(&harness, "gina", microphone: true, camera: true)
+        var harness = self.harnessWithSeatedGina()
+        _ = self.setDevices(&harness, "gina", microphone: true, camera: true)
         _ = harness.call("gus") { .take(seatIndex: 3, caller: $0) }
         _ = harness.call("adam") { .lock(seatIndex: 3, isLocked: nil, microphone: nil, camera: true, caller: $0) }
-        let closed = NoticeContent.deviceClosedByAdmin(device: .camera, by: info("adam"))
-        let opened = NoticeContent.deviceOpenedByAdmin(device: .camera, policy: .unlockOnly, by: info("adam"))
+        let closed = NoticeContent.deviceClosedByAdmin(device: .camera, by: userInfo("adam"))
+        let opened = NoticeContent.deviceOpenedByAdmin(device: .camera, policy: .unlockOnly, by: userInfo("adam"))
         let swapped = harness.call("adam") { .move(user: "gina", to: 3, policy: .swapPosition, caller: $0) }
         #expect(harness.stage?.seats[3].occupant?.isCameraOn == false && harness.seated[1] == "gus")
         #expect(swapped.notices.map(\.content) == [opened, closed])
         #expect(swapped.notices.map(\.to.user) == ["gus", "gina"])
-        let back = harness.call("adam") { .move(user: "gina", to: 2, policy: .abortWhenOccupied, caller: $0) }
-        #expect(back.notices.map(\.content) == [opened])
-        let own = harness.call("gina") { .move(user: "gina", to: 3, policy: .abortWhenOccupied, caller: $0) }
-        #expect(own.notices == [], "a user who moves itself gets no notice")
+        let movedAgain = harness.call("adam") { .move(user: "gina", to: 2, policy: .abortWhenOccupied, caller: $0) }
+        #expect(movedAgain.notices.map(\.content) == [opened])
+        let ownMove = harness.call("gina") { .move(user: "gina", to: 3, policy: .abortWhenOccupied, caller: $0) }
+        #expect(ownMove.notices == [], "a user who moves itself gets no notice")
     }
 
     @Test func `a device that a host closed stays closed on another seat, until the user leaves the seats`() {
-        var harness = self.harness()
+        var harness = self.harnessWithSeatedGina()
         _ = harness.call("adam") { .lockDevice(user: "gina", device: .microphone, isLocked: true, caller: $0) }
         _ = harness.call("gina") { .move(user: "gina", to: 3, policy: .abortWhenOccupied, caller: $0) }
-        #expect(self.device(&harness, "gina", microphone: true).code == -2361)
+        #expect(self.setDevices(&harness, "gina", microphone: true).code == -2361)
         _ = harness.call("gina") { .leave(caller: $0) }
         _ = harness.call("gina") { .take(seatIndex: 3, caller: $0) }
-        #expect(self.device(&harness, "gina", microphone: true).code == 0)
+        #expect(self.setDevices(&harness, "gina", microphone: true).code == 0)
     }
 
     @Test func `two swapped users keep their own locks, and get those of their new seats`() {
-        var harness = self.harness()
+        var harness = self.harnessWithSeatedGina()
         _ = harness.call("gus") { .take(seatIndex: 2, caller: $0) }
-        _ = self.device(&harness, "gus", microphone: true, camera: true)
+        _ = self.setDevices(&harness, "gus", microphone: true, camera: true)
         _ = harness.call("adam") { .lockDevice(user: "gina", device: .microphone, isLocked: true, caller: $0) }
         _ = harness.call("adam") {
             .lock(seatIndex: 1, isLocked: nil, microphone: nil, camera: true, caller: $0)
@@ -135,23 +136,24 @@ struct SeatDeviceTests {
     }
 
     /// Rules: R7.10.
-    @Test func `device locks of a host on itself, of nobody, and of an occupied seat with its devices`() {
-        var harness = self.harness()
+    @Test
+    func `a host locks its own device without a notice, none of a user without a seat, and a seat with its devices`() {
+        var harness = self.harnessWithSeatedGina()
         #expect(
             harness.call("adam") { .lockDevice(user: "gus", device: .camera, isLocked: true, caller: $0) }.code == -1,
             "the user is on no seat (R7.10)")
         _ = harness.call("adam") { .take(seatIndex: 2, caller: $0) }
-        let own = harness.call("adam") { .lockDevice(user: "adam", device: .camera, isLocked: true, caller: $0) }
-        #expect(own.code == 0 && own.notices == [], "the caller gets no notice")
-        let all = harness.call("olga") {
+        let ownLock = harness.call("adam") { .lockDevice(user: "adam", device: .camera, isLocked: true, caller: $0) }
+        #expect(ownLock.code == 0 && ownLock.notices == [], "the caller gets no notice")
+        let seatAndDevice = harness.call("olga") {
             .lock(seatIndex: 1, isLocked: true, microphone: true, camera: nil, caller: $0)
         }
-        #expect(all.notices.map(\.content) == [.kickedOffSeat(seatIndex: 1, by: info("olga"))])
+        #expect(seatAndDevice.notices.map(\.content) == [.kickedOffSeat(seatIndex: 1, by: userInfo("olga"))])
         #expect(harness.stage?.seats[1] == Seat(index: 1, isLocked: true, isMicrophoneLocked: true))
-        let none = harness.call("olga") {
+        let withoutChange = harness.call("olga") {
             .lock(seatIndex: 1, isLocked: nil, microphone: nil, camera: nil, caller: $0)
         }
-        #expect(none.code == 0 && none.stages == [])
+        #expect(withoutChange.code == 0 && withoutChange.stages == [])
     }
 
     @Test func `an admin cannot change the owner's seat and devices`() {
@@ -159,7 +161,7 @@ struct SeatDeviceTests {
         _ = harness.call("olga") { .take(seatIndex: 2, caller: $0) }
         _ = harness.call("gina") { .take(seatIndex: 1, caller: $0) }
         let before = harness.stage
-        let tries: [(Caller) -> SeatCommand] = [
+        let commands: [(Caller) -> SeatCommand] = [
             { .kickOff(user: "olga", caller: $0) },
             { .lockDevice(user: "olga", device: .microphone, isLocked: true, caller: $0) },
             { .lock(seatIndex: 2, isLocked: true, caller: $0) },
@@ -168,7 +170,7 @@ struct SeatDeviceTests {
             { .move(user: "gina", to: 2, policy: .forceReplace, caller: $0) },
             { .move(user: "gina", to: 2, policy: .swapPosition, caller: $0) },
         ]
-        for command in tries {
+        for command in commands {
             let effects = harness.call("adam", command)
             #expect(effects.code == 100006 && effects.count == 1)
         }

@@ -15,7 +15,7 @@ struct SeatHarness: CheckedHarness {
         seats: Int = 4, mode: TakeSeatMode = .apply, keepsOwner: Bool = false, admins: [UserID] = ["adam", "anna"],
         template: Int = 70
     ) -> LiveInfo {
-        LiveInfo(liveID: "room", liveOwner: info("olga")) {
+        LiveInfo(liveID: "room", liveOwner: userInfo("olga")) {
             ($0.keepOwnerOnSeat, $0.maxSeatCount, $0.seatMode) = (keepsOwner, seats, mode)
             ($0.seatTemplate, $0.admins) = (template, admins)
         }
@@ -28,6 +28,7 @@ struct SeatHarness: CheckedHarness {
     /// Users who are not in the live.
     var absent: Set<UserID> = []
 
+    /// Handles a command, checks the invariants and returns the effects.
     mutating func handle(
         _ command: SeatCommand, sourceLocation: SourceLocation = #_sourceLocation
     ) -> [Effect] {
@@ -36,16 +37,18 @@ struct SeatHarness: CheckedHarness {
         // Offers are answered by presence at once.
         switch reply {
         case .success(let input): return self.handle(input.command, sourceLocation: sourceLocation)
-        case .failure(let refusal): return [refusal.effect]
+        case .failure(let rejection): return [rejection.effect]
         }
     }
 
+    /// Handles a call of `user`.
     mutating func call(
         _ user: UserID, sourceLocation: SourceLocation = #_sourceLocation, _ command: (Caller) -> SeatCommand
     ) -> [Effect] {
         self.handle(command(self.callers.user(user)), sourceLocation: sourceLocation)
     }
 
+    /// The stage of the live; nil before it is opened and after it is removed.
     var stage: SeatStage? {
         if case .stage(let stage)? = self.machine.journal[.stage(Self.room)] { stage.value } else { nil }
     }
@@ -53,6 +56,7 @@ struct SeatHarness: CheckedHarness {
     /// The occupants by seat.
     var seated: [UserID?] { self.stage?.seats.map { $0.occupant?.user.userID } ?? [] }
 
+    /// The expected notice to `user`.
     func notice(to user: UserID, _ content: NoticeContent) -> Effect {
         .notice(Notice(to: UserKey("demo", user), live: "room", at: self.machine.moment.now, content: content))
     }
@@ -71,9 +75,10 @@ struct SeatHarness: CheckedHarness {
         .connection(ConnectionInput(app: "demo", .seatsChanged(live: "room", seats: self.stage?.seats ?? [])))
     }
 
-    func success(_ result: CallResult, to caller: Caller, changed: Bool = false) -> Effect {
+    /// The expected reply; it requires the stage's revision if the call has changed the stage.
+    func success(_ result: CallResult, to caller: Caller, changesStage: Bool = false) -> Effect {
         .success(
             result, to: caller, app: "demo",
-            required: changed ? RequiredRevision(.stages, "room", revision: self.stage?.revision ?? 0) : nil)
+            required: changesStage ? RequiredRevision(.stages, "room", revision: self.stage?.revision ?? 0) : nil)
     }
 }

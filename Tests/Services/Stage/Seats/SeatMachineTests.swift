@@ -9,7 +9,7 @@ struct SeatMachineTests {
     @Test func `the opening puts the kept owner on seat 0 and publishes one stage`() {
         var harness = SeatHarness(nil)
         let effects = harness.handle(.opened(epoch: 7, info: SeatHarness.live(keepsOwner: true)))
-        #expect(effects == harness.published([.seatTaken(index: 0, user: info("olga"))]))
+        #expect(effects == harness.published([.seatTaken(index: 0, user: userInfo("olga"))]))
         #expect(harness.seated == ["olga", nil, nil, nil])
         #expect(harness.stage?.seats[0].occupant?.role == .owner)
         #expect(
@@ -27,32 +27,32 @@ struct SeatMachineTests {
     /// Rules: R6.1, R6.2, R6.12.
     @Test func `an application is sent to all hosts, and the first answer ends it for all`() {
         var harness = SeatHarness()
-        let asking = harness.callers.user("gina")
+        let applicant = harness.callers.user("gina")
         let expiry = harness.machine.moment.now + .seconds(30)
         #expect(
-            harness.handle(.apply(seatIndex: 2, timeoutSeconds: 30, extraInfo: "hi", caller: asking)) == [
+            harness.handle(.apply(seatIndex: 2, timeoutSeconds: 30, extraInfo: "hi", caller: applicant)) == [
                 harness.notice(
                     to: "olga",
-                    .applicationReceived(guest: info("gina"), seatIndex: 2, expiresAt: expiry, extraInfo: "hi")),
+                    .applicationReceived(guest: userInfo("gina"), seatIndex: 2, expiresAt: expiry, extraInfo: "hi")),
                 harness.notice(
                     to: "adam",
-                    .applicationReceived(guest: info("gina"), seatIndex: 2, expiresAt: expiry, extraInfo: "hi")),
+                    .applicationReceived(guest: userInfo("gina"), seatIndex: 2, expiresAt: expiry, extraInfo: "hi")),
                 harness.notice(
                     to: "anna",
-                    .applicationReceived(guest: info("gina"), seatIndex: 2, expiresAt: expiry, extraInfo: "hi")),
-                harness.success(.seat(index: nil), to: asking),
+                    .applicationReceived(guest: userInfo("gina"), seatIndex: 2, expiresAt: expiry, extraInfo: "hi")),
+                harness.success(.seat(index: nil), to: applicant),
             ])
         let host = harness.callers.user("adam")
         let accepted = harness.handle(.acceptApplication(user: "gina", caller: host))
         #expect(
             accepted == [
-                harness.notice(to: "gina", .applicationAnswered(host: info("adam"), accepted: true)),
+                harness.notice(to: "gina", .applicationAnswered(host: userInfo("adam"), accepted: true)),
                 harness.notice(
-                    to: "olga", .applicationProcessed(guest: info("gina"), by: info("adam"), accepted: true)),
+                    to: "olga", .applicationProcessed(guest: userInfo("gina"), by: userInfo("adam"), accepted: true)),
                 harness.notice(
-                    to: "anna", .applicationProcessed(guest: info("gina"), by: info("adam"), accepted: true)),
-            ] + harness.published([.seatTaken(index: 2, user: info("gina"))])
-                + [harness.success(.seat(index: 2), to: host, changed: true)])
+                    to: "anna", .applicationProcessed(guest: userInfo("gina"), by: userInfo("adam"), accepted: true)),
+            ] + harness.published([.seatTaken(index: 2, user: userInfo("gina"))])
+                + [harness.success(.seat(index: 2), to: host, changesStage: true)])
         #expect(harness.call("olga") { .rejectApplication(user: "gina", caller: $0) }.code == -2311)
         #expect(harness.seated == [nil, nil, "gina", nil])
         #expect(harness.advance(milliseconds: 40_000).notices.isEmpty)
@@ -67,7 +67,7 @@ struct SeatMachineTests {
         #expect(
             harness.advance(milliseconds: 1) == [
                 harness.notice(to: "gina", .applicationNoResponse(reason: .timeout)),
-                harness.notice(to: "olga", .applicationTimedOut(guest: info("gina"))),
+                harness.notice(to: "olga", .applicationTimedOut(guest: userInfo("gina"))),
             ])
         #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == -2311)
     }
@@ -92,14 +92,14 @@ struct SeatMachineTests {
         let effects = harness.handle(.acceptInvitation(inviter: "olga", caller: guest))
         #expect(
             effects == [
-                harness.notice(to: "adam", .invitationNoResponse(guest: info("gina"), reason: .alreadySeated)),
-                harness.notice(to: "gina", .invitationCancelled(host: info("adam"))),
+                harness.notice(to: "adam", .invitationNoResponse(guest: userInfo("gina"), reason: .alreadySeated)),
+                harness.notice(to: "gina", .invitationCancelled(host: userInfo("adam"))),
                 harness.notice(to: "gina", .applicationNoResponse(reason: .alreadySeated)),
-                harness.notice(to: "olga", .applicationCancelled(guest: info("gina"))),
-                harness.notice(to: "adam", .applicationCancelled(guest: info("gina"))),
-                harness.notice(to: "olga", .invitationAnswered(guest: info("gina"), accepted: true)),
-            ] + harness.published([.seatTaken(index: 1, user: info("gina"))])
-                + [harness.success(.seat(index: 1), to: guest, changed: true)])
+                harness.notice(to: "olga", .applicationCancelled(guest: userInfo("gina"))),
+                harness.notice(to: "adam", .applicationCancelled(guest: userInfo("gina"))),
+                harness.notice(to: "olga", .invitationAnswered(guest: userInfo("gina"), accepted: true)),
+            ] + harness.published([.seatTaken(index: 1, user: userInfo("gina"))])
+                + [harness.success(.seat(index: 1), to: guest, changesStage: true)])
     }
 
     /// Rules: R6.10.
@@ -118,8 +118,9 @@ struct SeatMachineTests {
             isAccepted ? .acceptInvitation(inviter: "olga", caller: $0) : .rejectInvitation(inviter: "olga", caller: $0)
         }
         #expect(harness.seated[1] == (isAccepted ? "gus" : nil))
-        let after = harness.call("olga") { .cancelInvitation(user: "gus", caller: $0) }
-        #expect(after.code == -1 && after.count == 1 && (harness.seated[1] == "gus") == isAccepted)
+        let lateCancellation = harness.call("olga") { .cancelInvitation(user: "gus", caller: $0) }
+        #expect(
+            lateCancellation.code == -1 && lateCancellation.count == 1 && (harness.seated[1] == "gus") == isAccepted)
     }
 
     /// Rules: R6.17.
@@ -134,18 +135,18 @@ struct SeatMachineTests {
         invite(&harness)
         #expect(
             harness.call("gina") { .rejectInvitation(inviter: "olga", caller: $0) }.first
-                == harness.notice(to: "olga", .invitationAnswered(guest: info("gina"), accepted: false)))
+                == harness.notice(to: "olga", .invitationAnswered(guest: userInfo("gina"), accepted: false)))
         invite(&harness)
         #expect(
             harness.call("olga") { .cancelInvitation(user: "gina", caller: $0) }.first
-                == harness.notice(to: "gina", .invitationCancelled(host: info("olga"))))
+                == harness.notice(to: "gina", .invitationCancelled(host: userInfo("olga"))))
         #expect(harness.call("olga") { .cancelInvitation(user: "gina", caller: $0) }.code == -1)
         invite(&harness)
         #expect(
             harness.advance(milliseconds: 5_000) == [
                 harness.notice(
-                    to: "olga", .invitationNoResponse(guest: info("gina"), reason: .timeout)),
-                harness.notice(to: "gina", .invitationTimedOut(host: info("olga"))),
+                    to: "olga", .invitationNoResponse(guest: userInfo("gina"), reason: .timeout)),
+                harness.notice(to: "gina", .invitationTimedOut(host: userInfo("olga"))),
             ])
         #expect(harness.call("gina") { .acceptInvitation(inviter: "olga", caller: $0) }.code == -1)
     }
@@ -190,10 +191,10 @@ struct SeatMachineTests {
         #expect(apply(&harness, "gina", -1) == 100102)
         _ = harness.call("anna") { .take(seatIndex: 2, caller: $0) }
         #expect(apply(&harness, "gus", -1) == -2340, "seat 0 is empty, but locked")
-        var none = SeatHarness(SeatHarness.live(seats: 0))
-        #expect(apply(&none, "gina", -1) == 100211)
-        var closed = SeatHarness(nil)
-        #expect(apply(&closed, "gina", -1) == 100004)
+        var withoutSeats = SeatHarness(SeatHarness.live(seats: 0))
+        #expect(apply(&withoutSeats, "gina", -1) == 100211)
+        var unopened = SeatHarness(nil)
+        #expect(apply(&unopened, "gina", -1) == 100004)
         _ = harness.handle(.ended(ending: ending()))
         #expect(apply(&harness, "gus", -1) == 100004)
     }
@@ -215,9 +216,9 @@ struct SeatMachineTests {
         let host = harness.callers.user("adam")
         #expect(
             harness.handle(.lock(seatIndex: 1, isLocked: true, caller: host)) == [
-                harness.notice(to: "gina", .kickedOffSeat(seatIndex: 1, by: info("adam")))
-            ] + harness.published([.seatLeft(index: 1, user: info("gina")), .seatLocked(index: 1)])
-                + [harness.success(.done, to: host, changed: true)])
+                harness.notice(to: "gina", .kickedOffSeat(seatIndex: 1, by: userInfo("adam")))
+            ] + harness.published([.seatLeft(index: 1, user: userInfo("gina")), .seatLocked(index: 1)])
+                + [harness.success(.done, to: host, changesStage: true)])
         #expect(harness.call("adam") { .lock(seatIndex: 1, isLocked: true, caller: $0) }.stages == [])
         #expect(harness.call("gina") { .take(seatIndex: 1, caller: $0) }.code == 100200)
         #expect(harness.call("anna") { .lock(seatIndex: 1, isLocked: false, caller: $0) }.stages.count == 1)
@@ -236,15 +237,16 @@ struct SeatMachineTests {
             swap.feedItems.count == 1
                 && Array(swap.prefix(2))
                     == harness.published([
-                        .userMoved(user: info("gus"), from: 1, to: 0), .userMoved(user: info("gina"), from: 0, to: 1),
+                        .userMoved(user: userInfo("gus"), from: 1, to: 0),
+                        .userMoved(user: userInfo("gina"), from: 0, to: 1),
                     ])
         )
         #expect(harness.seated == ["gus", "gina", nil, nil])
         #expect(
             harness.call("gina") { .move(user: "gina", to: 0, policy: .forceReplace, caller: $0) }.code == 100201,
-            "a guest displaces nobody")
+            "a guest cannot remove another")
         let replaced = harness.call("adam") { .move(user: "gina", to: 0, policy: .forceReplace, caller: $0) }
-        #expect(replaced.first == harness.notice(to: "gus", .kickedOffSeat(seatIndex: 0, by: info("adam"))))
+        #expect(replaced.first == harness.notice(to: "gus", .kickedOffSeat(seatIndex: 0, by: userInfo("adam"))))
         #expect(harness.seated == ["gina", nil, nil, nil])
         #expect(harness.call("gina") { .move(user: "gina", to: 3, policy: .swapPosition, caller: $0) }.code == 0)
         #expect(harness.call("gina") { .move(user: "gina", to: 9, policy: .swapPosition, caller: $0) }.code == -2344)
@@ -261,7 +263,9 @@ struct SeatMachineTests {
             harness.call("adam") { .move(user: "olga", to: 2, policy: .abortWhenOccupied, caller: $0) }.code == 100006)
         #expect(harness.call("adam") { .move(user: "gina", to: 0, policy: .forceReplace, caller: $0) }.code == 100201)
         _ = harness.handle(.userGone(user: "olga"))
-        #expect(harness.call("gus") { .take(seatIndex: 0, caller: $0) }.code == 100201, "the seat is reserved for her")
+        #expect(
+            harness.call("gus") { .take(seatIndex: 0, caller: $0) }.code == 100201, "the seat is reserved for the owner"
+        )
         #expect(harness.call("olga") { .take(seatIndex: -1, caller: $0) }.result == .seat(index: 0))
     }
 }

@@ -24,7 +24,7 @@ struct SeatOutcomesTests {
     }
 
     @Test func `a row with two outcomes of one call, or with too many, is malformed`() throws {
-        func read(_ counters: [Int64]) throws -> SeatCallHistory {
+        func decodeHistory(_ counters: [Int64]) throws -> SeatCallHistory {
             let entries = counters.map {
                 #"{"counter":\#($0),"result":{"refused":{"error":{"code":100200,"message":"m"}}}}"#
             }
@@ -32,9 +32,9 @@ struct SeatOutcomesTests {
                 #"{"fates":[\#(entries.joined(separator: ","))],"floor":0,"expiresAt":9,"second":1,"callsInSecond":1}"#
             return try JSONDecoder().decode(SeatCallHistory.self, from: Data(json.utf8))
         }
-        #expect(try read(Array(1...16)).window.storage.count == 16)
-        #expect(throws: DecodingError.self) { try read([1, 1]) }
-        #expect(throws: DecodingError.self) { try read(Array(1...17)) }
+        #expect(try decodeHistory(Array(1...16)).window.storage.count == 16)
+        #expect(throws: DecodingError.self) { try decodeHistory([1, 1]) }
+        #expect(throws: DecodingError.self) { try decodeHistory(Array(1...17)) }
         // The last number of calls in a second does not overflow.
         var history = try JSONDecoder().decode(
             SeatCallHistory.self,
@@ -53,12 +53,12 @@ struct SeatOutcomesTests {
             #expect(history.window.lookup(counter) == .repeated(Self.outcome(counter)))
         }
         #expect(history.window.lookup(24) == .forgotten && history.window.lookup(41) == .fresh)
-        let read = try JSONDecoder().decode(SeatCallHistory.self, from: JSONEncoder().encode(history))
-        #expect(read == history && read.window.lookup(27) == .repeated(Self.outcome(27)))
-        #expect(read.window.lookup(24) == .forgotten)
+        let decoded = try JSONDecoder().decode(SeatCallHistory.self, from: JSONEncoder().encode(history))
+        #expect(decoded == history && decoded.window.lookup(27) == .repeated(Self.outcome(27)))
+        #expect(decoded.window.lookup(24) == .forgotten)
     }
 
-    @Test func `the final outcome replaces the outcome of a call that was passed on to presence`() {
+    @Test func `the final outcome replaces the outcome of a call that was forwarded to presence`() {
         var history = SeatCallHistory(at: Self.now)
         history.record(SeatOutcome(result: .passedOn), of: 6, at: Self.now)
         #expect(history.window.lookup(6) == .repeated(SeatOutcome(result: .passedOn)))
@@ -80,7 +80,7 @@ struct SeatOutcomesTests {
     }
 
     /// Rules: R16.11.
-    @Test func `I15 a late retry takes no seat, and gets its outcome while it is remembered`() {
+    @Test func `I15 a late retry takes no seat, and gets its first outcome while that is recorded`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
         var caller = harness.callers.user("gina")
         caller.isLateRetry = true
@@ -90,7 +90,7 @@ struct SeatOutcomesTests {
         let first = harness.handle(.take(seatIndex: 1, caller: caller))
         caller.isLateRetry = true
         #expect(harness.handle(.take(seatIndex: 1, caller: caller)).replies == first.replies)
-        // The outcome is forgotten after a minute, and the floor after five more.
+        // The outcome is forgotten after a minute, and its counter after five more.
         for wait in [70_000, 310_000] as [Int64] {
             _ = harness.advance(milliseconds: wait)
             #expect(harness.handle(.leave(caller: caller)).code == ReplyCode.requestForgotten.code)

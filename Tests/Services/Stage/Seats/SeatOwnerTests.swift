@@ -9,22 +9,22 @@ struct SeatOwnerTests {
     @Test func `a kept owner gets its seat again when it returns, and nobody can take the seat meanwhile`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true))
         #expect(
-            harness.handle(.userGone(user: "olga")) == harness.published([.seatLeft(index: 0, user: info("olga"))]))
+            harness.handle(.userGone(user: "olga")) == harness.published([.seatLeft(index: 0, user: userInfo("olga"))]))
         #expect(harness.call("gina") { .take(seatIndex: -1, caller: $0) }.result == .seat(index: 1))
-        #expect(harness.handle(.userBack(user: info("gus"))) == [], "only the owner has a seat to come back to")
+        #expect(harness.handle(.userBack(user: userInfo("gus"))) == [], "only the owner gets its seat again")
         #expect(
-            harness.handle(.userBack(user: info("olga")))
-                == harness.published([.seatTaken(index: 0, user: info("olga"))]))
-        #expect(harness.handle(.userBack(user: info("olga"))) == [], "a repeated report changes nothing")
+            harness.handle(.userBack(user: userInfo("olga")))
+                == harness.published([.seatTaken(index: 0, user: userInfo("olga"))]))
+        #expect(harness.handle(.userBack(user: userInfo("olga"))) == [], "a repeated report changes nothing")
         #expect(harness.seated == ["olga", "gina", nil, nil])
     }
 
     @Test func `an owner that is not kept has to take a seat itself`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
-        #expect(harness.handle(.userBack(user: info("olga"))) == [])
+        #expect(harness.handle(.userBack(user: userInfo("olga"))) == [])
         #expect(harness.call("olga") { .take(seatIndex: 2, caller: $0) }.result == .seat(index: 2))
         _ = harness.handle(.userGone(user: "olga"))
-        #expect(harness.handle(.userBack(user: info("olga"))) == [])
+        #expect(harness.handle(.userBack(user: userInfo("olga"))) == [])
         #expect(harness.seated == [nil, nil, nil, nil])
     }
 
@@ -40,7 +40,7 @@ struct SeatOwnerTests {
         live.status = .scheduled
         var harness = SeatHarness(live)
         #expect(harness.seated == [nil, nil, nil, nil])
-        #expect(harness.handle(.userBack(user: info("olga"))).stages.count == 1)
+        #expect(harness.handle(.userBack(user: userInfo("olga"))).stages.count == 1)
         #expect(harness.seated == ["olga", nil, nil, nil])
     }
 
@@ -50,26 +50,26 @@ struct SeatOwnerTests {
         _ = harness.call("olga") { .lock(seatIndex: 0, isLocked: true, caller: $0) }
         #expect(
             harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true)))
-                == harness.published([.seatUnlocked(index: 0), .userMoved(user: info("olga"), from: 3, to: 0)]))
-        var taken = SeatHarness(SeatHarness.live(mode: .free))
-        _ = taken.call("gina") { .take(seatIndex: 0, caller: $0) }
+                == harness.published([.seatUnlocked(index: 0), .userMoved(user: userInfo("olga"), from: 3, to: 0)]))
+        var withGuestOnSeatZero = SeatHarness(SeatHarness.live(mode: .free))
+        _ = withGuestOnSeatZero.call("gina") { .take(seatIndex: 0, caller: $0) }
         #expect(
-            taken.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true)))
-                == taken.published([
-                    .seatTaken(index: 0, user: info("olga")), .userMoved(user: info("gina"), from: 0, to: 1),
+            withGuestOnSeatZero.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true)))
+                == withGuestOnSeatZero.published([
+                    .seatTaken(index: 0, user: userInfo("olga")), .userMoved(user: userInfo("gina"), from: 0, to: 1),
                 ]))
-        #expect(taken.seated == ["olga", "gina", nil, nil])
-        var freed = SeatHarness(SeatHarness.live(seats: 3, mode: .free))
+        #expect(withGuestOnSeatZero.seated == ["olga", "gina", nil, nil])
+        var withFreedSeat = SeatHarness(SeatHarness.live(seats: 3, mode: .free))
         for (user, index) in [("gina", 0), ("gus", 1), ("olga", 2)] as [(UserID, Int)] {
-            _ = freed.call(user) { .take(seatIndex: index, caller: $0) }
+            _ = withFreedSeat.call(user) { .take(seatIndex: index, caller: $0) }
         }
-        _ = freed.handle(.infoChanged(info: SeatHarness.live(seats: 3, mode: .free, keepsOwner: true)))
-        #expect(freed.seated == ["olga", "gus", "gina"], "the seat that the owner left is free")
-        var full = SeatHarness(SeatHarness.live(seats: 1, mode: .free))
-        _ = full.call("gina") { .take(seatIndex: 0, caller: $0) }
-        let put = full.handle(.infoChanged(info: SeatHarness.live(seats: 1, mode: .free, keepsOwner: true)))
-        #expect(put.notices.map(\.content) == [.kickedOffSeat(seatIndex: 0, by: info("olga"))])
-        #expect(full.seated == ["olga"], "a guest without another free seat loses its seat")
+        _ = withFreedSeat.handle(.infoChanged(info: SeatHarness.live(seats: 3, mode: .free, keepsOwner: true)))
+        #expect(withFreedSeat.seated == ["olga", "gus", "gina"], "the seat that the owner left is free")
+        var withOneSeat = SeatHarness(SeatHarness.live(seats: 1, mode: .free))
+        _ = withOneSeat.call("gina") { .take(seatIndex: 0, caller: $0) }
+        let effects = withOneSeat.handle(.infoChanged(info: SeatHarness.live(seats: 1, mode: .free, keepsOwner: true)))
+        #expect(effects.notices.map(\.content) == [.kickedOffSeat(seatIndex: 0, by: userInfo("olga"))])
+        #expect(withOneSeat.seated == ["olga"], "a guest without another free seat loses its seat")
     }
 
     /// Rules: R6.23.
@@ -79,25 +79,29 @@ struct SeatOwnerTests {
             _ = harness.call(user) { .take(seatIndex: index, caller: $0) }
         }
         #expect(harness.stage?.record.layout.canvas.templateID == 600)
-        let fewer = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 601)))
+        let withSevenSeats = harness.handle(
+            .infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 601)))
         #expect(
-            fewer
+            withSevenSeats
                 == harness.published([
-                    .userMoved(user: info("gus"), from: 7, to: 2), .userMoved(user: info("gerd"), from: 8, to: 3),
+                    .userMoved(user: userInfo("gus"), from: 7, to: 2),
+                    .userMoved(user: userInfo("gerd"), from: 8, to: 3),
                 ]))
         #expect(harness.stage?.record.layout.canvas.templateID == 601)
         #expect(harness.stage?.record.layout.regions.count == 4)
-        let two = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 400)))
+        let withTwoSeats = harness.handle(
+            .infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 400)))
         #expect(
-            two.notices.map(\.to.user) == ["gus", "gerd"]
-                && two.notices.map(\.content) == [
-                    .kickedOffSeat(seatIndex: 2, by: info("olga")), .kickedOffSeat(seatIndex: 3, by: info("olga")),
+            withTwoSeats.notices.map(\.to.user) == ["gus", "gerd"]
+                && withTwoSeats.notices.map(\.content) == [
+                    .kickedOffSeat(seatIndex: 2, by: userInfo("olga")),
+                    .kickedOffSeat(seatIndex: 3, by: userInfo("olga")),
                 ])
         #expect(harness.seated == ["olga", "gina"])
         let same = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 800)))
         #expect(same.stages.first?.layout.regions.count == 9, "empty cells stay")
         _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 602)))
-        #expect(harness.stage?.record.layout.regions.count == 2, "a layout that changes alone is a revision too")
+        #expect(harness.stage?.record.layout.regions.count == 2, "a change of the layout alone is published too")
     }
 
     /// Rules: R7.5.
@@ -126,7 +130,7 @@ struct SeatOwnerTests {
         #expect(harness.stage?.seats[1].occupant?.user == gina)
         #expect(harness.handle(.profile(user: gina)) == [])
         let olga = UserInfo(userID: "olga", userName: "Olga II")
-        #expect(harness.handle(.profile(user: olga)) == [], "she is not on stage")
+        #expect(harness.handle(.profile(user: olga)) == [], "the owner is not on stage")
         #expect(
             harness.handle(.userGone(user: "olga")).notices.map(\.content) == [.invitationCancelled(host: olga)])
     }

@@ -6,8 +6,9 @@ import Testing
 
 /// The part of the permission matrix that concerns seats (R15.4 to R15.7).
 struct SeatPermissionTests {
-    enum Who: String, CaseIterable { case owner, admin, guest, server }
+    enum Role: String, CaseIterable { case owner, admin, guest, server }
 
+    /// A call, and its expected codes for each role.
     struct Rule: CustomTestStringConvertible, Sendable {
         let name: String
         /// The expected codes for owner, admin, guest and server, in this order.
@@ -19,10 +20,10 @@ struct SeatPermissionTests {
 
     static let rules: [Rule] = [
         Rule(name: "accept an application", codes: [0, 0, 100006, 0]) {
-            .acceptApplication(user: "asking", caller: $0)
+            .acceptApplication(user: "applicant", caller: $0)
         },
         Rule(name: "reject an application", codes: [0, 0, 100006, 0]) {
-            .rejectApplication(user: "asking", caller: $0)
+            .rejectApplication(user: "applicant", caller: $0)
         },
         Rule(name: "invite", codes: [0, 0, 100006, 0]) {
             .invite(user: "other", seatIndex: -1, timeoutSeconds: 10, extraInfo: "", caller: $0)
@@ -63,18 +64,18 @@ struct SeatPermissionTests {
     ]
 
     /// Rules: R6.8, R7.4, R7.17.
-    @Test(arguments: Self.rules, Who.allCases)
-    func `each role may make exactly the calls that the permission matrix allows`(rule: Rule, who: Who) throws {
+    @Test(arguments: Self.rules, Role.allCases)
+    func `each role may make exactly the calls that the permission matrix allows`(rule: Rule, role: Role) throws {
         var harness = SeatHarness(SeatHarness.live(mode: .free, admins: ["adam"]))
         _ = harness.call("seated") { .take(seatIndex: 1, caller: $0) }
         _ = harness.call("olga") { .lock(seatIndex: 3, isLocked: true, caller: $0) }
         _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .apply, admins: ["adam"])))
-        _ = harness.call("asking") { .apply(seatIndex: -1, timeoutSeconds: 100, extraInfo: "", caller: $0) }
+        _ = harness.call("applicant") { .apply(seatIndex: -1, timeoutSeconds: 100, extraInfo: "", caller: $0) }
         if rule.mode == .free {
             _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, admins: ["adam"])))
         }
         let caller =
-            switch who {
+            switch role {
             case .owner: harness.callers.user("olga")
             case .admin: harness.callers.user("adam")
             case .guest: harness.callers.user("gina")
@@ -82,9 +83,9 @@ struct SeatPermissionTests {
             }
         let before = harness.stage
         let effects = harness.handle(rule.command(caller))
-        let place = try #require(Who.allCases.firstIndex(of: who))
-        #expect(effects.code == rule.codes[place])
-        if rule.codes[place] != 0 {
+        let roleIndex = try #require(Role.allCases.firstIndex(of: role))
+        #expect(effects.code == rule.codes[roleIndex])
+        if rule.codes[roleIndex] != 0 {
             #expect(harness.stage == before, "a rejected call changes nothing")
             #expect(effects.count == 1, "a rejected call notifies nobody")
         }

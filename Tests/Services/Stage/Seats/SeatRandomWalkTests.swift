@@ -13,7 +13,7 @@ struct SeatRandomWalkTests {
             walk.step()
             try #require(walk.machine.violations == [], "seed \(seed), step \(step)")
             try #require(walk.checker.contradictions == [], "seed \(seed), step \(step)")
-            try #require(walk.checker.openRequests == walk.openInRows, "seed \(seed), step \(step)")
+            try #require(walk.checker.openRequests == walk.storedOpenRequests, "seed \(seed), step \(step)")
             if step % 250 == 0 {
                 try #require(try walk.machine.roundTripsThroughStateTopic(), "seed \(seed), step \(step)")
             }
@@ -21,9 +21,9 @@ struct SeatRandomWalkTests {
         #expect(walk.checker.openedCount > 100, "the walk has opened requests")
         #expect(walk.checker.openedCount == walk.checker.endedCount + walk.checker.openRequests.count)
         walk.advance(milliseconds: 1_800_000)
-        let differing = walk.checker.stages.keys.filter { walk.checker.shown[$0] != walk.checker.stages[$0] }
+        let differing = walk.checker.stages.keys.filter { walk.checker.shownStages[$0] != walk.checker.stages[$0] }
         #expect(differing.isEmpty, "after a pause the feed shows every change")
-        #expect(walk.checker.openedCount == walk.checker.endedCount, "after the longest time-out none is open")
+        #expect(walk.checker.openedCount == walk.checker.endedCount, "after the longest time-out no request is open")
     }
 
     @Test(arguments: UInt64(21)...24)
@@ -64,21 +64,22 @@ struct SeatRandomWalk: RandomWalk {
         self.checker.check(nil, self.machine.advance(milliseconds: milliseconds))
     }
 
-    var openInRows: Set<String> {
-        var open: Set<String> = []
+    /// The open requests in the rows, named as in the checker.
+    var storedOpenRequests: Set<String> {
+        var requestNames: Set<String> = []
         for key in self.machine.journal.sortedKeys {
             guard case .requests(let live, _) = key, case .requests(let requests)? = self.machine.journal[key] else {
                 continue
             }
             for request in requests.open {
                 if case .invitation(let host) = request.kind {
-                    open.insert("\(live.live)/\(request.guest.userID)<\(host.userID)")
+                    requestNames.insert("\(live.live)/\(request.guest.userID)<\(host.userID)")
                 } else {
-                    open.insert("\(live.live)/\(request.guest.userID)")
+                    requestNames.insert("\(live.live)/\(request.guest.userID)")
                 }
             }
         }
-        return open
+        return requestNames
     }
 
     mutating func randomInput() -> SeatInput {
@@ -134,12 +135,12 @@ struct SeatRandomWalk: RandomWalk {
         case 49: return .place(user: user, seatIndex: index, caller: self.callers.server())
         case 50: return .requests(caller: caller)
         case 51: return .profile(user: UserInfo(userID: user, userName: "\(timeout)"))
-        default: return .userBack(user: info(user))
+        default: return .userBack(user: userInfo(user))
         }
     }
 
     private mutating func randomInfo(_ live: LiveID) -> LiveInfo {
-        var live = LiveInfo(liveID: live, liveOwner: info("olga"))
+        var live = LiveInfo(liveID: live, liveOwner: userInfo("olga"))
         live.keepOwnerOnSeat = Bool.random(using: &self.random)
         live.maxSeatCount = Int.random(in: 3...6, using: &self.random)
         live.seatMode = self.pick([.free, .apply, .apply])
@@ -154,18 +155,22 @@ struct StageEffectChecker {
     /// The last record of each stage.
     var stages: [LiveID: StageRecord] = [:]
     /// The last record of each stage that the live's feed has shown.
-    var shown: [LiveID: StageRecord] = [:]
+    var shownStages: [LiveID: StageRecord] = [:]
+    /// The open requests: `live/guest` is an application, `live/guest<host` an invitation.
     var openRequests: Set<String> = []
     var openedCount = 0
     var endedCount = 0
     var contradictions: [String] = []
 
+    /// Checks the effects of an input, or with nil those of the rows that fell due.
     mutating func check(_ input: SeatInput?, _ effects: [Effect]) {
-        for notice in effects.notices { self.check(notice) }
-        if let input { self.check(input, succeeded: effects.code == 0, effects.result) }
+        for notice in effects.notices { self.checkNotice(notice) }
+        if let input { self.recordResult(effects.result, of: input, succeeded: effects.code == 0) }
         if let input, case .opened = input.command, !effects.stages.isEmpty {
             // A newer live of the same name may open before the end of the last one arrives.
-            for request in self.openRequests.filter({ $0.hasPrefix("\(input.key.live)/") }) { self.end(request) }
+            for request in self.openRequests.filter({ $0.hasPrefix("\(input.key.live)/") }) {
+                self.requestEnded(request)
+            }
         }
         for record in effects.stages {
             if let last = self.stages[record.live], last.revision >= record.revision {
@@ -174,11 +179,11 @@ struct StageEffectChecker {
             self.stages[record.live] = record
         }
         for case .stage(let record, let events) in effects.feedItems {
-            if let last = self.shown[record.live], last.revision >= record.revision {
+            if let last = self.shownStages[record.live], last.revision >= record.revision {
                 self.contradictions.append("a feed item with an old revision")
             }
-            self.compare(record, events)
-            self.shown[record.live] = record
+            self.checkEvents(events, leadTo: record)
+            self.shownStages[record.live] = record
         }
         if Set(effects.stages.map(\.live)).count != effects.stages.count {
             self.contradictions.append("two revisions of a stage in one input")
@@ -187,10 +192,10 @@ struct StageEffectChecker {
     }
 
     /// Checks that the events alone lead from the occupants that the feed showed last to those of the record.
-    private mutating func compare(_ record: StageRecord, _ events: [StageEvent]) {
+    private mutating func checkEvents(_ events: [StageEvent], leadTo record: StageRecord) {
         var seatOfUser: [UserID: Int] = [:]
-        let last = self.shown[record.live]
-        for seat in last?.epoch == record.epoch ? last?.seats ?? [] : [] {
+        let lastShown = self.shownStages[record.live]
+        for seat in lastShown?.epoch == record.epoch ? lastShown?.seats ?? [] : [] {
             if let user = seat.occupant?.user.userID { seatOfUser[user] = seat.index }
         }
         for event in events {
@@ -206,25 +211,26 @@ struct StageEffectChecker {
         if seatOfUser != seated { self.contradictions.append("events \(events) do not lead to \(seated)") }
     }
 
-    private mutating func end(_ request: String) {
+    private mutating func requestEnded(_ request: String) {
         if self.openRequests.remove(request) == nil {
             self.contradictions.append("I13: \(request) ended, but was not open")
         }
         self.endedCount += 1
     }
 
-    private mutating func check(_ notice: Notice) {
+    private mutating func checkNotice(_ notice: Notice) {
         let prefix = "\(notice.live)/"
         switch notice.content {
-        case .applicationNoResponse, .applicationAnswered: self.end("\(prefix)\(notice.to.user)")
+        case .applicationNoResponse, .applicationAnswered: self.requestEnded("\(prefix)\(notice.to.user)")
         case .invitationCancelled(let host), .invitationTimedOut(let host):
-            self.end("\(prefix)\(notice.to.user)<\(host.userID)")
-        case .invitationAnswered(let guest, _): self.end("\(prefix)\(guest.userID)<\(notice.to.user)")
+            self.requestEnded("\(prefix)\(notice.to.user)<\(host.userID)")
+        case .invitationAnswered(let guest, _): self.requestEnded("\(prefix)\(guest.userID)<\(notice.to.user)")
         default: break
         }
     }
 
-    private mutating func check(_ input: SeatInput, succeeded: Bool, _ result: CallResult?) {
+    /// Opens or ends the requests that an input opens or ends by itself, without a notice.
+    private mutating func recordResult(_ result: CallResult?, of input: SeatInput, succeeded: Bool) {
         let prefix = "\(input.key.live)/"
         switch input.command {
         case .apply(_, _, _, let caller), .take(_, let caller):
@@ -235,10 +241,11 @@ struct StageEffectChecker {
             let user = user.userID
             self.openRequests.insert("\(prefix)\(user)<\(caller.userID)")
             self.openedCount += 1
-        case .cancelApplication(let caller) where succeeded: self.end("\(prefix)\(caller.userID)")
-        case .userGone(let user) where self.openRequests.contains("\(prefix)\(user)"): self.end("\(prefix)\(user)")
+        case .cancelApplication(let caller) where succeeded: self.requestEnded("\(prefix)\(caller.userID)")
+        case .userGone(let user) where self.openRequests.contains("\(prefix)\(user)"):
+            self.requestEnded("\(prefix)\(user)")
         case .ended:
-            for request in self.openRequests.filter({ $0.hasPrefix(prefix) }) { self.end(request) }
+            for request in self.openRequests.filter({ $0.hasPrefix(prefix) }) { self.requestEnded(request) }
         default: break
         }
     }

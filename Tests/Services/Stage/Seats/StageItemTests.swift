@@ -6,7 +6,7 @@ import Testing
 
 /// The merging of quick changes into few feed items.
 @Suite struct StageItemTests {
-    private func harness() -> SeatHarness {
+    private func openedHarness() -> SeatHarness {
         var harness = SeatHarness(nil)
         harness.machine = MachineHarness(SeatMachine())
         _ = harness.handle(.opened(epoch: 7, info: SeatHarness.live(seats: 8)))
@@ -21,15 +21,15 @@ import Testing
 
     /// Rules: R12.11.
     @Test func `I9 however fast devices change, any second has at most five stage items, and the last shows all`() {
-        var harness = self.harness()
+        var harness = self.openedHarness()
         _ = harness.call("olga") { .take(seatIndex: 1, caller: $0) }
         _ = harness.advance(milliseconds: 10_000)
         var times: [Int64] = []
-        var shown: StageRecord?
-        func note(_ effects: [Effect]) {
+        var lastShown: StageRecord?
+        func recordItems(_ effects: [Effect]) {
             for item in self.items(effects) {
                 times.append(harness.machine.moment.now.milliseconds)
-                shown = item.record
+                lastShown = item.record
             }
         }
         // 8 calls a second for 20 s, at uneven times; the topic `stages` has each change at once.
@@ -38,18 +38,18 @@ import Testing
                 .device(microphone: round.isMultiple(of: 2), camera: nil, suspend: nil, caller: $0)
             }
             #expect(effects.code == 0 && effects.stages.last == harness.stage?.record)
-            note(effects)
-            for _ in 0..<5 { note(harness.advance(milliseconds: Int64(5 + (round * 7) % 41))) }
+            recordItems(effects)
+            for _ in 0..<5 { recordItems(harness.advance(milliseconds: Int64(5 + (round * 7) % 41))) }
         }
-        for _ in 0..<20 { note(harness.advance(milliseconds: 50)) }
-        #expect(shown == harness.stage?.record, "the last item shows the last change")
+        for _ in 0..<20 { recordItems(harness.advance(milliseconds: 50)) }
+        #expect(lastShown == harness.stage?.record, "the last item shows the last change")
         let busiest = times.map { start in times.count { $0 >= start && $0 < start + 1000 } }.max()
         #expect(busiest == 5)
     }
 
     /// Rules: R12.11.
     @Test func `a change is shown at once, the next ones together with all their events`() {
-        var harness = self.harness()
+        var harness = self.openedHarness()
         #expect(self.items(harness.call("adam") { .take(seatIndex: 1, caller: $0) }).map(\.events.count) == [1])
         #expect(self.items(harness.call("anna") { .take(seatIndex: 2, caller: $0) }).isEmpty)
         #expect(self.items(harness.call("adam") { .leave(caller: $0) }).isEmpty)
@@ -58,7 +58,7 @@ import Testing
         #expect(merged.map(\.record) == [harness.stage?.record])
         #expect(
             merged.map(\.events) == [
-                [.seatTaken(index: 2, user: info("anna")), .seatLeft(index: 1, user: info("adam"))]
+                [.seatTaken(index: 2, user: userInfo("anna")), .seatLeft(index: 1, user: userInfo("adam"))]
             ])
         #expect(self.items(harness.advance(milliseconds: 5000)).isEmpty, "an item is published once")
     }
@@ -66,7 +66,7 @@ import Testing
     /// Rules: R12.11.
     @Test func `a delayed item is published before the live ends, and a battle's beginning at once`() {
         for isEnd in [true, false] {
-            var harness = self.harness()
+            var harness = self.openedHarness()
             for round in 0..<3 {
                 _ = harness.call("olga") { .take(seatIndex: 1, caller: $0) }
                 if round < 2 { _ = harness.call("olga") { .leave(caller: $0) } }
@@ -84,8 +84,8 @@ import Testing
     }
 
     /// Rules: R12.11.
-    @Test func `a delayed item is limited in events, and survives in the row`() throws {
-        var harness = self.harness()
+    @Test func `a delayed item has a limited number of events, and its row survives encoding`() throws {
+        var harness = self.openedHarness()
         var published = 0
         for round in 0..<40 {
             let effects = harness.call(UserID("adam")) {

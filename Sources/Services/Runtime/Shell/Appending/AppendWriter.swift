@@ -23,12 +23,12 @@ final class AppendWriter {
 
     let topic: PlazaTopic
     private let producer: KafkaProducer
-    private let outcomes = Locked(Outcomes())
+    private let reports = Locked(DeliveryReports())
     /// How long a batch may take to become durable; called for each batch.
     private let timeout: @Sendable () -> Duration
 
     /// The delivery reports of the append in progress.
-    private struct Outcomes {
+    private struct DeliveryReports {
         var error: KafkaError?
         /// The last offset that was written to each partition.
         var lastOffsets: [Int32: Int64] = [:]
@@ -41,7 +41,7 @@ final class AppendWriter {
         _ settings: KafkaSettings, topic: PlazaTopic, timeout: @escaping @Sendable () -> Duration,
         machine: String, metrics: KafkaClientMetrics
     ) throws(KafkaError) {
-        let outcomes = self.outcomes
+        let reports = self.reports
         let failures = metrics.failures(of: "\(machine)-append")
         self.topic = topic
         self.timeout = timeout
@@ -51,10 +51,10 @@ final class AppendWriter {
         settings.overrides["enable.gapless.guarantee"] = "true"
         self.producer = try KafkaProducer(settings) { delivery in
             if delivery.error != nil { failures.add() }
-            outcomes.withLock { outcomes in
-                outcomes.lastOffsets[delivery.partition] = max(
-                    outcomes.lastOffsets[delivery.partition] ?? 0, delivery.offset)
-                if let error = delivery.error { outcomes.error = error }
+            reports.withLock { reports in
+                reports.lastOffsets[delivery.partition] = max(
+                    reports.lastOffsets[delivery.partition] ?? 0, delivery.offset)
+                if let error = delivery.error { reports.error = error }
             }
         }
         metrics.exportQueueDepth(of: self.producer, as: "\(machine)-append")
@@ -87,7 +87,7 @@ final class AppendWriter {
         self.beganAt.withLock { $0 = MonotonicClock.now }
         defer { self.beganAt.withLock { $0 = nil } }
         do throws(KafkaError) {
-            self.outcomes.withLock { $0 = Outcomes() }
+            self.reports.withLock { $0 = DeliveryReports() }
             for var batch in batches {
                 let lastRecordHeaders = BatchHeader(epoch: batch.epoch, commit: batch.commit).headers
                 let otherRecordHeaders = BatchHeader(epoch: batch.epoch).headers
@@ -102,9 +102,9 @@ final class AppendWriter {
                 }
             }
             try self.producer.flush(timeout: self.timeout())
-            let outcomes = self.outcomes.withLock { $0 }
-            if let error = outcomes.error { throw error }
-            return outcomes.lastOffsets
+            let reports = self.reports.withLock { $0 }
+            if let error = reports.error { throw error }
+            return reports.lastOffsets
         } catch {
             throw KafkaError(
                 .unanswered, "A batch may have been appended in part: \(error.description)", codeName: error.codeName,

@@ -22,7 +22,8 @@ package struct BatchHeader: Equatable, Sendable {
         }
     }
 
-    /// The generation of the partition's owner: the offset of the tick with which it took the inbox partition.
+    /// The generation of the partition's owner: the offset of the tick with which the owner acquired the inbox
+    /// partition.
     package var epoch: Int64
     /// The batch's commit; nil unless this is the batch's last record.
     package var commit: Commit?

@@ -30,6 +30,7 @@ struct UncheckpointedBatches {
 
     /// Adds the next record of the partition, in the order of offsets.
     mutating func append(_ record: IncomingRecord) {
+        // The rows are restored from the commits, so the valid records are not stored.
         var valid: [IncomingRecord] = []
         if BatchHeader(record)?.epoch == self.epoch { self.claims.add(epoch: self.epoch, offset: record.offset) }
         if let commit = self.filter.accept(record, into: &valid) { self.commits.append(commit) }

@@ -80,6 +80,7 @@ package final class CompactedTopicFollower: Sendable {
         }
     }
 
+    /// Reads all partitions with one consumer, until the follower is stopped or the consumer fails.
     private func read(_ consumer: KafkaConsumer, _ subscriber: some CompactedTopicSubscriber) throws(KafkaError) {
         let offsets = try self.startOffsets(consumer, subscriber)
         try consumer.assign(offsets)
@@ -98,6 +99,7 @@ package final class CompactedTopicFollower: Sendable {
         }
     }
 
+    /// The partitions to read, with the offset at which each begins.
     private func startOffsets(
         _ consumer: KafkaConsumer, _ subscriber: some CompactedTopicSubscriber
     ) throws(KafkaError) -> [TopicPartition: Int64] {

@@ -20,6 +20,7 @@ package struct ServiceSettings: Sendable {
     /// The address and port of `livez`, `readyz` and `metrics`.
     package var opsHost: String
     package var opsPort: Int
+    /// The number of partitions of every topic.
     package var partitions: Int
     /// The replication factor of the topics that this process creates.
     package var replication: Int
@@ -31,8 +32,9 @@ package struct ServiceSettings: Sendable {
     /// Whether a problem with the apps file was already reported.
     package var hasInvalidApps: Bool
     package var logLevel: LogLevel
+    /// How long the components may take to stop; the process exits at the latest a second later.
     package var drainMilliseconds: Int
-    /// The collector that gets spans; nil: tracing is off.
+    /// The address of the collector that gets spans; nil means that tracing is off.
     package var collectorURL: String?
 
     /// Declares and reads the settings; the reader's `finish()` reports invalid ones.

@@ -15,9 +15,11 @@ package final class SpanExporter: Sendable {
     private let log: Log
     private let client = HTTPClient(maxOpenRequests: 1)
     private let isStopping = Locked(false)
-    private let sent: Counter
-    private let dropped: Counter
-    private let failed: Counter
+    private let sentSpans: Counter
+    /// Counts the spans that the tracer dropped because too many were waiting.
+    private let droppedSpans: Counter
+    /// Counts the spans that the collector did not accept.
+    private let failedSpans: Counter
 
     /// The longest wait for further spans before an incomplete batch is sent.
     private static let interval: Duration = .seconds(1)
@@ -44,9 +46,9 @@ package final class SpanExporter: Sendable {
         func counter(fate: String) -> Counter {
             metrics.counter(MetricNames.Traces.spans, help: "Spans, by what became of them.", labels: ["fate": fate])
         }
-        self.sent = counter(fate: "sent")
-        self.dropped = counter(fate: "dropped")
-        self.failed = counter(fate: "failed")
+        self.sentSpans = counter(fate: "sent")
+        self.droppedSpans = counter(fate: "dropped")
+        self.failedSpans = counter(fate: "failed")
     }
 
     /// The address to which requests are sent: the collector's address, with OTLP's path appended if it is missing.
@@ -77,7 +79,7 @@ package final class SpanExporter: Sendable {
     ///
     /// - Returns: whether the batch was full, in which case further spans may be waiting.
     private func sendBatch() -> Bool {
-        self.dropped.add(self.tracer.takeDropped())
+        self.droppedSpans.add(self.tracer.takeDropped())
         let spans = self.tracer.takeBatch()
         guard !spans.isEmpty else { return false }
         let post = HTTPPost(
@@ -87,16 +89,17 @@ package final class SpanExporter: Sendable {
         self.client.send(post) { result in response.update { $0 = result } }
         // The client ends each request within its timeout.
         switch response.wait(for: { $0 }) {
-        case .answered(let status, _) where (200..<300).contains(status): self.sent.add(spans.count)
-        case .answered(let status, _): self.fail(spans.count, "status \(status)")
-        case .failed(let error): self.fail(spans.count, "\(error)")
-        case nil: self.fail(spans.count, "no answer")
+        case .answered(let status, _) where (200..<300).contains(status): self.sentSpans.add(spans.count)
+        case .answered(let status, _): self.reportFailure(of: spans.count, "status \(status)")
+        case .failed(let error): self.reportFailure(of: spans.count, "\(error)")
+        case nil: self.reportFailure(of: spans.count, "no answer")
         }
         return spans.count == Tracer.batchSize
     }
 
-    private func fail(_ count: Int, _ reason: String) {
-        self.failed.add(count)
+    /// Counts and logs spans that the collector did not accept.
+    private func reportFailure(of count: Int, _ reason: String) {
+        self.failedSpans.add(count)
         self.log.info("spans are not taken by the collector", [.reason: .string(reason)])
     }
 }

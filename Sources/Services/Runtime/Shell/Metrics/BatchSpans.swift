@@ -4,9 +4,9 @@ internal import Observability
 
 /// The spans of a batch.
 ///
-/// Each traced input has two spans: its wait in the inbox, and its decision. Each effect of a traced input has one span.
-/// The spans are stored until the batch is durable. A batch that is rolled back is decided again, so its spans are
-/// discarded.
+/// Each traced input has two spans: its wait in the inbox, and its decision. Each effect of a traced input has one
+/// span. The spans are stored until the batch is durable. A batch that is rolled back is decided again, so its spans
+/// are discarded.
 struct BatchSpans {
     /// The partition and offset of a traced input.
     private struct InputPosition: Hashable {
@@ -31,8 +31,8 @@ struct BatchSpans {
     /// The current time in nanoseconds since 1970, as spans contain it.
     var now: Int64 { self.tracer.now }
 
-    /// Adds the spans of the traced records among `records`, whose decision began at `began`.
-    mutating func recordsDecided(_ records: ArraySlice<IncomingRecord>, from began: Int64) {
+    /// Adds the spans of the traced records among `records`, whose decision began at `beganAtNanoseconds`.
+    mutating func recordsDecided(_ records: ArraySlice<IncomingRecord>, from beganAtNanoseconds: Int64) {
         for record in records {
             guard let context = self.tracer.sampledContext(from: record.header(TraceHeader.name)) else { continue }
             let wait = self.tracer.child(of: context)
@@ -47,11 +47,12 @@ struct BatchSpans {
             self.pending.append(
                 TraceSpan(
                     "topic \(record.topic)", .consumer, wait, parentID: context.spanID,
-                    start: record.timestamp * 1_000_000, end: began, attributes: inputAttributes))
+                    start: record.timestamp * 1_000_000, end: beganAtNanoseconds, attributes: inputAttributes))
             // The span of the decision ends when the batch is durable; `batchCommitted` sets its end.
             self.pending.append(
                 TraceSpan(
-                    "decide \(self.machine)", .internal, decision, parentID: wait.spanID, start: began, end: .max,
+                    "decide \(self.machine)", .internal, decision, parentID: wait.spanID, start: beganAtNanoseconds,
+                    end: .max,
                     attributes: inputAttributes))
         }
     }

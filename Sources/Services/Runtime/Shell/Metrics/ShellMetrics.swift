@@ -3,7 +3,9 @@ internal import Observability
 
 /// The metrics of a machine's shell.
 struct ShellMetrics {
+    /// Inbox records of committed batches.
     let recordsIn: Counter
+    /// Records that committed batches have written.
     let recordsOut: Counter
     let replies: Counter
     let lostReplies: Counter
@@ -18,7 +20,9 @@ struct ShellMetrics {
     /// Rebalances that assigned partitions to this member, and rebalances that revoked partitions.
     let assigned: Counter
     let revoked: Counter
+    /// The number of partitions that this instance owns.
     let partitions: Gauge
+    /// The number of rows of these partitions.
     let rows: Gauge
 
     init(_ registry: MetricsRegistry, machine: String) {

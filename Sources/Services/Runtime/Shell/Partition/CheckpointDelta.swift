@@ -25,11 +25,11 @@ package struct CheckpointDelta {
         /// The rows are added to the delta: in the offset's metadata, or as `added` in the batch's header.
         case delta(metadata: String, added: [UInt8])
         /// The rows and the whole delta are written to the state topic.
-        case written(rows: [Change], metadata: String)
+        case stateTopic(rows: [Change], metadata: String)
 
         var metadata: String {
             switch self {
-            case .delta(let metadata, _), .written(_, let metadata): metadata
+            case .delta(let metadata, _), .stateTopic(_, let metadata): metadata
             }
         }
     }
@@ -47,7 +47,7 @@ package struct CheckpointDelta {
 
     private let storage: Storage
     /// The rows of the delta, by key; nil for a removed row.
-    private var changed: [String: [UInt8]?] = [:]
+    private var changedRows: [String: [UInt8]?] = [:]
     /// The compressed delta in the committed offset's metadata.
     private var storedBytes: [UInt8] = []
     /// The bytes of changes, before compression, appended since the last write to the state topic.
@@ -60,10 +60,11 @@ package struct CheckpointDelta {
     /// The last plan, which `committed` applies to the delta.
     private var pendingPlan: PendingPlan?
 
+    /// A plan whose batch is not durable yet.
     private enum PendingPlan {
         /// `size` is the size of `changes` before compression; `added` are the compressed bytes.
         case delta(changes: [Change], size: Int, added: [UInt8])
-        case written
+        case stateTopic
     }
 
     /// Creates an empty delta, for a partition without a committed offset.
@@ -91,16 +92,17 @@ package struct CheckpointDelta {
         if appended.isEmpty { self.stream = nil } else { try self.restore(appended) }
     }
 
+    /// Restores the changed rows from their compressed form.
     private mutating func restore(_ compressed: [UInt8]) throws(InflationError) {
         for change in try Self.changes(in: try Inflation.inflate(compressed, limit: Self.maxInflatedBytes)) {
-            self.changed[change.key] = .some(change.row)
+            self.changedRows[change.key] = .some(change.row)
         }
         // The previous owner's compressor is gone, so the next batch is written to the state topic.
         self.stream = nil
     }
 
     /// The rows of the delta, sorted by key; restore them after the rows of the state topic.
-    package var rows: [Change] { Self.sorted(self.changed) }
+    package var rows: [Change] { Self.sorted(self.changedRows) }
 
     /// Returns the processor's part of an offset's metadata.
     static func processorMetadata(in metadata: String) -> String { Self.lines(of: metadata).processor }
@@ -115,10 +117,10 @@ package struct CheckpointDelta {
     mutating func plan(_ changes: [Change], metadata: String, mustWriteRows: Bool = false) -> Plan {
         if !mustWriteRows, let plan = self.planDelta(changes, metadata: metadata) { return plan }
         self.stream = DeflateStream()
-        self.pendingPlan = .written
-        var rows = self.changed
+        self.pendingPlan = .stateTopic
+        var rows = self.changedRows
         for change in changes { rows[change.key] = .some(change.row) }
-        return .written(rows: Self.sorted(rows), metadata: metadata)
+        return .stateTopic(rows: Self.sorted(rows), metadata: metadata)
     }
 
     /// Plans to add the changes to the delta; nil if the delta would exceed its size limit.
@@ -144,10 +146,10 @@ package struct CheckpointDelta {
     mutating func committed() {
         switch self.pendingPlan {
         case .delta(let changes, let size, let added):
-            for change in changes { self.changed[change.key] = .some(change.row) }
+            for change in changes { self.changedRows[change.key] = .some(change.row) }
             if self.storage == .offsetMetadata { self.storedBytes += added } else { self.appendedBytes += size }
-        case .written:
-            self.changed.removeAll(keepingCapacity: true)
+        case .stateTopic:
+            self.changedRows.removeAll(keepingCapacity: true)
             self.storedBytes.removeAll(keepingCapacity: true)
             self.appendedBytes = 0
         case nil: return
@@ -178,8 +180,8 @@ package struct CheckpointDelta {
 extension CheckpointDelta {
     /// Encodes a change as length-prefixed bytes.
     ///
-    /// The order is: the length of the key, the key, the length of the row plus one, and the row. A removed row is encoded
-    /// as length 0.
+    /// The order is: the length of the key, the key, the length of the row plus one, and the row. A removed row is
+    /// encoded as length 0.
     private static func append(_ change: Change, to bytes: inout [UInt8]) {
         let key = Array(change.key.utf8)
         Self.append(key.count, to: &bytes)

@@ -68,7 +68,7 @@ final class OwnedPartition {
     func process(_ records: ArraySlice<IncomingRecord>, effects: inout [Effect]) throws(ProcessorError) {
         guard let first = records.first, let last = records.last else { return }
         try self.acquireProcessor(at: first)
-        let inputs = records.map(Self.input)
+        let inputs = records.map(Self.inboxInput)
         try self.processor.process(inputs, effects: &effects)
         self.position = last.offset + 1
         self.ticks.brokerTimeObserved(Timestamp(milliseconds: last.timestamp), at: MonotonicClock.now)
@@ -79,7 +79,7 @@ final class OwnedPartition {
     /// - Returns: whether a row was due.
     func processNextDue(before record: IncomingRecord, effects: inout [Effect]) throws(ProcessorError) -> Bool {
         try self.acquireProcessor(at: record)
-        return self.processor.processNextDue(before: Self.input(record), effects: &effects)
+        return self.processor.processNextDue(before: Self.inboxInput(record), effects: &effects)
     }
 
     /// Removes the earliest row that is due before a record.
@@ -87,12 +87,12 @@ final class OwnedPartition {
     /// - Returns: the row and its key; nil when no row is due.
     func removeNextDue(before record: IncomingRecord) throws(ProcessorError) -> (key: String, row: [UInt8])? {
         try self.acquireProcessor(at: record)
-        return self.processor.removeNextDue(before: Self.input(record))
+        return self.processor.removeNextDue(before: Self.inboxInput(record))
     }
 
     /// Whether a row is due before a record.
     func isRowDue(before record: IncomingRecord) -> Bool {
-        self.processor.isRowDue(before: Self.input(record))
+        self.processor.isRowDue(before: Self.inboxInput(record))
     }
 
     /// Advances the position past a record without processing the record.
@@ -111,7 +111,7 @@ final class OwnedPartition {
         self.isAcquired = true
     }
 
-    /// Restores the rows of the delta; call it after those of the state topic.
+    /// Restores the rows of the delta; must be called after the rows of the state topic have been restored.
     func restoreDelta() {
         for row in self.delta.rows { self.processor.restore(key: row.key, row: row.row) }
     }
@@ -141,10 +141,10 @@ final class OwnedPartition {
     /// - Throws: `InflationError` when the rows of the batches are not valid.
     func feedClaimed(_ claims: FeedEpochs, after commits: [BatchHeader.Commit]) throws(InflationError) {
         self.appending = Appending(claims: claims)
-        guard let last = commits.last else { return }
+        guard let lastCommit = commits.last else { return }
         self.delta = try CheckpointDelta(appended: commits.flatMap(\.rows))
-        self.committed = OffsetAndMetadata(offset: last.nextOffset, metadata: last.metadata)
-        self.position = last.nextOffset
+        self.committed = OffsetAndMetadata(offset: lastCommit.nextOffset, metadata: lastCommit.metadata)
+        self.position = lastCommit.nextOffset
     }
 
     /// Whether a batch can be appended: only after this owner's first transaction.
@@ -181,7 +181,8 @@ final class OwnedPartition {
         self.processor.rolledBack()
     }
 
-    private static func input(_ record: IncomingRecord) -> InboxInput {
+    /// The record as the input of a processor.
+    private static func inboxInput(_ record: IncomingRecord) -> InboxInput {
         let isTick = record.key == ReplyProducer.tickKey
         return InboxInput(
             moment: Moment(now: Timestamp(milliseconds: record.timestamp), offset: record.offset),

@@ -39,8 +39,8 @@ package enum ProcessorError: Error, Equatable, Sendable {
 ///
 /// The shell calls `restore` for each row. After each assignment it calls `acquired` once, before the first `process`.
 /// After `process` it makes the effects, the changes and the offset durable, in a transaction or an appended batch, and
-/// calls `committed`. If that fails, it calls `rolledBack`; unless the session ends, it then calls `process` again with the
-/// same inputs.
+/// calls `committed`. If that fails, it calls `rolledBack`; unless the session ends, it then calls `process` again with
+/// the same inputs.
 package protocol PartitionProcessor: AnyObject {
     /// Restores a row of the state topic; `row` is nil if the row was removed.
     func restore(key: String, row: [UInt8]?)
@@ -55,7 +55,7 @@ package protocol PartitionProcessor: AnyObject {
     /// - Throws: `.fenced` when a later owner has acquired the partition.
     func acquired(generation: Int64, committedMetadata: String, at now: Timestamp) throws(ProcessorError)
 
-    /// Decides the inputs of a batch, in order. It may do I/O.
+    /// Decides the inputs of a batch, in order; may do I/O.
     func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError)
 
     /// Whether a row is due when `input` is processed; false for a processor that does not handle rows one by one.

@@ -5,22 +5,27 @@ internal import PlazaWire
 
 /// A record of the topic `dead.letters`: an input, or a row, that can never be processed (docs/TOPICS.md).
 ///
-/// It has the key, value and headers of the original, so that an operator can submit the original again. It also has the
-/// headers of `DeadLetterOrigin`.
+/// The dead letter of an input has the input's key, value and headers, so that an operator can submit the input again.
+/// The dead letter of a row has the row's key and value, and the headers of the input before which the row was due.
+/// Both also have the headers of `DeadLetterOrigin`.
 struct DeadLetter {
-    /// The maximum size of a stored value, below the broker's limit with room for the headers; a larger value is omitted.
-    private static let maxValueBytes = 500_000
-    /// The maximum sizes of a stored key and of all stored headers; larger ones are omitted.
+    /// The maximum size of a stored value; a larger value is omitted.
     ///
-    /// The key and headers of an input may alone be as large as the broker accepts. With the headers of
-    /// `DeadLetterOrigin` the dead letter would be too large, and the input's partition would stop permanently.
+    /// The largest value, key and headers together are below the broker's limit for a record. A dead letter above that
+    /// limit could not be written, and the input's partition would stop permanently.
+    private static let maxValueBytes = 500_000
+    /// The maximum size of a stored key; a larger key is omitted.
     private static let maxKeyBytes = 100_000
+    /// The maximum size of all stored headers of the input; larger headers are all omitted.
     private static let maxHeaderBytes = 100_000
     /// An upper bound for the bytes that the record format adds to each header.
     private static let headerOverheadBytes = 16
 
+    /// The input that could not be processed, or before which the row was due.
     private let input: IncomingRecord
+    /// The key of the input or of the row.
     private var key: [UInt8]?
+    /// The value of the input, or the row.
     private var value: [UInt8]?
     private var origin: DeadLetterOrigin
 
@@ -38,13 +43,14 @@ struct DeadLetter {
             topic: record.topic, partition: record.partition, offset: record.offset, machine: machine, reason: reason)
     }
 
-    /// Makes this the dead letter of a row: rows that are due are handled before the input, and this one failed.
+    /// Makes this the dead letter of a row that could not be handled and was due before the input.
     ///
-    /// The offset and the headers stay the input's.
-    mutating func replaceInput(byRow row: [UInt8], key: String, of state: PlazaTopic) {
+    /// The key, the value and the topic become those of the row. The partition, the offset and the headers remain those
+    /// of the input.
+    mutating func setOriginal(toRow row: [UInt8], key: String, in stateTopic: PlazaTopic) {
         self.key = Array(key.utf8)
         self.value = row
-        self.origin.topic = state.rawValue
+        self.origin.topic = stateTopic.rawValue
     }
 
     /// The record for the topic `dead.letters`.

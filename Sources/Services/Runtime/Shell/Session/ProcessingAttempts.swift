@@ -5,7 +5,7 @@
 /// Before an owner processes the first input after an acquisition, it writes a record of the attempt. If the owner
 /// dies, the next owner finds the record at the committed offset. That owner processes the inputs of the failed batch
 /// one by one, and writes a record before each. An input whose processing was begun alone `limit` times is not
-/// processed again: by then it has ended at least three owners, one with its batch and two alone.
+/// processed again: by then the input has ended at least three owners: one with its batch, and two alone.
 ///
 /// The record is a row of the state topic, written without a transaction, and is ignored once a later offset is
 /// committed.
@@ -82,23 +82,23 @@ struct ProcessingAttempts {
     /// Whether the next input must be processed alone; `offset` is the committed offset.
     func mustProcessAlone(at offset: Int64) -> Bool { offset < self.aloneUntil }
 
-    /// Begins a step of an input that is processed alone; call it only if `mustProcessAlone` is true.
+    /// Begins a step of an input that is processed alone; call this method only if `mustProcessAlone` is true.
     ///
     /// - Parameters:
     ///   - step: the step's number, see `Record.step`.
     ///   - offset: the committed offset.
     /// - Returns: whether to process the step or to set it aside.
     mutating func beginAlone(step: Int, at offset: Int64) -> StepDecision {
-        var next = Record(
+        var newRecord = Record(
             offset: offset, step: step, count: 1, aloneUntil: self.aloneUntil, process: self.process)
         if let record = self.record, record.offset == offset, record.step == step {
             // A record of this process is already written, and is no sign of a crash.
             guard record.process != self.process else { return .process(nil) }
             guard record.count < Self.limit else { return .setAside }
-            next.count = record.count + 1
+            newRecord.count = record.count + 1
         }
-        self.record = next
-        return .process(next)
+        self.record = newRecord
+        return .process(newRecord)
     }
 
     /// The offset up to which inputs are processed alone after an owner has died at `offset`.

@@ -17,25 +17,26 @@ final class ReplyProducer {
     private static let acquisitionHeader = KafkaHeader(name: "take", text: "1")
 
     private let producer: KafkaProducer
+    /// Counts the replies that could not be queued or delivered.
     private let lostReplies: Counter
-    /// Records that the producer's full queue rejected.
-    private let drops: Counter
+    /// Counts the records that the producer rejected because its queue was full.
+    private let droppedRecords: Counter
 
     /// The delivery token of ticks and of records of attempts; replies have token 0.
     ///
-    /// Only lost replies are counted as such.
-    private static let tickToken: UInt64 = 1
+    /// The token distinguishes lost replies, which are counted, from other lost records.
+    private static let nonReplyToken: UInt64 = 1
 
     init(
         _ settings: KafkaSettings, machine: String, lostReplies: Counter, metrics: KafkaClientMetrics
     ) throws(KafkaError) {
         self.lostReplies = lostReplies
-        self.drops = metrics.drops(of: machine)
+        self.droppedRecords = metrics.drops(of: machine)
         let failures = metrics.failures(of: machine)
         self.producer = try KafkaProducer(settings) { delivery in
             guard delivery.error != nil else { return }
             failures.add()
-            if delivery.token != Self.tickToken { lostReplies.add() }
+            if delivery.token != Self.nonReplyToken { lostReplies.add() }
         }
         metrics.exportQueueDepth(of: self.producer, as: machine)
     }
@@ -59,7 +60,7 @@ final class ReplyProducer {
                 try self.producer.send(reply)
             } catch {
                 self.lostReplies.add()
-                if error.kind == .queueFull { self.drops.add() }
+                if error.kind == .queueFull { self.droppedRecords.add() }
             }
         }
     }
@@ -85,14 +86,14 @@ final class ReplyProducer {
     /// Writes a tick without waiting; if it is lost, the next tick replaces it.
     func writeTick(_ inbox: PlazaTopic, _ partition: Int32) {
         do throws(KafkaError) {
-            try self.producer.send(Self.tick(inbox, partition), token: Self.tickToken)
+            try self.producer.send(Self.tick(inbox, partition), token: Self.nonReplyToken)
         } catch {
-            if error.kind == .queueFull { self.drops.add() }
+            if error.kind == .queueFull { self.droppedRecords.add() }
         }
     }
 
     /// Writes a partition's record of attempts to the machine's state topic, and waits until it is durable.
-    func write(
+    func writeDurably(
         _ attempts: ProcessingAttempts.Record, to state: PlazaTopic, _ partition: Int32
     ) throws(KafkaError) {
         _ = try self.producer.sendAndWait(
@@ -106,13 +107,15 @@ final class ReplyProducer {
     ///
     /// Waits for at most 100 ms, because an unreachable broker must not delay a takeover. The loss of such a record is
     /// ignored.
-    func write(_ attempts: [(partition: Int32, record: ProcessingAttempts.Record)], to state: PlazaTopic) {
+    func writeAfterAcquisition(
+        _ attempts: [(partition: Int32, record: ProcessingAttempts.Record)], to state: PlazaTopic
+    ) {
         for (partition, record) in attempts {
             try? self.producer.send(
                 OutgoingRecord(
                     topic: state.rawValue, partition: partition, key: Array(ProcessingAttempts.key.utf8),
                     value: Wire.encode(record)),
-                token: Self.tickToken)
+                token: Self.nonReplyToken)
         }
         if !attempts.isEmpty { try? self.producer.flush(timeout: .milliseconds(100)) }
     }

@@ -176,7 +176,7 @@ extension ShellSession {
         let began = MonotonicClock.now
         for partition in partitions {
             let plan = partition.planRows(mustWriteRows: self.appender != nil)
-            if case .written(let rows, _) = plan {
+            if case .stateTopic(let rows, _) = plan {
                 output.rows += rows.map { (partition: partition.topicPartition.partition, key: $0.key, row: $0.row) }
             }
             var metadata = plan.metadata

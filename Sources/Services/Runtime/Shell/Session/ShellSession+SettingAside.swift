@@ -24,7 +24,7 @@ extension ShellSession {
             else { continue }
             attempts.append((topicPartition.partition, record))
         }
-        self.replyProducer.write(attempts, to: self.spec.state)
+        self.replyProducer.writeAfterAcquisition(attempts, to: self.spec.state)
     }
 
     /// Processes each row that is due before a record, and then the record, each in a transaction of its own.
@@ -55,7 +55,7 @@ extension ShellSession {
                 return true
             case .process(let attempts):
                 if let attempts {
-                    try self.replyProducer.write(attempts, to: self.spec.state, record.partition)
+                    try self.replyProducer.writeDurably(attempts, to: self.spec.state, record.partition)
                 }
             }
             var output = BatchOutput()
@@ -95,7 +95,7 @@ extension ShellSession {
         case .input: try partition.skip(record)
         case .dueRow:
             guard let (key, row) = try partition.removeNextDue(before: record) else { return }
-            letter.replaceInput(byRow: row, key: key, of: self.spec.state)
+            letter.setOriginal(toRow: row, key: key, in: self.spec.state)
         }
         self.log.error(
             "an input is set aside",

@@ -20,6 +20,10 @@ final class StateReader {
     /// The end of a partition is reported by such a response, so each restore lasts this much longer. The consumers
     /// fetch nothing between restores.
     private static let fetchWait = Duration.milliseconds(5)
+    /// The maximum number of records that one poll returns.
+    private static let maxRecords = 5000
+    /// The longest time that one poll waits for records.
+    private static let maxPollTimeout = Milliseconds(500)
 
     /// Creates the two consumers.
     ///
@@ -72,7 +76,7 @@ final class StateReader {
             }
             records.removeAll(keepingCapacity: true)
             let outcome = try self.committedReader.poll(
-                max: 5000, timeout: Duration(min(remaining, Milliseconds(500))), into: &records)
+                max: Self.maxRecords, timeout: Duration(min(remaining, Self.maxPollTimeout)), into: &records)
             for record in records { recordRead(record) }
             for (partition, end) in outcome.reachedEnds {
                 if let target = unreadEnds[partition], end >= target { unreadEnds[partition] = nil }

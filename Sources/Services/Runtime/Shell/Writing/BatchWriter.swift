@@ -10,6 +10,7 @@ struct BatchOutput {
         var record: OutgoingRecord
         var inboxPartition: Int32
     }
+    /// The records of the effects.
     var items: [Item] = []
     /// The changed rows, each with its inbox partition.
     var rows: [(partition: Int32, key: String, row: [UInt8]?)] = []
@@ -17,7 +18,7 @@ struct BatchOutput {
     var offsets: [TopicPartition: OffsetAndMetadata] = [:]
 }
 
-/// Makes a batch durable; atomically if the broker supports it.
+/// Makes a batch durable; atomically if the broker supports transactions.
 protocol BatchWriter: AnyObject {
     /// The error that made the writer unusable; nil if there is none.
     var fatalError: KafkaError? { get }

@@ -15,7 +15,7 @@ final class NonTransactionalWriter: BatchWriter {
     private static let rewriteBytes = 2 << 20
     private let producer: KafkaProducer
     private let failure = Locked<KafkaError?>(nil)
-    private let state: PlazaTopic
+    private let stateTopic: PlazaTopic
     private var mirrors: [TopicPartition: Mirror] = [:]
 
     /// The last value of each key of a compacted partition.
@@ -30,7 +30,7 @@ final class NonTransactionalWriter: BatchWriter {
         self.producer = try KafkaProducer(settings) { delivery in
             if let error = delivery.error { failure.withLock { $0 = error } }
         }
-        self.state = state
+        self.stateTopic = state
     }
 
     var fatalError: KafkaError? { self.producer.fatalError }
@@ -39,7 +39,7 @@ final class NonTransactionalWriter: BatchWriter {
 
     func commit(_ batch: BatchOutput, group: GroupMetadata, consumer: KafkaConsumer) throws(KafkaError) {
         self.failure.withLock { $0 = nil }
-        for record in batch.records(state: self.state) {
+        for record in batch.records(state: self.stateTopic) {
             try self.producer.send(record)
             self.mirror(record)
         }
@@ -61,7 +61,7 @@ final class NonTransactionalWriter: BatchWriter {
 
     func close() { self.producer.close(timeout: .milliseconds(500)) }
 
-    /// Stores the record's value, if its topic is compacted.
+    /// Stores the record's value in `mirrors`, if the record's topic is compacted.
     private func mirror(_ record: OutgoingRecord) {
         guard PlazaTopic(rawValue: record.topic)?.retention == .compacted, let key = record.key else { return }
         let partition = TopicPartition(record.topic, record.partition)

@@ -24,7 +24,7 @@ final class TransactionWriter: BatchWriter {
     private let settings: KafkaSettings
     private let transactionalID: String
     private var producer: KafkaProducer
-    private let state: PlazaTopic
+    private let stateTopic: PlazaTopic
     /// How long the broker may take to answer before the writer gives up.
     private let timeout: Milliseconds
     /// The number of failed connections to brokers; librdkafka repeats a request whose connection failed.
@@ -47,7 +47,7 @@ final class TransactionWriter: BatchWriter {
         self.transactionalID = transactionalID
         self.connectionErrors = connectionErrors
         self.timeout = timeout
-        self.state = state
+        self.stateTopic = state
         self.producer = try Self.makeProducer(settings, transactionalID)
     }
 
@@ -82,7 +82,7 @@ final class TransactionWriter: BatchWriter {
             try self.retrying { () throws(KafkaError) in
                 try self.producer.sendOffsets(batch.offsets, group: group, timeout: .seconds(2))
             }
-            for record in batch.records(state: self.state) {
+            for record in batch.records(state: self.stateTopic) {
                 try self.producer.send(record)
             }
         } catch {

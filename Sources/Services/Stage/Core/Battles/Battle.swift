@@ -38,15 +38,15 @@ package struct Battle: Equatable, Sendable, Codable {
     package var publishedAt: Timestamp?
     /// Whether the scores have changed since they were last published.
     package var isDirty = false
-    /// The co-host connection in which the battle takes place; every live in it may show the battle.
+    /// The co-host connection in which the battle takes place; every live of the connection may show the battle.
     ///
     /// Nil in rows of older versions.
     package var connection: ConnectionID?
 
     /// Whether the battle is requested (state 1).
     ///
-    /// `view?.endTime == nil` means the same as `view == nil`, but does not copy the whole view; `due` compares the same
-    /// way.
+    /// `view?.endTime == nil` means the same as `view == nil`, but does not copy the whole view; `due` compares the
+    /// same way.
     var isRequested: Bool { self.view?.endTime == nil }
     /// Whether the battle is running (state 2).
     var isRunning: Bool { !self.isRequested && self.view?.ended == nil }

@@ -7,7 +7,8 @@ import PlazaModel
 /// Code 5 (internal error) is not used: when an internal error occurs, the whole request fails.
 enum ConnectionCode: Int {
     /// The request names the live that sends it.
-    case unknown = -1
+    case isInviter = -1
+    /// The request was sent to the live.
     case sent = 0
     case noSuchLive = 1
     /// The live is connected with the inviter, or has an open request from any live.
@@ -15,6 +16,7 @@ enum ConnectionCode: Int {
     case connectedElsewhere = 3
     /// The connection or the inviter's list of open requests is full, or the voice live has too many occupied seats.
     case full = 4
+    /// One of the lives is a voice live, and the other is a video live.
     case kindsDiffer = 6
 }
 

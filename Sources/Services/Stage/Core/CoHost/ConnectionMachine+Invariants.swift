@@ -13,10 +13,10 @@ extension ConnectionMachine {
         for key in journal.sortedKeys {
             let rowViolations: [String] =
                 switch (key.kind, journal[key]) {
-                case (.live, .live(let live)?): self.check(live.value, key.live, journal)
-                case (.request, .request(let request)?): self.check(request, key.app, journal, now)
-                case (.connection, .connection(let view)?): self.check(view, key.app, journal)
-                case (.battle, .battle(let battle)?): self.check(battle, key.app, journal, now)
+                case (.live, .live(let live)?): self.checkLive(live.value, key.live, journal)
+                case (.request, .request(let request)?): self.checkRequest(request, key.app, journal, now)
+                case (.connection, .connection(let view)?): self.checkConnection(view, key.app, journal)
+                case (.battle, .battle(let battle)?): self.checkBattle(battle, key.app, journal, now)
                 case (.fence, .fence?): []
                 case (.idempotencyWindow, .idempotencyWindow(let window)?):
                     window.due <= now ? ["I15: outcomes outlived their time"] : []
@@ -31,7 +31,7 @@ extension ConnectionMachine {
         if case .live(let live)? = rows[.live(LiveKey(app, id))] { live.value } else { nil }
     }
 
-    private func check(
+    private func checkLive(
         _ live: HostedLive, _ key: LiveKey, _ rows: Journal<ConnectionKey, ConnectionRow>
     ) -> [String] {
         var violations: [String] = []
@@ -72,7 +72,7 @@ extension ConnectionMachine {
         return violations
     }
 
-    private func check(
+    private func checkRequest(
         _ request: CoHostRequest, _ app: AppID, _ rows: Journal<ConnectionKey, ConnectionRow>, _ now: Timestamp
     ) -> [String] {
         var violations: [String] = []
@@ -89,7 +89,7 @@ extension ConnectionMachine {
         return violations
     }
 
-    private func check(
+    private func checkConnection(
         _ view: ConnectionView, _ app: AppID, _ rows: Journal<ConnectionKey, ConnectionRow>
     ) -> [String] {
         var violations: [String] = []
@@ -109,7 +109,7 @@ extension ConnectionMachine {
         return view.members.contains { self.live($0.live, app, rows)?.battle == battle.id }
     }
 
-    private func check(
+    private func checkBattle(
         _ battle: Battle, _ app: AppID, _ rows: Journal<ConnectionKey, ConnectionRow>, _ now: Timestamp
     ) -> [String] {
         var violations: [String] = []

@@ -42,6 +42,7 @@ package struct ConnectionMachine: Machine {
         into effects: inout [Effect]
     ) {
         switch key.kind {
+        // These rows are never due.
         case .live, .connection, .fence: break
         case .idempotencyWindow: if journal.update(key, { $0.expire(at: moment) }) ?? true { journal[key] = nil }
         case .request:
@@ -102,13 +103,13 @@ package struct ConnectionMachine: Machine {
             outcome = .failure(error: error)
         }
         step.notifySeatMachines()
-        let answer = CallOutcome.answered(outcome: outcome, required: nil)
+        let recordedOutcome = CallOutcome.answered(outcome: outcome, required: nil)
         let moment = step.moment
         if let index {
-            _ = step.journal.update(at: index) { $0.record(answer, of: caller.counter, at: moment) }
+            _ = step.journal.update(at: index) { $0.record(recordedOutcome, of: caller.counter, at: moment) }
         } else {
             var window = CallWindow(at: moment)
-            window.record(answer, of: caller.counter, at: moment)
+            window.record(recordedOutcome, of: caller.counter, at: moment)
             step.journal[key] = .idempotencyWindow(window: window)
         }
         step.effects.append(.reply(Reply(to: caller, app: step.app, outcome)))

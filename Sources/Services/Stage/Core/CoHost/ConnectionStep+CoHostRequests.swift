@@ -4,7 +4,7 @@ import PlazaModel
 
 /// Co-host requests (R8.1, R8.6).
 ///
-/// Each request ends exactly once (I13), because `endCoHostRequest` removes it and reports whether it was open.
+/// Each request ends exactly once (I13), because `endCoHostRequest` removes it and returns it only once.
 extension ConnectionStep {
     /// Sends a co-host request to each of `targets`, and returns a code for each of them.
     mutating func sendCoHostRequests(
@@ -49,7 +49,7 @@ extension ConnectionStep {
 
     /// The code for one target: `sent` if the request can be sent, otherwise the reason why not.
     private mutating func codeOfCoHostRequest(to target: LiveID, from: LiveID, template: Int) -> LiveCode {
-        guard target != from, let inviter = self.live(from) else { return .coHost(target, .unknown, .badParameter) }
+        guard target != from, let inviter = self.live(from) else { return .coHost(target, .isInviter, .badParameter) }
         guard let invitee = self.live(target) else { return .coHost(target, .noSuchLive, .noSuchRoom) }
         if invitee.value.isVoice != inviter.value.isVoice { return .coHost(target, .kindsDiffer, .wrongRoomKind) }
         if let connection = invitee.value.connection, connection == inviter.value.connection {

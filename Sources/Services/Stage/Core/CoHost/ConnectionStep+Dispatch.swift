@@ -4,7 +4,8 @@ import PlazaModel
 
 /// Passes each command to the function that handles it.
 extension ConnectionStep {
-    /// Decides a call that is not a query; `answer(query:by:)` answers queries, `handleFact` handles facts.
+    /// Decides a call that is not a query; `answer(query:by:)` answers queries, and `handleFact`
+    /// handles the commands without a caller.
     mutating func decide(_ command: ConnectionCommand, for caller: Caller) throws(ReplyError) -> CallResult {
         switch command {
         case .request(let from, let to, let template, let timeout, let extensionInfo, _):
@@ -24,11 +25,12 @@ extension ConnectionStep {
         case .exitBattle(let id, let live, _): return try self.exitBattle(id, live, caller)
         case .updateScores(let id, let operation, let scores, _):
             return try self.updateScores(id, operation, scores, caller)
-        case .muteRemote(let live, let other, let isMuted, _):
-            return try self.muteRemote(live, other, isMuted, caller)
+        case .muteRemote(let live, let target, let isMuted, _):
+            return try self.muteRemote(live, target, isMuted, caller)
         case .battleInfo(let id, let live, _): return try self.battleInfo(id, of: live, caller)
         case .opened, .ended, .userGone, .userBack, .profile, .confirmOwner, .floor, .rights, .seatsChanged,
             .openRequests, .openBattleRequests:
+            // Never reached: these commands are facts and queries.
             return .done
         }
     }

@@ -6,9 +6,9 @@ import PlazaModel
 extension ConnectionStep {
     /// Stores a live that has opened; an earlier live of the same name that is still stored is withdrawn first.
     mutating func openLive(_ id: LiveID, owner: UserInfo, isVoice: Bool) {
-        if let stored = self.live(id) {
+        if let storedLive = self.live(id) {
             // The same opening may arrive twice; the second one changes nothing.
-            if stored.value.owner.userID == owner.userID, stored.value.isVoice == isVoice { return }
+            if storedLive.value.owner.userID == owner.userID, storedLive.value.isVoice == isVoice { return }
             self.withdrawLive(id)
             self.notifySeatMachines()
         }

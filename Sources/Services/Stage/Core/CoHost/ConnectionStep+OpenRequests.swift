@@ -15,7 +15,7 @@ extension ConnectionStep {
         }
     }
 
-    /// The open co-host requests that the live has made, oldest first, and the one that it has received.
+    /// The open co-host requests that the live has made, oldest first, and the request that the live has received.
     private mutating func openRequests(of id: LiveID, by caller: Caller) throws(ReplyError) -> CallResult {
         let live = try self.ownedLive(id, by: caller)
         var sent: [OpenCoHostRequest] = []

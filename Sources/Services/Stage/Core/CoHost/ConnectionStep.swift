@@ -19,9 +19,9 @@ struct ConnectionStep {
     private var changedLives: [ChangedLive] = []
     /// The battles that ended in this step, with their results.
     var battlesEndedInStep: [BattleView] = []
-    /// The battles of `battlesEndedInStep` that a live showed and stopped showing in this step.
+    /// The lives that have stopped showing a battle in the step in which the battle ended, with the battle's result.
     ///
-    /// The live's viewers then see the result once.
+    /// `notifySeatMachines` sends the result to these lives, because they no longer show the battle.
     var resultsForLeavers: [(live: LiveID, battle: BattleView)] = []
 
     /// A row with its index in the journal.
@@ -106,7 +106,7 @@ struct ConnectionStep {
         return index
     }
 
-    /// Writes a row without comparing it with the old one, because it has most likely changed.
+    /// Writes a row without comparing it with the old row, because the two most likely differ.
     private mutating func setRow(_ kind: ConnectionKey.Kind, _ name: String, _ row: ConnectionRow?) {
         if let row, let index = self.rowIndex(kind, name), self.journal.update(at: index, { $0 = row }) != nil {
             return
@@ -114,7 +114,7 @@ struct ConnectionStep {
         self.journal[ConnectionKey(kind, self.app, name)] = row
     }
 
-    /// The revocation fence of the live; an empty fence if it has kicked nobody.
+    /// The revocation fence of the live; an empty fence if the live has kicked nobody.
     func fence(of id: LiveID) -> RevocationFence {
         if case .fence(let fence)? = self.journal[.fence(LiveKey(self.app, id))] {
             fence
@@ -142,13 +142,13 @@ struct ConnectionStep {
         self.changedLives.append(ChangedLive(live: live, events: event.map { [$0] } ?? []))
     }
 
-    /// Sends each changed live's seat machine its connection and battle, and the events that changed them.
+    /// Sends the seat machine of each changed live the live's connection and battle, and the events that changed them.
     ///
-    /// Forgets the changes afterwards, so that a step may call it more than once.
+    /// Afterwards no live counts as changed, so a step may call this method more than once.
     mutating func notifySeatMachines() {
         let moment = self.moment
-        // The battles of the previous live's connection. They are kept, because the changed lives are mostly in the same
-        // connection.
+        // The battles of the connection of the previous changed live. The changed lives are mostly in the same
+        // connection, so its battles are read only once.
         var cachedBattles: (connection: ConnectionID, battles: [BattleView])?
         for changed in self.changedLives {
             let id = changed.live

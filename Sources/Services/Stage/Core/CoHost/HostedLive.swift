@@ -9,12 +9,12 @@ package struct HostedLive: Equatable, Sendable, Codable {
     /// The revision of the last report to the live's seat machine.
     package var revision: Int64
     package var connection: ConnectionID?
-    /// The lives to which this one has open co-host requests, oldest first; at most `Limits.coHostTargets`.
+    /// The lives to which this live has open co-host requests, oldest first; at most `Limits.coHostTargets`.
     package var outgoing: [LiveID] = []
-    /// The live with an open co-host request to this one; at most one.
+    /// The live that has sent this live an open co-host request; at most one.
     package var incoming: LiveID?
-    /// The battle that the live shows: the running battle in which it takes part, else the latest battle of its
-    /// connection.
+    /// The battle that the live shows: the running battle in which the live takes part, otherwise the latest battle of
+    /// the live's connection.
     package var battle: BattleID?
     /// The battle request in which this live is the inviter or an invitee, until the battle starts or is cancelled.
     package var battleRequest: BattleID?

@@ -14,8 +14,8 @@ private struct PlacedSeat {
 extension StageLayout {
     /// The layout of a stage.
     ///
-    /// Without a connection, it shows the live's seats in the live's template. In a connection, it shows the seats of all
-    /// connected lives in the connection's template.
+    /// Without a connection, it shows the live's seats in the live's template. In a connection, it shows the seats of
+    /// all connected lives in the connection's template.
     package static func computed(
         live: LiveID, seats: [Seat], template: SeatTemplate, connection: ConnectionView?
     ) -> StageLayout {
@@ -76,29 +76,29 @@ extension StageLayout {
             }
     }
 
-    /// The places of all occupants: first the occupant of the lowest occupied seat of each live, which is usually its
-    /// host, then all others.
+    /// The placed seats of all occupants: first the occupant of the lowest occupied seat of each live, which is usually
+    /// its host, then all others.
     private static func hostsFirst(_ stages: [(live: LiveID, seats: [Seat])]) -> [PlacedSeat] {
-        var first: [PlacedSeat] = []
-        var others: [PlacedSeat] = []
+        var firstSeats: [PlacedSeat] = []
+        var otherSeats: [PlacedSeat] = []
         for (live, seats) in stages {
             let occupiedSeats = seats.compactMap { seat in
                 seat.occupant.map {
                     PlacedSeat(frameIndex: 0, live: live, seatIndex: seat.index, userID: $0.user.userID)
                 }
             }
-            first += occupiedSeats.prefix(1)
-            others += occupiedSeats.dropFirst()
+            firstSeats += occupiedSeats.prefix(1)
+            otherSeats += occupiedSeats.dropFirst()
         }
-        var placedSeats = first + others
+        var placedSeats = firstSeats + otherSeats
         for index in placedSeats.indices { placedSeats[index].frameIndex = index }
         return placedSeats
     }
 
-    /// The places of the first seats of each live, as one group for each live.
+    /// The first seats of each live, placed as one group for each live.
     ///
-    /// The frame index is computed from the seat's position in the list, because the seat index that another live reports
-    /// may be any number.
+    /// The frame index is computed from the seat's position in the list, because the seat index that another live
+    /// reports may be any number.
     private static func groups(_ stages: [(live: LiveID, seats: [Seat])]) -> [PlacedSeat] {
         stages.enumerated().flatMap { group, stage in
             stage.seats.prefix(TemplateFrames.framesPerGroup).enumerated().map { position, seat in

@@ -92,6 +92,7 @@ struct TemplateFrames {
         }
     }
 
+    /// Equal cells in as many columns as needed; of three frames, the first one covers the left half.
     private static func dynamicGrid(_ count: Int, _ area: LayoutArea) -> [LayoutFrame] {
         if count == 3 {
             let right = LayoutArea(x: area.width / 2, width: area.width - area.width / 2, height: area.height)
@@ -101,6 +102,7 @@ struct TemplateFrames {
         return area.cells(count, columns: columns, rows: (count + columns - 1) / columns)
     }
 
+    /// A full-screen frame, and small squares above each other at the right edge, from the bottom up.
     private static func floats(_ count: Int, _ area: LayoutArea) -> [LayoutFrame] {
         let side = area.width / 4
         return (0..<count).map { index in
@@ -111,6 +113,7 @@ struct TemplateFrames {
         }
     }
 
+    /// A large frame on the left, and a column of six small frames on the right.
     private static func fixedColumn(_ count: Int, _ area: LayoutArea) -> [LayoutFrame] {
         // 50 is added so that the division by 100 rounds to the nearest pixel.
         let largeWidth = (area.width * Self.largeFramePercent + 50) / 100
@@ -121,6 +124,7 @@ struct TemplateFrames {
         }
     }
 
+    /// A frame with two thirds of the width, and the other frames in a column on the right.
     private static func leftFocus(_ count: Int, _ area: LayoutArea) -> [LayoutFrame] {
         if count < 2 { return (0..<count).map { area.cell($0, columns: 1, rows: 1) } }
         let largeWidth = area.width * 2 / 3

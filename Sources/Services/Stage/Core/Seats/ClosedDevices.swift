@@ -6,6 +6,7 @@ package struct ClosedDevices: Equatable, Sendable, Codable {
     package var microphones: [UserID] = []
     package var cameras: [UserID] = []
 
+    /// Whether a host has locked the user's `device`.
     func contains(_ user: UserID, _ device: Device) -> Bool {
         switch device {
         case .microphone: self.microphones.contains(user)
@@ -13,14 +14,15 @@ package struct ClosedDevices: Equatable, Sendable, Codable {
         }
     }
 
-    mutating func set(_ user: UserID, _ device: Device, _ isClosed: Bool) {
+    /// Adds the user to the users whose `device` is closed, or removes the user.
+    mutating func set(_ device: Device, of user: UserID, isClosed: Bool) {
         switch device {
-        case .microphone: Self.set(user, isClosed, in: &self.microphones)
-        case .camera: Self.set(user, isClosed, in: &self.cameras)
+        case .microphone: Self.set(user, isClosed: isClosed, in: &self.microphones)
+        case .camera: Self.set(user, isClosed: isClosed, in: &self.cameras)
         }
     }
 
-    private static func set(_ user: UserID, _ isClosed: Bool, in users: inout [UserID]) {
+    private static func set(_ user: UserID, isClosed: Bool, in users: inout [UserID]) {
         if let index = users.firstIndex(of: user) {
             if !isClosed { users.remove(at: index) }
         } else if isClosed {

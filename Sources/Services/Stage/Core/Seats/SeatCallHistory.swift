@@ -6,7 +6,7 @@ import PlazaModel
 package struct SeatCallHistory: Equatable, Sendable {
     /// The outcomes of the calls, for retries (I15).
     package private(set) var window: IdempotencyWindow<SeatOutcomes>
-    /// The second (since 1970) in which the last call was decided.
+    /// The second in which the last call was decided, in seconds since 1970.
     private var second: Int64 = 0
     /// The number of calls that were decided in `second`.
     private var callsInSecond = 0
@@ -27,24 +27,25 @@ package struct SeatCallHistory: Equatable, Sendable {
 
     /// Records the outcome of the call with the number `counter`.
     ///
-    /// A call that was passed on to presence is recorded twice: first as passed on, then, when presence has answered, with
-    /// its final outcome.
+    /// A call that was passed on to presence is recorded twice: first as passed on, then, when presence has answered,
+    /// with its final outcome.
     mutating func record(_ outcome: SeatOutcome, of counter: Int64, at moment: Moment) {
         self.callsInSecond = moment.now.seconds == self.second ? self.callsInSecond.saturatingAdd(1) : 1
         self.second = moment.now.seconds
         self.window.record(outcome, of: counter, at: moment)
     }
 
-    /// Handles the due time of the window.
+    /// Drops the outcomes when the window is due.
     ///
-    /// - Returns: whether the row must be removed.
+    /// - Returns: whether the window has ended, so that the row must be removed.
     mutating func expire(at moment: Moment) -> Bool { self.window.expire(at: moment) }
 }
 
 extension SeatCallHistory: Codable {
+    /// The names in stored rows.
     private enum CodingKeys: String, CodingKey {
         case outcomes = "fates"
-        case floor
+        case highestDroppedCounter = "floor"
         case expiresAt
         case standstill
         case second
@@ -62,13 +63,13 @@ extension SeatCallHistory: Codable {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         var outcomes = SeatOutcomes(expiresAt: try values.decode(Timestamp.self, forKey: .expiresAt))
         for entry in try values.decode([RowEntry].self, forKey: .outcomes) {
-            guard outcomes.index(of: entry.counter) == nil, outcomes.count < IdempotencyLimits.outcomes else {
+            guard outcomes.index(of: entry.counter) == nil, outcomes.count < IdempotencyLimits.maxOutcomes else {
                 throw DecodingError.dataCorruptedError(
                     forKey: .outcomes, in: values, debugDescription: "two outcomes of a call, or too many")
             }
             outcomes.append(SeatOutcome(result: entry.result, revision: entry.revision), of: entry.counter)
         }
-        outcomes.floor = try values.decode(Int64.self, forKey: .floor)
+        outcomes.highestDroppedCounter = try values.decode(Int64.self, forKey: .highestDroppedCounter)
         outcomes.standstill = try values.decodeIfPresent(Milliseconds.self, forKey: .standstill) ?? Milliseconds(0)
         self.window = IdempotencyWindow(storage: outcomes)
         self.second = try values.decode(Int64.self, forKey: .second)
@@ -83,7 +84,7 @@ extension SeatCallHistory: Codable {
             return RowEntry(counter: outcomes.counter(at: index), result: outcome.result, revision: outcome.revision)
         }
         try values.encode(entries, forKey: .outcomes)
-        try values.encode(outcomes.floor, forKey: .floor)
+        try values.encode(outcomes.highestDroppedCounter, forKey: .highestDroppedCounter)
         try values.encode(outcomes.expiresAt, forKey: .expiresAt)
         if outcomes.standstill != Milliseconds(0) { try values.encode(outcomes.standstill, forKey: .standstill) }
         try values.encode(self.second, forKey: .second)
@@ -92,21 +93,21 @@ extension SeatCallHistory: Codable {
 }
 
 extension Journal where Key == SeatKey, Row == SeatRow {
-    /// Looks the call up in the call history in the row at `index`; nil means that the session has no row yet.
+    /// Looks the call up in the call history in the row at `index`; `index` is nil if the session has no row yet.
     ///
     /// - Throws: `tooFrequent` when the call is new and exceeds the rate limit.
     func lookup(
         _ caller: Caller, at index: Int?, _ now: Timestamp
     ) throws(ReplyError) -> IdempotencyLookup<SeatOutcome> {
-        guard let index, case .idempotencyWindow(let history)? = self.row(at: index) else {
-            return IdempotencyLookup.fresh.asLateRetry(caller.isLateRetry)
+        guard let index, case .callHistory(let history)? = self.row(at: index) else {
+            return IdempotencyLookup.fresh.treatingFresh(asForgottenIf: caller.isLateRetry)
         }
-        let result = history.window.lookup(caller.counter).asLateRetry(caller.isLateRetry)
+        let result = history.window.lookup(caller.counter).treatingFresh(asForgottenIf: caller.isLateRetry)
         if result == .fresh { try history.checkRate(of: caller, at: now) }
         return result
     }
 
-    /// Records the outcome of a call in the row `key` at `index`; nil means that the session has no row yet.
+    /// Records the outcome of a call in the row `key` at `index`; `index` is nil if the session has no row yet.
     mutating func record(_ outcome: SeatOutcome, of caller: Caller, _ key: SeatKey, at index: Int?, _ moment: Moment) {
         let counter = caller.counter
         if let index {
@@ -114,7 +115,7 @@ extension Journal where Key == SeatKey, Row == SeatRow {
         } else {
             var history = SeatCallHistory(at: moment)
             history.record(outcome, of: counter, at: moment)
-            self[key] = .idempotencyWindow(history: history)
+            self[key] = .callHistory(history: history)
         }
     }
 }
@@ -124,21 +125,22 @@ extension SeatRow {
     ///
     /// The history is moved out of the row first, because a second reference to it would cause a copy.
     fileprivate mutating func record(_ outcome: SeatOutcome, of counter: Int64, at moment: Moment) {
-        guard case .idempotencyWindow = self else { return }
-        guard case .idempotencyWindow(var history) = consume self else {
+        guard case .callHistory = self else { return }
+        guard case .callHistory(var history) = consume self else {
             preconditionFailure("the row has changed its kind")
         }
         history.record(outcome, of: counter, at: moment)
-        self = .idempotencyWindow(history: history)
+        self = .callHistory(history: history)
     }
 
-    /// Handles the due time of the row: a call history decides whether it stays, any other row is removed.
+    /// Handles a row that is due: drops the outcomes of a call history.
     ///
-    /// - Returns: whether the row must be removed.
+    /// - Returns: whether the row must be removed: for a call history, whether its window has ended; for every other row,
+    ///   true.
     mutating func expire(at moment: Moment) -> Bool {
-        guard case .idempotencyWindow(var history) = self else { return true }
+        guard case .callHistory(var history) = self else { return true }
         let hasEnded = history.expire(at: moment)
-        self = .idempotencyWindow(history: history)
+        self = .callHistory(history: history)
         return hasEnded
     }
 }

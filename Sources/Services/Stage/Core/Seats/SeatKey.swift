@@ -10,10 +10,10 @@ package enum SeatKey: RowKey {
     case requests(LiveKey, page: Int = 0)
     /// The revocation fence of the users who were kicked from a live.
     case fence(LiveKey)
-    /// The idempotency window of one session's calls in a live.
-    case idempotencyWindow(LiveKey, SessionID)
+    /// The history of one session's calls in a live: their outcomes and their rate.
+    case callHistory(LiveKey, SessionID)
 
-    /// The stored key; a fence is stored as `floors` and a window as `outcomes`, because stored names
+    /// The stored key; a fence is stored as `floors` and a call history as `outcomes`, because stored names
     /// never change.
     package var text: String {
         switch self {
@@ -21,7 +21,7 @@ package enum SeatKey: RowKey {
         // The first page has the name of the one row that older versions wrote.
         case .requests(let live, let page): page == 0 ? "requests/\(live.text)" : "requests/\(live.text)/\(page)"
         case .fence(let live): "floors/\(live.text)"
-        case .idempotencyWindow(let live, let session): "outcomes/\(live.text)/\(session.text)"
+        case .callHistory(let live, let session): "outcomes/\(live.text)/\(session.text)"
         }
     }
 
@@ -38,7 +38,7 @@ package enum SeatKey: RowKey {
             }
             self = .requests(live, page: page)
         case ("floors", 3): self = .fence(live)
-        case ("outcomes", 4): self = .idempotencyWindow(live, SessionID(parts[3]))
+        case ("outcomes", 4): self = .callHistory(live, SessionID(parts[3]))
         default: return nil
         }
     }
@@ -47,7 +47,7 @@ package enum SeatKey: RowKey {
     package func hash(into hasher: inout Hasher) {
         switch self {
         case .stage(let live), .requests(let live, _), .fence(let live): hasher.combine(live.live.text)
-        case .idempotencyWindow(let live, let session):
+        case .callHistory(let live, let session):
             hasher.combine(live.live.text)
             hasher.combine(session.text)
         }
@@ -60,7 +60,7 @@ package enum SeatKey: RowKey {
         case .stage(let key): (0, key.app, key.live, "", 0)
         case .requests(let key, let page): (1, key.app, key.live, "", page)
         case .fence(let key): (2, key.app, key.live, "", 0)
-        case .idempotencyWindow(let key, let session): (3, key.app, key.live, session, 0)
+        case .callHistory(let key, let session): (3, key.app, key.live, session, 0)
         }
     }
 }
@@ -71,18 +71,18 @@ package enum SeatRow: JournalRow, Codable {
     case stage(stage: CopyOnWrite<SeatStage>)
     case requests(requests: SeatRequests)
     case fence(fence: RevocationFence)
-    case idempotencyWindow(history: SeatCallHistory)
+    case callHistory(history: SeatCallHistory)
 
     /// The names in stored rows; two differ from the cases, because stored names never change.
     private enum CodingKeys: String, CodingKey {
         case stage, requests
         case fence = "floors"
-        case idempotencyWindow = "outcomes"
+        case callHistory = "outcomes"
     }
     private enum FenceCodingKeys: String, CodingKey {
         case fence = "floors"
     }
-    private enum IdempotencyWindowCodingKeys: String, CodingKey {
+    private enum CallHistoryCodingKeys: String, CodingKey {
         case history = "outcomes"
     }
 
@@ -91,7 +91,7 @@ package enum SeatRow: JournalRow, Codable {
         case .stage(let stage): stage.value.removalTime ?? stage.value.nextItemTime
         case .requests(let requests): requests.due
         case .fence: nil
-        case .idempotencyWindow(let history): history.window.due
+        case .callHistory(let history): history.window.due
         }
     }
 }

@@ -24,7 +24,7 @@ extension SeatMachine {
                     violations.append("\(key.text): I13: a request outlived its time")
                 }
             case (.fence, .fence?): break
-            case (.idempotencyWindow, .idempotencyWindow(let history)?):
+            case (.callHistory, .callHistory(let history)?):
                 if history.window.due <= now { violations.append("\(key.text): I15: outcomes outlived their time") }
             default: violations.append("\(key.text): a row of another kind")
             }

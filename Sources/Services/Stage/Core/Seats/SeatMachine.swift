@@ -5,8 +5,9 @@ package import PlazaModel
 /// Decides who sits on the seats of a live, and publishes the stage as one record, with a new revision for each
 /// change.
 ///
-/// Rows of a live: the stage, its open requests, the revocation fence of kicked users, and each session's idempotency
-/// window. No call is executed twice (I15), each request ends once (I13), each user has at most one seat (I11).
+/// Rows of a live: the stage, its open requests, the revocation fence of kicked users, and each session's call history.
+///
+/// No call is executed twice (I15), each request ends once (I13), each user has at most one seat (I11).
 package struct SeatMachine: Machine {
     package typealias Input = SeatInput
     package typealias Key = SeatKey
@@ -58,6 +59,7 @@ package struct SeatMachine: Machine {
             if let item = journal.update(key, { $0.takeDelayedItem(at: moment.now) }) ?? nil {
                 return effects.append(item)
             }
+            // No feed item is delayed, so the row is due because the live has ended.
             journal[.stage(live)] = nil
             journal.removeRequests(of: live)
             journal[.fence(live)] = nil
@@ -71,8 +73,9 @@ package struct SeatMachine: Machine {
             step.expireRequests()
             step.store(in: &journal)
             swap(&step.effects, &effects)
+        // A fence is never due.
         case .fence: break
-        case .idempotencyWindow: if journal.update(key, { $0.expire(at: moment) }) ?? true { journal[key] = nil }
+        case .callHistory: if journal.update(key, { $0.expire(at: moment) }) ?? true { journal[key] = nil }
         }
     }
 
@@ -81,7 +84,7 @@ package struct SeatMachine: Machine {
         _ caller: Caller, _ input: SeatInput, in journal: inout Journal<SeatKey, SeatRow>, at moment: Moment,
         into effects: inout [Effect]
     ) {
-        let key = SeatKey.idempotencyWindow(input.key, caller.request.session)
+        let key = SeatKey.callHistory(input.key, caller.request.session)
         let index = journal.index(of: key)
         do throws(ReplyError) {
             switch try journal.lookup(caller, at: index, moment.now) {
@@ -125,7 +128,8 @@ package struct SeatMachine: Machine {
     private func requireMember(
         _ caller: Caller, of stage: SeatStage, in journal: Journal<SeatKey, SeatRow>
     ) throws(ReplyError) {
-        // Most lives have no kicked users. Their fence is empty, rejects only callers without a ticket, and is not read.
+        // Most lives have no kicked users. Their fence is empty, rejects only callers without a ticket, and is not
+        // read.
         let fence = stage.hasRevocations ? journal.fence(of: stage.key) : RevocationFence()
         if let rejection = fence.rejection(of: caller) { throw rejection }
     }
@@ -153,12 +157,12 @@ package struct SeatMachine: Machine {
     ) {
         switch input.command {
         case .opened(let epoch, let info):
-            let previous = journal.stage(input.key)
-            // An opening with the stage's epoch is a duplicate, an opening with an older epoch is late. The opening of a
-            // new live may arrive before the end of the previous live of the same name.
-            if let previous, previous.epoch >= epoch { return }
+            let previousStage = journal.stage(input.key)
+            // An opening with the stage's epoch is a duplicate, an opening with an older epoch is late. The opening of
+            // a new live may arrive before the end of the previous live of the same name.
+            if let previousStage, previousStage.epoch >= epoch { return }
             var step = SeatStep(
-                opening: input.key, moment, epoch: epoch, info: info, after: previous, journal.requests(input.key))
+                opening: input.key, moment, epoch: epoch, info: info, after: previousStage, journal.requests(input.key))
             swap(&step.effects, &effects)
             step.publish(self.settings)
             step.store(in: &journal)

@@ -34,8 +34,8 @@ package struct SeatOutcome: Equatable, Sendable {
 
 /// The outcomes of one session's seat calls, for its idempotency window (I15).
 ///
-/// The journal copies the outcomes for undo at each call. Therefore the entries are plain numbers, and the few errors of
-/// rejected calls are stored apart from them.
+/// The journal copies the outcomes for undo at each call. Therefore the entries are plain numbers, and the few errors
+/// of rejected calls are stored apart from them.
 package struct SeatOutcomes: OutcomeStorage, Equatable {
     /// An outcome without the error of a rejected call.
     private struct Entry: Equatable {
@@ -60,7 +60,7 @@ package struct SeatOutcomes: OutcomeStorage, Equatable {
     private var entries: [Entry] = []
     /// The errors of the rejected calls among `entries`.
     private var rejectedCalls: [RejectedCall] = []
-    package var floor: Int64 = .min
+    package var highestDroppedCounter: Int64 = .min
     package var expiresAt: Timestamp
     package var standstill = Milliseconds(0)
 

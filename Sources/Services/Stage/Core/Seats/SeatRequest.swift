@@ -34,12 +34,13 @@ package struct SeatRequest: Equatable, Sendable, Codable {
 ///
 /// A live has at most `Limits.openSeatRequests` of them.
 package struct SeatRequests: Equatable, Sendable, Codable {
+    /// The open requests, oldest first.
     package private(set) var open: [SeatRequest] = []
     /// The number of pages over which the requests are split; nil if there is one page, and in the other pages.
     private(set) var pageCount: Int?
     /// When the next open request times out; nil without open requests.
     ///
-    /// It is stored instead of computed, because every input reads it.
+    /// The time is stored instead of computed, because every input reads it.
     package private(set) var due: Timestamp?
 
     init(_ open: [SeatRequest] = [], pageCount: Int? = nil) {

@@ -7,24 +7,24 @@ extension SeatRequests {
     static let maxPageCount = Limits.openSeatRequests / Limits.seatRequestsPerRow
 }
 
-/// The open requests of a live are split into pages, each one row, because a single row could exceed the broker's maximum
-/// record size (R17.6).
+/// The open requests of a live are split into pages, each one row, because a single row could exceed the broker's
+/// maximum record size (R17.6).
 ///
-/// The first page exists whenever there are requests, and stores the number of pages. Every input reads the requests, and
-/// most lives have none, so usually one look-up is enough.
+/// The first page exists whenever there are requests, and stores the number of pages. Every input reads the requests,
+/// and most lives have none, so usually one look-up is enough.
 extension Journal where Key == SeatKey, Row == SeatRow {
     /// The open requests of a live, from all pages.
     func requests(_ live: LiveKey) -> SeatRequests {
-        guard let first = self.page(live, 0) else { return SeatRequests() }
-        guard let pageCount = first.pageCount else { return first }
+        guard let firstPage = self.page(live, 0) else { return SeatRequests() }
+        guard let pageCount = firstPage.pageCount else { return firstPage }
         let otherPages = 1..<max(1, min(pageCount, SeatRequests.maxPageCount))
-        return SeatRequests(first.open + otherPages.flatMap { self.page(live, $0)?.open ?? [] })
+        return SeatRequests(firstPage.open + otherPages.flatMap { self.page(live, $0)?.open ?? [] })
     }
 
     /// Stores the open requests of a live; there must be at most `Limits.openSeatRequests`.
     mutating func store(_ requests: SeatRequests, of live: LiveKey) {
-        let first = self.page(live, 0)
-        if requests.open.count <= Limits.seatRequestsPerRow, first?.pageCount == nil {
+        let firstPage = self.page(live, 0)
+        if requests.open.count <= Limits.seatRequestsPerRow, firstPage?.pageCount == nil {
             self[.requests(live)] = requests.open.isEmpty ? nil : .requests(requests: requests)
             return
         }
@@ -33,9 +33,9 @@ extension Journal where Key == SeatKey, Row == SeatRow {
             of: requests.open, before: storedPages, capacity: Limits.seatRequestsPerRow
         ) { "\($0.guest.userID.text)/\($0.host?.userID.text ?? "")" }
         let usedPageCount = (pages.lastIndex { !$0.isEmpty } ?? -1) + 1
-        for (index, open) in pages.enumerated() {
-            let isNeeded = index == 0 ? usedPageCount > 0 : !open.isEmpty
-            let page = SeatRequests(open, pageCount: index == 0 && usedPageCount > 1 ? usedPageCount : nil)
+        for (index, pageRequests) in pages.enumerated() {
+            let isNeeded = index == 0 ? usedPageCount > 0 : !pageRequests.isEmpty
+            let page = SeatRequests(pageRequests, pageCount: index == 0 && usedPageCount > 1 ? usedPageCount : nil)
             self[.requests(live, page: index)] = isNeeded ? .requests(requests: page) : nil
         }
     }
@@ -43,6 +43,7 @@ extension Journal where Key == SeatKey, Row == SeatRow {
     /// Removes all open requests of a live.
     mutating func removeRequests(of live: LiveKey) { self.store(SeatRequests(), of: live) }
 
+    /// The stored page with the number `page`; nil when there is none.
     private func page(_ live: LiveKey, _ page: Int) -> SeatRequests? {
         if case .requests(let requests)? = self[.requests(live, page: page)] { requests } else { nil }
     }

@@ -14,7 +14,7 @@ extension SeatStage {
     /// Whether `user` is the owner and has to sit on seat 0, because seat 0 is reserved for the owner.
     func isOwnerBoundToSeatZero(_ user: UserID) -> Bool { self.keepsOwner && user == self.owner.userID }
 
-    /// The seat that `user` gets when it requests `index`; `anySeat` requests the lowest free and unlocked seat.
+    /// The seat that `user` gets for a request of seat `index`; `anySeat` requests the lowest free and unlocked seat.
     ///
     /// - Throws: an error of R6.4 or R6.6 when the live has no seats, when no seat is free, or when the requested seat
     ///   does not exist, is locked, occupied or reserved, or is not the seat to which the owner is bound.

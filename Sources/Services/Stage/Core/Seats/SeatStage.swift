@@ -123,8 +123,8 @@ package struct SeatStage: Equatable, Sendable, Codable {
     }
 
     /// Locks or unlocks a device of a seated user; the caller must call `applyLocks` afterwards.
-    mutating func setClosed(_ user: UserID, _ device: Device, _ isClosed: Bool) {
-        self.closedDevices.set(user, device, isClosed)
+    mutating func setDevice(_ device: Device, of user: UserID, isClosed: Bool) {
+        self.closedDevices.set(device, of: user, isClosed: isClosed)
     }
 
     /// Sets which devices the occupant of seat `index` may use, according to the locks on the seat and on the user.

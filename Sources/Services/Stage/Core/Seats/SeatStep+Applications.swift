@@ -15,7 +15,7 @@ extension SeatStep {
         try RequestTimeout.check(extraInfo: extraInfo)
         let index = try self.requestedSeat(for: caller, seatIndex)
         if self.stage.mode == .free {
-            self.takeSeat(caller.user, at: index)
+            self.putOnSeat(caller.user, at: index)
             return .seat(index: index)
         }
         if let openIndex = self.requests.applicationIndex(of: caller.userID) {
@@ -56,7 +56,7 @@ extension SeatStep {
         // If the seat has been taken or locked meanwhile, the host's call fails and the application stays open.
         let seat = accepted ? try self.stage.freeSeat(self.requests.open[index].seatIndex, for: user) : nil
         self.requests.remove(at: index)
-        if let seat { self.takeSeat(guest, at: seat) }
+        if let seat { self.putOnSeat(guest, at: seat) }
         self.notify(user, .applicationAnswered(host: caller.user, accepted: accepted))
         for host in self.stage.hosts where host != caller.userID && host != user {
             self.notify(host, .applicationProcessed(guest: guest, by: caller.user, accepted: accepted))

@@ -5,7 +5,7 @@ import PlazaModel
 extension SeatStep {
     /// Locks or unlocks a user's device, because a host has called for it.
     ///
-    /// A locked device is turned off. To unlock it, both the lock on the user and the lock on the seat are removed, so
+    /// A locked device is turned off. Unlocking a device removes both the lock on the user and the lock on the seat, so
     /// that the user can turn the device on.
     mutating func lockDevice(
         of user: UserID, _ device: Device, isLocked: Bool, _ caller: Caller
@@ -16,14 +16,14 @@ extension SeatStep {
         }
         try self.requireAuthority(over: user, caller)
         let wasAllowed = self.stage.seats[index].occupant?.allows(device)
-        self.stage.setClosed(user, device, isLocked)
+        self.stage.setDevice(device, of: user, isClosed: isLocked)
         if !isLocked { self.stage.seats[index].setLocked(device, false) }
         self.stage.applyLocks(at: index)
         self.notifyDeviceChange(device, of: user, at: index, wasAllowed: wasAllowed, caller)
         return .done
     }
 
-    /// Locks or unlocks the devices of a seat for any occupant.
+    /// Locks or unlocks the devices of a seat for any occupant; nil leaves a lock as it is.
     mutating func lockDevices(of index: Int, microphone: Bool?, camera: Bool?, _ caller: Caller) {
         for (device, isLocked) in [(Device.microphone, microphone), (.camera, camera)] {
             guard let isLocked, self.stage.seats[index].isLocked(device) != isLocked else { continue }
@@ -32,7 +32,7 @@ extension SeatStep {
             self.stage.seats[index].setLocked(device, isLocked)
             // If the user stayed locked, hosts could not see why the device stays off. So unlocking the seat's device
             // also unlocks the user.
-            if let user, !isLocked { self.stage.setClosed(user, device, false) }
+            if let user, !isLocked { self.stage.setDevice(device, of: user, isClosed: false) }
             self.stage.applyLocks(at: index)
             if let user { self.notifyDeviceChange(device, of: user, at: index, wasAllowed: wasAllowed, caller) }
         }

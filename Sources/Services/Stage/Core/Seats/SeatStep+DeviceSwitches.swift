@@ -6,15 +6,17 @@ import PlazaModel
 /// Two kinds of lock keep a device off: a host's lock on the user (`closedDevices`), and a lock on the seat, which
 /// applies to any occupant.
 extension SeatStep {
-    /// Sets the caller's devices; either all changes apply or none.
+    /// Sets the caller's devices; nil leaves a device as it is.
+    ///
+    /// Either all changes apply or none.
     mutating func setDevices(
         microphone: Bool?, camera: Bool?, suspend: SuspendStatus?, _ caller: Caller
     ) throws(ReplyError) -> SeatOutcome.Result {
         guard caller.role == .user, let index = self.stage.seatIndex(of: caller.userID) else {
             throw ReplyError(.notOnSeat, "you sit on no seat")
         }
-        if microphone == true { try self.requireOpen(.microphone, at: index) }
-        if camera == true { try self.requireOpen(.camera, at: index) }
+        if microphone == true { try self.requireUnlocked(.microphone, at: index) }
+        if camera == true { try self.requireUnlocked(.camera, at: index) }
         self.stage.changeOccupant(index) { occupant in
             occupant.isMicrophoneOn = microphone ?? occupant.isMicrophoneOn
             occupant.isCameraOn = camera ?? occupant.isCameraOn
@@ -24,7 +26,7 @@ extension SeatStep {
     }
 
     /// Rejects turning on a device that is locked for the user on seat `index`.
-    private func requireOpen(_ device: Device, at index: Int) throws(ReplyError) {
+    private func requireUnlocked(_ device: Device, at index: Int) throws(ReplyError) {
         let seat = self.stage.seats[index]
         if seat.isLocked(device) {
             let code: ReplyCode = device == .microphone ? .seatMicrophoneLocked : .seatCameraLocked

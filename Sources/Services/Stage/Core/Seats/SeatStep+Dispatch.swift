@@ -35,6 +35,7 @@ extension SeatStep {
             return try self.lockDevice(of: user, device, isLocked: isLocked, caller)
         case .requests, .opened, .infoChanged, .ended, .userGone, .userBack, .profile, .confirmOccupants, .floor,
             .connection:
+            // Never reached: these commands are a query and facts.
             return .done
         }
     }

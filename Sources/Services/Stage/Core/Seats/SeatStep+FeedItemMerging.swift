@@ -4,8 +4,8 @@ import PlazaModel
 
 /// The feed items of a stage: quick changes are merged into few items (R12.11).
 ///
-/// Each change is written at once to the topic `stages`, from which gateways answer reads and inform users who join. Only
-/// the feed, which is copied to every viewer, gets the changes of up to `SeatStage.itemInterval` as one item.
+/// Each change is written at once to the topic `stages`, from which gateways answer reads and inform users who join.
+/// Only the feed, which is copied to every viewer, gets the changes of up to `SeatStage.itemInterval` as one item.
 extension SeatStep {
     /// Publishes the changed stage to the live's feed, or delays the item if the last item is too recent.
     ///
@@ -16,7 +16,7 @@ extension SeatStep {
         if isTooEarly, events.count < SeatStage.eventsPerItem, !self.events.contains(where: \.isUrgent) {
             self.stage.unpublishedEvents = events
         } else {
-            self.effects.append(self.stage.takeItem(of: record, events, at: self.moment.now))
+            self.effects.append(self.stage.makeItem(of: record, events, at: self.moment.now))
         }
     }
 }
@@ -35,11 +35,11 @@ extension SeatStage {
     /// Takes the delayed feed item out of an open stage; nil when there is none.
     mutating func takeDelayedItem(at now: Timestamp) -> Effect? {
         guard self.removalTime == nil, let events = self.unpublishedEvents else { return nil }
-        return self.takeItem(of: self.record, events, at: now)
+        return self.makeItem(of: self.record, events, at: now)
     }
 
     /// Makes the feed item with all unpublished events, and records that it has been published at `now`.
-    fileprivate mutating func takeItem(of record: StageRecord, _ events: [StageEvent], at now: Timestamp) -> Effect {
+    fileprivate mutating func makeItem(of record: StageRecord, _ events: [StageEvent], at now: Timestamp) -> Effect {
         self.unpublishedEvents = nil
         self.itemPublishedAt = now
         return .barrage(BarrageInput(self.key, .publish(content: .stage(record: record, events: events))))

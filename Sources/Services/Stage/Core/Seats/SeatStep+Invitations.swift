@@ -85,7 +85,7 @@ extension SeatStep {
         let seat =
             accepted ? try self.stage.freeSeat(self.requests.open[index].seatIndex, for: caller.userID) : nil
         self.requests.remove(at: index)
-        if let seat { self.takeSeat(caller.user, at: seat) }
+        if let seat { self.putOnSeat(caller.user, at: seat) }
         self.notify(host, .invitationAnswered(guest: caller.user, accepted: accepted))
         return accepted ? .seat(index: seat) : .done
     }

@@ -23,8 +23,7 @@ extension SeatStep {
             throw ReplyError(.seatOccupied, "seat \(target) is reserved for the owner")
         }
         if let occupant = self.stage.seats[target].occupant {
-            let mayDisplace = caller.role == .server || self.stage.role(of: caller.userID) != .generalUser
-            switch mayDisplace ? policy : .abortWhenOccupied {
+            switch self.isHost(caller) ? policy : .abortWhenOccupied {
             case .abortWhenOccupied: throw ReplyError(.seatOccupied, "seat \(target) is occupied")
             case .forceReplace:
                 try self.requireRemovable(occupant.user.userID)

@@ -13,8 +13,9 @@ extension SeatStep {
         self.requests.append(request)
     }
 
-    /// Lists all open requests for a host, who may have joined after they were made; for another user, the user's own
-    /// requests (R6.25).
+    /// Lists all open requests for a host, and the user's own requests for any other user (R6.25).
+    ///
+    /// A host who joins after requests were made has received no notice of them.
     func listOpenRequests(for caller: Caller) -> CallResult {
         let isHost = self.isHost(caller)
         var applications: [OpenApplication] = []

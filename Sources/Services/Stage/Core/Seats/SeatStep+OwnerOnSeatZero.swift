@@ -8,13 +8,14 @@ extension SeatStep {
     /// A locked seat 0 is unlocked.
     mutating func putOwnerOnSeatZeroIfReserved() {
         let owner = self.stage.owner
-        guard self.stage.keepsOwner, self.stage.isOwnerIn, let first = self.stage.seats.first, first.occupant == nil
+        guard self.stage.keepsOwner, self.stage.isOwnerIn, let seatZero = self.stage.seats.first,
+            seatZero.occupant == nil
         else { return }
-        if first.isLocked {
+        if seatZero.isLocked {
             self.stage.seats[0].isLocked = false
             self.events.append(.seatUnlocked(index: 0))
         }
-        guard let from = self.stage.seatIndex(of: owner.userID) else { return self.takeSeat(owner, at: 0) }
+        guard let from = self.stage.seatIndex(of: owner.userID) else { return self.putOnSeat(owner, at: 0) }
         self.stage.seats[0].occupant = self.stage.seats[from].occupant
         self.stage.seats[from].occupant = nil
         self.stage.applyLocks(at: 0)

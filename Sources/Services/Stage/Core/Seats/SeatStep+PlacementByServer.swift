@@ -21,7 +21,7 @@ extension SeatStep {
         try self.requireServer(caller)
         try self.requireUnseated(user.userID)
         let index = try self.stage.freeSeat(seatIndex, for: user.userID)
-        self.takeSeat(user, at: index)
+        self.putOnSeat(user, at: index)
         return .seat(index: index)
     }
 }

@@ -8,19 +8,19 @@ extension SeatStep {
     ///
     /// Users whose seats no longer exist move to free seats; when none is left, they lose their seat.
     mutating func updateInfo(_ info: LiveInfo) {
-        var displaced = self.stage.applyInfo(info)
+        var displacedSeats = self.stage.applyInfo(info)
         // If seat 0 is now reserved for the owner, a guest on seat 0 moves to a free seat.
-        if self.stage.keepsOwner, let first = self.stage.seats.first, let guest = first.occupant?.user,
+        if self.stage.keepsOwner, let firstSeat = self.stage.seats.first, let guest = firstSeat.occupant?.user,
             guest.userID != self.stage.owner.userID
         {
-            displaced.insert(first, at: 0)
+            displacedSeats.insert(firstSeat, at: 0)
             self.stage.seats[0].occupant = nil
         }
         // The owner moves to seat 0 first, so that its former seat is free for the displaced users.
-        if !displaced.contains(where: { $0.occupant?.user.userID == self.stage.owner.userID }) {
+        if !displacedSeats.contains(where: { $0.occupant?.user.userID == self.stage.owner.userID }) {
             self.putOwnerOnSeatZeroIfReserved()
         }
-        for seat in displaced {
+        for seat in displacedSeats {
             guard let occupant = seat.occupant else { continue }
             let user = occupant.user
             if let freeIndex = try? self.stage.freeSeat(SeatStage.anySeat, for: user.userID) {
@@ -28,7 +28,7 @@ extension SeatStep {
                 self.stage.applyLocks(at: freeIndex)
                 self.events.append(.userMoved(user: user, from: seat.index, to: freeIndex))
             } else {
-                for device in Device.allCases { self.stage.setClosed(user.userID, device, false) }
+                for device in Device.allCases { self.stage.setDevice(device, of: user.userID, isClosed: false) }
                 self.events.append(.seatLeft(index: seat.index, user: user))
                 self.notify(user.userID, .kickedOffSeat(seatIndex: seat.index, by: self.stage.owner))
             }

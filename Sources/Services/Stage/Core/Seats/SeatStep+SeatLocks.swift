@@ -3,7 +3,9 @@ import PlazaModel
 
 /// Hosts lock and unlock seats (R7.7).
 extension SeatStep {
-    /// Locks or unlocks a seat and the devices on it; either all changes apply or none.
+    /// Locks or unlocks a seat and the devices on it; nil leaves a lock as it is.
+    ///
+    /// Either all changes apply or none.
     mutating func lock(
         _ index: Int, isLocked: Bool?, microphone: Bool?, camera: Bool?, _ caller: Caller
     ) throws(ReplyError) -> SeatOutcome.Result {

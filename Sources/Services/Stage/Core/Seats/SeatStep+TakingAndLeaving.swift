@@ -4,7 +4,7 @@ import PlazaModel
 /// Users take seats and leave them (R7.3, R6.4, R6.21).
 extension SeatStep {
     /// Puts `guest`, who has no seat, on the free seat `index`; the open requests of the guest become void.
-    mutating func takeSeat(_ guest: UserInfo, at index: Int) {
+    mutating func putOnSeat(_ guest: UserInfo, at index: Int) {
         self.stage.seats[index].occupant = SeatUser(
             user: guest, role: self.stage.role(of: guest.userID), live: self.stage.key.live)
         self.stage.applyLocks(at: index)
@@ -12,12 +12,12 @@ extension SeatStep {
         self.endRequests(ofSeated: guest)
     }
 
-    /// Removes the occupant from the seat without a notice, and returns it; nil when the seat is empty.
+    /// Removes the occupant from the seat without a notice, and returns the occupant; nil when the seat is empty.
     @discardableResult
     mutating func vacateSeat(_ index: Int) -> UserInfo? {
         guard let user = self.stage.seats[index].occupant?.user else { return nil }
         self.stage.seats[index].occupant = nil
-        for device in Device.allCases { self.stage.setClosed(user.userID, device, false) }
+        for device in Device.allCases { self.stage.setDevice(device, of: user.userID, isClosed: false) }
         self.events.append(.seatLeft(index: index, user: user))
         return user
     }
@@ -29,7 +29,7 @@ extension SeatStep {
                 seatIndex: seatIndex, timeoutSeconds: Self.takeTimeoutSeconds, extraInfo: "", caller)
         }
         let index = try self.requestedSeat(for: caller, seatIndex)
-        self.takeSeat(caller.user, at: index)
+        self.putOnSeat(caller.user, at: index)
         return .seat(index: index)
     }
 

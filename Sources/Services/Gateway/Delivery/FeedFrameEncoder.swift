@@ -8,7 +8,7 @@ internal import WebSocket
 /// Encodes feed frames of one live: `{"feed":{"epoch":…,"items":[…],"live":"…","token":"…"}}`.
 ///
 /// The items are the bytes that the fan-out wrote. They are neither parsed nor encoded again.
-package struct FeedFrame: Sendable {
+package struct FeedFrameEncoder: Sendable {
     /// The largest size of the items in one frame; a longer replay is split into several frames.
     ///
     /// A single item may exceed it.
@@ -61,24 +61,25 @@ package struct FeedFrame: Sendable {
         var frames: [SharedBytes] = []
         var start = items.startIndex
         var bytes = 0
-        func close(at index: Int) {
+        func endFrame(at index: Int) {
             if start < index { frames.append(self.frame(items[start..<index], epoch: epoch)) }
             start = index
             bytes = 0
         }
         for index in items.indices {
             if !level.admits(items[index].feedClass) {
-                close(at: index)
+                endFrame(at: index)
                 start = index + 1
                 continue
             }
-            if bytes + items[index].bytes.count > Self.maxItemBytes { close(at: index) }
+            if bytes + items[index].bytes.count > Self.maxItemBytes { endFrame(at: index) }
             bytes += items[index].bytes.count
         }
-        close(at: items.endIndex)
+        endFrame(at: items.endIndex)
         return frames
     }
 
+    /// Returns one text frame; `flags` is empty, or JSON members that each end with a comma.
     private func frame(_ items: ArraySlice<EncodedFeedItem>, _ token: FeedToken, flags: String) -> SharedBytes {
         let start = Array("{\"feed\":{\"epoch\":\(token.position.epoch),\(flags)\"items\":[".utf8)
         let end = Array("\(token.text)\"}}".utf8)

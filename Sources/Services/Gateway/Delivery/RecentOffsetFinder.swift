@@ -5,11 +5,11 @@ internal import Observability
 internal import ServiceShell
 
 /// Finds the offset at which the cached span, usually the last minute, begins in a partition.
-struct RecentOffset {
+struct RecentOffsetFinder {
     /// The cached span.
     let span: Milliseconds
     let mode: KafkaMode
-    /// How much older than the span a record may be that is accepted, because it is read some time after it was written.
+    /// How much older than the span an accepted record may be: a record is read some time after it was written.
     private static let toleranceMilliseconds: Int64 = 5000
     /// Milliseconds since 1970 by this host's clock, which may be wrong.
     var wallClock: @Sendable () -> Int64 = { WallClock.milliseconds() }
