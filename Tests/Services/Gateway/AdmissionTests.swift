@@ -84,6 +84,27 @@ import Testing
         #expect(try clients[0].answersPing())
     }
 
+    /// Rules: R12.13.
+    @Test func `an app whose calls exceed its share is refused, and other apps are served`() throws {
+        let cluster = try FakeCluster {
+            $0.shards = 1
+            $0.admission.callsPerApp = 3
+        }
+        cluster.create("room")
+        let (bob, _) = try cluster.client("bob")
+        let outcomes = try (0..<4).map { _ in try bob.call("live.leave", "{\"live\":\"room\"}") }
+        let errors = outcomes.map { self.error($0) }
+        #expect(errors.prefix(3).allSatisfy { $0?.code != .overloaded })
+        #expect(errors.last??.code == .overloaded)
+        #expect((1...400).contains(try #require(errors.last??.retryAfter)))
+        #expect(self.refusalCount(cluster, .callsPerApp) == 1)
+        let ofOtherApp = try WireClient(port: cluster.gateway.port)
+        let token = FakeCluster.Tokens.token("bob", app: "other")
+        let params = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)
+        _ = try ofOtherApp.call("login", params)
+        #expect(self.error(try ofOtherApp.call("live.create", "{\"live\":\"hall\"}"))?.code != .overloaded)
+    }
+
     /// Rules: R12.9.
     @Test func `a connection that sends more than ten frames or 16 KB before its login is closed`() throws {
         let cluster = try FakeCluster()
@@ -277,14 +298,16 @@ import Testing
         #expect(defaults.maxConnections == 100_000 && defaults.admission.connectionsPerApp == 50_000)
         var expected = AdmissionLimits()
         expected.connectionsPerApp = 50_000
+        expected.callsPerApp = 5000
         #expect(defaults.admission == expected)
         let changed = try self.read([
-            "--max-connections", "5000", "--connections-per-app", "7", "--connections-per-user", "3",
+            "--max-connections", "5000", "--connections-per-app", "7", "--calls-per-app", "11",
+            "--connections-per-user", "3",
             "--joins-per-minute", "9", "--trusted-proxies", "10.0.0.0/8,fd00::1", "--proxy-protocol",
         ])
         #expect(
             changed.maxConnections == 5000 && changed.admission.connectionsPerApp == 7 && changed.speaksProxyProtocol)
-        #expect(changed.admission.connectionsPerUser == 3)
+        #expect(changed.admission.connectionsPerUser == 3 && changed.admission.callsPerApp == 11)
         #expect(changed.admission.memberships == RateLimit(9, per: .seconds(60)))
         #expect(changed.trustedProxies.contains(try #require(IPAddress("10.9.9.9"))))
     }

@@ -67,8 +67,9 @@ extension Gateway {
             case .summary: .barrage(BarrageInput(read.key, .summary(caller: caller)))
             }
         self.begin(
-            HTTPCall(session: session, method: method, record: TopicRecord(effect), isCounted: false) {
-                [weak self] outcome in self?.requestAnswered(read, outcome)
+            HTTPCall(
+                session: session, app: read.key.app, method: method, record: TopicRecord(effect), isCounted: false
+            ) { [weak self] outcome in self?.requestAnswered(read, outcome)
             })
     }
 

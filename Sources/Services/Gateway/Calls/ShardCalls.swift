@@ -15,10 +15,15 @@ final class ShardCalls {
     /// The clients that `sweep` checks: all clients with open calls, and some whose last open call has just ended.
     private var callers: [Client] = []
     private var nextToken: UInt64 = 1
+    /// The rates of the apps' forwarded calls; each shard grants an app an equal part of the gateway's limit.
+    private var appRates = CallRateLimiter<AppID>(maxBuckets: 10_000)
+    private let callsPerApp: RateLimit?
 
     init(_ shard: Shard) {
         self.shard = shard
         self.gateway = shard.gateway
+        let settings = shard.gateway.settings
+        self.callsPerApp = settings.admission.callsPerApp.map { RateLimit(max(1, $0 / settings.shards)) }
     }
 
     /// Handles a text message that a client sent.
@@ -144,6 +149,7 @@ final class ShardCalls {
         _ effect: Effect, _ id: Int64, _ method: String, _ purpose: CallPurpose, in live: LiveID?, _ client: Client
     ) throws(ReplyError) {
         guard try self.canForward(id, purpose, in: live, client) else { return }
+        try self.checkAppRate(client.app)
         let sent = try self.send(TopicRecord(effect), method)
         self.registerCall(id, purpose, sent, client)
     }
@@ -183,6 +189,17 @@ final class ShardCalls {
             client.isInCallSweep = true
             self.callers.append(client)
         }
+    }
+
+    /// Counts a call of an app that is about to be forwarded, so that one app cannot use up what all apps share.
+    ///
+    /// - Throws: `overloaded`, with the time after which to retry.
+    func checkAppRate(_ app: AppID) throws(ReplyError) {
+        guard let limit = self.callsPerApp,
+            let wait = self.appRates.admit(app, limit: limit, at: MonotonicClock.microseconds)
+        else { return }
+        self.gateway.metrics.refused(.callsPerApp)
+        throw ReplyError(.overloaded, "the app makes too many calls", retryAfter: max(1, wait.count))
     }
 
     /// Writes a call's record to its inbox topic; throws the error with which the call is refused.

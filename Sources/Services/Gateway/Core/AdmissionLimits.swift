@@ -12,6 +12,8 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var connectionsPerUser = 20
     /// Open WebSockets of one app; nil: only the gateway's limit applies.
     package var connectionsPerApp: Int?
+    /// Calls of one app per second that a gateway forwards to the services; nil: no limit (R12.13).
+    package var callsPerApp: Int?
     /// Frames of a connection per second, including control frames.
     package var frames = RateLimit(200)
     /// Bytes of a connection per second.

@@ -14,6 +14,7 @@ package enum RefusalReason: String, CaseIterable, Sendable {
     case connectionsPerAddress
     case connectionsPerUser
     case connectionsPerApp
+    case callsPerApp
     case handshakes
     case proxyHeader
     case beforeLogin

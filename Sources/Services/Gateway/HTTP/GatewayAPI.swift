@@ -140,7 +140,7 @@ struct GatewayAPI: Sendable {
                     record.headers.append((TraceContext.headerName, trace.bytes))
                 }
                 self.gateway.begin(
-                    HTTPCall(session: session, method: method, record: record) { [self] outcome in
+                    HTTPCall(session: session, app: identity.app, method: method, record: record) { [self] outcome in
                         responder.complete(Self.response(to: self.correctViewerTotal(of: outcome, effect), status))
                     })
             case .createAndJoin:

@@ -41,6 +41,8 @@ enum MailboxMessage: Sendable {
 struct HTTPCall: Sendable {
     /// The request's session name; the same for the same idempotency key and call.
     var session: SessionID
+    /// The app on whose behalf the request is made.
+    var app: AppID
     var method: String
     var record: TopicRecord
     /// Whether the metrics count the call; false for the gateway's own requests.
