@@ -2,7 +2,9 @@
 """Windows of a real browser, one for each user."""
 
 import atexit
+import functools
 import os
+import re
 import secrets
 import unittest
 
@@ -15,6 +17,16 @@ TAG = secrets.token_hex(2)
 CHROMIUM = os.environ.get("LIVEPLAZA_CHROMIUM", "/usr/bin/chromium")
 # A loaded machine is slow, and says nothing about the pages.
 expect.set_options(timeout=20_000)
+
+
+@functools.cache
+def shared_browser():
+    """The browser of all cases: Playwright can run only once in a process."""
+    return sync_playwright().start().chromium.launch(
+        executable_path=CHROMIUM, args=[
+            "--js-flags=--expose-gc", "--enable-precise-memory-info",
+            # A microphone that beeps, and that each page is given.
+            "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"])
 
 
 class Window:
@@ -55,7 +67,11 @@ class Window:
         self.page.get_by_role("link", name="Go live").click()
         self.page.get_by_label("Title").fill(title)
         for label, text in fields.items():
-            self.page.get_by_label(label, exact=True).fill(text)
+            field = self.page.get_by_label(label, exact=True)
+            if field.evaluate("(field) => field.tagName") == "SELECT":
+                field.select_option(label=text)
+            else:
+                field.fill(text)
         self.page.get_by_role("button", name="Start the live").click()
         expect(self.page.get_by_role("heading", name=title, exact=True)).to_be_visible()
         return self.page.url.rsplit("/", 1)[1]
@@ -78,6 +94,27 @@ class Window:
         self.page.wait_for_function(
             "(text) => livePlazaPage.shell.page.chat.chat.messages.some((m) => m.text === text)", arg=text)
 
+    def open_person(self, name):
+        """Opens what may be done with somebody in the audience."""
+        self.page.get_by_role("tab", name="Audience").click()
+        self.page.locator(".people").get_by_role("button", name=re.compile(name)).click()
+
+    def act_on(self, name, action):
+        self.open_person(name)
+        self.page.get_by_role("button", name=action, exact=True).click()
+        expect(self.page.locator("dialog")).to_have_count(0)
+
+    def connect(self, live):
+        """Asks the owner of another live to connect, from the panel of the own live."""
+        self.page.get_by_role("tab", name="Manage").click()
+        row = self.page.locator(f'[data-live="{live}"]')
+        for _ in range(8):
+            self.page.get_by_role("button", name="Lives to connect with").click()
+            self.page.wait_for_timeout(1500)
+            if row.count():
+                break
+        row.get_by_role("button", name="Ask").click()
+
     def toast(self, text):
         return self.page.locator(".toast", has_text=text)
 
@@ -89,15 +126,10 @@ class BrowserCase(unittest.TestCase):
     """A case with a browser and a cluster, which all cases of the run share."""
 
     cluster = None
-    playwright = None
-    browser = None
 
     @classmethod
     def setUpClass(cls):
-        if BrowserCase.browser is None:
-            BrowserCase.playwright = sync_playwright().start()
-            BrowserCase.browser = BrowserCase.playwright.chromium.launch(
-                executable_path=CHROMIUM, args=["--js-flags=--expose-gc", "--enable-precise-memory-info"])
+        cls.browser = shared_browser()
         if BrowserCase.cluster is None:
             BrowserCase.cluster = web_cluster.Cluster()
             atexit.register(BrowserCase.cluster.stop)

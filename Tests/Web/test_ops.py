@@ -3,11 +3,11 @@
 
 import unittest
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 import ops_server
 from accessibility import problems
-from browsing import CHROMIUM
+from browsing import shared_browser
 
 SIZES = {"phone": {"width": 390, "height": 844}, "desktop": {"width": 1360, "height": 860}}
 
@@ -15,13 +15,7 @@ SIZES = {"phone": {"width": 390, "height": 844}, "desktop": {"width": 1360, "hei
 class Ops(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.playwright = sync_playwright().start()
-        cls.browser = cls.playwright.chromium.launch(executable_path=CHROMIUM)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.close()
-        cls.playwright.stop()
+        cls.browser = shared_browser()
 
     def page(self, place="#/", **options):
         self.server = ops_server.serve()

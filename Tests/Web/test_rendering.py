@@ -4,11 +4,11 @@
 import os
 import unittest
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 import static_server
 from accessibility import problems
-from browsing import CHROMIUM
+from browsing import shared_browser
 
 PLACES = {"plaza": "#/", "live": "#/live/sample-0", "voice": "#/live/sample-3", "host": "#/host"}
 KEYS = r"\b(plaza|live|host|seat|chat|audience|gift|state)\.[a-z]+[A-Za-z]*\b"
@@ -19,15 +19,11 @@ class Rendering(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.server = static_server.serve()
-        cls.playwright = sync_playwright().start()
-        cls.browser = cls.playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--js-flags=--expose-gc", "--enable-precise-memory-info"])
+        cls.browser = shared_browser()
         cls.url = f"http://127.0.0.1:{cls.server.server_port}/"
 
     @classmethod
     def tearDownClass(cls):
-        cls.browser.close()
-        cls.playwright.stop()
         cls.server.shutdown()
 
     def page(self, place, query="fixture", **options):

@@ -312,6 +312,7 @@ export interface LiveSeatEvents {
   onLocalCameraOpenedByAdmin: { policy: 'unlockOnly' };
 }
 
+/** Of a request, `expiresAt` is when it ends: seconds since 1970, to compare with `LivePlaza.serverTime`. */
 export interface CoGuestEvents {
   onGuestApplicationReceived: { guestUser: LiveUserInfo; seatIndex: number; expiresAt: number; extraInfo: string };
   onGuestApplicationCancelled: { guestUser: LiveUserInfo };
@@ -325,6 +326,7 @@ export interface CoGuestEvents {
   onKickedOffSeat: { seatIndex: number; hostUser: LiveUserInfo };
 }
 
+/** `expiresAt`: seconds since 1970. */
 export interface CoHostEvents {
   onCoHostRequestReceived: { inviter: SeatUserInfo; extensionInfo: string; expiresAt: number };
   onCoHostRequestCancelled: { inviter: SeatUserInfo; invitee: SeatUserInfo };
@@ -341,6 +343,7 @@ interface BattleRequest {
   invitee: SeatUserInfo;
 }
 
+/** `expiresAt`: seconds since 1970. */
 export interface BattleEvents {
   onBattleRequestReceived: BattleRequest & { durationSeconds: number; expiresAt: number; extensionInfo: string };
   onBattleRequestCancelled: BattleRequest;
@@ -577,7 +580,9 @@ export class LivePlaza extends EventTarget {
   readonly serverTime: Date;
   readonly loginStore: LoginStore;
   readonly liveListStore: LiveListStore;
-  /** The stores of a live; they show the defaults until the client is in it. */
+  /**
+   * The stores of a live; they show the defaults until the client is in it. The same id gives the same stores, for as long as
+   * the client is in the live, or the app holds one of them, or asked for them among the last 100 lives. */
   live(liveID: string): LiveStores;
   /** Calls a method of PROTOCOL.md, section 5, and gives the body of its result. */
   call(method: string, params?: object, live?: string): Promise<{ [key: string]: unknown }>;

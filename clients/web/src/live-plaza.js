@@ -4,10 +4,10 @@ import { followPage } from './connection/page-signals.js';
 import { PlazaConnection } from './connection/plaza-connection.js';
 import { plazaError } from './core/errors.js';
 import { LiveSession } from './live-session.js';
-import { storesOf } from './stores/all.js';
 import { LiveListStore } from './stores/live-list-store.js';
 import { defaultPlaza } from './stores/live-store.js';
 import { LoginStore } from './stores/login-store.js';
+import { StoreRegistry } from './stores/store-registry.js';
 import { emit, publish, StoreEvent } from './stores/store.js';
 
 /** @type {LivePlaza | undefined} */
@@ -32,10 +32,9 @@ export class LivePlaza extends EventTarget {
    * @type {number | undefined}
    */
   #serverOffset;
-  /** @type {Map<string, ReturnType<typeof storesOf>>} */
-  #lives = new Map();
   /** @type {LiveSession} */
   #session;
+  #lives;
 
   /** @param {import('./index.js').PlazaOptions} [options] */
   constructor(options = {}) {
@@ -56,6 +55,7 @@ export class LivePlaza extends EventTarget {
       tellList: (type, detail) => this.liveListStore[emit](type, detail),
       report: (error) => this.#report(error),
     });
+    this.#lives = new StoreRegistry(this.#session);
     /**
      * @readonly
      * @type {LoginStore}
@@ -96,17 +96,13 @@ export class LivePlaza extends EventTarget {
   }
 
   /**
-   * The stores of a live. The same id gives the same stores. They show the defaults until the client is in that live.
+   * The stores of a live. They show the defaults until the client is in that live. The same id gives the same stores, for as
+   * long as the client is in the live, or the app holds one of them, or asked for them among the last 100 lives.
    *
    * @param {string} liveID case sensitive
    */
   live(liveID) {
-    let stores = this.#lives.get(liveID);
-    if (stores === undefined) {
-      stores = storesOf(liveID, this.#session);
-      this.#lives.set(liveID, stores);
-    }
-    return stores;
+    return this.#lives.stores(liveID);
   }
 
   /**
@@ -143,7 +139,7 @@ export class LivePlaza extends EventTarget {
       // A call of a session that an earlier page has used needs an id above that page's: the same id is the same call.
       firstID: options.session === undefined ? 1 : Math.floor(clock.wall()),
       token: options.token, tokenProvider: options.tokenProvider, callTimeout: options.callTimeout,
-      name: options.nickname, avatarURL: options.avatarURL,
+      name: options.nickname, avatarURL: options.avatarURL, serverTime: () => this.serverTime.getTime(),
       onEvent: (event) => {
         if (this.#connection === connection) this.#received(event);
       },

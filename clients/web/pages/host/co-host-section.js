@@ -63,7 +63,7 @@ export class CoHostSection extends Disposer {
 
   #question(key, host, expiresAt, accept, reject) {
     this.#endQuestion();
-    const left = Math.max(3000, expiresAt - this.page.shell.session.clock.now());
+    const left = Math.max(3000, expiresAt * 1000 - this.page.shell.session.plaza.serverTime);
     this.#endQuestion = this.page.shell.say(t(key, { name: nameOf(host) }), { lasts: left, actions: [
       { text: t('seat.accept'), isPrimary: true, run: () => this.#try(accept) },
       { text: t('seat.reject'), run: () => this.#try(reject) },

@@ -7,6 +7,7 @@ import { card } from '../plaza/card.js';
 import { categories, categoryName } from '../plaza/search.js';
 import { field, limitBytes } from '../session/sign-in.js';
 import { words } from '../session/session.js';
+import './texts.js';
 
 const templates = [600, 601, 602, 603, 604, 800, 801, 802, 200, 400, 50, 70, 2];
 /** How many seats a voice live gets. */
@@ -25,6 +26,8 @@ export class HostPage extends Disposer {
     this.welcome = input('host-notice', { maxlength: '80' });
     this.productName = input('host-product', { maxlength: '80' });
     this.productPrice = input('host-price', { maxlength: '20' });
+    this.productCover = input('host-product-cover', { type: 'url', maxlength: '180' });
+    this.productLink = input('host-product-link', { type: 'url', maxlength: '180', pattern: 'https://.*', title: 'host.linkHint' });
     for (const [text, most] of [[this.name, 100], [this.cover, 200], [this.welcome, 100]]) limitBytes(text, most);
     this.category = select('host-category');
     this.template = select('host-template');
@@ -40,6 +43,7 @@ export class HostPage extends Disposer {
         h('div', { class: 'two' }, field('host-seats', 'host.seatMode', this.seatMode), field('host-notice', 'host.notice', this.welcome)),
         field('host-cover', 'host.cover', this.cover, 'host.coverHint'),
         h('div', { class: 'two' }, field('host-product', 'host.productName', this.productName), field('host-price', 'host.productPrice', this.productPrice)),
+        h('div', { class: 'two' }, field('host-product-cover', 'host.productCover', this.productCover, 'host.productCoverHint'), field('host-product-link', 'host.productLink', this.productLink, 'host.linkHint')),
         this.error, this.button),
       h('aside', { class: 'host-preview', label: 'host.preview' }, h('h2', { t: 'host.preview' }), this.card));
     this.#options();
@@ -99,7 +103,8 @@ export class HostPage extends Disposer {
   }
 
   async #announceProduct(list) {
-    const values = { [productKeys.name]: this.productName.value.trim(), [productKeys.price]: this.productPrice.value.trim() };
+    const fields = { name: this.productName, price: this.productPrice, cover: this.productCover, url: this.productLink };
+    const values = Object.fromEntries(Object.entries(fields).map(([name, input]) => [productKeys[name], input.value.trim()]));
     if (values[productKeys.name]) await list.updateLiveMetaData(values);
   }
 }

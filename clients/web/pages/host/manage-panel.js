@@ -7,6 +7,7 @@ import { onLanguage, t } from '../lib/i18n.js';
 import { openSheet } from '../lib/sheet.js';
 import { CoHostSection } from './co-host-section.js';
 import { openPerson } from './person-sheet.js';
+import './texts.js';
 
 /** How many applications are asked about over the page at once; the panel lists all of them. */
 const mostAsked = 3;

@@ -52,7 +52,8 @@ export class LivePage extends Disposer {
       if (!this.#isGone) this.#show();
     } catch (error) {
       if (this.#isGone) return;
-      fill(this.element, h('div', { class: 'blank' }, h('p', { role: 'alert' }, t('live.joinFailed', { reason: words(error) })),
+      document.body.classList.remove('in-live');
+      fill(this.element, h('div', { class: 'blank' }, h('div', { role: 'alert' }, h('h1', {}, t('live.joinFailed', { reason: words(error) }))),
         h('p', {}, h('a', { class: 'button', href: '#/', t: 'live.back' }))));
     }
   }

@@ -3,12 +3,13 @@ import { Disposer, fill, h } from '../lib/dom.js';
 import { nameOf } from '../lib/format.js';
 import { icon } from '../lib/icons.js';
 import { onLanguage, t } from '../lib/i18n.js';
-import { openSheet } from '../lib/sheet.js';
+import { voiceTemplates } from '../stage/stage-plan.js';
+import { openSeat, speak } from './sheets.js';
 
 /** How long an application waits, in seconds. */
 const waits = 60;
 
-/** What a viewer does about seats: ask for one, answer an invitation, leave, and close its own microphone. */
+/** What a user does about seats: ask for one, answer an invitation, leave, and switch its own microphone and camera. */
 export class SeatActions extends Disposer {
   #isWaiting = false;
   #timer = 0;
@@ -44,22 +45,10 @@ export class SeatActions extends Disposer {
 
   /** An empty seat of the stage was chosen. */
   chosen(seat) {
-    if (this.page.isHost) return this.#hostChose(seat);
+    if (this.page.isHost) return openSeat(this.page, seat);
     if (seat.isLocked) return this.page.shell.say(t('seat.locked', { number: seat.index + 1 }));
     if (this.ownSeat) return this.#try(() => this.page.stores.seat.moveUserToSeat({ userID: this.ownSeat.userInfo.userID, targetIndex: seat.index }));
     return this.#take(seat.index);
-  }
-
-  #hostChose(seat) {
-    const { stores } = this.page;
-    const number = seat.index + 1;
-    const act = (action) => async () => {
-      sheet.close();
-      await this.#try(action);
-    };
-    const lock = h('button', { class: 'button', type: 'button', on: { click: act(() => (seat.isLocked ? stores.seat.unlockSeat({ seatIndex: seat.index }) : stores.seat.lockSeat({ seatIndex: seat.index }))) } },
-      icon('lock'), t(seat.isLocked ? 'host.unlockSeat' : 'host.lockSeat', { number }));
-    const sheet = openSheet(t('seat.empty', { number }), h('div', { class: 'actions' }, lock));
   }
 
   async #take(seatIndex = -1) {
@@ -81,10 +70,11 @@ export class SeatActions extends Disposer {
     this.#draw();
   }
 
-  #invited({ hostUser }) {
+  #invited({ hostUser, expiresAt }) {
     const { coGuest } = this.page.stores;
+    const left = Math.max(3000, expiresAt * 1000 - this.page.shell.session.plaza.serverTime);
     this.#endInvitation();
-    this.#endInvitation = this.page.shell.say(t('seat.invited', { name: nameOf(hostUser) }), { actions: [
+    this.#endInvitation = this.page.shell.say(t('seat.invited', { name: nameOf(hostUser) }), { lasts: left, actions: [
       { text: t('seat.accept'), isPrimary: true, run: () => this.#try(() => coGuest.acceptInvitation({ inviterID: hostUser.userID })) },
       { text: t('seat.reject'), run: () => this.#try(() => coGuest.rejectInvitation({ inviterID: hostUser.userID })) },
     ] });
@@ -102,18 +92,24 @@ export class SeatActions extends Disposer {
     }
   }
 
+  /** A button that switches a device; its name is that of the icon and of the texts. */
+  #device(name, isOn, change) {
+    return h('button', { class: 'button round', type: 'button', 'aria-label': t(`seat.${name}${isOn ? 'Off' : 'On'}`), 'aria-pressed': String(isOn),
+      on: { click: () => this.#try(() => change(!isOn)) } }, icon(isOn ? name : `${name}Off`));
+  }
+
   #draw() {
     const seat = this.ownSeat;
-    const { seatMode, maxSeatCount } = this.page.list.state.currentLive;
+    const { seatMode, seatTemplate, maxSeatCount } = this.page.list.state.currentLive;
     const { seatList } = this.page.stores.seat.state;
     if (seat) this.#isWaiting = false;
     const { stores } = this.page;
     if (seat) {
-      const isOn = seat.userInfo.microphoneStatus === 'on';
-      const mic = h('button', { class: 'button round', type: 'button', 'aria-label': t(isOn ? 'seat.micOff' : 'seat.micOn'), 'aria-pressed': String(isOn),
-        on: { click: () => this.#try(() => (isOn ? stores.seat.muteMicrophone() : stores.seat.unmuteMicrophone())) } }, icon(isOn ? 'mic' : 'micOff'));
+      const { microphoneStatus, cameraStatus } = seat.userInfo;
+      const mic = this.#device('mic', microphoneStatus === 'on', (isOn) => (isOn ? speak(this.page) : stores.seat.muteMicrophone()));
+      const camera = !voiceTemplates.has(seatTemplate) && this.#device('camera', cameraStatus === 'on', (isOn) => stores.seat.reportCamera({ isOn }));
       const leave = this.page.role === 'owner' ? undefined : h('button', { class: 'button danger', type: 'button', on: { click: () => this.#try(() => stores.seat.leaveSeat()) } }, icon('leave'), h('span', { class: 'wide-text' }, t('seat.leave')));
-      return fill(this.element, mic, leave);
+      return fill(this.element, mic, camera, leave);
     }
     if (this.page.role === 'owner' || (seatList.length === 0 && maxSeatCount === 0)) return fill(this.element);
     if (this.#isWaiting) {

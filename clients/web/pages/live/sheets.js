@@ -6,14 +6,16 @@ function opener(load, name) {
   const part = lazily(load);
   return async (page, ...rest) => {
     try {
-      (await part())[name](page, ...rest);
+      await (await part())[name](page, ...rest);
     } catch (error) {
       page.shell.fail(error);
     }
   };
 }
 
-/** What opens over a live on request; no viewer needs it before. */
+/** What a viewer of a live needs only on request. */
 export const openGifts = opener(() => import('./gift-sheet.js'), 'openGifts');
 export const openState = opener(() => import('./state-sheet.js'), 'openState');
 export const openPerson = opener(() => import('../host/person-sheet.js'), 'openPerson');
+export const openSeat = opener(() => import('../host/seat-sheet.js'), 'openSeat');
+export const speak = opener(() => import('./speech.js'), 'speak');

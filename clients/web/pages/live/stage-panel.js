@@ -21,7 +21,7 @@ export class StagePanel extends Disposer {
     super();
     this.page = page;
     const { stores, list, shell } = page;
-    this.view = new StageView({ clock: shell.session.clock, onSeat: (seat) => page.seat.chosen(seat) });
+    this.view = new StageView({ plaza: shell.session.plaza, onSeat: (seat) => page.seat.chosen(seat) });
     const crossing = h('canvas', { class: 'barrage', 'aria-hidden': 'true' });
     const rising = h('canvas', { class: 'hearts', 'aria-hidden': 'true' });
     this.gifts = new GiftShow();

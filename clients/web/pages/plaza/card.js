@@ -5,9 +5,8 @@ import { compactCount, initials, nameOf } from '../lib/format.js';
 import { icon } from '../lib/icons.js';
 import { language, t } from '../lib/i18n.js';
 import { placeAddress } from '../lib/router.js';
+import { voiceTemplates } from '../stage/stage-plan.js';
 import { categoryName } from './search.js';
-
-const voiceTemplates = new Set([2, 50, 70]);
 
 /** A live's card. */
 export function card(info) {

@@ -11,8 +11,6 @@ export class Wire {
   replayedItems = 0;
   leftOut = 0;
   items = 0;
-  /** The server's clock hears each stamp. @type {(at: number) => void} */
-  onStamp = () => {};
   /** @type {(count: number) => void} */
   onGap = () => {};
   /** @type {(replayed: boolean) => void} */
@@ -32,7 +30,6 @@ export class Wire {
       return;
     }
     if (frame.feed) this.#feed(frame.feed);
-    else if (frame.counts) this.onStamp(frame.counts.at);
     else if (frame.reply?.result) this.#reply(frame.reply.result);
   }
 
@@ -70,7 +67,6 @@ export class Wire {
       this.items += fresh.length;
       if (this.#isReplaying) this.replayedItems += fresh.length;
       this.#isReplaying = false;
-      this.onStamp(fresh[fresh.length - 1].at);
       for (const { content } of fresh) if (content.tips) this.#tips(content.tips.isDegraded);
     }
     this.#last = { live, epoch, number: Math.max(isSame ? this.#last.number : 0, Number.isFinite(end) ? end : 0) };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { LivePlaza } from '../../src/index.js';
 import { hasText, t } from '../lib/i18n.js';
-import { ServerClock } from '../stage/stage-plan.js';
 import { observedSocket, Wire } from './observed-socket.js';
 
 /** An error in words, for people. */
@@ -19,7 +18,6 @@ export function words(error) {
  */
 export class Session {
   wire = new Wire();
-  clock = new ServerClock();
   /** @type {LivePlaza} */
   plaza;
   #settings;
@@ -34,7 +32,6 @@ export class Session {
   constructor(settings, Socket = WebSocket) {
     this.#settings = settings;
     this.#Socket = Socket;
-    this.wire.onStamp = (at) => this.clock.heard(at);
     this.plaza = new LivePlaza();
   }
 

@@ -15,9 +15,9 @@ export class BattleView {
   #shownID;
   #resultTimer = 0;
 
-  /** @param {import('./stage-plan.js').ServerClock} clock */
-  constructor(clock) {
-    this.clock = clock;
+  /** @param {import('../../src/index.js').LivePlaza} plaza whose server's time counts */
+  constructor(plaza) {
+    this.plaza = plaza;
     this.track = h('div', { class: 'battle-track', role: 'img' });
     this.time = h('span', { class: 'numbers', role: 'timer' });
     this.clockElement = h('div', { class: 'battle-clock' }, icon('battle'), this.time);
@@ -35,7 +35,7 @@ export class BattleView {
     if (!battle) return fill(this.result);
     if (battle.id !== this.#shownID) fill(this.result);
     this.#shownID = battle.id;
-    const state = battleState(battle, this.clock.now());
+    const state = battleState(battle, +this.plaza.serverTime);
     while (this.track.childElementCount < state.sides.length) this.track.append(h('div', { class: 'battle-side numbers' }));
     while (this.track.childElementCount > state.sides.length) this.track.lastElementChild.remove();
     const named = state.sides.map((side) => t('battle.score', { name: nameOf(side.user), score: side.score }));
@@ -58,7 +58,7 @@ export class BattleView {
 
   #tick() {
     const { isOver } = this.#battle;
-    const { left } = battleState(this.#battle, this.clock.now());
+    const { left } = battleState(this.#battle, +this.plaza.serverTime);
     setText(this.time, isOver ? t('battle.over') : clockText(left + 999));
     this.clockElement.classList.toggle('last', !isOver && left < 10_000);
   }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/** The seat templates of voice lives (PROTOCOL.md, section 11.2). */
+export const voiceTemplates = new Set([2, 50, 70]);
+
 /** Where a region is, in parts of the canvas, in percent. */
 export function place(region, canvas) {
   const part = (value, whole) => `${((100 * value) / whole).toFixed(3)}%`;
@@ -89,18 +92,4 @@ export function battleState(battle, now) {
     left: battle.isOver ? 0 : Math.max(0, battle.endTime - now),
     winner: battle.isOver && leaders.length === 1 ? leaders[0] : undefined,
   };
-}
-
-/** Estimates the server's clock from the stamps of what arrives: the one with the least delay says most. */
-export class ServerClock {
-  #offset = -Infinity;
-
-  /** Notes that a stamp of the server arrived just now. @param {number} stamp milliseconds since 1970 */
-  heard(stamp, now = Date.now()) {
-    if (Number.isFinite(stamp) && stamp > 0) this.#offset = Math.max(this.#offset, stamp - now);
-  }
-
-  now(local = Date.now()) {
-    return this.#offset === -Infinity ? local : local + this.#offset;
-  }
 }

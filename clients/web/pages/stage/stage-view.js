@@ -17,15 +17,16 @@ export class StageView {
   #tiles = new Map();
   #plates = new Map();
   #levels = {};
+  #own = {};
   #stage;
   #endLanguage;
 
-  /** @param {{ onSeat?: (seat: object) => void, clock: import('./stage-plan.js').ServerClock }} options */
-  constructor({ onSeat, clock }) {
+  /** @param {{ onSeat?: (seat: object) => void, plaza: import('../../src/index.js').LivePlaza }} options */
+  constructor({ onSeat, plaza }) {
     this.onSeat = onSeat;
     this.back = h('div', { class: 'layer layer-back', 'aria-hidden': 'true' });
     this.front = h('ul', { class: 'layer layer-front', label: 'live.seats' });
-    this.battle = new BattleView(clock);
+    this.battle = new BattleView(plaza);
     this.canvas = h('div', { class: 'canvas' }, this.back, this.front, this.battle.element);
     this.glow = h('div', { class: 'stage-glow', 'aria-hidden': 'true' });
     this.element = h('section', { class: 'stage', label: 'live.stage' }, this.glow, this.canvas);
@@ -68,6 +69,12 @@ export class StageView {
     this.#showLevels();
   }
 
+  /** Shows the level of the user's own microphone, at once and until it is undefined. */
+  ownSpeaking(userID, level) {
+    this.#own = { [userID]: level };
+    this.#showLevels();
+  }
+
   dispose() {
     this.#endLanguage();
     this.battle.dispose();
@@ -75,7 +82,7 @@ export class StageView {
 
   #showLevels() {
     for (const tile of this.#tiles.values()) {
-      tile.style.setProperty('--level', String((this.#levels[tile.dataset.user] ?? 0) / 100));
+      tile.style.setProperty('--level', String((this.#own[tile.dataset.user] ?? this.#levels[tile.dataset.user] ?? 0) / 100));
     }
   }
 
@@ -113,11 +120,12 @@ export class StageView {
 
   #name({ user, isCoHost, isOwner, score }) {
     const isMuted = user.microphoneStatus === 'off';
+    const isFilmed = user.cameraStatus === 'on';
     const isAway = user.userSuspendStatus !== 'none';
     const role = isCoHost && isOwner ? 'seat.coHost' : isOwner ? 'live.host' : user.role === 'admin' ? 'live.admin' : undefined;
     const name = nameOf(user);
-    const label = [name, role && t(role), isMuted && t('seat.muted'), isAway && t('seat.away')].filter(Boolean).join(', ');
-    const tag = h('span', { class: 'plate-name' }, h('span', {}, name), isMuted && icon('micOff'), isAway && icon('moon'));
+    const label = [name, role && t(role), isMuted && t('seat.muted'), isFilmed && t('seat.filmed'), isAway && t('seat.away')].filter(Boolean).join(', ');
+    const tag = h('span', { class: 'plate-name' }, h('span', {}, name), isMuted && icon('micOff'), isFilmed && icon('camera'), isAway && icon('moon'));
     const row = h('div', { class: 'plate-row' },
       role && h('span', { class: `plate-role${isCoHost || !isOwner ? ' second' : ''}`, 'aria-hidden': 'true' }, t(role)), tag);
     const content = [h('span', { class: 'only-read' }, label), row];

@@ -21,6 +21,7 @@ const unknownLife = 3_600_000;
  * @property {string} [name]
  * @property {string} [avatarURL]
  * @property {number} [callTimeout] milliseconds
+ * @property {() => number} serverTime milliseconds since 1970, by which tokens end
  * @property {(event: import('../core/client-core.js').CoreEvent) => void} onEvent
  */
 
@@ -109,7 +110,7 @@ export class PlazaConnection {
   /** @param {string} token */
   #tokenValue(token) {
     const end = tokenEnd(token);
-    return { text: token, left: end === undefined ? unknownLife : end - this.#options.clock.wall() };
+    return { text: token, left: end === undefined ? unknownLife : end - this.#options.serverTime() };
   }
 
   /**

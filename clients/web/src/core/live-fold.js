@@ -18,8 +18,9 @@ import { badFrame, isObject } from './read.js';
  * What a fold takes. `type` is the source and the name: `item.text`, `notice.applicationReceived`, `snapshot.details`,
  * `local.tip`.
  *
- * @typedef {{ store: SliceName, type: string, detail: any }} StoreEvent
- * @typedef {{ liveID: string, selfID: string, before: LiveStates, states: LiveStates, emit: (type: string, detail: any) => void, isCovered: (snapshot: string) => boolean }} Context
+ * @typedef {{ store: SliceName, type: string, detail: any, request?: string }} StoreEvent
+ * `request` names the request of which the event tells, if a notice and a read may both tell of it.
+ * @typedef {{ liveID: string, selfID: string, before: LiveStates, states: LiveStates, emit: (type: string, detail: any, request?: string) => void, isCovered: (snapshot: string) => boolean }} Context
  * `isCovered` says whether a snapshot contains the input already: then it leads to events, but does not change what the
  * snapshot shows.
  * @typedef {{ live: live.State, stage: stage.State, audience: audience.State, barrage: barrage.State, seat: seat.State, coGuest: coGuest.State, coHost: coHost.State, battle: battle.State, gift: gift.State, like: like.State, summary: summary.State }} LiveStates
@@ -160,8 +161,8 @@ export class LiveFold {
     const isCovered = (/** @type {string} */ name) => at !== undefined && at <= (this.#times.get(name) ?? -Infinity) && isChangedBy(name, type);
     try {
       for (const [store, { reduce }] of reducers) {
-        const emit = (/** @type {string} */ type, /** @type {any} */ detail) => {
-          if (tells) events.push({ store, type, detail });
+        const emit = (/** @type {string} */ type, /** @type {any} */ detail, /** @type {string | undefined} */ request) => {
+          if (tells) events.push({ store, type, detail, request });
         };
         states[store] = reduce(states[store], input, { liveID: this.liveID, selfID: this.#selfID, before, states, emit, isCovered });
       }
@@ -178,9 +179,9 @@ export class LiveFold {
    *
    * @param {StoreEvent} event
    */
-  #isNew({ type, detail }) {
-    if (type !== 'onBattleRequestReceived' && type !== 'onHostInvitationReceived') return true;
-    const key = `${type} ${detail.battleID ?? detail.hostUser.userID} ${detail.expiresAt}`;
+  #isNew({ type, request }) {
+    if (request === undefined) return true;
+    const key = `${type} ${request}`;
     if (this.#announced.has(key)) return false;
     this.#announced.add(key);
     return true;

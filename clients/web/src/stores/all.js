@@ -10,13 +10,20 @@ import { LiveSeatStore } from './live-seat-store.js';
 import { LiveSummaryStore } from './live-summary-store.js';
 
 /**
+ * The stores of a live, by each of them: who holds one holds all.
+ *
+ * @type {WeakMap<object, object>}
+ */
+const others = new WeakMap();
+
+/**
  * Makes the stores of one live.
  *
  * @param {string} liveID
  * @param {import('../live-session.js').LiveSession} session
  */
 export function storesOf(liveID, session) {
-  return Object.freeze({
+  const stores = Object.freeze({
     audience: new LiveAudienceStore(liveID, session),
     barrage: new BarrageStore(liveID, session),
     seat: new LiveSeatStore(liveID, session),
@@ -27,4 +34,6 @@ export function storesOf(liveID, session) {
     like: new LikeStore(liveID, session),
     summary: new LiveSummaryStore(liveID, session),
   });
+  for (const store of Object.values(stores)) others.set(store, stores);
+  return stores;
 }

@@ -9,12 +9,12 @@ import { FakeNetwork } from '../support/fake-network.js';
 function make(more = {}) {
   const clock = new FakeClock();
   const network = new FakeNetwork();
-  const run = { clock, network, asked: 0, life: 3600, fails: false, events: [], faults: [] };
+  const run = { clock, network, asked: 0, life: 3600, serverAhead: 0, fails: false, events: [], faults: [] };
   const tokenProvider = async () => {
     run.asked += 1;
     if (run.fails) throw new Error('the backend is away');
     if (run.isHanging) await new Promise(() => {});
-    const exp = Math.floor(clock.wall() / 1000) + run.life;
+    const exp = Math.floor((clock.wall() + run.serverAhead) / 1000) + run.life;
     return `${run.asked}.${Buffer.from(JSON.stringify({ exp })).toString('base64url')}.s`;
   };
   run.plaza = new LivePlaza({
@@ -59,6 +59,28 @@ describe('tokens', () => {
       assert.ok(elapsed <= (turn - 1) * 3600_000, `renewed after ${elapsed}`);
     }
     assert.equal(run.network.sockets.length, 1);
+    assert.deepEqual(run.events, []);
+  });
+
+  it('end by the server\'s time, also where the machine\'s clock is hours ahead', async () => {
+    const run = make();
+    run.serverAhead = -2 * 3600_000;
+    const at = () => run.clock.wall() + run.serverAhead;
+    const welcome = () => ({ gateway: 'g', notices: '1-1', session: 's', user: { userID: 'carol' }, at: at() });
+    run.network.onSent = (frame, socket) => queueMicrotask(() => {
+      if (frame.method === 'login') socket.reply(frame.id, 'loggedIn', welcome());
+      if (frame.method === 'ping') socket.reply(frame.id, 'done', { at: at() });
+    });
+    const login = run.plaza.loginStore.login();
+    await settle();
+    run.network.socket.open();
+    await login;
+    for (let minute = 0; minute < 50; minute += 1) {
+      await run.clock.advance(60_000);
+      await settle();
+    }
+    // The first token's end was compared with the machine's clock, for lack of another.
+    assert.ok(run.asked <= 2, `asked ${run.asked} times`);
     assert.deepEqual(run.events, []);
   });
 

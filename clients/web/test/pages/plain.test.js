@@ -6,7 +6,8 @@ import { actionsFor } from '../../pages/host/actions.js';
 import { clock, compactCount, initials } from '../../pages/lib/format.js';
 import { parsePlace, placeAddress } from '../../pages/lib/router.js';
 import { matches } from '../../pages/plaza/search.js';
-import { battleState, followBattle, ServerClock, stagePlan } from '../../pages/stage/stage-plan.js';
+import { loudness } from '../../pages/live/speech.js';
+import { battleState, followBattle, stagePlan } from '../../pages/stage/stage-plan.js';
 
 test('an address names a place, and what is no name of a live is the plaza', () => {
   assert.deepEqual(parsePlace('#/live/concert'), { page: 'live', live: 'concert' });
@@ -78,12 +79,9 @@ test('a battle is shown from its start to its result, also of who leaves it', ()
   assert.equal(battleState(won, 11_000).winner.user.userID, 'o');
 });
 
-test('the server\'s clock goes by the stamp that was the least late', () => {
-  const clock = new ServerClock();
-  assert.equal(clock.now(5), 5);
-  clock.heard(1000, 100);
-  clock.heard(1900, 1100);
-  assert.equal(clock.now(2000), 2900);
+test('loudness goes from silence to the loudest in decibels', () => {
+  const tone = (strength) => Float32Array.from({ length: 1024 }, (_, index) => (index % 2 ? strength : -strength));
+  assert.deepEqual([0, 0.0001, 0.001, 0.0316228, 1].map((strength) => loudness(tone(strength))), [0, 0, 0, 50, 100]);
 });
 
 test('what one may do with a person follows from both roles', () => {

@@ -3,8 +3,12 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import en from '../../pages/texts/en.js';
-import zh from '../../pages/texts/zh.js';
+import baseEn from '../../pages/texts/en.js';
+import hostEn from '../../pages/texts/host-en.js';
+import hostZh from '../../pages/texts/host-zh.js';
+import baseZh from '../../pages/texts/zh.js';
+
+const [en, zh] = [{ ...baseEn, ...hostEn }, { ...baseZh, ...hostZh }];
 
 const root = fileURLToPath(new URL('../../pages/', import.meta.url));
 const names = (text) => [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1]).sort();

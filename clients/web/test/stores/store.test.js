@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { BarrageStore, LiveListStore, LivePlaza, LoginStore } from '../../src/index.js';
 import { publish, Store } from '../../src/stores/store.js';
+import { mostKept, StoreRegistry } from '../../src/stores/store-registry.js';
 
 describe('a store', () => {
   it('calls a subscriber at once and after each change, until it ends', () => {
@@ -74,6 +77,25 @@ describe('instances', () => {
     assert.notEqual(new LivePlaza().live('a').barrage, plaza.live('a').barrage);
     assert.equal(BarrageStore.create('a', plaza), plaza.live('a').barrage);
     assert.equal(plaza.live('a').barrage.liveID, 'a');
+  });
+
+  it('drop the stores of lives that were asked for long ago, unless the app holds one or the client is in the live', async () => {
+    setFlagsFromString('--expose_gc');
+    const collect = runInNewContext('gc');
+    const registry = new StoreRegistry({ liveID: 'current' });
+    const held = registry.stores('held').barrage;
+    const shown = [];
+    registry.stores('current').like.subscribe((state) => shown.push(state));
+    for (let number = 0; number < 5 * mostKept; number += 1) registry.stores(`live ${number}`);
+    for (let round = 0; round < 50 && registry.size > mostKept + 1; round += 1) {
+      // What was asked for is not collected before the present task has ended.
+      await new Promise((done) => setImmediate(done));
+      collect();
+    }
+    assert.equal(registry.size, mostKept + 1);
+    assert.equal(registry.stores('held').barrage, held);
+    registry.stores('current').like[publish]({ totalLikeCount: 1 })();
+    assert.deepEqual(shown, [{ totalLikeCount: 0 }, { totalLikeCount: 1 }]);
   });
 
   it('have a default one', () => {

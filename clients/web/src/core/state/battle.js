@@ -35,16 +35,18 @@ export function reduce(state, { type, body }, context) {
     /** @param {unknown} value a member, a live's id, or nothing: this live */
     const host = (value) => (isObject(value) ? memberHost(value) : hostOfLive(context, typeof value === 'string' ? value : liveID));
     const battleID = text(body.battle, 'battle');
-    const details = type === 'notice.battleRequestReceived' ? requestDetail(body) : {};
-    emit(requestEvents[type], { battleID, inviter: host(body.inviter), invitee: host(body.invitee), ...details });
+    const isReceived = type === 'notice.battleRequestReceived';
+    const [inviter, invitee] = [host(body.inviterMember ?? body.inviter), host(body.inviteeMember ?? body.invitee)];
+    emit(requestEvents[type], { battleID, inviter, invitee, ...(isReceived ? requestDetail(body) : {}) }, isReceived ? battleID : undefined);
   } else if (type === 'snapshot.battleRequests') {
     for (const entry of array(body.received, 'received')) {
       const request = object(entry, 'request');
       if (bool(request.hasAccepted, 'hasAccepted', false)) continue;
+      const battleID = text(request.battle, 'battle');
       emit('onBattleRequestReceived', {
-        battleID: text(request.battle, 'battle'), inviter: memberHost(request.inviter), invitee: memberHost(request.invitee),
+        battleID, inviter: memberHost(request.inviter), invitee: memberHost(request.invitee),
         ...requestDetail(request),
-      });
+      }, battleID);
     }
   } else if (type === 'notice.battleNotStarted') emit('onBattleNotStarted', { battleID: text(body.battle, 'battle') });
   return next;
@@ -53,7 +55,7 @@ export function reduce(state, { type, body }, context) {
 /** @param {import('../read.js').JSONObject} request */
 function requestDetail(request) {
   return {
-    durationSeconds: whole(request.durationSeconds, 'durationSeconds', 0), expiresAt: whole(request.expiresAt, 'expiresAt', 0),
+    durationSeconds: whole(request.durationSeconds, 'durationSeconds', 0), expiresAt: seconds(request.expiresAt, 'expiresAt'),
     extensionInfo: text(request.extensionInfo, 'extensionInfo', ''),
   };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { bareUser, seatUser, userInfo } from '../models.js';
+import { bareUser, seconds, seatUser, userInfo } from '../models.js';
 import { array, bool, isObject, object, text, whole } from '../read.js';
 
 /** @typedef {import('../../index.js').CoGuestState} State */
@@ -44,7 +44,7 @@ function step(state, { type, body }, { selfID, states, emit }) {
     case 'snapshot.seatRequests': {
       const invitations = array(body.invitations, 'invitations').map((entry) => object(entry, 'invitation'));
       for (const entry of invitations) {
-        if (userInfo(entry.guest).userID === selfID) emit('onHostInvitationReceived', { hostUser: userInfo(entry.host), ...requestDetail(entry) });
+        if (userInfo(entry.guest).userID === selfID) invited(entry, emit);
       }
       return {
         ...state,
@@ -81,7 +81,7 @@ function step(state, { type, body }, { selfID, states, emit }) {
       return { ...state, invitees: without(state.invitees, guestUser.userID) };
     }
     case 'notice.invitationReceived':
-      emit('onHostInvitationReceived', { hostUser: userInfo(body.host), ...requestDetail(body) });
+      invited(body, emit);
       return state;
     case 'notice.invitationCancelled':
     case 'notice.invitationTimedOut':
@@ -111,6 +111,17 @@ function step(state, { type, body }, { selfID, states, emit }) {
   }
 }
 
+/**
+ * This user is invited. A host may invite anew within a second, so the end of the time tells invitations apart in milliseconds.
+ *
+ * @param {import('../read.js').JSONObject} body
+ * @param {import('../live-fold.js').Context['emit']} emit
+ */
+function invited(body, emit) {
+  const hostUser = userInfo(body.host);
+  emit('onHostInvitationReceived', { hostUser, ...requestDetail(body) }, `${hostUser.userID} ${whole(body.expiresAt, 'expiresAt', 0)}`);
+}
+
 /** @param {import('../live-fold.js').Context} context */
 function isHost({ selfID, states }) {
   const { info } = states.live;
@@ -121,7 +132,7 @@ function isHost({ selfID, states }) {
 function requestDetail(body) {
   return {
     seatIndex: whole(body.seatIndex, 'seatIndex', -1),
-    expiresAt: whole(body.expiresAt, 'expiresAt', 0),
+    expiresAt: seconds(body.expiresAt, 'expiresAt'),
     extraInfo: text(body.extraInfo, 'extraInfo', ''),
   };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { emptySeatUser, hostOf, liveInfo, memberHost } from '../models.js';
-import { array, isObject, object, text, whole } from '../read.js';
+import { emptySeatUser, hostOf, liveInfo, memberHost, seconds } from '../models.js';
+import { array, isObject, object, text } from '../read.js';
 
 /** @typedef {import('../../index.js').CoHostState} State */
 
@@ -62,18 +62,19 @@ function step(state, { type, body }, { liveID, emit }) {
     ?? (state.applicant?.liveID === live ? state.applicant : undefined)
     ?? state.candidates.find((host) => host.liveID === live)
     ?? { ...emptySeatUser, liveID: live };
+  /** @param {string} name of a side of a request: its live, and perhaps its member */
+  const host = (name) => (isObject(body[`${name}Member`]) ? memberHost(body[`${name}Member`]) : known(text(body[name], name)));
   switch (type) {
     case 'notice.coHostRequestReceived': {
       const inviter = memberHost(body.inviter);
-      const expiresAt = whole(body.expiresAt, 'expiresAt', 0);
+      const expiresAt = seconds(body.expiresAt, 'expiresAt');
       emit('onCoHostRequestReceived', { inviter, extensionInfo: text(body.extensionInfo, 'extensionInfo', ''), expiresAt });
       return { ...state, applicant: inviter };
     }
     case 'notice.coHostRequestCancelled': {
       const inviter = memberHost(body.inviter);
-      const invitee = known(text(body.invitee, 'invitee'));
-      emit('onCoHostRequestCancelled', { inviter, invitee });
-      return ended(state, inviter.liveID, invitee.liveID, liveID);
+      emit('onCoHostRequestCancelled', { inviter, invitee: host('invitee') });
+      return ended(state, inviter.liveID, text(body.invitee, 'invitee'), liveID);
     }
     case 'notice.coHostRequestAccepted':
     case 'notice.coHostRequestRejected': {
@@ -82,10 +83,8 @@ function step(state, { type, body }, { liveID, emit }) {
       return ended(state, liveID, invitee.liveID, liveID);
     }
     case 'notice.coHostRequestTimedOut': {
-      const inviter = text(body.inviter, 'inviter');
-      const invitee = text(body.invitee, 'invitee');
-      emit('onCoHostRequestTimeout', { inviter: known(inviter), invitee: known(invitee) });
-      return ended(state, inviter, invitee, liveID);
+      emit('onCoHostRequestTimeout', { inviter: host('inviter'), invitee: host('invitee') });
+      return ended(state, text(body.inviter, 'inviter'), text(body.invitee, 'invitee'), liveID);
     }
     case 'snapshot.coHostRequests': {
       const invitees = array(body.sent, 'sent').map((request) => memberHost(object(request, 'request').invitee));

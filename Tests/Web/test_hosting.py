@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What hosts do with people and seats: invitations, locks, mutes, admins, a long audience, battles that are asked for."""
+
+import re
+import unittest
+
+from playwright.sync_api import expect
+
+from browsing import BrowserCase, TAG
+
+# Enters a live with some users more, each with a connection of its own, and keeps them for `crowd`.
+CROWD = """async ({ live, sockets, tokens }) => {
+    const { LivePlaza } = await import('/src/index.js');
+    globalThis.crowd = await Promise.all(tokens.map(async (token, number) => {
+        const plaza = new LivePlaza({ url: sockets[number % sockets.length], token });
+        await plaza.loginStore.login();
+        await plaza.liveListStore.joinLive({ liveID: live });
+        return plaza;
+    }));
+}"""
+
+# Notes for how long the last message over the page is shown, in milliseconds.
+LASTS = """() => {
+    const { toasts } = livePlazaPage.shell;
+    const show = toasts.show.bind(toasts);
+    toasts.show = (text, options) => {
+        globalThis.lasts = options?.lasts;
+        return show(text, options);
+    };
+}"""
+
+
+class Hosting(BrowserCase):
+    def test_an_invited_viewer_declines_then_accepts(self):
+        host = self.window("Mira Eight")
+        live = host.go_live("Invitations")
+        viewer = self.window("Noor Eight").enter(live)
+        host.act_on("Noor Eight", "Invite to a seat")
+        expect(host.toast("is invited")).to_be_visible()
+        invitation = viewer.toast(f"Mira Eight {TAG} invites you to the stage")
+        invitation.get_by_role("button", name="Decline").click()
+        expect(host.toast("declined the invitation")).to_be_visible()
+        expect(host.page.locator(".plate-name", has_text="Noor Eight")).to_have_count(0)
+        viewer.page.evaluate(LASTS)
+        host.act_on("Noor Eight", "Invite to a seat")
+        expect(invitation).to_be_visible()
+        # The question stays for as long as the invitation, which is half a minute.
+        lasts = viewer.page.evaluate("() => lasts")
+        self.assertTrue(20_000 < lasts <= 30_000, lasts)
+        invitation.get_by_role("button", name="Accept").click()
+        expect(host.toast("accepted the invitation")).to_be_visible()
+        for window in (host, viewer):
+            expect(window.page.locator(".plate-name", has_text="Noor Eight")).to_be_visible()
+        expect(viewer.page.get_by_role("button", name="Leave the seat")).to_be_visible()
+
+    def test_a_locked_seat_is_taken_by_nobody_until_it_is_unlocked(self):
+        host = self.window("Mira Nine")
+        live = host.go_live("Locks", Stage="Voice, rows of four", Seats="Free for everybody")
+        viewer = self.window("Noor Nine").enter(live)
+        host.page.get_by_role("button", name="Free seat 4").click()
+        host.page.get_by_role("button", name="Lock seat 4", exact=True).click()
+        locked = viewer.page.get_by_role("button", name="Seat 4 is locked")
+        locked.click()
+        expect(viewer.toast("Seat 4 is locked")).to_be_visible()
+        expect(viewer.page.get_by_role("button", name="Leave the seat")).to_have_count(0)
+        host.page.get_by_role("button", name="Seat 4 is locked").click()
+        host.page.get_by_role("button", name="Unlock seat 4", exact=True).click()
+        viewer.page.get_by_role("button", name="Free seat 4").click()
+        expect(viewer.page.get_by_role("button", name="Leave the seat")).to_be_visible()
+        for window in (host, viewer):
+            expect(window.page.locator(".plate-name", has_text="Noor Nine")).to_be_visible()
+        # A voice live has no cameras.
+        expect(viewer.page.get_by_role("button", name=re.compile("microphone"))).to_be_visible()
+        expect(viewer.page.get_by_role("button", name=re.compile("camera"))).to_have_count(0)
+
+    def test_who_is_muted_cannot_write_until_the_mute_is_lifted(self):
+        host = self.window("Mira Ten")
+        live = host.go_live("Mutes")
+        viewer = self.window("Noor Ten").enter(live)
+        field = viewer.page.locator(".composer input")
+        host.act_on("Noor Ten", "Mute in the chat")
+        expect(field).to_be_disabled()
+        expect(field).to_have_attribute("placeholder", "You may not write now")
+        host.act_on("Noor Ten", "Lift the mute")
+        expect(field).to_be_enabled()
+        viewer.say("heard again")
+        host.wait_for_message("heard again")
+        host.page.get_by_role("tab", name="Manage").click()
+        host.page.get_by_label("Only hosts write").check()
+        expect(field).to_be_disabled()
+        expect(field).to_have_attribute("placeholder", "Only hosts may write now")
+        host.page.get_by_role("tab", name="Chat").click()
+        host.say("only me")
+        viewer.wait_for_message("only me")
+        host.page.get_by_role("tab", name="Manage").click()
+        host.page.get_by_label("Only hosts write").uncheck()
+        expect(field).to_be_enabled()
+
+    def test_an_admin_answers_applications_until_the_owner_takes_it_back(self):
+        host = self.window("Mira Eleven")
+        live = host.go_live("Admins")
+        admin = self.window("Aoi Eleven").enter(live)
+        viewer = self.window("Noor Eleven").enter(live)
+        manage = admin.page.get_by_role("tab", name="Manage")
+        expect(manage).to_be_hidden()
+        host.act_on("Aoi Eleven", "Make an admin")
+        expect(manage).to_be_visible()
+        expect(viewer.page.locator(".chat-row", has_text=f"Aoi Eleven {TAG} is an admin now")).to_be_visible()
+        viewer.page.get_by_role("button", name="Ask for a seat").click()
+        question = f"Noor Eleven {TAG} asks for a seat"
+        expect(host.toast(question)).to_be_visible()
+        admin.toast(question).get_by_role("button", name="Accept").click()
+        expect(host.page.locator(".plate-name", has_text="Noor Eleven")).to_be_visible()
+        # What another host has answered is asked no more.
+        expect(host.toast(question)).to_have_count(0)
+        # An admin is above viewers, but makes no admins and does nothing to the owner.
+        admin.open_person("Noor Eleven")
+        expect(admin.page.get_by_role("button", name="Mute in the chat")).to_be_visible()
+        expect(admin.page.get_by_role("button", name="Make an admin")).to_have_count(0)
+        admin.page.keyboard.press("Escape")
+        admin.open_person("Mira Eleven")
+        expect(admin.page.locator("dialog")).to_be_visible()
+        expect(admin.page.locator("dialog [data-action]")).to_have_count(0)
+        admin.page.keyboard.press("Escape")
+        host.act_on("Aoi Eleven", "Admin no more")
+        expect(manage).to_be_hidden()
+        expect(admin.page.locator(".chat-row", has_text=f"Aoi Eleven {TAG} is no admin any more")).to_have_count(1)
+
+    def test_a_long_audience_is_listed_whole_and_follows_who_goes(self):
+        host = self.window("Mira Twelve")
+        live = host.go_live("A crowd")
+        viewer = self.window("Noor Twelve").enter(live)
+        users = [f"crowd-{TAG}-{number:02}" for number in range(29)]
+        viewer.page.evaluate(CROWD, {
+            "live": live, "sockets": self.cluster.sockets, "tokens": [self.cluster.token(user, name=f"Guest {user}") for user in users]})
+        host.page.get_by_role("tab", name="Audience").click()
+        rows = host.page.locator(".people .person")
+        # The owner, the viewer, and the crowd; rows out of view are reached by scrolling.
+        expect(rows).to_have_count(31)
+        rows.last.scroll_into_view_if_needed()
+        expect(rows.last).to_be_in_viewport()
+        expect(host.page.locator(".live-counts")).to_contain_text("30 people watching")
+        # Who enters later reads the list, and does not know it by the tips.
+        late = self.window("Liv Twelve").enter(live)
+        late.page.get_by_role("tab", name="Audience").click()
+        expect(late.page.locator(".people .person")).to_have_count(32)
+        viewer.page.evaluate("() => Promise.all(crowd.map((plaza) => plaza.liveListStore.leaveLive()))")
+        for window in (host, late):
+            expect(window.page.locator(".people .person")).to_have_count(3)
+        viewer.page.evaluate("() => Promise.all(crowd.map((plaza) => plaza.loginStore.logout()))")
+
+    def test_a_battle_that_is_asked_for_starts_only_when_it_is_accepted(self):
+        first = self.window("Mira Thirteen")
+        first.go_live("Asks")
+        second = self.window("Aoi Thirteen")
+        other = second.go_live("Is asked")
+        first.connect(other)
+        second.toast("wants to connect").get_by_role("button", name="Accept").click()
+        expect(first.page.get_by_role("heading", name="Connected lives")).to_be_visible()
+        first.page.get_by_label("Ask before it starts").check()
+        start = first.page.get_by_role("button", name="Start a battle")
+        start.click()
+        question = second.toast(f"Mira Thirteen {TAG} challenges you to a battle")
+        question.get_by_role("button", name="Decline").click()
+        expect(first.toast(f"Aoi Thirteen {TAG} declined the battle")).to_be_visible()
+        for window in (first, second):
+            expect(window.page.locator(".battle-track")).to_be_hidden()
+        start.click()
+        question.get_by_role("button", name="Accept").click()
+        for window in (first, second):
+            expect(window.page.locator(".battle-track")).to_be_visible()
+
+
+if __name__ == "__main__":
+    unittest.main()
