@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClusterKit
 import Foundation
 import LivePlazaKit
 import LivePlazaTransport
@@ -38,10 +39,11 @@ struct StoreClusterTests {
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
             let fixture = try await StoreFixture(harness, over: transport)
-            try await Self.talk(fixture)
-            try await Self.sit(fixture)
+            try await Self.putGift(cluster, harness)
+            try await Self.exchangeMessages(fixture)
+            try await Self.seatGuest(fixture)
             try await Self.compareWithNewcomer(fixture, harness, transport)
-            try await Self.moderate(fixture)
+            try await Self.muteAndKickGuest(fixture)
             let lists = fixture.host.plaza.liveListStore
             let statistics = try await lists.endLive()
             #expect(statistics.totalMessageCount >= 2)
@@ -51,7 +53,20 @@ struct StoreClusterTests {
         }
     }
 
-    private static func talk(_ fixture: StoreFixture) async throws {
+    /// Gives the app a gift, as its backend does.
+    private static func putGift(_ cluster: LocalCluster, _ harness: ClusterHarness) async throws {
+        let gateway = try #require(cluster.gateways.first)
+        let token = harness.token("shop", isServer: true)
+        for (path, body) in [
+            ("/v1/app/gift-categories/new", #"{"name":"New"}"#),
+            ("/v1/app/gifts/rose", #"{"name":"Rose","category":"new"}"#),
+        ] {
+            let answer = try await harness.sendRequest("PUT", path, body, of: gateway.http, token: token)
+            #expect((200...201).contains(answer.status), "\(path): \(answer.text)")
+        }
+    }
+
+    private static func exchangeMessages(_ fixture: StoreFixture) async throws {
         let (host, guest) = (fixture.hostStores, fixture.guestStores)
         try await fixture.host.waitForEvent("onAudienceJoined")
         try await host.barrage.sendTextMessage(text: "welcome", extensionInfo: ["style": "bold"])
@@ -68,14 +83,17 @@ struct StoreClusterTests {
         try await waitUntil("the guest sees the product") {
             fixture.guest.plaza.liveListStore.state.value.currentLive.metaData == ["product": "tea"]
         }
-        try await host.gift.refreshUsableGifts()
-        if let gift = host.gift.state.value.usableGifts.first?.giftList.first {
-            try await guest.gift.sendGift(giftID: gift.giftID, count: 1)
-            try await fixture.host.waitForEvent("onReceiveGift")
+        // A gateway knows a new gift a moment later.
+        for _ in 0..<50 where host.gift.state.value.usableGifts.first?.giftList.first == nil {
+            try await host.gift.refreshUsableGifts()
+            try await Task.sleep(for: .milliseconds(100))
         }
+        let gift = try #require(host.gift.state.value.usableGifts.first?.giftList.first)
+        try await guest.gift.sendGift(giftID: gift.giftID, count: 1)
+        try await fixture.host.waitForEvent("onReceiveGift")
     }
 
-    private static func sit(_ fixture: StoreFixture) async throws {
+    private static func seatGuest(_ fixture: StoreFixture) async throws {
         let (host, guest) = (fixture.hostStores, fixture.guestStores)
         try await guest.coGuest.applyForSeat(timeout: 30)
         try await fixture.host.waitForEvent("onGuestApplicationReceived")
@@ -98,7 +116,7 @@ struct StoreClusterTests {
         try await host.seat.closeRemoteMicrophone(userID: fixture.guest.id)
         try await fixture.guest.waitForEvent("onLocalMicrophoneClosedByAdmin")
         let refusal = await #expect(throws: ErrorInfo.self) { try await guest.seat.unmuteMicrophone() }
-        #expect(refusal?.code == -2361)
+        #expect(refusal?.name == .microphoneNeedsHost)
     }
 
     /// Checks that a user who enters now sees the same as a user who has been in the live all the time.
@@ -120,13 +138,13 @@ struct StoreClusterTests {
         try await fixture.guest.waitForEvent("onAudienceLeft")
     }
 
-    private static func moderate(_ fixture: StoreFixture) async throws {
+    private static func muteAndKickGuest(_ fixture: StoreFixture) async throws {
         let (host, guest) = (fixture.hostStores, fixture.guestStores)
         try await host.audience.disableSendMessage(userID: fixture.guest.id, isDisable: true)
         try await fixture.guest.waitForEvent("onAudienceMessageDisabled")
         #expect(!guest.barrage.state.value.allowSendMessage)
         let refusal = await #expect(throws: ErrorInfo.self) { try await guest.barrage.sendTextMessage(text: "no") }
-        #expect(refusal?.code == -2381)
+        #expect(refusal?.name == .userMuted)
         try await host.audience.kickUserOutOfRoom(userID: fixture.guest.id)
         try await fixture.guest.waitForEvent("onKickedOutOfLive")
         #expect(fixture.guest.plaza.liveListStore.state.value.currentLive.isEmpty)
@@ -138,8 +156,8 @@ struct StoreClusterTests {
         try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
-            let one = try await Self.host("one", harness, transport)
-            let two = try await Self.host("two", harness, transport)
+            let one = try await Self.makeHost("one", harness, transport)
+            let two = try await Self.makeHost("two", harness, transport)
             // A new live is in the list of candidates only after some seconds.
             for _ in 0..<50 where one.stores.coHost.state.value.candidates.isEmpty {
                 try await one.stores.coHost.getCoHostCandidates(cursor: "")
@@ -174,7 +192,7 @@ struct StoreClusterTests {
         }
     }
 
-    private static func host(
+    private static func makeHost(
         _ name: String, _ harness: ClusterHarness, _ transport: LoopTransport
     ) async throws -> (live: String, user: StoreUser, stores: StoresOfLive) {
         let live = ClusterHarness.name(name)

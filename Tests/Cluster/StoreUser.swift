@@ -6,26 +6,28 @@ import LivePlazaTransport
 import ProtocolClient
 import TestSupport
 
-/// A user of LivePlazaKit's stores, which records the events that the stores publish.
+/// A user of LivePlazaKit's stores, with the events that the stores have published.
 final class StoreUser: @unchecked Sendable {
     let id: String
     let plaza: LivePlaza
     private let lock = NSLock()
-    private var received: [String] = []
+    private var receivedEvents: [String] = []
     private var subscriptions: Set<AnyCancellable> = []
 
-    init(_ id: String, _ harness: ClusterHarness, over transport: LoopTransport) {
+    init(_ id: String, _ harness: ClusterHarness, over transport: LoopTransport, session: String? = nil) {
         self.id = id
         self.plaza = LivePlaza(
             options: PlazaOptions(
                 gateways: harness.addresses.map { "ws://\($0.host):\($0.port)/v1" }, transport: transport,
-                deliveryQueue: DispatchQueue(label: id)))
+                deliveryQueue: DispatchQueue(label: id), session: session))
         self.recordEvents(of: self.plaza.liveListStore.liveListEventPublisher)
+        self.recordEvents(of: self.plaza.loginStore.loginEventPublisher)
     }
 
     /// Connects and logs in.
-    func login(_ harness: ClusterHarness) async throws {
-        try await self.plaza.loginStore.login(sdkAppID: 1, userID: self.id, userSig: harness.token(self.id))
+    func login(_ harness: ClusterHarness, validFor lifetime: Duration = .seconds(3600)) async throws {
+        try await self.plaza.loginStore.login(
+            sdkAppID: 1, userID: self.id, userSig: harness.token(self.id, validFor: lifetime))
     }
 
     /// The stores of a live, whose events are recorded from now on.
@@ -46,10 +48,10 @@ final class StoreUser: @unchecked Sendable {
     func waitForEvent(_ prefix: String) async throws {
         do {
             try await waitUntil("\(self.id) receives \(prefix)") {
-                self.lock.withLock { self.received.contains { $0.hasPrefix(prefix) } }
+                self.lock.withLock { self.receivedEvents.contains { $0.hasPrefix(prefix) } }
             }
         } catch let failure as StoreTestFailure {
-            let received = self.lock.withLock { self.received.map { $0.prefix(80) } }
+            let received = self.lock.withLock { self.receivedEvents.map { $0.prefix(80) } }
             let state = self.plaza.loginStore.state.value.connectionStatus
             throw StoreTestFailure("\(failure); it is \(state) and has received \(received)")
         }
@@ -57,7 +59,7 @@ final class StoreUser: @unchecked Sendable {
 
     private func recordEvents<Event>(of publisher: PassthroughSubject<Event, Never>) {
         let subscription = publisher.sink { [weak self] event in
-            self?.lock.withLock { self?.received.append("\(event)") }
+            self?.lock.withLock { self?.receivedEvents.append("\(event)") }
         }
         self.lock.withLock { _ = self.subscriptions.insert(subscription) }
     }
@@ -99,6 +101,7 @@ func waitUntil(_ what: String, _ condition: () -> Bool) async throws {
     }
 }
 
+/// The error for a condition that does not hold in time.
 struct StoreTestFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

@@ -54,7 +54,9 @@ package enum SourceTree {
     private static let folders: [String: String] = {
         guard let manifest = try? Repository.text("Package.swift") else { return [:] }
         var found: [String: String] = [:]
-        for (opening, root) in [("library(", "Sources"), ("executable(", "Sources"), ("tests(", "Tests")] {
+        for (opening, root) in [
+            ("library(", "Sources"), ("executable(", "Sources"), ("tests(", "Tests"), ("appCode(", "Tests"),
+        ] {
             for declaration in manifest.components(separatedBy: opening).dropFirst() {
                 // A declaration begins with `"Name", in: "Folder"`, on one line or on two.
                 let words = declaration.split(separator: "\"", maxSplits: 4, omittingEmptySubsequences: false)

@@ -6,10 +6,6 @@
     public init() {}
 }
 
-@MainActor open class CALayer {
-    public var zPosition: CGFloat = 0
-}
-
 @MainActor open class UIView: UIResponder {
     public enum ContentMode: Sendable { case scaleAspectFill, scaleAspectFit }
 
@@ -19,7 +15,6 @@
     open var clipsToBounds = false
     open var contentMode = ContentMode.scaleAspectFill
     open var backgroundColor: UIColor?
-    public let layer = CALayer()
 
     public init(frame: CGRect) {
         self.frame = frame
@@ -29,6 +24,7 @@
     public required init?(coder: NSCoder) { nil }
 
     open func addSubview(_ view: UIView) {}
+    open func insertSubview(_ view: UIView, belowSubview sibling: UIView) {}
     open func removeFromSuperview() {}
     open func layoutSubviews() {}
 }

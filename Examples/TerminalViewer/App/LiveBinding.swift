@@ -23,6 +23,8 @@ final class LiveBinding {
     private var subscriptions: Set<AnyCancellable> = []
     /// The sequence number of the last message that was shown; nil before the first list of messages.
     private var lastSequence: Int?
+    /// The names of the hosts who have battled, by id; when a battle ends, the state has no hosts any more.
+    private var battleNames: [String: String] = [:]
 
     init(_ liveID: String, _ viewer: Viewer) {
         let plaza = viewer.plaza
@@ -47,15 +49,15 @@ final class LiveBinding {
     }
 
     /// Changes the page of the live, and draws it.
-    private func show(_ change: (inout LivePage) -> Void) {
+    private func updatePage(_ change: (inout LivePage) -> Void) {
         guard let viewer = self.viewer, var page = viewer.state.live else { return }
         change(&page)
         viewer.state.live = page
         viewer.draw()
     }
 
-    /// Adds an event to the chat.
-    private func addEvent(_ text: String) { self.show { $0.add(ChatLine(text: text)) } }
+    /// Adds the text of an event to the chat.
+    private func addEvent(_ text: String) { self.updatePage { $0.add(ChatLine(text: text)) } }
 
     /// Calls `body` with each value, on the main queue, where the stores publish.
     private func subscribe<Value>(
@@ -71,7 +73,7 @@ extension LiveBinding {
     private func bindAudience() {
         self.subscribe(to: self.audience.state.subscribe()) { live, state in
             let admins = Set(state.adminList.map(\.userID))
-            live.show { page in
+            live.updatePage { page in
                 page.audience = state.audienceList.map {
                     ViewerRow(id: $0.userID, name: $0.shownName, isHost: admins.contains($0.userID))
                 }
@@ -88,7 +90,7 @@ extension LiveBinding {
             }
         }
         self.subscribe(to: self.summary.state.subscribe(StatePublisherSelector(keyPath: \.summaryData.totalDuration))) {
-            live, milliseconds in live.show { $0.durationSeconds = Int(clamping: milliseconds / 1000) }
+            live, milliseconds in live.updatePage { $0.durationSeconds = Int(clamping: milliseconds / 1000) }
         }
     }
 
@@ -99,7 +101,7 @@ extension LiveBinding {
             let isFirstList = live.lastSequence == nil
             let newMessages = messages.filter { $0.sequence > live.lastSequence ?? 0 }
             live.lastSequence = newMessages.map(\.sequence).max() ?? live.lastSequence ?? 0
-            live.show { page in
+            live.updatePage { page in
                 for message in newMessages {
                     let author = message.sender.shownName
                     page.add(ChatLine(author: author, text: message.shownText))
@@ -114,12 +116,12 @@ extension LiveBinding {
     private func bindGifts() {
         self.subscribe(to: self.likes.state.subscribe(StatePublisherSelector(keyPath: \.totalLikeCount))) {
             live, count in
-            live.show { $0.likeCount = Int(clamping: count) }
+            live.updatePage { $0.likeCount = Int(clamping: count) }
         }
         self.subscribe(to: self.gifts.giftEventPublisher) { live, event in
             switch event {
             case .onReceiveGift(_, let gift, let count, let sender):
-                live.show { page in
+                live.updatePage { page in
                     page.add(ChatLine(text: "\(sender.shownName) gives \(count) × \(gift.name)"))
                     page.lanes.add("★ \(sender.shownName): \(count) × \(gift.name)", Style(.yellow, isBold: true))
                 }
@@ -129,7 +131,7 @@ extension LiveBinding {
 
     private func bindStage() {
         self.subscribe(to: self.seats.state.subscribe()) { live, state in
-            live.show { page in
+            live.updatePage { page in
                 page.seats = state.seatList.map { SeatBox($0, of: state) }
             }
         }
@@ -147,7 +149,7 @@ extension LiveBinding {
         // Unlike the events, the state also has the applications from before this client entered the live.
         self.subscribe(to: self.guests.state.subscribe(StatePublisherSelector(keyPath: \.applicants))) {
             live, applicants in
-            live.show { page in
+            live.updatePage { page in
                 page.requests.removeAll { $0.kind == .application }
                 page.requests += applicants.map { OpenRequest(.application, key: $0.userID, name: $0.shownName) }
             }
@@ -164,7 +166,7 @@ extension LiveBinding {
         self.subscribe(to: self.guests.guestEventPublisher) { live, event in
             switch event {
             case .onHostInvitationReceived(let user):
-                live.show { $0.requests.append(OpenRequest(.invitation, key: user.userID, name: user.shownName)) }
+                live.updatePage { $0.requests.append(OpenRequest(.invitation, key: user.userID, name: user.shownName)) }
             case .onHostInvitationCancelled(let user): live.removeRequest(.invitation, user.userID)
             case .onGuestApplicationResponded(let isAccept, let user):
                 live.addEvent(
@@ -179,7 +181,7 @@ extension LiveBinding {
         self.subscribe(to: self.hosts.coHostEventPublisher) { live, event in
             switch event {
             case .onCoHostRequestReceived(let inviter, _):
-                live.show {
+                live.updatePage {
                     $0.requests.append(OpenRequest(.connection, key: inviter.liveID, name: inviter.shownName))
                 }
             case .onCoHostRequestCancelled(let inviter, _), .onCoHostRequestTimeout(let inviter, _):
@@ -195,12 +197,13 @@ extension LiveBinding {
 
     private func bindBattles() {
         self.subscribe(to: self.battles.state.subscribe()) { live, state in
-            live.show { page in page.battle = state.currentBattleInfo.map { BattleBar($0, state) } }
+            for user in state.battleUsers { live.battleNames[user.userID] = user.shownName }
+            live.updatePage { page in page.battle = state.currentBattleInfo.map { BattleBar($0, state) } }
         }
         self.subscribe(to: self.battles.battleEventPublisher) { live, event in
             switch event {
             case .onBattleRequestReceived(let id, let inviter, _):
-                live.show { $0.requests.append(OpenRequest(.battle, key: id, name: inviter.shownName)) }
+                live.updatePage { $0.requests.append(OpenRequest(.battle, key: id, name: inviter.shownName)) }
             case .onBattleRequestCancelled(let id, _, _), .onBattleRequestTimeout(let id, _, _):
                 live.removeRequest(.battle, id)
             case .onBattleRequestAccept(_, _, let user): live.addEvent("\(user.shownName) accepts the battle")
@@ -216,13 +219,13 @@ extension LiveBinding {
     }
 
     private var battleResult: String {
-        let state = self.battles.state.value
-        let scores = state.battleUsers.map { "\($0.shownName) \(state.battleScore[$0.userID] ?? 0)" }
+        let scores = self.battles.state.value.battleScore.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            .map { user, score in "\(self.battleNames[user] ?? user) \(score)" }
         return "the battle is over" + (scores.isEmpty ? "" : ": " + scores.joined(separator: ", "))
     }
 
     /// Removes a request that was answered or has ended.
     func removeRequest(_ kind: OpenRequest.Kind, _ key: String) {
-        self.show { $0.requests.removeAll { $0.kind == kind && $0.key == key } }
+        self.updatePage { $0.requests.removeAll { $0.kind == kind && $0.key == key } }
     }
 }

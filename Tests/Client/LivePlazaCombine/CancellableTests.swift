@@ -3,7 +3,7 @@ import LivePlazaCombine
 import Testing
 
 @Suite struct CancellableTests {
-    @Test func `it runs its action once, when it is cancelled or released`() {
+    @Test func `a cancellable runs its action once, when it is cancelled or released`() {
         var count = 0
         do {
             let cancellable = AnyCancellable { count += 1 }
@@ -70,6 +70,29 @@ import Testing
         subject.send(completion: .finished)
         #expect(weakScreen == nil)
         cancellable.cancel()
+    }
+
+    @Test func `a subscription retains its subject until it ends`() {
+        weak var passthrough: PassthroughSubject<Int, Never>?
+        weak var current: CurrentValueSubject<Int, Never>?
+        func subscribe() -> [AnyCancellable] {
+            let (events, values) = (PassthroughSubject<Int, Never>(), CurrentValueSubject<Int, Never>(1))
+            (passthrough, current) = (events, values)
+            return [events.filter { $0 > 0 }.sink { _ in }, values.map { $0 }.sink { _ in }]
+        }
+        let cancelled = subscribe()
+        #expect(passthrough != nil && current != nil)
+        for cancellable in cancelled { cancellable.cancel() }
+        #expect(passthrough == nil && current == nil)
+        var released = subscribe()
+        #expect(passthrough != nil && current != nil)
+        released = []
+        #expect(passthrough == nil && current == nil)
+        let ended = subscribe()
+        passthrough?.send(completion: .finished)
+        current?.send(completion: .finished)
+        #expect(passthrough == nil && current == nil)
+        #expect(ended.count == 2 && released.isEmpty)
     }
 
     @Test func `two cancellables may cancel each other`() {

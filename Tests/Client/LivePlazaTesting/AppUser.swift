@@ -58,39 +58,60 @@ final class AppUser: @unchecked Sendable {
     }
 }
 
-/// The state of one live's stores at a client.
+/// The states of all stores of one live at a client.
 struct StoreSnapshot: Equatable {
     var live: LiveInfo
-    var audience: Set<String>
+    var audience: LiveAudienceState
     var messages: [String]
+    var allowsSending: Bool
     var seats: LiveSeatState
-    var connected: [String]
+    var guests: CoGuestState
     var coHosts: CoHostState
+    var battles: BattleState
+    var gifts: GiftState
     var likes: LikeState
+    var summary: LiveSummaryState
 
     /// The parts that differ from those of another client, with both values.
     func differences(from other: StoreSnapshot) -> [String] {
-        var differences: [String] = []
-        func compare<Value: Equatable>(_ name: String, _ value: (StoreSnapshot) -> Value) {
-            if value(self) != value(other) { differences.append("\(name): \(value(self)) instead of \(value(other))") }
+        func difference(_ name: String, _ value: KeyPath<StoreSnapshot, some Equatable>) -> String? {
+            let (own, expected) = (self[keyPath: value], other[keyPath: value])
+            return own == expected ? nil : "\(name): \(own) instead of \(expected)"
         }
-        compare("live") { $0.live }
-        compare("audience") { $0.audience }
-        compare("messages") { $0.messages }
-        compare("seats") { $0.seats }
-        compare("connected") { $0.connected }
-        compare("coHosts") { $0.coHosts }
-        compare("likes") { $0.likes }
-        return differences
+        return [
+            difference("live", \.live), difference("audience", \.audience), difference("messages", \.messages),
+            difference("allowsSending", \.allowsSending), difference("seats", \.seats),
+            difference("guests", \.guests), difference("coHosts", \.coHosts), difference("battles", \.battles),
+            difference("gifts", \.gifts), difference("likes", \.likes), difference("summary", \.summary),
+        ].compactMap { $0 }
+    }
+
+    /// Leaves out what only this user sees: requests that concern it, what only hosts read, and the gifts, which each
+    /// client reads when its app wants them.
+    mutating func keepSharedStates() {
+        self.guests.applicants = []
+        self.guests.invitees = []
+        self.guests.candidates = []
+        self.audience.messageBannedUserList = []
+        (self.coHosts.applicant, self.coHosts.invitees, self.coHosts.candidates) = (nil, [], [])
+        self.coHosts.candidatesCursor = ""
+        self.gifts.usableGifts = []
     }
 
     init(_ plaza: LivePlaza, _ live: String) {
+        let barrage = plaza.barrageStore(liveID: live).state.value
         self.live = plaza.liveListStore.state.value.currentLive
-        self.audience = Set(plaza.audienceStore(liveID: live).state.value.audienceList.map(\.userID))
-        self.messages = plaza.barrageStore(liveID: live).state.value.messageList.map(\.textContent)
+        self.audience = plaza.audienceStore(liveID: live).state.value
+        // The server lists the viewers in no promised order.
+        self.audience.audienceList.sort { $0.userID < $1.userID }
+        self.messages = barrage.messageList.map(\.textContent)
+        self.allowsSending = barrage.allowSendMessage
         self.seats = plaza.seatStore(liveID: live).state.value
-        self.connected = plaza.coGuestStore(liveID: live).state.value.connected.map(\.userID)
+        self.guests = plaza.coGuestStore(liveID: live).state.value
         self.coHosts = plaza.coHostStore(liveID: live).state.value
+        self.battles = plaza.battleStore(liveID: live).state.value
+        self.gifts = plaza.giftStore(liveID: live).state.value
         self.likes = plaza.likeStore(liveID: live).state.value
+        self.summary = plaza.summaryStore(liveID: live).state.value
     }
 }

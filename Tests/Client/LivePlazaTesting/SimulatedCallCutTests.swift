@@ -9,11 +9,12 @@ import Testing
 /// the call, between the call and its reply, or after it. Every call must succeed and be applied once. At the end the
 /// stores must equal those of a witness whose connection was never cut, and those of a newcomer.
 struct SimulatedCallCutTests {
-    /// The numbers of frames that are still delivered before each cut; with 100, nothing is cut.
-    private static let frames = [0, 1, 2, 3, 5, 100]
+    /// The numbers of frames that are still delivered before each cut.
+    private static let frames = [0, 1, 2, 3, 5, CutSession.neverCut]
 
     @Test(arguments: Self.frames)
-    func `I7 I15 every call of a host is applied once although the connection is cut at each`(_ frames: Int) throws {
+    func `I7 I15 every call of a host is applied once although the connection is cut at each call`(_ frames: Int) throws
+    {
         let session = try CutSession("host", "one", cutAfterFrames: frames)
         let (host, cluster) = (session.plaza, session.cluster)
         let lives = host.liveListStore
@@ -65,8 +66,8 @@ struct SimulatedCallCutTests {
             seats.moveUserToSeat(userID: "guest", targetIndex: 3, policy: .abortWhenOccupied, completion: $0)
         }
         session.call("lock a seat") { seats.lockSeat(seatIndex: 5, completion: $0) }
-        session.call("unlock it") { seats.unlockSeat(seatIndex: 5, completion: $0) }
-        session.call("lock another") { seats.lockSeat(seatIndex: 6, completion: $0) }
+        session.call("unlock the seat") { seats.unlockSeat(seatIndex: 5, completion: $0) }
+        session.call("lock another seat") { seats.lockSeat(seatIndex: 6, completion: $0) }
         session.call("kick from the seat") { seats.kickUserOutOfSeat(userID: "guest", completion: $0) }
 
         try cluster.backend().call(
@@ -83,7 +84,7 @@ struct SimulatedCallCutTests {
             coHosts.requestHostConnection(
                 targetHost: "two", layoutTemplate: .hostDynamicGrid, timeout: 300, completion: $0)
         }
-        session.call("cancel that") { coHosts.cancelHostConnection(toHostLiveID: "two", completion: $0) }
+        session.call("cancel the co-host request") { coHosts.cancelHostConnection(toHostLiveID: "two", completion: $0) }
         try rival.requestCoHost(["one"], timeout: 300, from: "two")
         session.call("reject the rival") { coHosts.rejectHostConnection(fromHostLiveID: "two", completion: $0) }
         try rival.requestCoHost(["one"], timeout: 300, from: "two")
@@ -123,7 +124,9 @@ struct SimulatedCallCutTests {
     }
 
     @Test(arguments: Self.frames)
-    func `I7 I15 every call of a guest is applied once although the connection is cut at each`(_ frames: Int) throws {
+    func `I7 I15 every call of a guest is applied once although the connection is cut at each call`(_ frames: Int)
+        throws
+    {
         let session = try CutSession("guest", "one", cutAfterFrames: frames)
         let (guest, cluster) = (session.plaza, session.cluster)
         let host = try cluster.user("host", userName: "Host")
@@ -172,6 +175,9 @@ struct SimulatedCallCutTests {
 
 /// A session of one user whose connection is cut at each call.
 private final class CutSession {
+    /// The number of frames with which the connection is never cut.
+    static let neverCut = 100
+
     let cluster: SimulatedCluster
     let plaza: LivePlaza
     let failures = Failures()
@@ -205,12 +211,12 @@ private final class CutSession {
     /// - Returns: the result; nil if the call has failed, which is recorded.
     @discardableResult
     func call<Value>(_ name: String, _ body: (@escaping (Result<Value, ErrorInfo>) -> Void) -> Void) -> Value? {
-        if self.frames < 100 { self.cluster.cutConnection(of: self.user, afterFrames: self.frames) }
-        return self.result(of: name, body)
+        if self.frames != Self.neverCut { self.cluster.cutConnection(of: self.user, afterFrames: self.frames) }
+        return self.callWithoutCut(name, body)
     }
 
-    private func result<Value>(
-        of name: String, _ body: (@escaping (Result<Value, ErrorInfo>) -> Void) -> Void
+    private func callWithoutCut<Value>(
+        _ name: String, _ body: (@escaping (Result<Value, ErrorInfo>) -> Void) -> Void
     ) -> Value? {
         let completion = self.failures.record(name)
         var value: Value?
@@ -236,24 +242,25 @@ private final class CutSession {
     func expectSameStores(messages: [String]) throws {
         let newcomer = try self.enterWithStores("newcomer")
         self.passTime()
-        var own = StoreSnapshot(self.plaza, self.live)
-        #expect(own.messages == messages)
-        var witness = StoreSnapshot(try #require(self.witness), self.live)
-        var late = StoreSnapshot(newcomer, self.live)
-        // Only hosts read candidates; each client's own requests are its alone.
-        (own.coHosts.candidates, witness.coHosts.candidates, late.coHosts.candidates) = ([], [], [])
-        #expect(own.differences(from: witness) == [])
+        var userSnapshot = StoreSnapshot(self.plaza, self.live)
+        #expect(userSnapshot.messages == messages)
+        var witnessSnapshot = StoreSnapshot(try #require(self.witness), self.live)
+        var newcomerSnapshot = StoreSnapshot(newcomer, self.live)
+        userSnapshot.keepSharedStates()
+        witnessSnapshot.keepSharedStates()
+        newcomerSnapshot.keepSharedStates()
+        #expect(userSnapshot.differences(from: witnessSnapshot) == [])
         // A newcomer has no earlier messages, so they are not compared.
-        (own.messages, late.messages) = ([], [])
-        #expect(own.differences(from: late) == [])
+        (userSnapshot.messages, newcomerSnapshot.messages) = ([], [])
+        #expect(userSnapshot.differences(from: newcomerSnapshot) == [])
     }
 
     private func enterWithStores(_ name: String) throws -> LivePlaza {
         let plaza = self.cluster.client(name)
-        _ = self.result(of: "\(name) logs in") {
+        _ = self.callWithoutCut("\(name) logs in") {
             plaza.loginStore.login(sdkAppID: 1, userID: name, userSig: self.cluster.token(name), completion: $0)
         }
-        _ = self.result(of: "\(name) enters") { plaza.liveListStore.joinLive(liveID: self.live, completion: $0) }
+        _ = self.callWithoutCut("\(name) enters") { plaza.liveListStore.joinLive(liveID: self.live, completion: $0) }
         return plaza
     }
 }

@@ -30,7 +30,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     ///
     /// - Parameter subscriber: The subscriber, which gets the latest value, and what is sent from now on.
     public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
-        self.core.attach(subscriber)
+        self.core.attach(subscriber, of: self)
     }
 
     /// Makes a value the latest one and sends it to all subscribers that have asked for one.

@@ -17,7 +17,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
     ///
     /// - Parameter subscriber: The subscriber, which gets the values sent from now on.
     public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
-        self.core.attach(subscriber)
+        self.core.attach(subscriber, of: self)
     }
 
     /// Sends a value to all subscribers that have asked for one.

@@ -27,8 +27,9 @@ final class SubjectCore<Output, Failure: Error> {
 
     var value: Output? { self.lock.withLock { self.current } }
 
-    func attach(_ subscriber: any Subscriber<Output, Failure>) {
-        let subscription = SubjectSubscription(self, subscriber)
+    /// Attaches a subscriber of `subject`, whose core this is.
+    func attach(_ subscriber: any Subscriber<Output, Failure>, of subject: any Subject) {
+        let subscription = SubjectSubscription(self, of: subject, subscriber)
         let completion = self.lock.withLock {
             if self.completion == nil { self.subscriptions.append(subscription) }
             return self.completion

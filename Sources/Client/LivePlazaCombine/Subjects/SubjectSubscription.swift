@@ -2,7 +2,7 @@
 #if !canImport(Combine)
 internal import Foundation
 
-/// The subscription of one subscriber to a subject.
+/// The subscription of one subscriber to a subject, which it retains until it ends, as in Combine.
 final class SubjectSubscription<Output, Failure: Error>: Subscription {
     enum Event {
         case value(Output)
@@ -13,13 +13,17 @@ final class SubjectSubscription<Output, Failure: Error>: Subscription {
 
     private let lock = NSLock()
     private let delivery = Delivery<Event>()
-    private var subject: SubjectCore<Output, Failure>?
+    private var core: SubjectCore<Output, Failure>?
+    private var subject: (any Subject)?
     private var downstream: (any Subscriber<Output, Failure>)?
     private var demand = Subscribers.Demand.none
     /// Whether the subscriber has not received the subject's latest value, because it had no demand.
     private var needsCurrentValue = true
 
-    init(_ subject: SubjectCore<Output, Failure>, _ downstream: any Subscriber<Output, Failure>) {
+    init(
+        _ core: SubjectCore<Output, Failure>, of subject: any Subject, _ downstream: any Subscriber<Output, Failure>
+    ) {
+        self.core = core
         self.subject = subject
         self.downstream = downstream
         self.delivery.claim()
@@ -39,28 +43,28 @@ final class SubjectSubscription<Output, Failure: Error>: Subscription {
 
     func request(_ demand: Subscribers.Demand) {
         if demand == .none { return }
-        let (subject, needsCurrentValue) = self.lock.withLock {
+        let (core, needsCurrentValue) = self.lock.withLock {
             self.demand += demand
-            return (self.subject, self.needsCurrentValue)
+            return (self.core, self.needsCurrentValue)
         }
-        subject?.demandReceived(from: self, needsCurrentValue: needsCurrentValue)
+        core?.demandReceived(from: self, needsCurrentValue: needsCurrentValue)
     }
 
     func cancel() {
-        let (subject, downstream) = self.detach()
+        let detached = self.detach()
         self.delivery.removeAll()
-        subject?.remove(self)
+        detached.core?.remove(self)
         // The subscriber is released here, outside the lock, because its deinitializer may call this subscription.
-        _ = downstream
+        _ = detached
     }
 
     /// Clears the subject and the subscriber and returns them, so that the caller releases them after the lock.
     private func detach() -> (
-        subject: SubjectCore<Output, Failure>?, downstream: (any Subscriber<Output, Failure>)?
+        core: SubjectCore<Output, Failure>?, subject: (any Subject)?, downstream: (any Subscriber<Output, Failure>)?
     ) {
         self.lock.withLock {
-            defer { (self.subject, self.downstream) = (nil, nil) }
-            return (self.subject, self.downstream)
+            defer { (self.core, self.subject, self.downstream) = (nil, nil, nil) }
+            return (self.core, self.subject, self.downstream)
         }
     }
 

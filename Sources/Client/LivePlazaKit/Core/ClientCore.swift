@@ -72,6 +72,9 @@ struct ClientCore: Sendable {
 
     var state: LinkState { self.link.state }
 
+    /// The token of the last login or renewal; nil if none is known.
+    var token: String? { self.link.tokens.text }
+
     /// Begins to connect.
     ///
     /// `token`: the token of the login; nil to ask the token provider.

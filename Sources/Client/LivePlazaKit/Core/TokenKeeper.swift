@@ -28,21 +28,31 @@ struct TokenValue: Sendable, Equatable {
         self.remainingTime = remainingTime
     }
 
-    private struct Claims: Decodable { var exp: Double }
-
     /// Reads when a token expires, without verifying it.
     ///
     /// - Parameter token: a JWT in compact form.
     /// - Returns: milliseconds since 1970; nil if it cannot be read.
     static func expiry(of token: String) -> Double? {
+        guard let exp = Self.claims(ExpiryClaim.self, of: token)?.exp, exp.isFinite else { return nil }
+        return exp * 1000
+    }
+
+    /// Reads the app that a token names, without verifying it.
+    ///
+    /// - Parameter token: a JWT in compact form.
+    /// - Returns: the app's name; nil if it cannot be read.
+    static func app(of token: String) -> String? { Self.claims(AppClaim.self, of: token)?.app }
+
+    private struct ExpiryClaim: Decodable { var exp: Double }
+    private struct AppClaim: Decodable { var app: String }
+
+    private static func claims<Claims: Decodable>(_ type: Claims.Type, of token: String) -> Claims? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count > 1 else { return nil }
         var text = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
         text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        guard let json = Data(base64Encoded: text), let claims = try? Wire.decode(Claims.self, from: [UInt8](json)),
-            claims.exp.isFinite
-        else { return nil }
-        return claims.exp * 1000
+        guard let json = Data(base64Encoded: text) else { return nil }
+        return try? Wire.decode(type, from: [UInt8](json))
     }
 }
 
@@ -56,6 +66,7 @@ struct TokenKeeper: Sendable {
     var renewAt = Double.infinity
     let hasProvider: Bool
     private let random: RandomSource
+    /// How often the provider has failed since it last returned a token.
     private var failures = 0
     /// Whether a token was refused since the last login; a second refusal is final.
     private var wasRefused = false

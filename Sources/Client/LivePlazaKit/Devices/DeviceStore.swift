@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
-internal import PlazaWire
 
 /// Camera, microphone and screen of this user.
 ///
@@ -20,24 +19,6 @@ public final class DeviceStore: Sendable {
         var isMuted = false
         /// The last call that opened or closed each device.
         var lastCalls: [Device: LastCall] = [:]
-    }
-
-    /// A device that takes time to open, and that the user's seat shows.
-    fileprivate enum Device: String {
-        case camera
-        case microphone
-
-        var status: WritableKeyPath<DeviceState, DeviceStatus> {
-            self == .camera ? \.cameraStatus : \.microphoneStatus
-        }
-
-        var lastError: WritableKeyPath<DeviceState, DeviceError> {
-            self == .camera ? \.cameraLastError : \.microphoneLastError
-        }
-
-        /// The code of a failed start; the codes for a missing permission, for a device that is in use and for a missing
-        /// device follow it downwards.
-        var firstErrorCode: Int { self == .camera ? -1100 : -1104 }
     }
 
     /// A call that opened or closed a device.
@@ -265,9 +246,14 @@ extension DeviceStore {
 
     /// Reports an open device to the seat, and closes it if the server refuses.
     private func reportOrClose(_ device: Device) {
-        guard self.state.value[keyPath: device.status] == .on else { return }
+        guard self.state.value[keyPath: device.status] == .on,
+            let call = self.progress.withLock({ $0.lastCalls[device]?.number })
+        else { return }
         self.run { engine, _ in
-            do throws(ErrorInfo) { try await engine.report(device, isOn: true) } catch { self.closeNow(device) }
+            do throws(ErrorInfo) { try await engine.report(device, isOn: true) } catch {
+                // The user may have closed and opened the device meanwhile.
+                if self.mustClose(after: call, device) { self.closeNow(device) }
+            }
         }
     }
 
@@ -291,14 +277,14 @@ extension DeviceStore {
 }
 
 extension DeviceStore: DeviceSink {
-    func ownSeatChanged(to seat: OwnSeat?) {
+    func ownSeatChanged(to seat: OwnSeat?, reporting: Set<Device>) {
         let isScreenShared = self.state.value.screenStatus == .on
         let change = self.progress.withLock { progress in
             // A device that is still being opened must not begin to capture either.
             let devices = OpenDevices(
                 camera: progress.lastCalls[.camera]?.opens ?? false,
                 microphone: progress.lastCalls[.microphone]?.opens ?? false, screen: isScreenShared,
-                isMuted: progress.isMuted)
+                isMuted: progress.isMuted, reporting: reporting)
             defer { progress.seat = seat }
             return SeatDeviceChange(from: progress.seat, to: seat, devices)
         }
@@ -307,6 +293,10 @@ extension DeviceStore: DeviceSink {
         if change.closesScreen { self.stopScreenShareNow() }
         if change.reportsCamera { self.reportOrClose(.camera) }
         if change.reportsMicrophone { self.reportOrClose(.microphone) }
+    }
+
+    func closedByHost(_ device: Device) {
+        if self.progress.withLock({ $0.lastCalls[device]?.opens ?? false }) { self.closeNow(device) }
     }
 
     func closeAll() {
@@ -327,12 +317,17 @@ extension DeviceStore: DeviceSink {
     }
 }
 
-extension PlazaEngine {
-    /// Reports the state of a device to the seat, if the user sits on one.
-    fileprivate func report(_ device: DeviceStore.Device, isOn: Bool) async throws(ErrorInfo) {
-        let liveID = self.currentLiveID
-        let seats = self.states(of: liveID).seat.seatList
-        if liveID.isEmpty || OwnSeat(of: self.selfID, in: seats, liveID: liveID) == nil { return }
-        _ = try await self.perform(StoreCall("seat.device", [device.rawValue: .bool(isOn)]), in: liveID)
+/// A device that takes time to open, and that the user's seat shows.
+extension Device {
+    fileprivate var status: WritableKeyPath<DeviceState, DeviceStatus> {
+        self == .camera ? \.cameraStatus : \.microphoneStatus
     }
+
+    fileprivate var lastError: WritableKeyPath<DeviceState, DeviceError> {
+        self == .camera ? \.cameraLastError : \.microphoneLastError
+    }
+
+    /// The code of a failed start; the codes for a missing permission, for a device that is in use and for a missing
+    /// device follow it downwards.
+    fileprivate var firstErrorCode: Int { self == .camera ? -1100 : -1104 }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
 
 /// The devices of this user's seat, as the server shows them to everybody.
 struct OwnSeat: Equatable, Sendable {
@@ -28,6 +29,8 @@ struct OpenDevices: Equatable, Sendable {
     var screen = false
     /// Whether the user has muted the open microphone itself.
     var isMuted = false
+    /// The devices whose last reports to the seat the server has not answered.
+    var reporting: Set<Device> = []
 }
 
 /// What must happen to the user's devices after the user's seat has changed.
@@ -57,8 +60,11 @@ struct SeatDeviceChange: Equatable, Sendable {
         case (let old?, let new?):
             let isCameraLocked = old.allowsCamera && !new.allowsCamera
             let isMicrophoneLocked = old.allowsMicrophone && !new.allowsMicrophone
-            let isCameraOff = old.isCameraOn && !new.isCameraOn
-            let isMicrophoneOff = old.isMicrophoneOn && !new.isMicrophoneOn && !devices.isMuted
+            // An "off" that comes during an own report may be the user's own, of a device that is open again now.
+            let isCameraOff = old.isCameraOn && !new.isCameraOn && !devices.reporting.contains(.camera)
+            let isMicrophoneOff =
+                old.isMicrophoneOn && !new.isMicrophoneOn && !devices.isMuted
+                && !devices.reporting.contains(.microphone)
             self.closesCamera = devices.camera && (isCameraLocked || isCameraOff)
             self.closesMicrophone = devices.microphone && (isMicrophoneLocked || isMicrophoneOff)
         }

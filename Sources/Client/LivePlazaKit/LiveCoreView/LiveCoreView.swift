@@ -37,8 +37,8 @@ open class LiveCoreView: UIView {
     private var adapter: VideoViewDelegateAdapter?
     private var model = StageWidgetModel<UIView>(fallback: DefaultStageWidgets())
     private var pictures = SeatPictures()
+    private let layers = StageLayers()
     private var plaza = LivePlaza.shared
-    private var liveID = ""
     private var scene: StageScene?
     private var subscriptions: Set<AnyCancellable> = []
 
@@ -47,6 +47,7 @@ open class LiveCoreView: UIView {
         self.viewType = viewType
         super.init(frame: frame)
         self.clipsToBounds = true
+        self.addSubview(self.layers.view)
     }
 
     /// A stage cannot be made from a storyboard.
@@ -60,7 +61,6 @@ open class LiveCoreView: UIView {
     public func setLiveID(_ liveID: String, of plaza: LivePlaza) {
         self.subscriptions = []
         self.plaza = plaza
-        self.liveID = liveID
         let (seats, coHost, battle) = (
             plaza.seatStore(liveID: liveID), plaza.coHostStore(liveID: liveID), plaza.battleStore(liveID: liveID)
         )
@@ -123,23 +123,21 @@ open class LiveCoreView: UIView {
     /// Applies the present scene and size to the widgets and pictures.
     private func showStage() {
         guard let scene = self.scene else { return }
+        self.layers.view.frame = self.bounds
         self.model.delegate = self.adapter?.delegate == nil ? nil : self.adapter
         for change in self.model.show(scene, width: self.bounds.width, height: self.bounds.height) {
             switch change {
-            case .remove(let view): view.removeFromSuperview()
-            case .place(let view, let placement): Self.place(view, placement)
-            case .add(let view, let placement):
-                self.addSubview(view)
-                Self.place(view, placement)
+            case .remove(let view): self.layers.remove(view)
+            case .place(let view, let placement), .add(let view, let placement): self.place(view, placement)
             }
         }
         let ownID = self.plaza.loginStore.state.value.loginUserInfo?.userID ?? ""
-        self.pictures.show(scene, in: self, liveID: self.liveID, ownID: ownID, by: self.videoRenderer)
+        self.pictures.show(scene, in: self.layers, ownID: ownID, by: self.videoRenderer)
     }
 
-    private static func place(_ view: UIView, _ placement: WidgetPlacement) {
+    private func place(_ view: UIView, _ placement: WidgetPlacement) {
+        self.layers.place(view, level: placement.level)
         view.frame = CGRect(x: placement.x, y: placement.y, width: placement.width, height: placement.height)
-        view.layer.zPosition = CGFloat(placement.level)
         view.isHidden = placement.isHidden
     }
 

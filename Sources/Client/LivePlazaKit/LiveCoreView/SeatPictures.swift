@@ -22,34 +22,36 @@ internal import UIKit
 
     /// Shows the pictures of a scene, behind the widgets of the upper layer and before those of the lower one.
     mutating func show(
-        _ scene: StageScene, in stage: UIView, liveID: String, ownID: String, by renderer: (any VideoRenderer)?
+        _ scene: StageScene, in stage: StageLayers, ownID: String, by renderer: (any VideoRenderer)?
     ) {
-        let (width, height) = (stage.bounds.width, stage.bounds.height)
-        guard scene.canvas.w > 0, scene.canvas.h > 0, width > 0, height > 0 else { return self.removeAll(renderer) }
+        let (width, height) = (stage.view.bounds.width, stage.view.bounds.height)
+        guard scene.canvas.w > 0, scene.canvas.h > 0, width > 0, height > 0 else {
+            for key in self.views.keys { self.remove(key, from: stage, renderer) }
+            return
+        }
         let scale = min(width / scene.canvas.w, height / scene.canvas.h)
         let (left, top) = ((width - scene.canvas.w * scale) / 2, (height - scene.canvas.h * scale) / 2)
         var shownSeats: Set<SeatKey> = []
         for seat in scene.seats where seat.region.w > 0 && seat.region.h > 0 {
             let key = SeatKey(liveID: seat.userInfo.liveID, index: seat.index)
             shownSeats.insert(key)
-            let view = self.view(key, in: stage)
+            let view = self.view(key)
             let region = seat.region
             view.frame = CGRect(
                 x: left + region.x * scale, y: top + region.y * scale, width: region.w * scale,
                 height: region.h * scale)
             // The level of the video among the levels of its region; see `WidgetPlacement.level`.
-            view.layer.zPosition = CGFloat(region.zorder * 4 + 1)
+            stage.place(view, level: region.zorder * 4 + 1)
             self.draw(seat, key, view, scene, ownID: ownID, by: renderer)
         }
-        for key in self.views.keys where !shownSeats.contains(key) { self.remove(key, renderer) }
+        for key in self.views.keys where !shownSeats.contains(key) { self.remove(key, from: stage, renderer) }
     }
 
-    private mutating func view(_ key: SeatKey, in stage: UIView) -> UIImageView {
+    private mutating func view(_ key: SeatKey) -> UIImageView {
         if let view = self.views[key] { return view }
         let view = UIImageView(frame: .zero)
         view.contentMode = .scaleAspectFill
         view.clipsToBounds = true
-        stage.addSubview(view)
         self.views[key] = view
         return view
     }
@@ -71,14 +73,10 @@ internal import UIKit
         }
     }
 
-    private mutating func remove(_ key: SeatKey, _ renderer: (any VideoRenderer)?) {
+    private mutating func remove(_ key: SeatKey, from stage: StageLayers, _ renderer: (any VideoRenderer)?) {
         guard let view = self.views.removeValue(forKey: key) else { return }
         if self.users.removeValue(forKey: key) != nil { renderer?.render(userID: nil, liveID: key.liveID, in: view) }
-        view.removeFromSuperview()
-    }
-
-    private mutating func removeAll(_ renderer: (any VideoRenderer)?) {
-        for key in self.views.keys { self.remove(key, renderer) }
+        stage.remove(view)
     }
 }
 #endif

@@ -14,7 +14,12 @@ extension ErrorInfo {
     }
 
     /// The code's name.
-    public var name: Name { Name(rawValue: ReplyCode(self.code).name) }
+    public var name: Name {
+        self.code == Self.sdkAppIDNotFoundCode ? .sdkAppIDNotFound : Name(rawValue: ReplyCode(self.code).name)
+    }
+
+    /// The code of a login for another app than the token's; only clients use it.
+    static let sdkAppIDNotFoundCode = -1000
 }
 
 extension ErrorInfo.Name {
@@ -24,6 +29,8 @@ extension ErrorInfo.Name {
     public static let tooFrequent = ErrorInfo.Name(rawValue: "tooFrequent")
     /// A parameter is invalid.
     public static let invalidParameter = ErrorInfo.Name(rawValue: "invalidParameter")
+    /// The token of the login names another app.
+    public static let sdkAppIDNotFound = ErrorInfo.Name(rawValue: "sdkAppIDNotFound")
     /// The client is not logged in.
     public static let notLoggedIn = ErrorInfo.Name(rawValue: "notLoggedIn")
     /// The live to enter does not exist.

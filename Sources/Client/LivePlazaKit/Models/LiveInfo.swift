@@ -31,12 +31,17 @@ public struct LiveInfo: Sendable, Hashable {
     /// Whether the owner has seat 0.
     public var keepOwnerOnSeat = true
     /// The number of seats; 0 for the number of the template.
+    ///
+    /// `seatTemplate` sets it, and only the templates for voices leave the choice to the app.
     public var maxSeatCount = 0
     /// How a viewer gets a seat.
     public var seatMode = TakeSeatMode.apply
     /// How the users on seats are arranged.
     public var seatTemplate: SeatLayoutTemplate {
-        didSet { self.seatLayoutTemplateID = UInt(self.seatTemplate.templateID) }
+        didSet {
+            self.seatLayoutTemplateID = UInt(self.seatTemplate.templateID)
+            self.maxSeatCount = self.seatTemplate.seatCount ?? 0
+        }
     }
     /// The template's number.
     public var seatLayoutTemplateID: UInt

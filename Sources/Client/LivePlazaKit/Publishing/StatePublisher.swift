@@ -12,8 +12,14 @@ public final class StatePublisher<State>: ObservableObject, @unchecked Sendable 
     /// Creates a publisher with its initial state.
     public init(initialState: State) { self._value = PublishedState(wrappedValue: initialState) }
 
+    /// Creates a publisher of a state that other publishers may share.
+    init(_ storage: StateStorage<State>) { self._value = PublishedState(storage) }
+
+    /// The state and its subscribers.
+    var storage: StateStorage<State> { self._value.storage }
+
     /// Publishes before the state changes.
-    public var objectWillChange: ObservableObjectPublisher { self._value.objectWillChange }
+    public var objectWillChange: ObservableObjectPublisher { self.storage.objectWillChange }
 
     /// Publishes the present state, and each new one.
     public func subscribe() -> AnyPublisher<State, Never> { self._value.projectedValue }
@@ -24,7 +30,7 @@ public final class StatePublisher<State>: ObservableObject, @unchecked Sendable 
     /// - Returns: a publisher, which cannot fail.
     @_disfavoredOverload
     public func subscribe<Value>(_ selector: StatePublisherSelector<State, Value>) -> AnyPublisher<Value, Never> {
-        self._value.subject.map { selector.map($0) }.eraseToAnyPublisher()
+        self.storage.publisher { selector.map($0) }
     }
 
     /// Publishes a part of the state, now and whenever it changes.
@@ -34,7 +40,7 @@ public final class StatePublisher<State>: ObservableObject, @unchecked Sendable 
     public func subscribe<Value: Equatable>(
         _ selector: StatePublisherSelector<State, Value>
     ) -> AnyPublisher<Value, Never> {
-        self._value.subject.map { selector.map($0) }.removeDuplicates().eraseToAnyPublisher()
+        self.storage.publisher { selector.map($0) }.removeDuplicates().eraseToAnyPublisher()
     }
 }
 

@@ -25,7 +25,7 @@ public final class LivePlaza: Sendable {
     public let eventPublisher: PassthroughSubject<PlazaEvent, Never>
 
     let engine: PlazaEngine
-    private let registry: StoreRegistry
+    let registry: StoreRegistry
 
     /// Creates a client, which connects when `loginStore` logs in.
     public convenience init(options: PlazaOptions) {
@@ -54,7 +54,6 @@ public final class LivePlaza: Sendable {
     }
 
     deinit {
-        self.registry.release()
         self.engine.onQueue { [deviceStore] engine in
             engine.disconnect()
             deviceStore.closeAll()
@@ -79,56 +78,4 @@ public final class LivePlaza: Sendable {
     ///
     /// Without a network, the client rarely tries to connect.
     public func setOnline(_ isOnline: Bool) { self.engine.onQueue { $0.setOnline(isOnline) } }
-}
-
-/// The stores of a client.
-///
-/// The stores of a live are found as long as an app holds one of them, or the client is in the live. The stores of the
-/// last 64 lives are retained in any case, for apps that keep a subscription but not its store.
-private final class StoreRegistry: Sendable {
-    /// The maximum number of lives whose stores are retained.
-    private static let maxRetained = 64
-
-    private struct State {
-        weak var engine: PlazaEngine?
-        weak var list: LiveListStore?
-        weak var login: LoginStore?
-        weak var devices: DeviceStore?
-        var storesByLive: [String: WeakStores] = [:]
-        /// The stores that were requested last, oldest first.
-        var retained: [LiveStores] = []
-    }
-
-    private struct WeakStores { weak var stores: LiveStores? }
-
-    private let state = Locked(State())
-
-    var list: LiveListStore? { self.state.withLock { $0.list } }
-    var login: LoginStore? { self.state.withLock { $0.login } }
-    var devices: DeviceStore? { self.state.withLock { $0.devices } }
-
-    func attach(_ engine: PlazaEngine, list: LiveListStore, login: LoginStore, devices: DeviceStore) {
-        self.state.withLock { state in
-            state.engine = engine
-            state.list = list
-            state.login = login
-            state.devices = devices
-        }
-    }
-
-    /// Releases the retained stores, because they retain the engine, which retains this object.
-    func release() { self.state.withLock { $0.retained = [] } }
-
-    func stores(of liveID: String) -> LiveStores {
-        self.state.withLock { state in
-            guard let engine = state.engine else { preconditionFailure("the client of these stores is gone") }
-            let stores = state.storesByLive[liveID]?.stores ?? LiveStores(liveID, on: engine)
-            state.retained.removeAll { $0 === stores }
-            state.retained.append(stores)
-            if state.retained.count > Self.maxRetained { state.retained.removeFirst() }
-            state.storesByLive = state.storesByLive.filter { $0.value.stores != nil }
-            state.storesByLive[liveID] = WeakStores(stores: stores)
-            return stores
-        }
-    }
 }

@@ -67,7 +67,12 @@ extension PlazaEngine {
             self.fold(.counts(counts), in: counts.live)
             // Users who were disconnected while presence had lost its store are gone, but no tip reports it.
             if wasStale, !counts.stale { self.readLater([.audience]) }
-        case .notice(let notice): self.fold(.notice(notice.content, at: notice.at), in: notice.live)
+        case .notice(let notice):
+            // The seat with its closed device may come later, by the feed.
+            if case .deviceClosedByAdmin(let device, _) = notice.content, self.liveSession?.fold.liveID == notice.live {
+                self.sinks.devices()?.closedByHost(device)
+            }
+            self.fold(.notice(notice.content, at: notice.at), in: notice.live)
         case .resumed(_, let replayed): self.resumed(replayed: replayed)
         case .left, .ended: self.endLiveSession()
         case .liveEnded(let live, _): self.liveEnded(live, .endedByHost)
@@ -127,13 +132,13 @@ extension PlazaEngine {
 
     /// Handles the failure to resume the live.
     private func resumeFailed(_ live: LiveID, _ error: ErrorInfo) {
-        let told = error.reason.flatMap { KickReason(rawValue: $0) }.map { LiveKickedOutReason($0) }
+        let statedReason = error.reason.flatMap { KickReason(rawValue: $0) }.map { LiveKickedOutReason($0) }
         let exit: LiveExit =
             switch ReplyCode(error.code) {
             case .noSuchRoomOnEntry:
                 .ended(error.reason == LiveEndReason.endedByHost.rawValue ? .endedByHost : .endedByServer)
-            case .banned: .kickedOut(told ?? .byAdmin)
-            case .staleTicket: .kickedOut(told ?? .forJoinRoomStatusInvalidDuringOffline)
+            case .banned: .kickedOut(statedReason ?? .byAdmin)
+            case .staleTicket: .kickedOut(statedReason ?? .forJoinRoomStatusInvalidDuringOffline)
             default: .kickedOut(.forNetworkDisconnected)
             }
         self.exitLive(live, exit, message: error.message)
@@ -197,7 +202,8 @@ extension PlazaEngine {
         info.liveID = session.fold.liveID.text
         info.isEmpty = false
         let seats = session.fold.states.seat.seatList
-        self.sinks.devices()?.ownSeatChanged(to: OwnSeat(of: self.selfID, in: seats, liveID: info.liveID))
+        self.sinks.devices()?.ownSeatChanged(
+            to: OwnSeat(of: self.selfID, in: seats, liveID: info.liveID), reporting: self.reportingDevices)
         self.sinks.list()?.showCurrentLive(info)
         session.stores.show(session.fold.states, events: events)
     }

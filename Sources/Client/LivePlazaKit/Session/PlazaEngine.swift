@@ -36,6 +36,8 @@ actor PlazaEngine {
     var liveSession: LiveSession?
     /// The number of the last live session.
     var liveSessionCount = 0
+    /// The number of unanswered reports of each device to the user's seat.
+    var deviceReports: [Device: Int] = [:]
     /// The number of the last read.
     var readCount = 0
     /// What to add to the clock's milliseconds for the server's time; nil until the server has told its time.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
 
 /// The stores of one live.
 ///
@@ -30,7 +31,11 @@ protocol LoginSink: AnyObject, Sendable {
 /// Its methods are called on the delivery queue.
 protocol DeviceSink: AnyObject, Sendable {
     /// Handles a change of the user's seat; nil if the user sits on none.
-    func ownSeatChanged(to seat: OwnSeat?)
+    ///
+    /// `reporting`: the devices whose own report to the seat is not answered yet.
+    func ownSeatChanged(to seat: OwnSeat?, reporting: Set<Device>)
+    /// Closes a device that a host has closed.
+    func closedByHost(_ device: Device)
     /// Closes all devices, because the user is in no live any more.
     func closeAll()
     /// Mutes or unmutes the open microphone.

@@ -44,7 +44,15 @@ public final class LiveListStore: @unchecked Sendable {
     ///   - count: as for all categories.
     ///   - category: a number of `LiveInfo.categoryList`.
     ///   - isDescending: whether the lives with the most joins come first.
-    /// - Throws: `badParameter`.
+    ///   - completion: errors: `badParameter`.
+    public func fetchLiveList(
+        cursor: String, count: Int, category: Int, isDescending: Bool = true, completion: CompletionClosure?
+    ) {
+        let query = LiveListQuery(count: count, category: category, isDescending: isDescending)
+        self.engine.start(completion, self.fetchOperation(cursor, query))
+    }
+
+    /// Reads a page of the list of public lives of one category, as the method with a completion.
     public func fetchLiveList(
         cursor: String, count: Int, category: Int, isDescending: Bool = true
     ) async throws(ErrorInfo) {
@@ -144,8 +152,14 @@ public final class LiveListStore: @unchecked Sendable {
 
     /// Removes metadata; for the owner and admins.
     ///
-    /// - Parameter keys: at least one.
-    /// - Throws: `needsOwnerOrAdmin`, `noSuchMetadataKey`.
+    /// - Parameters:
+    ///   - keys: at least one.
+    ///   - completion: errors: `needsOwnerOrAdmin`, `noSuchMetadataKey`.
+    public func deleteLiveMetaData(keys: [String], completion: CompletionClosure?) {
+        self.engine.start(completion, self.currentLiveOperation("metadata.delete", ["keys": .texts(keys)]))
+    }
+
+    /// Removes metadata, as the method with a completion.
     public func deleteLiveMetaData(keys: [String]) async throws(ErrorInfo) {
         try await self.currentLiveOperation("metadata.delete", ["keys": .texts(keys)])(self.engine)
     }

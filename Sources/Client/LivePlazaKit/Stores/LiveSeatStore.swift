@@ -54,7 +54,7 @@ public final class LiveSeatStore: @unchecked Sendable {
         let liveID = self.stores.handle.liveID
         self.stores.handle.run(nil as CompletionClosure?) { engine async throws(ErrorInfo) in
             engine.sinks.devices()?.setMicrophoneMuted(true)
-            _ = try await engine.perform(Self.microphoneCall(isOn: false), in: liveID)
+            try await engine.report(.microphone, isOn: false, in: liveID)
         }
     }
 
@@ -73,7 +73,7 @@ public final class LiveSeatStore: @unchecked Sendable {
     private var unmuteOperation: StoreOperation<Void> {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in
-            _ = try await engine.perform(Self.microphoneCall(isOn: true), in: liveID)
+            try await engine.report(.microphone, isOn: true, in: liveID)
             engine.sinks.devices()?.setMicrophoneMuted(false)
         }
     }
@@ -220,10 +220,6 @@ public final class LiveSeatStore: @unchecked Sendable {
     /// Unlocks a user's microphone, so that the user may open it again; for the owner and admins.
     public func openRemoteMicrophone(userID: String, policy: DeviceControlPolicy) async throws(ErrorInfo) {
         try await self.stores.handle.run(Self.lockDeviceCall(userID, "microphone", isLocked: false))
-    }
-
-    private static func microphoneCall(isOn: Bool) -> StoreCall {
-        StoreCall("seat.device", ["microphone": .bool(isOn)])
     }
 
     private static func moveCall(_ userID: String, _ targetIndex: Int, _ policy: MoveSeatPolicy?) -> StoreCall {

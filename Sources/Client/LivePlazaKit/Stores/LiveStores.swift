@@ -3,29 +3,30 @@ internal import LivePlazaCombine
 
 /// The states and events of all stores of one live.
 ///
-/// Each store reads its state and events from this object. The object is created when an app first requests a store of
-/// the live. It exists as long as one of its stores exists, or the client is in the live, or it is among the last 64
-/// that were requested. Therefore a subscription continues even if the app does not retain the store.
+/// Each store reads its state and events from this object. The object is created when an app requests a store of the
+/// live, and exists as long as one of its stores exists, or the client is in the live. Its publishers exist as long as
+/// anybody subscribes to them; see `StoreRegistry`. Therefore a subscription continues even if the app does not retain
+/// the store.
 final class LiveStores: LiveStoresSink, @unchecked Sendable {
     let handle: LiveHandle
-    let audience = StatePublisher(initialState: LiveAudienceState())
-    let barrage = StatePublisher(initialState: BarrageState())
-    let seat = StatePublisher(initialState: LiveSeatState())
-    let coGuest = StatePublisher(initialState: CoGuestState())
-    let coHost = StatePublisher(initialState: CoHostState())
-    let battle = StatePublisher(initialState: BattleState())
-    let gift = StatePublisher(initialState: GiftState())
-    let like = StatePublisher(initialState: LikeState())
-    let summary = StatePublisher(initialState: LiveSummaryState())
+    let audience: StatePublisher<LiveAudienceState>
+    let barrage: StatePublisher<BarrageState>
+    let seat: StatePublisher<LiveSeatState>
+    let coGuest: StatePublisher<CoGuestState>
+    let coHost: StatePublisher<CoHostState>
+    let battle: StatePublisher<BattleState>
+    let gift: StatePublisher<GiftState>
+    let like: StatePublisher<LikeState>
+    let summary: StatePublisher<LiveSummaryState>
 
-    let audienceEvents = PassthroughSubject<LiveAudienceEvent, Never>()
-    let seatEvents = PassthroughSubject<LiveSeatEvent, Never>()
-    let guestEvents = PassthroughSubject<GuestEvent, Never>()
-    let hostEvents = PassthroughSubject<HostEvent, Never>()
-    let coHostEvents = PassthroughSubject<CoHostEvent, Never>()
-    let battleEvents = PassthroughSubject<BattleEvent, Never>()
-    let giftEvents = PassthroughSubject<GiftEvent, Never>()
-    let likeEvents = PassthroughSubject<LikeEvent, Never>()
+    let audienceEvents: PassthroughSubject<LiveAudienceEvent, Never>
+    let seatEvents: PassthroughSubject<LiveSeatEvent, Never>
+    let guestEvents: PassthroughSubject<GuestEvent, Never>
+    let hostEvents: PassthroughSubject<HostEvent, Never>
+    let coHostEvents: PassthroughSubject<CoHostEvent, Never>
+    let battleEvents: PassthroughSubject<BattleEvent, Never>
+    let giftEvents: PassthroughSubject<GiftEvent, Never>
+    let likeEvents: PassthroughSubject<LikeEvent, Never>
 
     /// The likes that are not sent yet.
     let likeTaps = Locked(LikeTaps())
@@ -33,7 +34,27 @@ final class LiveStores: LiveStoresSink, @unchecked Sendable {
     /// The existing stores, so that repeated requests get the same store.
     private let stores = Locked<[ObjectIdentifier: WeakStore]>([:])
 
-    init(_ liveID: String, on engine: PlazaEngine) { self.handle = LiveHandle(engine: engine, liveID: liveID) }
+    /// Creates the stores' states and events, with those of `publishers` that exist.
+    init(_ liveID: String, on engine: PlazaEngine, _ publishers: inout WeakPublishers) {
+        self.handle = LiveHandle(engine: engine, liveID: liveID)
+        self.audience = publishers.state(LiveAudienceState())
+        self.barrage = publishers.state(BarrageState())
+        self.seat = publishers.state(LiveSeatState())
+        self.coGuest = publishers.state(CoGuestState())
+        self.coHost = publishers.state(CoHostState())
+        self.battle = publishers.state(BattleState())
+        self.gift = publishers.state(GiftState())
+        self.like = publishers.state(LikeState())
+        self.summary = publishers.state(LiveSummaryState())
+        self.audienceEvents = publishers.events()
+        self.seatEvents = publishers.events()
+        self.guestEvents = publishers.events()
+        self.hostEvents = publishers.events()
+        self.coHostEvents = publishers.events()
+        self.battleEvents = publishers.events()
+        self.giftEvents = publishers.events()
+        self.likeEvents = publishers.events()
+    }
 
     /// The language of the gifts' names, from the next refresh on.
     var giftLanguage: String? {

@@ -26,7 +26,8 @@ public final class LoginStore: NSObject, @unchecked Sendable {
     /// Connects and logs in.
     ///
     /// - Parameters:
-    ///   - sdkAppID: the app's id if it is a number; it must agree with the app that the token names.
+    ///   - sdkAppID: the app that the token names, if the app's name is a decimal number; otherwise the error is
+    ///     `sdkAppIDNotFound`. An app whose name is no number is not compared.
     ///   - userID: the user's id, which must be that in the token; otherwise the error is `invalidParameter`.
     ///   - userSig: the token, a JWT that the app's server has signed; empty to ask the token provider.
     ///   - completion: errors: `tokenInvalid`, `tokenExpired`, `overLimit`, `timedOut`; `failed` if a user is logged
@@ -68,13 +69,27 @@ public final class LoginStore: NSObject, @unchecked Sendable {
 
     private func loginOperation(_ appID: Int32, _ userID: String, _ userSig: String) -> StoreOperation<Void> {
         return { engine async throws(ErrorInfo) in
+            try Self.checkApp(appID, of: userSig)
             let user = try await engine.login(token: userSig.isEmpty ? nil : userSig)
-            if user.userID != userID {
+            do throws(ErrorInfo) {
+                // The token may be the token provider's.
+                try Self.checkApp(appID, of: engine.connection?.core.token ?? "")
+                if user.userID != userID {
+                    throw ErrorInfo(.invalidParameter, "the token is for \(user.userID), not for \(userID)")
+                }
+            } catch {
                 try await engine.logout()
-                throw ErrorInfo(.invalidParameter, "the token is for \(user.userID), not for \(userID)")
+                throw error
             }
             self.appID.withLock { $0 = appID }
         }
+    }
+
+    /// Throws if the token names an app whose name is another number.
+    private static func checkApp(_ appID: Int32, of token: String) throws(ErrorInfo) {
+        guard let app = TokenValue.app(of: token), let number = Int64(app), number != Int64(appID) else { return }
+        throw ErrorInfo(
+            code: ErrorInfo.sdkAppIDNotFoundCode, message: "the token is for the app \(app), not for \(appID)")
     }
 
     private func setSelfInfoOperation(_ profile: UserProfile) -> StoreOperation<Void> {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// A widget, whose name says what it was made for.
+/// A widget whose name tells the seat, user and layer that it was made for.
 private final class Widget {
     let name: String
     init(_ name: String) { self.name = name }
@@ -41,7 +41,8 @@ private final class WidgetMaker: StageWidgetDelegate {
 @Suite struct StageWidgetTests {
     private static let canvas = LiveCanvas(templateID: 600, w: 1080, h: 1920)
 
-    private static func seat(_ index: Int, _ user: String, camera: DeviceStatus = .off, live: String = "a") -> SeatInfo
+    private static func seat(_ index: Int, _ user: String, camera: DeviceStatus = .off, live: String = "ann-live")
+        -> SeatInfo
     {
         SeatInfo(
             index: index,
@@ -49,18 +50,20 @@ private final class WidgetMaker: StageWidgetDelegate {
             region: RegionInfo(x: CGFloat(index) * 540, y: 0, w: 540, h: 960, zorder: index))
     }
 
+    /// The changes as texts: `+` adds a widget, `=` moves it, `-` removes it; `@` stands before its x, `l` before its level.
     private func describe(_ changes: [WidgetChange<Widget>]) -> [String] {
         changes.map { change in
             switch change {
-            case .add(let widget, let at): "+ \(widget.name) @\(Int(at.x)) l\(at.level)\(at.isHidden ? " hidden" : "")"
-            case .place(let widget, let at):
-                "= \(widget.name) @\(Int(at.x)) l\(at.level)\(at.isHidden ? " hidden" : "")"
+            case .add(let widget, let placement):
+                "+ \(widget.name) @\(Int(placement.x)) l\(placement.level)\(placement.isHidden ? " hidden" : "")"
+            case .place(let widget, let placement):
+                "= \(widget.name) @\(Int(placement.x)) l\(placement.level)\(placement.isHidden ? " hidden" : "")"
             case .remove(let widget): "- \(widget.name)"
             }
         }
     }
 
-    @Test("each seat has a widget in both layers; an empty seat may have none")
+    @Test("a seat has the widgets that the delegate makes for its two layers")
     func layers() {
         let maker = WidgetMaker()
         var model = StageWidgetModel<Widget>()
@@ -88,7 +91,7 @@ private final class WidgetMaker: StageWidgetDelegate {
             self.describe(model.show(on, width: 1080, height: 1920)) == ["= guest 0 ann background @0 l0 hidden"])
     }
 
-    @Test("another user on a seat has other widgets, and a connection and a battle have their own")
+    @Test("a seat gets new widgets for a new user, for a connection of lives and for a battle")
     func kinds() {
         let maker = WidgetMaker()
         var model = StageWidgetModel<Widget>()
@@ -98,7 +101,7 @@ private final class WidgetMaker: StageWidgetDelegate {
         let changes = self.describe(model.show(bob, width: 1080, height: 1920))
         #expect(Set(changes.prefix(2)) == ["- guest 0 ann background", "- guest 0 ann foreground"])
         #expect(changes.count == 4)
-        let hosts = [Self.seat(0, "bob"), Self.seat(1, "cem", live: "b")]
+        let hosts = [Self.seat(0, "bob"), Self.seat(1, "cem", live: "cem-live")]
         let battle = StageScene(seats: hosts, canvas: Self.canvas, isConnected: true, fighters: ["bob", "cem"])
         let started = self.describe(model.show(battle, width: 1080, height: 1920))
         #expect(started.filter { $0.hasPrefix("-") }.count == 2)
@@ -129,6 +132,36 @@ private final class WidgetMaker: StageWidgetDelegate {
         #expect(
             restored.filter { $0.hasPrefix("- app") }.count == 2 && restored.filter { $0.hasPrefix("+ own") }.count == 2
         )
+    }
+
+    @Test("views are stacked by level, whenever they are added, and those of one level in the order in which they came")
+    func order() {
+        var order = StageOrder<Widget>()
+        // What a view does with its subviews.
+        var subviews: [Widget] = []
+        func place(_ widget: Widget, _ level: Int) {
+            switch order.place(widget, level: level) {
+            case .unchanged: break
+            case .below(let next):
+                subviews.removeAll { $0 === widget }
+                subviews.insert(widget, at: subviews.firstIndex { $0 === next } ?? 0)
+            case .top:
+                subviews.removeAll { $0 === widget }
+                subviews.append(widget)
+            }
+        }
+        let widgets = ["back", "video", "front", "battle", "other back"].map { Widget($0) }
+        for (widget, level) in zip(widgets, [0, 1, 2, 8, 0]) { place(widget, level) }
+        #expect(subviews.map(\.name) == ["back", "other back", "video", "front", "battle"])
+        // Each layout places all views again.
+        for (widget, level) in zip(widgets, [0, 1, 2, 8, 0]) { place(widget, level) }
+        #expect(subviews.map(\.name) == ["back", "other back", "video", "front", "battle"])
+        place(widgets[0], 4)
+        #expect(subviews.map(\.name) == ["other back", "video", "front", "back", "battle"])
+        order.remove(widgets[3])
+        subviews.removeLast()
+        place(widgets[1], 9)
+        #expect(subviews.map(\.name) == ["other back", "front", "back", "video"])
     }
 
     @Test("a user who is heard but not seen has no widget")

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import LivePlazaCombine
+
+/// The stores of a client.
+///
+/// The client retains the stores of the live that it is in; an app retains the stores that it holds, and by each
+/// subscription the publisher to which it has subscribed. The registry itself retains neither stores nor publishers. It
+/// finds those that exist, so that the stores of a live that are made again publish to the same subscribers.
+final class StoreRegistry: Sendable {
+    private struct State {
+        weak var engine: PlazaEngine?
+        weak var list: LiveListStore?
+        weak var login: LoginStore?
+        weak var devices: DeviceStore?
+        var lives: [String: LiveEntry] = [:]
+        /// The number of entries at which those of released lives are removed.
+        var cleanUpCount = StoreRegistry.minCleanUpCount
+    }
+
+    private struct LiveEntry {
+        weak var stores: LiveStores?
+        var publishers = WeakPublishers()
+
+        var isReleased: Bool { self.stores == nil && self.publishers.areReleased }
+    }
+
+    private static let minCleanUpCount = 16
+
+    private let state = Locked(State())
+
+    var list: LiveListStore? { self.state.withLock { $0.list } }
+    var login: LoginStore? { self.state.withLock { $0.login } }
+    var devices: DeviceStore? { self.state.withLock { $0.devices } }
+    /// The number of lives about which the registry knows something.
+    var liveCount: Int { self.state.withLock { $0.lives.count } }
+
+    func attach(_ engine: PlazaEngine, list: LiveListStore, login: LoginStore, devices: DeviceStore) {
+        self.state.withLock { state in
+            state.engine = engine
+            state.list = list
+            state.login = login
+            state.devices = devices
+        }
+    }
+
+    /// The stores of a live: the existing ones, or new ones with the publishers that exist.
+    func stores(of liveID: String) -> LiveStores {
+        self.state.withLock { state in
+            guard let engine = state.engine else { preconditionFailure("the client of these stores is gone") }
+            if let stores = state.lives[liveID]?.stores { return stores }
+            if state.lives.count >= state.cleanUpCount {
+                state.lives = state.lives.filter { !$0.value.isReleased }
+                state.cleanUpCount = max(Self.minCleanUpCount, state.lives.count * 2)
+            }
+            var entry = state.lives[liveID] ?? LiveEntry()
+            let stores = LiveStores(liveID, on: engine, &entry.publishers)
+            entry.stores = stores
+            state.lives[liveID] = entry
+            return stores
+        }
+    }
+}
+
+/// The publishers of one live that the app's subscriptions, or the stores of the live, retain.
+struct WeakPublishers {
+    private struct WeakObject { weak var object: AnyObject? }
+
+    /// The publishers by the type of their values.
+    private var objects: [ObjectIdentifier: WeakObject] = [:]
+
+    var areReleased: Bool { self.objects.values.allSatisfy { $0.object == nil } }
+
+    /// The publisher of a state: for the present subscribers if there are any, otherwise a new one.
+    mutating func state<State>(_ initialState: State) -> StatePublisher<State> {
+        StatePublisher(self.object { StateStorage(initialState) })
+    }
+
+    /// The publisher of events: for the present subscribers if there are any, otherwise a new one.
+    mutating func events<Event>() -> PassthroughSubject<Event, Never> { self.object { PassthroughSubject() } }
+
+    private mutating func object<Object: AnyObject>(_ make: () -> Object) -> Object {
+        if let object = self.objects[ObjectIdentifier(Object.self)]?.object as? Object { return object }
+        let object = make()
+        self.objects[ObjectIdentifier(Object.self)] = WeakObject(object: object)
+        return object
+    }
+}

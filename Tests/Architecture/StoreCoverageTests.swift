@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Repository
+import Testing
+
+/// Each event of the Swift SDK's stores is awaited on a real cluster, and an app's code calls each of their methods.
+@Suite struct StoreCoverageTests {
+    /// The tests that wait for events with real processes.
+    private static let files = ["Tests/Cluster/StoreClusterTests.swift", "Tests/Cluster/StoreEventTests.swift"]
+
+    /// The enumerations of events of stores, in the list of the public API.
+    private static let enumerations: Set<String> = [
+        "BattleEvent", "CoHostEvent", "GiftEvent", "GuestEvent", "HostEvent", "LikeEvent", "LiveAudienceEvent",
+        "LiveListEvent", "LiveSeatEvent", "LoginEvent",
+    ]
+
+    /// The names of the events, such as `onLiveEnded`.
+    private static func events() throws -> [String] {
+        try Repository.text("docs/api/LivePlazaKit.txt").split(separator: "\n").compactMap { line in
+            let parts = line.split(separator: " ")
+            guard parts.count > 2, parts[1] == "case", Self.enumerations.contains(String(parts[0].dropLast())) else {
+                return nil
+            }
+            return String(parts[2].prefix { $0 != "(" })
+        }
+    }
+
+    @Test func `each event of a store is awaited in a test with a real cluster`() throws {
+        let tests = try Self.files.map { try Repository.text($0) }.joined()
+        let events = try Self.events()
+        #expect(events.count >= 39)
+        for event in events {
+            let isAwaited = tests.contains(try Regex(##"waitForEvent\(#?"\##(event)["(]"##))
+            #expect(isAwaited, "no test waits for \(event)")
+        }
+    }
+
+    @Test func `each publisher of events of a store is in the list above`() throws {
+        let publishers = try Repository.text("docs/api/LivePlazaKit.txt").matches(
+            of: /PassthroughSubject<(\w+), Never>/)
+        let published = Set(publishers.map { String($0.output.1) })
+        // A client's own events are no store's.
+        #expect(published.subtracting(["PlazaEvent"]) == Self.enumerations)
+    }
+
+    @Test func `an app's code calls each method of each store`() throws {
+        let code = try Repository.text("Tests/Client/AppCode/Swift5/AppCode.swift")
+        let methods = try Repository.text("docs/api/LivePlazaKit.txt")
+            .matches(of: /(?m)^\w+Store: (?:static )?func (\w+)\(/).map { String($0.output.1) }
+        #expect(methods.count > 100)
+        for method in Set(methods) { #expect(code.contains(".\(method)("), "no call of \(method)") }
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import PlazaWire
+import Testing
+
+@testable import LivePlazaKit
+
+/// The user's devices, while the seat, notices and replies arrive in any order.
+@Suite struct DeviceReportTests {
+    private let harness = StoreHarness()
+    private let plaza: LivePlaza
+    private var devices: DeviceStore { self.plaza.deviceStore }
+
+    /// A client whose user sits with an open camera and an open microphone.
+    init() {
+        self.plaza = self.harness.makeClient()
+        self.harness.loginAndEnter(self.plaza)
+        self.receiveSeat(revision: 1, camera: false, microphone: false)
+        self.devices.openLocalCamera(isFront: true, completion: nil)
+        self.devices.openLocalMicrophone(completion: nil)
+        self.harness.queue.drain()
+        self.answerReport()
+        self.answerReport()
+        self.receiveSeat(revision: 2, camera: true, microphone: true)
+    }
+
+    /// Sends a stage on which the user sits with these devices.
+    private func receiveSeat(revision: Int64, camera: Bool, microphone: Bool, allowsMicrophone: Bool = true) {
+        let occupant: JSONValue = [
+            "allowOpenCamera": true, "allowOpenMicrophone": .bool(allowsMicrophone), "isCameraOn": .bool(camera),
+            "isMicrophoneOn": .bool(microphone), "live": "concert", "role": 2, "suspendStatus": "none",
+            "user": EngineHarness.user,
+        ]
+        let seat: JSONValue = [
+            "index": 1, "isCameraLocked": false, "isLocked": false, "isMicrophoneLocked": false, "occupant": occupant,
+        ]
+        let record: JSONValue = [
+            "app": "demo", "epoch": 77, "live": "concert", "revision": .integer(revision), "seats": [seat], "v": 1,
+            "layout": ["canvas": ["height": 1920, "templateID": 600, "width": 1080], "regions": []],
+        ]
+        self.harness.receive([["stage": ["events": [], "record": record]]], from: revision)
+    }
+
+    private func receiveClosing(of device: String, id: JSONValue = "3-11") {
+        let by: JSONValue = ["avatarURL": "", "userID": "alice", "userName": "A"]
+        self.harness.network.socket?.receive([
+            "notice": [
+                "at": 1, "id": id, "live": "concert", "to": "carol",
+                "content": ["deviceClosedByAdmin": ["by": by, "device": .text(device)]],
+            ]
+        ])
+        self.harness.queue.drain()
+    }
+
+    /// Answers the first report that is not answered yet.
+    private func answerReport(errorCode: Int64? = nil) {
+        guard let call = self.harness.network.socket?.takeCall("seat.device") else {
+            Issue.record("no report was sent")
+            return
+        }
+        let outcome: [String: JSONValue] =
+            errorCode.map { ["error": ["code": .integer($0), "message": "", "name": ""]] } ?? ["result": ["done": [:]]]
+        self.harness.network.socket?.receive([
+            "reply": .object(outcome.merging(["id": .integer(call.id)]) { $1 })
+        ])
+        self.harness.queue.drain()
+    }
+
+    private var isCameraOn: Bool { self.devices.state.value.cameraStatus == .on }
+    private var isMicrophoneOn: Bool { self.devices.state.value.microphoneStatus == .on }
+
+    @Test func `a device closes with the notice of the host, before the seat says so`() {
+        self.receiveClosing(of: "microphone")
+        #expect(!self.isMicrophoneOn && self.isCameraOn)
+        self.receiveClosing(of: "camera", id: "3-12")
+        #expect(!self.isMicrophoneOn && !self.isCameraOn)
+        #expect(self.harness.network.socket?.takeCall("seat.device") == nil, "the server knows it already")
+    }
+
+    @Test func `a device closes with the seat, before the notice of the host`() {
+        self.receiveSeat(revision: 3, camera: true, microphone: false, allowsMicrophone: false)
+        #expect(!self.isMicrophoneOn && self.isCameraOn)
+        self.receiveClosing(of: "microphone")
+        #expect(!self.isMicrophoneOn && self.isCameraOn)
+    }
+
+    @Test func `a camera that was closed and opened again stays open when the seat shows it closed`() {
+        self.devices.closeLocalCamera()
+        self.devices.openLocalCamera(isFront: true, completion: nil)
+        self.harness.queue.drain()
+        self.receiveSeat(revision: 3, camera: false, microphone: true)
+        self.answerReport()
+        self.receiveSeat(revision: 4, camera: true, microphone: true)
+        self.answerReport()
+        #expect(self.isCameraOn)
+    }
+
+    @Test func `a camera that was closed and opened again stays open when the seat comes after the first reply`() {
+        self.devices.closeLocalCamera()
+        self.devices.openLocalCamera(isFront: true, completion: nil)
+        self.harness.queue.drain()
+        self.answerReport()
+        self.receiveSeat(revision: 3, camera: false, microphone: true)
+        self.answerReport()
+        #expect(self.isCameraOn)
+    }
+
+    @Test func `a microphone that was muted and unmuted again stays open`() {
+        let seats = self.plaza.seatStore(liveID: "concert")
+        seats.muteMicrophone()
+        self.harness.queue.drain()
+        seats.unmuteMicrophone(completion: nil)
+        self.harness.queue.drain()
+        self.answerReport()
+        self.receiveSeat(revision: 3, camera: true, microphone: false)
+        self.answerReport()
+        self.receiveSeat(revision: 4, camera: true, microphone: true)
+        #expect(self.isMicrophoneOn)
+    }
+
+    @Test func `a camera that the server turns off without a report of the user is closed`() {
+        self.receiveSeat(revision: 3, camera: false, microphone: true)
+        #expect(!self.isCameraOn && self.isMicrophoneOn)
+    }
+
+    @Test func `a refused report of the seat does not close a camera that was opened again`() {
+        // The user sits down anew, with open devices, which are then reported.
+        self.harness.receive([Self.stageWithoutSeats], from: 3)
+        self.devices.openLocalCamera(isFront: true, completion: nil)
+        self.harness.queue.drain()
+        self.receiveSeat(revision: 4, camera: false, microphone: false)
+        self.devices.closeLocalCamera()
+        self.devices.openLocalCamera(isFront: true, completion: nil)
+        self.harness.queue.drain()
+        self.answerReport(errorCode: -1)
+        self.answerReport()
+        self.answerReport()
+        #expect(self.isCameraOn)
+    }
+
+    private static let stageWithoutSeats: JSONValue = [
+        "stage": [
+            "events": [],
+            "record": [
+                "app": "demo", "epoch": 77, "live": "concert", "revision": 3, "seats": [], "v": 1,
+                "layout": ["canvas": ["height": 1920, "templateID": 600, "width": 1080], "regions": []],
+            ],
+        ]
+    ]
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import PlazaWire
+
+@testable import LivePlazaKit
+
+/// Clients with their stores over a fake network, with a queue and a clock that a test controls.
+struct StoreHarness {
+    let queue = ManualQueue()
+    let clock = ManualClock()
+    let network: TestNetwork
+
+    /// Makes a network that answers calls at once.
+    ///
+    /// `answers`: the results of further methods, or other results, by method; null for a method without an answer.
+    init(answers: [String: JSONValue] = [:]) {
+        let details: JSONValue = [
+            "audience": ["live": "concert", "count": 1, "totalViewers": 1, "stale": false, "at": 1], "epoch": 77,
+            "info": EngineHarness.info,
+        ]
+        let all: [String: JSONValue] = [
+            "login": ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]],
+            "live.join": ["joined": ["ticket": 421, "epoch": 77, "confirmed": true]],
+            "live.leave": ["done": [:]], "live.get": ["room": ["details": details]],
+        ]
+        self.network = TestNetwork(answers: all.merging(answers) { _, new in new }.filter { $0.value != .null })
+    }
+
+    func makeClient() -> LivePlaza {
+        LivePlaza(
+            options: PlazaOptions(gateways: ["ws://g/v1"], transport: self.network), queue: EngineQueue(self.queue),
+            clock: self.clock
+        ) { 0.5 }
+    }
+
+    func login(_ plaza: LivePlaza) {
+        plaza.loginStore.login(sdkAppID: 1, userID: "carol", userSig: "t", completion: nil)
+        self.queue.drain()
+        self.network.socket?.open()
+        self.queue.drain()
+    }
+
+    func enter(_ plaza: LivePlaza, _ live: String = "concert") {
+        plaza.liveListStore.joinLive(liveID: live, completion: nil)
+        self.queue.drain()
+    }
+
+    func leave(_ plaza: LivePlaza) {
+        plaza.liveListStore.leaveLive(completion: nil)
+        self.queue.drain()
+    }
+
+    /// Logs a client in, and enters the live.
+    func loginAndEnter(_ plaza: LivePlaza) {
+        self.login(plaza)
+        self.enter(plaza)
+    }
+
+    /// Sends items of a live's feed in one frame; the first one has this number.
+    func receive(_ contents: [JSONValue], from number: Int64 = 1, live: String = "concert") {
+        let items = contents.enumerated().map { index, content -> JSONValue in
+            ["n": .integer(number + Int64(index)), "at": 1, "content": content]
+        }
+        let token = "77.\(number + Int64(contents.count) - 1)"
+        self.network.socket?.receive([
+            "feed": ["live": .text(live), "epoch": 77, "token": .text(token), "items": .array(items)]
+        ])
+        self.queue.drain()
+    }
+
+    static func message(_ text: String) -> JSONValue {
+        ["text": ["sender": EngineHarness.user, "text": .text(text)]]
+    }
+
+    /// Tells that a viewer was muted: an event of the audience store, which changes its state too.
+    static func mute(_ user: String) -> JSONValue {
+        [
+            "messageDisabled": [
+                "isDisable": true, "user": ["avatarURL": "", "userID": .text(user), "userName": .text(user)],
+            ]
+        ]
+    }
+}

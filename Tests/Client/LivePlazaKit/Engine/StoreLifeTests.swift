@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaCombine
+import PlazaWire
+import Testing
+
+@testable import LivePlazaKit
+
+/// How long the stores of a live and their publishers exist.
+@Suite(.timeLimit(.minutes(1))) struct StoreLifeTests {
+    private let harness = StoreHarness(
+        answers: [
+            "audience.list": ["audience": ["page": ["count": 0, "cursor": "", "members": []]]],
+            "live.mutes": ["sanctions": ["page": ["items": [], "nextOffset": 0]]],
+            "live.summary": [
+                "statistics": [
+                    "statistics": [
+                        "liveDuration": 1, "totalGiftCoins": 0, "totalGiftsSent": 0, "totalLikesReceived": 0,
+                        "totalMessageCount": 0, "totalUniqueGiftSenders": 0, "totalViewers": 1,
+                    ]
+                ]
+            ], "ping": ["done": [:]],
+        ])
+
+    /// The values that a subscription has received.
+    private final class Received<Value: Sendable>: Sendable {
+        private let received = Locked<[Value]>([])
+        var values: [Value] { self.received.withLock { $0 } }
+        func add(_ value: Value) { self.received.withLock { $0.append(value) } }
+    }
+
+    /// Requests stores of many other lives, which must not push out those of `concert`.
+    private func visitOtherLives(_ plaza: LivePlaza) {
+        for number in 0..<100 { _ = plaza.barrageStore(liveID: "other-\(number)") }
+    }
+
+    @Test func `a store is the same as long as anybody holds it, and released afterwards`() {
+        let plaza = self.harness.makeClient()
+        weak var released: LiveStores?
+        do {
+            let store = plaza.barrageStore(liveID: "concert")
+            released = plaza.stores(of: "concert")
+            self.visitOtherLives(plaza)
+            #expect(plaza.barrageStore(liveID: "concert") === store)
+            #expect(plaza.stores(of: "concert") === released)
+        }
+        #expect(released == nil)
+    }
+
+    @Test func `the stores of the current live exist until the client leaves it`() {
+        let plaza = self.harness.makeClient()
+        self.harness.loginAndEnter(plaza)
+        weak let stores = plaza.stores(of: "concert")
+        self.visitOtherLives(plaza)
+        #expect(stores != nil)
+        self.harness.receive([StoreHarness.message("hello")])
+        #expect(plaza.barrageStore(liveID: "concert").state.value.messageList.map(\.textContent) == ["hello"])
+        self.harness.leave(plaza)
+        #expect(stores == nil)
+    }
+
+    /// The ways to subscribe to the messages.
+    enum StateSubscription: CaseIterable {
+        case wholeState, part, equatablePart, projectedValue
+
+        fileprivate func publisher(of state: StatePublisher<BarrageState>) -> AnyPublisher<[String], Never> {
+            switch self {
+            case .wholeState: state.subscribe().map { $0.messageList.map(\.textContent) }.eraseToAnyPublisher()
+            case .part:
+                state.subscribe(StatePublisherSelector { $0.messageList.map(\.textContent) }).eraseToAnyPublisher()
+            case .equatablePart:
+                state.subscribe(StatePublisherSelector(keyPath: \BarrageState.messageList))
+                    .map { $0.map(\.textContent) }.eraseToAnyPublisher()
+            case .projectedValue: state.$value.map { $0.messageList.map(\.textContent) }.eraseToAnyPublisher()
+            }
+        }
+    }
+
+    @Test(arguments: StateSubscription.allCases)
+    func `a cancellable alone receives the states of each stay in the live`(_ kind: StateSubscription) {
+        let plaza = self.harness.makeClient()
+        let received = Received<[String]>()
+        let cancellable = kind.publisher(of: plaza.barrageStore(liveID: "concert").state).sink { received.add($0) }
+        self.visitOtherLives(plaza)
+        self.harness.loginAndEnter(plaza)
+        self.harness.receive([StoreHarness.message("hello")])
+        #expect(received.values.last == ["hello"])
+        self.harness.leave(plaza)
+        #expect(received.values.last == [])
+        self.visitOtherLives(plaza)
+        self.harness.enter(plaza)
+        self.harness.receive([StoreHarness.message("again")])
+        #expect(received.values.last == ["again"])
+        cancellable.cancel()
+        self.harness.receive([StoreHarness.message("unheard")], from: 2)
+        #expect(received.values.last == ["again"])
+    }
+
+    @Test func `a cancellable alone receives the events of each stay in the live`() {
+        let plaza = self.harness.makeClient()
+        let received = Received<LiveAudienceEvent>()
+        let cancellable = plaza.audienceStore(liveID: "concert").liveAudienceEventPublisher
+            .sink { received.add($0) }
+        self.visitOtherLives(plaza)
+        self.harness.loginAndEnter(plaza)
+        self.harness.receive([StoreHarness.mute("bob")])
+        #expect(received.values.count == 1)
+        self.harness.leave(plaza)
+        self.visitOtherLives(plaza)
+        self.harness.enter(plaza)
+        self.harness.receive([StoreHarness.mute("dave")])
+        #expect(received.values.count == 2)
+        cancellable.cancel()
+    }
+
+    @Test func `stores that are made again publish to the subscribers of the earlier ones`() {
+        let plaza = self.harness.makeClient()
+        let received = Received<[String]>()
+        let cancellable = plaza.barrageStore(liveID: "concert").state.subscribe()
+            .sink { received.add($0.messageList.map(\.textContent)) }
+        let laterStore = plaza.barrageStore(liveID: "concert")
+        self.harness.loginAndEnter(plaza)
+        self.harness.receive([StoreHarness.message("hello")])
+        #expect(laterStore.state.value.messageList.map(\.textContent) == received.values.last)
+        #expect(received.values.last == ["hello"])
+        cancellable.cancel()
+    }
+
+    @Test func `a model alone shows the state of the live`() {
+        let plaza = self.harness.makeClient()
+        let model = plaza.barrageStore(liveID: "concert").state.model()
+        self.visitOtherLives(plaza)
+        self.harness.loginAndEnter(plaza)
+        self.harness.receive([StoreHarness.message("hello")])
+        #expect(model.messageList.map(\.textContent) == ["hello"])
+    }
+
+    @Test func `sequences alone receive states and events`() async {
+        let plaza = self.harness.makeClient()
+        var states = plaza.barrageStore(liveID: "concert").state.values.makeAsyncIterator()
+        var events = plaza.audienceStore(liveID: "concert").liveAudienceEventPublisher.events().makeAsyncIterator()
+        self.visitOtherLives(plaza)
+        self.harness.loginAndEnter(plaza)
+        self.harness.receive([StoreHarness.message("hello"), StoreHarness.mute("bob")])
+        #expect(await states.next()?.messageList.map(\.textContent) == ["hello"])
+        guard case .onAudienceMessageDisabled(let user, true)? = await events.next() else {
+            Issue.record("no event")
+            return
+        }
+        #expect(user.userID == "bob")
+    }
+
+    @Test func `a publisher is released when its last subscription has ended`() async {
+        let plaza = self.harness.makeClient()
+        weak var state: StateStorage<BarrageState>?
+        weak var events: PassthroughSubject<LiveAudienceEvent, Never>?
+        func publishers() -> (StatePublisher<BarrageState>, PassthroughSubject<LiveAudienceEvent, Never>) {
+            let barrage = plaza.barrageStore(liveID: "concert").state
+            let audienceEvents = plaza.audienceStore(liveID: "concert").liveAudienceEventPublisher
+            (state, events) = (barrage.storage, audienceEvents)
+            return (barrage, audienceEvents)
+        }
+        do {
+            let (barrage, audienceEvents) = publishers()
+            let cancellables = [barrage.subscribe().sink { _ in }, audienceEvents.sink { _ in }]
+            #expect(cancellables.count == 2)
+        }
+        #expect(state == nil && events == nil)
+        // A sequence that nobody has read, and a model.
+        do {
+            let (barrage, audienceEvents) = publishers()
+            _ = (barrage.values, audienceEvents.events())
+            let model = barrage.model()
+            #expect(model.messageList.isEmpty)
+        }
+        #expect(state == nil && events == nil)
+        // A sequence whose reader was cancelled.
+        do {
+            let (barrage, audienceEvents) = publishers()
+            let (values, allEvents) = (barrage.values, audienceEvents.events())
+            let readers = [Task { for await _ in values {} }, Task { for await _ in allEvents {} }]
+            for reader in readers {
+                reader.cancel()
+                await reader.value
+            }
+        }
+        #expect(state == nil && events == nil)
+    }
+
+    @Test func `a thousand lives that were visited leave no memory`() {
+        struct WeakStores { weak var stores: LiveStores? }
+        let plaza = self.harness.makeClient()
+        self.harness.login(plaza)
+        var visited: [WeakStores] = []
+        for number in 0..<1000 {
+            let live = "live-\(number)"
+            let received = Received<Int>()
+            let cancellables = [
+                plaza.barrageStore(liveID: live).state.subscribe().sink { received.add($0.messageList.count) },
+                plaza.audienceStore(liveID: live).liveAudienceEventPublisher.sink { _ in received.add(-1) },
+            ]
+            self.harness.enter(plaza, live)
+            visited.append(WeakStores(stores: plaza.stores(of: live)))
+            self.harness.receive([StoreHarness.message("hello"), StoreHarness.mute("bob")], live: live)
+            self.harness.leave(plaza)
+            #expect(received.values == [0, 1, -1, 0])
+            for cancellable in cancellables { cancellable.cancel() }
+            // A client makes a limited number of calls a second.
+            self.harness.clock.advance(by: 1000, self.harness.queue)
+        }
+        #expect(visited.filter { $0.stores != nil }.isEmpty)
+        _ = plaza.barrageStore(liveID: "last")
+        #expect(plaza.registry.liveCount <= 17)
+        // Only the timer of the connection is left.
+        #expect(self.harness.clock.timerCount <= 1)
+    }
+}

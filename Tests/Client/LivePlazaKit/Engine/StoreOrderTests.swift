@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import LivePlazaCombine
+import PlazaWire
+import Testing
+
+@testable import LivePlazaKit
+
+/// On which queue stores publish, and in which order.
+@Suite(.timeLimit(.minutes(1))) struct StoreOrderTests {
+    /// What an app's closures have received, in order.
+    private final class Log: Sendable {
+        private let lines = Locked<[String]>([])
+        var all: [String] { self.lines.withLock { $0 } }
+        func add(_ line: String) { self.lines.withLock { $0.append(line) } }
+        func clear() { self.lines.withLock { $0 = [] } }
+    }
+
+    /// A viewer in the live, whose subscriptions write what they receive.
+    private struct Fixture {
+        let harness = StoreHarness()
+        let plaza: LivePlaza
+        let log = Log()
+        let subscriptions: [AnyCancellable]
+
+        init() {
+            let (log, plaza) = (self.log, self.harness.makeClient())
+            self.plaza = plaza
+            self.harness.loginAndEnter(plaza)
+            let (audience, barrage) = (
+                plaza.audienceStore(liveID: "concert"), plaza.barrageStore(liveID: "concert")
+            )
+            self.subscriptions = [
+                barrage.state.subscribe().dropFirst().sink { log.add("messages \($0.messageList.count)") },
+                audience.state.subscribe().dropFirst()
+                    .sink { log.add("muted \($0.messageBannedUserList.map(\.userID))") },
+                audience.liveAudienceEventPublisher.sink { event in
+                    // All states of the frame are shown before its first event.
+                    let messages = barrage.state.value.messageList.count
+                    let muted = audience.state.value.messageBannedUserList.count
+                    if case .onAudienceMessageDisabled(let user, _) = event {
+                        log.add("event \(user.userID), \(messages) messages, \(muted) muted")
+                    }
+                },
+                plaza.liveListStore.state.subscribe().map(\.currentLive.isEmpty).removeDuplicates().dropFirst()
+                    .sink { log.add("in no live: \($0)") },
+                plaza.liveListStore.liveListEventPublisher.sink { _ in
+                    log.add("event of the list, in no live: \(plaza.liveListStore.state.value.currentLive.isEmpty)")
+                },
+            ]
+        }
+    }
+
+    @Test func `the states of a frame are published once each, before its events`() {
+        let fixture = Fixture()
+        fixture.harness.receive([
+            StoreHarness.message("a"), StoreHarness.mute("bob"), StoreHarness.message("b"), StoreHarness.mute("dave"),
+        ])
+        #expect(
+            fixture.log.all == [
+                #"muted ["bob", "dave"]"#, "messages 2", "event bob, 2 messages, 2 muted",
+                "event dave, 2 messages, 2 muted",
+            ])
+    }
+
+    @Test func `a call ends after the frames before its reply, and before those after it`() throws {
+        let fixture = Fixture()
+        let (harness, log) = (fixture.harness, fixture.log)
+        let audience = fixture.plaza.audienceStore(liveID: "concert")
+        for user in ["bob", "dave"] {
+            audience.disableSendMessage(userID: user, isDisable: true) { _ in log.add("\(user) is done") }
+        }
+        harness.queue.drain()
+        let socket = try #require(harness.network.socket)
+        let calls = try [#require(socket.takeCall("live.mute")), #require(socket.takeCall("live.mute"))]
+        // All frames are waiting before the queue runs.
+        for (number, (call, user)) in zip(calls, ["bob", "dave"]).enumerated() {
+            let token = "77.\(number + 1)"
+            let item: JSONValue = [
+                "n": .integer(Int64(number + 1)), "at": 1, "content": StoreHarness.mute(user),
+            ]
+            socket.receive(["feed": ["live": "concert", "epoch": 77, "token": .text(token), "items": [item]]])
+            socket.receive(["reply": ["id": .integer(call.id), "result": ["done": [:]]]])
+        }
+        harness.queue.drain()
+        #expect(
+            log.all == [
+                #"muted ["bob"]"#, "event bob, 0 messages, 1 muted", "bob is done", #"muted ["bob", "dave"]"#,
+                "event dave, 0 messages, 2 muted", "dave is done",
+            ])
+    }
+
+    @Test func `the client is in no live when the event of the end is published`() {
+        let fixture = Fixture()
+        fixture.harness.receive([StoreHarness.message("a")])
+        fixture.log.clear()
+        fixture.harness.network.socket?.receive([
+            "notice": [
+                "at": 1, "id": "3-11", "live": "concert", "to": "carol", "floor": 422,
+                "content": ["kickedOut": ["by": "alice", "reason": "byAdmin"]],
+            ]
+        ])
+        fixture.harness.queue.drain()
+        #expect(
+            fixture.log.all == [
+                "in no live: true", "muted []", "messages 0", "event of the list, in no live: true",
+            ])
+    }
+
+    @Test func `completions of calls that an app makes in an order come in the order of the replies`() {
+        let fixture = Fixture()
+        let (harness, log) = (fixture.harness, fixture.log)
+        let barrage = fixture.plaza.barrageStore(liveID: "concert")
+        for text in ["one", "two", "three"] {
+            barrage.sendTextMessage(text: text, extensionInfo: nil) { _ in log.add(text) }
+        }
+        harness.queue.drain()
+        let calls = (0..<3).compactMap { _ in harness.network.socket?.takeCall("barrage.sendText") }
+        #expect(calls.map(\.params.members["text"]) == ["one", "two", "three"])
+        for call in [calls[1], calls[0], calls[2]] {
+            harness.network.socket?.receive(["reply": ["id": .integer(call.id), "result": ["done": [:]]]])
+        }
+        harness.queue.drain()
+        #expect(log.all == ["two", "one", "three"])
+    }
+
+    /// On Linux, another thread may serve the main queue once the main thread has ended, so the queue itself is asked.
+    private static let mainQueueKey = {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        return key
+    }()
+
+    private static var isOnMainQueue: Bool { DispatchQueue.getSpecific(key: Self.mainQueueKey) ?? false }
+
+    @Test func `completions, states, events and faults come on the main queue by default`() async {
+        _ = Self.mainQueueKey
+        let harness = StoreHarness()
+        let plaza = LivePlaza(options: PlazaOptions(gateways: ["ws://g/v1"], transport: harness.network))
+        let log = Log()
+        let note: @Sendable (String) -> Void = { log.add("\($0): \(Self.isOnMainQueue)") }
+        let audience = plaza.audienceStore(liveID: "concert")
+        let subscriptions = Locked<[AnyCancellable]>([])
+        await withCheckedContinuation { (ended: CheckedContinuation<Void, Never>) in
+            subscriptions.withLock {
+                $0 = [
+                    audience.state.subscribe().dropFirst().sink { _ in note("state") },
+                    audience.liveAudienceEventPublisher.sink { _ in
+                        note("event")
+                        ended.resume()
+                    },
+                    plaza.eventPublisher.sink { _ in note("fault") },
+                ]
+            }
+            plaza.loginStore.login(sdkAppID: 1, userID: "carol", userSig: "t") { _ in
+                note("login")
+                plaza.liveListStore.joinLive(liveID: "concert") { _ in
+                    note("join")
+                    // The network calls from a thread of its own.
+                    DispatchQueue.global().async {
+                        harness.network.socket?.receive(text: Array("no frame".utf8))
+                        harness.receive([StoreHarness.mute("bob")])
+                    }
+                }
+            }
+            // The socket opens when the login, which runs on the main queue, has made it.
+            DispatchQueue.main.async { harness.network.socket?.open() }
+        }
+        #expect(subscriptions.withLock { $0.count } == 3)
+        #expect(log.all == ["login", "state", "join", "fault", "state", "event"].map { "\($0): true" })
+    }
+
+    @Test func `an app may name another queue`() async {
+        let harness = StoreHarness()
+        let queue = DispatchQueue(label: "the app's")
+        let key = DispatchSpecificKey<Bool>()
+        queue.setSpecific(key: key, value: true)
+        let options = PlazaOptions(gateways: ["ws://g/v1"], transport: harness.network, deliveryQueue: queue)
+        let plaza = LivePlaza(options: options)
+        let isOnQueue = await withCheckedContinuation { (ended: CheckedContinuation<Bool, Never>) in
+            plaza.loginStore.login(sdkAppID: 1, userID: "carol", userSig: "t") { _ in
+                ended.resume(returning: DispatchQueue.getSpecific(key: key) ?? false)
+            }
+            queue.async { harness.network.socket?.open() }
+        }
+        #expect(isOnQueue)
+    }
+}

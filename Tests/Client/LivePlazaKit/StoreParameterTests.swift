@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import PlazaModel
+import PlazaWire
+import Testing
+
+@testable import LivePlazaKit
+
+/// What stores make of the values that an app passes to them.
+@Suite struct StoreParameterTests {
+    private final class Outcome<Value: Sendable>: Sendable {
+        private let result = Locked<Result<Value, ErrorInfo>?>(nil)
+        var error: ErrorInfo? {
+            if case .failure(let error)? = self.result.withLock({ $0 }) { error } else { nil }
+        }
+        var hasSucceeded: Bool { if case .success? = self.result.withLock({ $0 }) { true } else { false } }
+        func set(_ result: Result<Value, ErrorInfo>) { self.result.withLock { $0 = result } }
+    }
+
+    @Test func `a template sets the number of seats`() {
+        var info = LivePlazaKit.LiveInfo(seatTemplate: .karaoke(seatCount: 6))
+        #expect(info.maxSeatCount == 6 && info.seatLayoutTemplateID == 50)
+        info.seatTemplate = .audioSalon(seatCount: 10)
+        #expect(info.maxSeatCount == 10 && info.seatLayoutTemplateID == 70)
+        info.maxSeatCount = 4
+        #expect(info.allChanges["maxSeatCount"] == 4)
+        // The template for video has its own number, which the server knows.
+        info.seatTemplate = .videoDynamicFloat7Seats
+        #expect(info.maxSeatCount == 0 && info.allChanges["maxSeatCount"] == nil)
+        #expect(info.allChanges["seatTemplate"] == 601)
+    }
+
+    @Test(arguments: [("1400000001", 1_400_000_001, true), ("1400000001", 7, false), ("demo", 7, true)])
+    func `the app's number must be that of the token, if the token's app is a number`(
+        app: String, number: Int, isAccepted: Bool
+    ) {
+        let harness = StoreHarness()
+        let plaza = harness.makeClient()
+        let outcome = Outcome<Void>()
+        plaza.loginStore.login(
+            sdkAppID: Int32(number), userID: "carol", userSig: Self.token(app: app), completion: outcome.set)
+        harness.queue.drain()
+        harness.network.socket?.open()
+        harness.queue.drain()
+        #expect(outcome.hasSucceeded == isAccepted)
+        guard !isAccepted else { return }
+        #expect(outcome.error?.name == .sdkAppIDNotFound && outcome.error?.code == -1000)
+        #expect(harness.network.socket == nil, "the client has not connected")
+        #expect(plaza.loginStore.state.value.loginStatus == .unlogin)
+    }
+
+    @Test func `the app's number is compared with a provider's token too`() async throws {
+        let harness = StoreHarness()
+        let plaza = harness.makeClient()
+        let token = Self.token(app: "1400000001")
+        plaza.engine.onQueue { $0.options.tokenProvider = { token } }
+        harness.queue.drain()
+        let outcome = Outcome<Void>()
+        plaza.loginStore.login(sdkAppID: 7, userID: "carol", userSig: "", completion: outcome.set)
+        harness.queue.drain()
+        harness.network.socket?.open()
+        harness.queue.drain()
+        #expect(outcome.error?.name == .sdkAppIDNotFound)
+        #expect(harness.network.socket?.isClosed == true)
+        #expect(plaza.loginStore.state.value == LoginState())
+    }
+
+    @Test func `a category's page and the removal of metadata have completions`() throws {
+        let harness = StoreHarness(
+            answers: [
+                "live.list": ["lives": ["items": [], "cursor": ""]], "metadata.delete": ["done": [:]],
+            ])
+        let plaza = harness.makeClient()
+        harness.loginAndEnter(plaza)
+        let (page, removal) = (Outcome<Void>(), Outcome<Void>())
+        plaza.liveListStore.fetchLiveList(
+            cursor: "", count: 20, category: 3, isDescending: false, completion: page.set)
+        plaza.liveListStore.deleteLiveMetaData(keys: ["product"], completion: removal.set)
+        harness.queue.drain()
+        #expect(page.hasSucceeded && removal.hasSucceeded)
+        let sent = try #require(harness.network.socket).sent
+        #expect(
+            sent.first { $0.method == "live.list" }?.params == ["count": 20, "category": 3, "order": "ascending"])
+        #expect(
+            sent.first { $0.method == "metadata.delete" }?.params == ["live": "concert", "keys": ["product"]])
+    }
+
+    /// A token whose app, and nothing else, can be read.
+    private static func token(app: String) -> String {
+        let claims = Data(#"{"app":"\#(app)"}"#.utf8).base64EncodedString().replacing("=", with: "")
+        return "h.\(claims).s"
+    }
+}

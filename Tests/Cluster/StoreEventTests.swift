@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+import LivePlazaKit
+import LivePlazaTransport
+import TestSupport
+import Testing
+
+/// Tests of the events of LivePlazaKit's stores with real processes, beside those that `StoreClusterTests` waits for.
+///
+/// `StoreCoverageTests` checks that no event is left out.
+@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+struct StoreEventTests {
+    /// A user, and its stores of the live in which it is.
+    private struct Member {
+        let live: String
+        let user: StoreUser
+        let stores: StoresOfLive
+        var id: String { self.user.id }
+
+        /// Logs a user in, and creates a live.
+        static func host(_ name: String, _ harness: ClusterHarness, _ transport: LoopTransport) async throws -> Member {
+            let live = ClusterHarness.name(name)
+            let host = Member(live: live, user: StoreUser("\(live)-host", harness, over: transport))
+            try await host.user.login(harness)
+            var info = LivePlazaKit.LiveInfo()
+            info.liveID = live
+            _ = try await host.user.plaza.liveListStore.createLive(info)
+            return host
+        }
+
+        /// Logs a viewer in, and enters the live.
+        func viewer(_ name: String, _ harness: ClusterHarness, _ transport: LoopTransport) async throws -> Member {
+            let viewer = Member(live: self.live, user: StoreUser("\(self.live)-\(name)", harness, over: transport))
+            try await viewer.user.login(harness)
+            _ = try await viewer.user.plaza.liveListStore.joinLive(liveID: self.live)
+            return viewer
+        }
+
+        private init(live: String, user: StoreUser) {
+            (self.live, self.user, self.stores) = (live, user, user.stores(of: live))
+        }
+
+        func waitForEvent(_ prefix: String) async throws { try await self.user.waitForEvent(prefix) }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func `applications, invitations, devices and the end of a live reach those concerned`() async throws {
+        try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
+            let harness = try ClusterHarness(cluster)
+            let transport = try LoopTransport()
+            let host = try await Member.host("seats", harness, transport)
+            let guest = try await host.viewer("guest", harness, transport)
+            let admin = try await host.viewer("admin", harness, transport)
+            try await host.stores.audience.setAdministrator(userID: admin.id)
+            try await waitUntil("the admin knows its role") {
+                admin.stores.audience.state.value.adminList.map(\.userID) == [admin.id]
+            }
+            try await Self.apply(host, guest, admin)
+            try await Self.controlDevices(host, guest)
+            try await Self.invite(host, guest)
+            _ = try await host.user.plaza.liveListStore.endLive()
+            try await guest.waitForEvent("onLiveEnded")
+            #expect(guest.user.plaza.liveListStore.state.value.currentLive.isEmpty)
+        }
+    }
+
+    private static func apply(_ host: Member, _ guest: Member, _ admin: Member) async throws {
+        try await guest.stores.coGuest.applyForSeat(timeout: 1)
+        try await guest.waitForEvent("onGuestApplicationNoResponse(reason: ")
+        try await guest.stores.coGuest.applyForSeat(timeout: 30)
+        try await guest.stores.coGuest.cancelApplication()
+        try await host.waitForEvent("onGuestApplicationCancelled")
+        try await guest.stores.coGuest.applyForSeat(timeout: 30)
+        try await waitUntil("both hosts see the application") {
+            [host, admin].allSatisfy { $0.stores.coGuest.state.value.applicants.map(\.userID) == [guest.id] }
+        }
+        try await admin.stores.coGuest.acceptApplication(userID: guest.id)
+        try await host.waitForEvent("onGuestApplicationProcessedByOtherHost")
+        #expect(host.stores.coGuest.state.value.applicants.isEmpty)
+        try await waitUntil("the host sees the guest on a seat") {
+            host.stores.coGuest.state.value.connected.contains { $0.userID == guest.id }
+        }
+    }
+
+    private static func controlDevices(_ host: Member, _ guest: Member) async throws {
+        let devices = guest.user.plaza.deviceStore
+        try await devices.openLocalCamera(isFront: true)
+        try await devices.openLocalMicrophone()
+        let seats = host.stores.seat
+        try await Self.afterRateLimit { try await seats.closeRemoteCamera(userID: guest.id) }
+        try await guest.waitForEvent("onLocalCameraClosedByAdmin")
+        #expect(devices.state.value.cameraStatus == .off && devices.state.value.microphoneStatus == .on)
+        try await Self.afterRateLimit {
+            try await seats.openRemoteCamera(userID: guest.id, policy: .unlockOnly)
+        }
+        try await guest.waitForEvent("onLocalCameraOpenedByAdmin")
+        try await Self.afterRateLimit { try await seats.closeRemoteMicrophone(userID: guest.id) }
+        try await guest.waitForEvent("onLocalMicrophoneClosedByAdmin")
+        #expect(devices.state.value.microphoneStatus == .off)
+        try await Self.afterRateLimit {
+            try await seats.openRemoteMicrophone(userID: guest.id, policy: .unlockOnly)
+        }
+        try await guest.waitForEvent("onLocalMicrophoneOpenedByAdmin")
+        try await Self.afterRateLimit { try await seats.kickUserOutOfSeat(userID: guest.id) }
+        try await guest.waitForEvent("onKickedOffSeat")
+    }
+
+    private static func invite(_ host: Member, _ guest: Member) async throws {
+        let invitations = host.stores.coGuest
+        // The host has made many calls about seats in a short time, which the gateway limits.
+        try await Self.afterRateLimit { try await invitations.inviteToSeat(userID: guest.id, timeout: 30) }
+        try await guest.waitForEvent("onHostInvitationReceived")
+        try await guest.stores.coGuest.rejectInvitation(inviterID: host.id)
+        try await host.waitForEvent("onHostInvitationResponded(isAccept: false")
+        try await Self.afterRateLimit { try await invitations.inviteToSeat(userID: guest.id, timeout: 30) }
+        try await Self.afterRateLimit { try await invitations.cancelInvitation(inviteeID: guest.id) }
+        try await guest.waitForEvent("onHostInvitationCancelled")
+        // The seconds are the server's; the host's event comes when they are over.
+        try await Self.afterRateLimit { try await invitations.inviteToSeat(userID: guest.id, timeout: 5) }
+        try await host.waitForEvent("onHostInvitationNoResponse")
+        #expect(invitations.state.value.invitees.isEmpty)
+    }
+
+    /// Makes a call, and again when the server says so if it came too soon.
+    private static func afterRateLimit(_ call: () async throws -> Void) async throws {
+        do {
+            try await call()
+        } catch let error as ErrorInfo where error.name == .tooFrequent {
+            try await Task.sleep(for: error.retryAfter ?? .seconds(1))
+            try await call()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func `requests between hosts, and their ends, reach both hosts`() async throws {
+        try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
+            let harness = try ClusterHarness(cluster)
+            let transport = try LoopTransport()
+            let one = try await Member.host("one", harness, transport)
+            let two = try await Member.host("two", harness, transport)
+            try await Self.connect(one, two)
+            try await Self.fight(one, two)
+            try await two.stores.coHost.exitHostConnection()
+            try await one.waitForEvent("onCoHostUserLeft")
+        }
+    }
+
+    private static func connect(_ one: Member, _ two: Member) async throws {
+        func request(timeout: Double = 30) async throws {
+            try await one.stores.coHost.requestHostConnection(
+                targetHost: two.live, layoutTemplate: .hostDynamicGrid, timeout: timeout)
+        }
+        try await request()
+        try await one.stores.coHost.cancelHostConnection(toHostLiveID: two.live)
+        try await two.waitForEvent("onCoHostRequestCancelled")
+        try await request()
+        try await two.stores.coHost.rejectHostConnection(fromHostLiveID: one.live)
+        try await one.waitForEvent("onCoHostRequestRejected")
+        try await request(timeout: 1)
+        for side in [one, two] { try await side.waitForEvent("onCoHostRequestTimeout") }
+        try await request()
+        try await two.stores.coHost.acceptHostConnection(fromHostLiveID: one.live)
+        for side in [one, two] { try await side.waitForEvent("onCoHostUserJoined") }
+        try await waitUntil("both see both hosts") {
+            [one, two].allSatisfy { $0.stores.coHost.state.value.connected.count == 2 }
+        }
+    }
+
+    private static func fight(_ one: Member, _ two: Member) async throws {
+        func request(timeout: Double = 30) async throws -> String {
+            let config = BattleConfig(duration: 30, needResponse: true)
+            return try await one.stores.battle.requestBattle(
+                config: config, userIDList: [two.id], timeout: timeout
+            ).0.battleID
+        }
+        let cancelled = try await request()
+        try await two.waitForEvent(#"onBattleRequestReceived(battleID: "\#(cancelled)""#)
+        try await one.stores.battle.cancelBattleRequest(battleId: cancelled, userIdList: [two.id])
+        try await two.waitForEvent("onBattleRequestCancelled")
+        try await two.stores.battle.rejectBattle(battleID: try await request())
+        try await one.waitForEvent("onBattleRequestReject")
+        _ = try await request(timeout: 1)
+        for side in [one, two] { try await side.waitForEvent("onBattleRequestTimeout") }
+        let battle = try await request()
+        try await two.stores.battle.acceptBattle(battleID: battle)
+        try await one.waitForEvent("onBattleRequestAccept")
+        for side in [one, two] { try await side.waitForEvent("onUserJoinBattle") }
+        try await one.stores.battle.exitBattle(battleID: battle)
+        try await two.waitForEvent("onUserExitBattle")
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func `a login ends when its user signs in elsewhere, and when its token expires`() async throws {
+        try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
+            let harness = try ClusterHarness(cluster)
+            let transport = try LoopTransport()
+            let name = ClusterHarness.name("user")
+            // The demo app lets a user have several devices, but not the same session twice.
+            let first = StoreUser(name, harness, over: transport, session: name)
+            try await first.login(harness)
+            let second = StoreUser(name, harness, over: transport, session: name)
+            try await second.login(harness)
+            try await first.waitForEvent("kickedOffline")
+            #expect(first.plaza.loginStore.state.value == LoginState())
+            let short = StoreUser(ClusterHarness.name("short"), harness, over: transport)
+            try await short.login(harness, validFor: .seconds(3))
+            try await short.waitForEvent("loginExpired")
+            #expect(short.plaza.loginStore.state.value == LoginState())
+        }
+    }
+}
