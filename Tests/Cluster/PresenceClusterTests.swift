@@ -22,7 +22,7 @@ struct PresenceClusterTests {
             try await self.host.call("live.join", CallParams(live: self.live), live: self.live)
             var viewers: [DemoUser] = []
             for index in 0..<count {
-                let viewer = DemoUser("viewer \(index)", harness.client("\(self.live)-v\(index)", on: hub))
+                let viewer = DemoUser("viewer \(index)", harness.client("\(self.live)-viewer\(index)", on: hub))
                 try await viewer.call("live.join", CallParams(live: self.live), live: self.live)
                 viewers.append(viewer)
             }
@@ -40,12 +40,12 @@ struct PresenceClusterTests {
         /// The number of leave tips that the host has received so far and receives within `seconds`.
         func leaveTips(listening seconds: Double) async -> Int {
             await self.host.collectUpdates(seconds: seconds)
-            var tips = 0
-            while (try? await self.host.waitForFeedItem("a tip", within: 0.01, Self.left)) != nil { tips += 1 }
-            return tips
+            var tipCount = 0
+            while (try? await self.host.waitForFeedItem("a tip", within: 0.01, Self.leftUser)) != nil { tipCount += 1 }
+            return tipCount
         }
 
-        static func left(_ content: FeedContent) -> UserID? {
+        static func leftUser(_ content: FeedContent) -> UserID? {
             if case .audienceLeft(let user) = content { user.userID } else { nil }
         }
     }
@@ -62,11 +62,11 @@ struct PresenceClusterTests {
             try await fixture.waitForCount(3, within: 10)
             let silentSince = ContinuousClock.now
             fixture.viewers[1].client.stop()
-            let left = try await fixture.host.waitForFeedItem(
-                "the tip that the silent viewer left", within: 100, PresenceFixture.left)
+            let leftUser = try await fixture.host.waitForFeedItem(
+                "the tip that the silent viewer left", within: 100, PresenceFixture.leftUser)
             let seconds = (ContinuousClock.now - silentSince) / .seconds(1)
             print("a silent viewer went offline after \(seconds) s")
-            #expect(left == UserID("\(fixture.live)-v1"))
+            #expect(leftUser == UserID("\(fixture.live)-viewer1"))
             #expect(seconds >= 90, "\(seconds) s")
             #expect(seconds <= 92, "\(seconds) s")
             #expect(await fixture.leaveTips(listening: 3) == 0)
@@ -85,6 +85,7 @@ struct PresenceClusterTests {
             try await fixture.waitForCount(5, within: 10)
             try await cluster.kill("redis")
             try await fixture.waitForCount(5, isStale: true, within: 10)
+            #expect(try await Self.degradation(of: "audience-presence-1", in: cluster) == "presence without Redis")
             // Chat works without Redis.
             try await fixture.viewers[0].call(
                 "barrage.sendText", CallParams(live: fixture.live, text: "still here"), live: fixture.live)
@@ -94,7 +95,16 @@ struct PresenceClusterTests {
             print(
                 "the count was true again \((ContinuousClock.now - restartedAt) / .seconds(1)) s after Redis came back")
             #expect(await fixture.leaveTips(listening: 3) == 0)
+            #expect(try await Self.degradation(of: "audience-presence-1", in: cluster) == nil)
         }
+    }
+
+    /// What a process, which must be ready, says that it does less well; nil if nothing.
+    private static func degradation(of name: String, in cluster: LocalCluster) async throws -> String? {
+        let state = try await ClusterState.read(runDirectory: cluster.directory.path).checkingReadiness()
+        let process = try #require(state.processes.first { $0.name == name })
+        #expect(process.ready)
+        return process.degradation
     }
 
     @Test(.timeLimit(.minutes(3)))
@@ -112,8 +122,9 @@ struct PresenceClusterTests {
             }
             #expect(await fixture.leaveTips(listening: 1) == 0)
             fixture.viewers[1].client.stop()
-            let left = try await fixture.host.waitForFeedItem("that the other left", within: 12, PresenceFixture.left)
-            #expect(left == UserID("\(fixture.live)-v1"))
+            let leftUser = try await fixture.host.waitForFeedItem(
+                "that the other left", within: 12, PresenceFixture.leftUser)
+            #expect(leftUser == UserID("\(fixture.live)-viewer1"))
         }
     }
 }

@@ -7,4 +7,8 @@ exit(
     ServiceHost.run(
         "audience-presence", summary: "Keeps who is watching: joins, leaves, heartbeats, kicks, counts and lists.",
         settings: { PresenceSettings(&$0) },
-        build: { host, settings in [host.makeShell(settings.spec(policies: host.settings.policies))] }))
+        build: { host, settings in
+            let outages = LeaseOutages()
+            host.reportDegradation("presence without Redis") { outages.isAny }
+            return [host.makeShell(settings.spec(policies: host.settings.policies, outages: outages))]
+        }))

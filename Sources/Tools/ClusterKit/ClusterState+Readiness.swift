@@ -10,25 +10,33 @@ extension ClusterState {
             for (index, process) in self.processes.enumerated() {
                 group.addTask {
                     let isReady = await process.checkReadiness()
-                    return (index, isReady, isReady ? nil : await process.problemReport())
+                    return (index, isReady, await process.readinessText())
                 }
             }
-            var results: [Int: (isReady: Bool, problem: String?)] = [:]
-            for await (index, isReady, problem) in group { results[index] = (isReady, problem) }
+            var results: [Int: (isReady: Bool, text: String?)] = [:]
+            for await (index, isReady, text) in group { results[index] = (isReady, text) }
             return results
         }
         var state = self
         for index in state.processes.indices {
-            state.processes[index].ready = probeResults[index]?.isReady ?? false
-            state.processes[index].problem = probeResults[index]?.problem
+            let isReady = probeResults[index]?.isReady ?? false
+            let text = probeResults[index]?.text
+            state.processes[index].ready = isReady
+            state.processes[index].problem = isReady ? nil : text
+            state.processes[index].degradation = isReady ? text.flatMap { Process.degradation(in: $0) } : nil
         }
         return state
     }
 }
 
 extension ClusterState.Process {
-    /// Reads the body of the process's `/readyz` response, which names the cause; nil if there is none.
-    func problemReport() async -> String? {
+    /// The part of a `/readyz` response that names what is degraded; nil if nothing is.
+    static func degradation(in readinessText: String) -> String? {
+        readinessText.firstRange(of: "degraded: ").map { String(readinessText[$0.upperBound...]) }
+    }
+
+    /// Reads the body of the process's `/readyz` response, which names each problem; nil if there is none.
+    func readinessText() async -> String? {
         guard self.pid != nil, let opsPort else { return nil }
         let answer = await HealthProbe.httpAnswer(host: "127.0.0.1", port: opsPort, path: "/readyz")
         let text = answer?.body.trimmingCharacters(in: .whitespacesAndNewlines)

@@ -23,6 +23,8 @@ package struct ClusterState: Sendable, Codable, Equatable {
         package var ready: Bool
         /// Why the process was not ready at the last probe, in its own words; nil if it was ready or gave no reason.
         package var problem: String?
+        /// What the process, though ready, did less well at the last probe, in its own words; nil if nothing.
+        package var degradation: String?
         /// The number of restarts.
         package var restarts: Int
         /// How the process's last run ended, such as `was ended by signal 9`; nil if it never ended.
@@ -31,6 +33,7 @@ package struct ClusterState: Sendable, Codable, Equatable {
         /// The names in `state.json`.
         private enum CodingKeys: String, CodingKey {
             case name, kind, pid, opsPort, ports, log, ready, problem, restarts
+            case degradation = "degraded"
             case lastExitDescription = "lastEnd"
         }
     }

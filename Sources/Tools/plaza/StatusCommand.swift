@@ -8,8 +8,8 @@ enum StatusCommand: Subcommand {
     static let name = "status"
     static let summary = "lists the processes of a running cluster; exits 0 when all are ready"
     static let help =
-        "lists the processes of a running cluster and asks each whether it is ready. "
-        + "Exits 0 when all are ready, 1 when a process is not ready or no cluster runs."
+        "lists the processes of a running cluster and asks each whether it is ready. A degraded process is ready and "
+        + "works less well, for the reason behind it. Exits 0 when all are ready, 1 when a process is not ready or no cluster runs."
 
     static func run(_ reader: inout SettingsReader) async throws -> Int32 {
         let directory = reader.runDirectory()
@@ -50,28 +50,11 @@ enum StatusCommand: Subcommand {
         }
         do {
             let state = try await ClusterState.read(runDirectory: directory).checkingReadiness()
-            let text = isJSON ? String(decoding: try state.encoded(), as: UTF8.self) : Self.table(state)
+            let text = isJSON ? String(decoding: try state.encoded(), as: UTF8.self) : state.statusTable
             return (state.isReady, text)
         } catch {
             return (false, isJSON ? #"{"processes":[]}"# : "plaza status: \(error)")
         }
-    }
-
-    /// The state as lines for people.
-    private static func table(_ state: ClusterState) -> String {
-        var lines = state.processes.map { process in
-            let phase = process.pid == nil ? "down     " : process.ready ? "ready    " : "not ready"
-            let pidOrReason = process.pid.map { "pid \($0)" } ?? process.lastExitDescription ?? "not started yet"
-            let restarts = process.restarts == 0 ? "" : "  restarted \(process.restarts)×"
-            let problem = process.problem.map { "  \($0)" } ?? ""
-            return "\(process.paddedName) \(phase) \(pidOrReason)  \(process.portList)\(restarts)\(problem)"
-        }
-        let notReadyCount = state.processes.count { $0.pid == nil || !$0.ready }
-        if !state.listsAllProcesses { lines.append("the cluster is starting: more processes follow") }
-        lines.append(
-            notReadyCount == 0 ? "all \(state.processes.count) processes are ready" : "\(notReadyCount) not ready")
-        lines += state.gateways.map { "\($0.name): WebSocket \($0.webSocket), HTTP \($0.http)" }
-        return lines.joined(separator: "\n")
     }
 }
 

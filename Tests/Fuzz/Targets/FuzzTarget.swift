@@ -16,8 +16,8 @@ public enum FuzzTargetList {
     /// The targets, as `deploy/fuzz.sh` names them.
     public static var all: [(name: String, target: any FuzzTarget.Type)] {
         [
-            ("Frames", FramesFuzz.self), ("Handshake", HandshakeFuzz.self), ("JSON", JSONFuzz.self),
-            ("Calls", CallsFuzz.self), ("Tokens", TokensFuzz.self), ("Files", FilesFuzz.self),
+            ("Frames", FramesFuzz.self), ("Handshake", HandshakeFuzz.self), ("ProxyHeader", ProxyHeaderFuzz.self),
+            ("JSON", JSONFuzz.self), ("Calls", CallsFuzz.self), ("Tokens", TokensFuzz.self), ("Files", FilesFuzz.self),
             ("Records", RecordsFuzz.self), ("Cursors", CursorsFuzz.self), ("Metadata", MetadataFuzz.self),
             ("Leases", LeasesFuzz.self), ("DirectoryRows", DirectoryRowsFuzz.self),
             ("BarrageRows", BarrageRowsFuzz.self), ("SeatRows", SeatRowsFuzz.self),

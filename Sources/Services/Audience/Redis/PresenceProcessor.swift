@@ -8,9 +8,9 @@ package import ServiceShell
 
 /// Runs presence for one partition: plans a batch, executes its lease requests in Redis, and handles the results.
 ///
-/// The requests are executed before the shell's transaction. If the transaction aborts, the batch is processed again. To
-/// make this safe, the changes stay in Redis's outbox until the transaction has committed, and Redis executes the request
-/// of each offset once. So the second attempt changes nothing in Redis and emits the same effects.
+/// The requests are executed before the shell's transaction. If the transaction aborts, the batch is processed again.
+/// To make this safe, the changes stay in Redis's outbox until the transaction has committed, and Redis executes the
+/// request of each offset once. So the second attempt changes nothing in Redis and emits the same effects.
 package final class PresenceProcessor: PartitionProcessor {
     private let machine: AudienceMachine
     private let store: LeaseStore
@@ -30,15 +30,19 @@ package final class PresenceProcessor: PartitionProcessor {
     ///   - store: the leases of the partition.
     ///   - log: gets a line when Redis is lost or reachable again, and for each malformed record.
     ///   - metrics: the registry of the processor's metrics.
-    package init(_ machine: AudienceMachine, store: LeaseStore, log: Log, metrics: MetricsRegistry) {
+    ///   - outages: is told whether the leases of the partition are away.
+    package init(
+        _ machine: AudienceMachine, store: LeaseStore, log: Log, metrics: MetricsRegistry,
+        outages: LeaseOutages = LeaseOutages()
+    ) {
         self.machine = machine
         self.store = store
         self.log = log
-        self.metrics = PresenceMetrics(metrics, partition: machine.partition)
+        self.metrics = PresenceMetrics(metrics, partition: machine.partition, outages: outages)
     }
 
-    // This process no longer owns the partition. The metric of the new owner says whether it reaches the leases.
-    deinit { self.metrics.leasesAway.set(0) }
+    // This process no longer owns the partition. The new owner's metric says whether the new owner can reach Redis.
+    deinit { self.metrics.setLeasesUnavailable(false) }
 
     package func restore(key: String, row: [UInt8]?) {
         guard let rowKey = AudienceKey(text: key) else { return self.skip(key, "no key of a row") }
@@ -71,14 +75,14 @@ package final class PresenceProcessor: PartitionProcessor {
                     "the leases are away",
                     [.partition: .int(self.machine.partition), .detail: .string(detail)])
             }
-            self.metrics.leasesAway.set(1)
+            self.metrics.setLeasesUnavailable(true)
             self.handle(.leasesUnavailable(batch: batch, mayHaveRun: mayHaveRun), at: first.moment, &effects)
             results = batch.map { $0.request == nil ? .nothing : .unavailable }
         case .done(let leaseResults, let newEpoch, let lastID):
             self.handleReachedLeases(newEpoch, at: first.moment, &effects)
             self.cursor.id = lastID
-            self.metrics.members.set(self.store.sessionCount)
-            self.metrics.leasesAway.set(0)
+            self.metrics.sessionsWithLease.set(self.store.sessionCount)
+            self.metrics.setLeasesUnavailable(false)
             results = leaseResults
         }
         // The effects of a changed availability are attributed to the first input.
@@ -96,7 +100,7 @@ package final class PresenceProcessor: PartitionProcessor {
             self.log.info(
                 "a new epoch of the leases begins",
                 [.partition: .int(self.machine.partition), .reason: .string(newEpoch)])
-            self.metrics.epochs.add()
+            self.metrics.begunEpochs.add()
             let wasEmpty = self.cursor.epoch.isEmpty && !self.rows.partition.needsEpoch
             self.handle(.leaseEpochBegan(name: newEpoch, wasEmpty: wasEmpty), at: moment, &effects)
             self.cursor.epoch = newEpoch
@@ -110,7 +114,7 @@ package final class PresenceProcessor: PartitionProcessor {
         self.machine.handle(event, in: &self.rows, at: moment, into: &effects)
     }
 
-    /// Decodes an input, and advances the partition's time and standstill to its moment.
+    /// Decodes an input, and advances the partition's time and standstill to the moment of the input.
     ///
     /// A malformed input must not stop the partition, so it is handled as a tick.
     private func decode(_ input: InboxInput) -> (moment: Moment, input: AudienceInput?) {
@@ -162,7 +166,7 @@ package final class PresenceProcessor: PartitionProcessor {
 
     /// Counts and logs a record that cannot be read.
     private func skip(_ record: String, _ reason: String) {
-        self.metrics.malformed.add()
+        self.metrics.malformedRecords.add()
         self.log.warning("a record cannot be read and is skipped", [.path: .string(record), .detail: .string(reason)])
     }
 }

@@ -48,9 +48,11 @@ package struct PresenceSettings: Sendable {
 
     /// The specification of the service's shell: the machine's topics, and how to make the processor of a partition.
     ///
-    /// - Parameter policies: the limits of the apps.
+    /// - Parameters:
+    ///   - policies: the limits of the apps.
+    ///   - outages: is told whose leases are away.
     /// - Returns: the specification for the service's one shell.
-    package func spec(policies: Policies) -> MachineSpec {
+    package func spec(policies: Policies, outages: LeaseOutages = LeaseOutages()) -> MachineSpec {
         let breaker = CircuitBreaker { MonotonicClock.milliseconds }
         let settings = self
         return MachineSpec(
@@ -67,7 +69,7 @@ package struct PresenceSettings: Sendable {
             return PresenceProcessor(
                 AudienceMachine(partition: context.partition, policies: policies),
                 store: LeaseStore(connection, partition: context.partition, lease: lease), log: context.log,
-                metrics: context.metrics)
+                metrics: context.metrics, outages: outages)
         }
     }
 }

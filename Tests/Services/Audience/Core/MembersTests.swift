@@ -100,7 +100,7 @@ import Testing
             .heartbeats(beats: [heartbeat]), .changed([.returned(user: AudienceHarness.alice, count: 1)]))
         #expect(
             effects == [
-                AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice)),
+                AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice, continuesVisit: true)),
                 AudienceHarness.userPresent(AudienceHarness.alice), harness.count(1, of: 1),
                 AudienceHarness.occupancy(.left, isEmpty: false),
             ])

@@ -68,8 +68,9 @@ import Testing
             effects.contains(
                 .barrage(
                     BarrageInput(
-                        PartitionHarness.key, .publish(content: .audienceJoined(user: PartitionHarness.user("alice")))))
-            ))
+                        PartitionHarness.key,
+                        .publish(
+                            content: .audienceJoined(user: PartitionHarness.user("alice"), continuesVisit: true))))))
         #expect(try self.partition.listUserIDs(pageSize: 10) == ["alice"])
     }
 

@@ -228,7 +228,10 @@ import Testing
         let returned = try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", ticket)]))
         #expect(
             returned.contains(
-                .barrage(BarrageInput(PartitionHarness.key, .publish(content: .audienceJoined(user: caller.user))))))
+                .barrage(
+                    BarrageInput(
+                        PartitionHarness.key,
+                        .publish(content: .audienceJoined(user: caller.user, continuesVisit: true))))))
     }
 
     /// Rules: R3.63.

@@ -22,6 +22,7 @@ package final class ServiceHost: Sendable {
     /// The state that the main thread, the components' thread and the ops port share.
     private struct State {
         var components: [any ServiceComponent] = []
+        var degradations: [(name: String, isPresent: @Sendable () -> Bool)] = []
         var hasStarted = false
         var isStopping = false
     }
@@ -43,7 +44,7 @@ package final class ServiceHost: Sendable {
         self.shellSettings = shellSettings
         self.metrics.addProcessMetrics()
         self.metrics.observe(MetricNames.Shell.ready, help: "Whether the service is ready: 1 or 0.") { [weak self] in
-            self?.unreadyComponents.isEmpty == true ? 1 : 0
+            self?.health.isReady == true ? 1 : 0
         }
     }
 
@@ -92,13 +93,15 @@ package final class ServiceHost: Sendable {
         Self.run(service, summary: summary, settings: { _ in }, build: { host, _ in try build(host) })
     }
 
+    /// Serves the ops port and runs the components until a stop signal is received; returns the exit status.
     private func run(_ signals: StopSignals, build: @escaping @Sendable (ServiceHost) throws -> [any ServiceComponent])
         -> Int32
     {
         let server: WebServer
+        let routes = OpsRoutes(metrics: self.metrics) { self.health }
         do {
             server = try WebServer(
-                host: self.settings.opsHost, port: UInt16(self.settings.opsPort), handler: OpsRoutes(self).handler)
+                host: self.settings.opsHost, port: UInt16(self.settings.opsPort), handler: routes.handler)
         } catch {
             self.log.error("the ops port cannot be had", [.detail: .string("\(error)")])
             return 1
@@ -161,20 +164,34 @@ package final class ServiceHost: Sendable {
 
     private var isStopping: Bool { self.state.withLock { $0.isStopping } }
 
-    /// The names of the components that are not ready, for `/readyz`; only `kafka` before the components are started.
-    var unreadyComponents: [String] {
+    /// What the ops port tells about the service.
+    private var health: ServiceHealth {
+        let (components, degradations) = self.state.withLock { ($0.components, $0.degradations) }
+        return ServiceHealth(
+            unready: self.unreadyComponents, hung: components.filter { !$0.isLive }.map(\.name),
+            degraded: degradations.filter { $0.isPresent() }.map(\.name))
+    }
+
+    /// The names of the components that are not ready; only `kafka` before the components are started.
+    private var unreadyComponents: [String] {
         let (components, hasStarted, isStopping) = self.state.withLock {
             ($0.components, $0.hasStarted, $0.isStopping)
         }
         if isStopping { return ["stopping"] }
         return hasStarted ? components.filter { !$0.isReady }.map(\.name) : ["kafka"]
     }
-
-    /// The names of the components whose loops hang, for `/livez`.
-    var hungComponents: [String] { self.state.withLock { $0.components }.filter { !$0.isLive }.map(\.name) }
 }
 
 extension ServiceHost {
+    /// Makes `/readyz` name a degradation while it is present.
+    ///
+    /// - Parameters:
+    ///   - name: what is degraded, in words for operators.
+    ///   - isPresent: returns whether it is so now; called from the ops port's thread.
+    package func reportDegradation(_ name: String, while isPresent: @escaping @Sendable () -> Bool) {
+        self.state.withLock { $0.degradations.append((name, isPresent)) }
+    }
+
     /// Creates the shell of one of this service's machines.
     package func makeShell(_ spec: MachineSpec) -> MachineShell {
         MachineShell(spec, settings: self.shellSettings, log: self.log, metrics: self.metrics)

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The health of a service, as its ops port tells it.
+package struct ServiceHealth: Equatable, Sendable {
+    /// The components that cannot do their work now; what the service waits for before it has components.
+    package var unready: [String]
+    /// The components whose loops hang.
+    package var hung: [String]
+    /// What the service does less well at the moment, in words for operators.
+    ///
+    /// It still works, so it stays ready.
+    package var degraded: [String]
+
+    /// Creates a health; without arguments it is good.
+    package init(unready: [String] = [], hung: [String] = [], degraded: [String] = []) {
+        self.unready = unready
+        self.hung = hung
+        self.degraded = degraded
+    }
+
+    /// Whether `/livez` answers 200.
+    package var isLive: Bool { self.hung.isEmpty }
+
+    /// Whether `/readyz` answers 200.
+    package var isReady: Bool { self.unready.isEmpty && self.hung.isEmpty }
+
+    /// The text of `/readyz`, which names each problem: `ready`, `ready; degraded: …`, `waits for: …`.
+    package var readinessText: String {
+        var parts = self.isReady ? ["ready"] : []
+        for (title, names) in [
+            ("waits for", self.unready), ("makes no progress", self.hung), ("degraded", self.degraded),
+        ] where !names.isEmpty {
+            parts.append("\(title): \(names.joined(separator: ", "))")
+        }
+        return parts.joined(separator: "; ")
+    }
+}

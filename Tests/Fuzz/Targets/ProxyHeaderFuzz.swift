@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ClientAddress
+
+/// A PROXY header, version 2, that is received in one piece, and in several: both must give the same header.
+///
+/// The first byte selects the size of the pieces; the other bytes are what a proxy, or whoever claims to be one, sends.
+public enum ProxyHeaderFuzz: FuzzTarget {
+    /// Handles one input.
+    public static func run(_ input: [UInt8]) {
+        guard let first = input.first else { return }
+        let bytes = Array(input.dropFirst())
+        let whole = Self.read(bytes, pieceBytes: max(1, bytes.count))
+        precondition(whole == Self.read(bytes, pieceBytes: Int(first) + 1), "the header depends on the pieces")
+        guard case .success(let header?) = whole else { return }
+        precondition((16...ProxyHeaderReader.maxBytes).contains(header.usedBytes), "the header has another length")
+        // The rest belongs to the client: without it the header is the same, and with one byte less it is incomplete.
+        precondition(
+            whole == Self.read(Array(bytes[..<header.usedBytes]), pieceBytes: 1), "the rest changes the header")
+        let cut = Self.read(Array(bytes[..<(header.usedBytes - 1)]), pieceBytes: 1)
+        precondition(cut == .success(nil), "the header is complete before its last byte")
+        if let client = header.client {
+            precondition(IPAddress("\(client)") == client, "the address is another one when it is read back")
+        }
+    }
+
+    /// Reads bytes in pieces; `usedBytes` of the result counts from the first piece.
+    private static func read(
+        _ bytes: [UInt8], pieceBytes: Int
+    ) -> Result<ProxyHeaderReader.Header?, ProxyHeaderError> {
+        var reader = ProxyHeaderReader()
+        for start in stride(from: 0, to: bytes.count, by: pieceBytes) {
+            let end = min(bytes.count, start + pieceBytes)
+            do throws(ProxyHeaderError) {
+                guard let header = try reader.consume(bytes.span.extracting(start..<end)) else { continue }
+                return .success(.init(client: header.client, usedBytes: start + header.usedBytes))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return .success(nil)
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Foundation
+import Testing
+
+@Suite struct ReadyMessageTests {
+    @Test func `the last line names the page to open, and how to sign in there`() throws {
+        var options = ClusterOptions(runDirectory: ".cluster")
+        options.servesPages = true
+        options.givesDemoTokens = true
+        let address = "Open http://127.0.0.1:8081/ in a browser"
+        #expect(try lines(options).last == "\(address): any name signs in.")
+        options.givesDemoTokens = false
+        #expect(try lines(options).last == "\(address): sign in with a token.")
+    }
+
+    @Test func `no page is named that no gateway serves`() throws {
+        var options = ClusterOptions(runDirectory: ".cluster")
+        #expect(try !lines(options).contains { $0.contains("Open") })
+        options.servesPages = true
+        #expect(try !lines(options, hasPages: false).contains { $0.contains("Open") })
+        #expect(try !lines(options, gateways: []).contains { $0.contains("Open") })
+    }
+
+    @Test func `addresses and next steps name the run directory, unless it is the usual one`() throws {
+        let usual = try lines(ClusterOptions(runDirectory: ".cluster"))
+        #expect(usual.contains("  gateway-1: WebSocket ws://127.0.0.1:8080, HTTP http://127.0.0.1:8081"))
+        #expect(usual.contains { $0.hasPrefix("  plaza status    lists") })
+        let other = try lines(ClusterOptions(runDirectory: "/tmp/other"))
+        #expect(other.contains { $0.hasPrefix("  plaza status --run-dir /tmp/other ") })
+    }
+}
+
+private func lines(
+    _ options: ClusterOptions, hasPages: Bool = true, gateways: [String] = ["gateway-1"]
+) throws -> [String] {
+    let listed = gateways.map {
+        """
+        {"name": "\($0)", "webSocket": "ws://127.0.0.1:8080", "http": "http://127.0.0.1:8081", "host": "127.0.0.1",
+         "port": 8080, "httpPort": 8081}
+        """
+    }
+    let json = """
+        {"version": 1, "supervisor": 1, "isWhole": true, "broker": "embedded", "kafka": "127.0.0.1:9092", "brokers": 1,
+         "redis": "127.0.0.1:6379", "partitions": 2, "apps": "apps.json", "gateways": [\(listed.joined(separator: ","))],
+         "processes": []}
+        """
+    let state = try JSONDecoder().decode(ClusterState.self, from: Data(json.utf8))
+    return state.readyMessage(options: options, directory: RunDirectory(options.runDirectory), hasPages: hasPages)
+        .components(separatedBy: "\n")
+}
