@@ -18,7 +18,7 @@ struct TokenValue: Sendable, Equatable {
 
     /// Makes a token whose validity is read from its text.
     ///
-    /// `wallTime`: milliseconds since 1970.
+    /// `wallTime`: milliseconds since 1970, by the server's clock if it is known.
     init(_ text: String, wallTime: Double) {
         self.init(text: text, remainingTime: Self.expiry(of: text).map { $0 - wallTime } ?? Self.assumedValidity)
     }

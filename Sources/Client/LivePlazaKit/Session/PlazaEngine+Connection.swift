@@ -60,7 +60,7 @@ extension PlazaEngine {
         self.connection = ConnectionState(
             number: self.connectionCount, core: ClientCore(coreOptions, random: self.random),
             addresses: options.gateways, transport: transport, tokenProvider: options.tokenProvider)
-        let tokenValue = token.map { TokenValue($0, wallTime: self.clock.wall) }
+        let tokenValue = token.map { TokenValue($0, wallTime: self.serverTime) }
         self.updateCore { core, now in core.start(tokenValue, at: now) }
     }
 
@@ -183,7 +183,7 @@ extension PlazaEngine {
     private func tokenFetched(_ token: Result<String, any Error>) {
         switch token {
         case .success(let text) where !text.isEmpty:
-            let tokenValue = TokenValue(text, wallTime: self.clock.wall)
+            let tokenValue = TokenValue(text, wallTime: self.serverTime)
             self.updateCore { core, now in core.tokenFetched(tokenValue, at: now) }
         case .success: self.tokenFailed(ErrorInfo(.failed, "the token provider gave no token"))
         case .failure(let error as ErrorInfo): self.tokenFailed(error)

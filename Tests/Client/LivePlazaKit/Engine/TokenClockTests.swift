@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import PlazaWire
+import Testing
+
+@testable import LivePlazaKit
+
+/// Tokens end by the server's clock.
+@Suite struct TokenClockTests {
+    /// The machine's clock is ahead of the server's by this time, in milliseconds.
+    private static let ahead = 7_200_000.0
+
+    /// A token of which only the end can be read.
+    private static func token(endingAt wallTime: Double) -> String {
+        let claims = Data(#"{"exp":\#(Int64(wallTime / 1000))}"#.utf8).base64EncodedString().replacing("=", with: "")
+        return "h.\(claims).s"
+    }
+
+    /// Rules: R2.23.
+    @Test func `a machine whose clock is two hours ahead asks for no token again and again`() async throws {
+        let askedCount = Locked(0)
+        let clock = Locked<ManualClock?>(nil)
+        let harness = EngineHarness(
+            answers: ["ping": ["done": [:]]],
+            tokenProvider: {
+                askedCount.withLock { $0 += 1 }
+                let serverTime = (clock.withLock { $0 }?.wall ?? 0) - Self.ahead
+                return Self.token(endingAt: serverTime + 3_600_000)
+            })
+        clock.withLock { $0 = harness.clock }
+        let token = Self.token(endingAt: harness.clock.wall - Self.ahead + 3_600_000)
+        harness.begin("login") { (engine) throws(ErrorInfo) in _ = try await engine.login(token: token) }
+        harness.actAsServer { $0.open() }
+        for _ in 0..<50 {
+            let at = JSONValue.integer(Int64(harness.clock.wall - Self.ahead))
+            harness.reply(
+                "login",
+                ["loggedIn": ["gateway": "g", "notices": "3-10", "session": "s", "user": EngineHarness.user, "at": at]])
+            harness.advance(by: 60_000)
+            // The provider is asynchronous, so its task needs real time.
+            try await Task.sleep(for: .milliseconds(5))
+            harness.queue.drain()
+        }
+        // The end of the first token was compared with the machine's clock, because the server's time was not known yet.
+        #expect((1...2).contains(askedCount.withLock { $0 }))
+        #expect(!harness.stores.takeShownItems().contains(.loginEvent(.loginExpired)))
+    }
+}
