@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func `unchecked concurrency and unsafe code appear only in the folders that allow them`() {
-        // Combine's interface: its subjects and its schedulers' closures cross threads without being checked.
+        // In Combine's interface, subjects and the closures of schedulers cross threads without being checked.
         let combine = ["Subjects/", "Internals/LockedValue.swift"].map { "Sources/Client/LivePlazaCombine/\($0)" }
         // Stores hold subjects, which Combine does not mark as sendable, and closures of apps, which are not sendable.
         let stores = ["Publishing/", "Stores/"].map { "Sources/Client/LivePlazaKit/\($0)" }

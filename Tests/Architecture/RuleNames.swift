@@ -43,7 +43,7 @@ enum RuleNames {
         create_battle get_battle_info set_battle_score
         """)
 
-    /// Error codes.
+    /// Error codes; as in the rules, negative ones begin with the minus sign U+2212, not with a hyphen.
     static let codes = Self.words(
         """
         −6001 −4001 −3301 −2381 −2380 −2373 −2372 −2371 −2370 −2361 −2360 −2344 −2340 −2312 −2311 −2310 −2301 −2300

@@ -59,6 +59,7 @@ import Testing
         }
     }
 
+    /// This file is not searched, because it contains texts that only look like citations.
     private static let thisFile = "Tests/Architecture/RuleTests.swift"
 
     /// The lists of rules above tests: the location of each, the rules that it cites, and the line after it.

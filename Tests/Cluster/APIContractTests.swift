@@ -27,9 +27,9 @@ import Testing
             let harness = try ClusterHarness(cluster)
             let gateway = try #require(cluster.gateways.first)
             let serverToken = harness.token("shop", isServer: true)
-            // Generated requests: most of them name resources that do not exist.
-            try await self.run(gateway.http, serverToken, Self.generatedRequests)
-            // The resources that the named requests use: two connected lives with their owners, and gifts.
+            // Most of the generated requests name resources that do not exist.
+            try await self.runTool(on: gateway.http, token: serverToken, Self.generatedRequests)
+            // These calls make the resources that `namedResources` names: two connected lives with their owners, and gifts.
             for (method, path, body) in [
                 ("POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#),
                 ("POST", "/v1/lives", #"{"live":"duet","owner":"bob"}"#),
@@ -44,12 +44,13 @@ import Testing
                 let answer = try await harness.sendRequest(method, path, body, of: gateway.http, token: serverToken)
                 #expect((200...201).contains(answer.status), "\(path): \(answer.text)")
             }
-            let battle = try await harness.sendRequest(
+            let battleResponse = try await harness.sendRequest(
                 "POST", "/v1/battles", #"{"live":"concert","to":["duet"],"duration":300}"#, of: gateway.http,
                 token: serverToken)
-            let result = try Wire.decode(JSONValue.self, from: Array(battle.text.utf8)).members["result"]
-            guard battle.status == 201, case .text(let id)? = result?.members["battle"]?.members["battle"] else {
-                Issue.record("there is no battle: \(battle.text)")
+            let result = try Wire.decode(JSONValue.self, from: Array(battleResponse.text.utf8)).members["result"]
+            guard battleResponse.status == 201, case .text(let id)? = result?.members["battle"]?.members["battle"]
+            else {
+                Issue.record("there is no battle: \(battleResponse.text)")
                 return
             }
             let namedResources = """
@@ -60,15 +61,16 @@ import Testing
                 "path.category" = "new"
                 "path.battle" = "\(id)"
                 """
-            try await self.run(
-                gateway.http, serverToken,
+            // Both excluded operations could end the live.
+            try await self.runTool(
+                on: gateway.http, token: serverToken,
                 Self.generatedRequests + ["--exclude-operation-id", "endLive", "--exclude-operation-id", "call"],
                 configuration: namedResources)
             // With a user's token, reads are answered and all other requests are refused as described.
-            try await self.run(gateway.http, harness.token("bob"), ["--phases", "coverage"])
+            try await self.runTool(on: gateway.http, token: harness.token("bob"), ["--phases", "coverage"])
             // The first of these requests ends the live.
-            try await self.run(
-                gateway.http, serverToken, ["--phases", "coverage", "--include-operation-id", "endLive"],
+            try await self.runTool(
+                on: gateway.http, token: serverToken, ["--phases", "coverage", "--include-operation-id", "endLive"],
                 configuration: namedResources)
             let ended = try await harness.sendRequest(
                 "GET", "/v1/lives/concert", "", of: gateway.http, token: serverToken)
@@ -77,8 +79,8 @@ import Testing
     }
 
     /// Runs the tool, and records an issue if the tool finds a fault.
-    private func run(
-        _ url: String, _ token: String, _ options: [String], configuration: String = ""
+    private func runTool(
+        on url: String, token: String, _ options: [String], configuration: String = ""
     ) async throws {
         let packages = try #require(PythonPackages.path, "the packages of Tests/requirements.txt are not there")
         let folder = FileManager.default.temporaryDirectory.appending(path: "liveplaza-api-\(UUID().uuidString)")

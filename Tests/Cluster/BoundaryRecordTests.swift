@@ -12,10 +12,12 @@ import Testing
 /// The records cover every field, key and header of the topics that services and gateways read. The rows cover every
 /// field of the rows that services restore when they start.
 extension BoundaryTableTests {
+    /// Each inbox, and the file of its golden records without `.json`.
     private static let inboxes: [(PlazaTopic, String)] = [
         (.directoryInbox, "directory-inbox"), (.audienceInbox, "audience-inbox"), (.barrageInbox, "barrage-inbox"),
         (.seatInbox, "seat-inbox"), (.connectionInbox, "connection-inbox"),
     ]
+    /// Each other topic that is read, and the file of its golden records without `.json`.
     private static let outputTopics: [(PlazaTopic, String)] = [
         (.rooms, "rooms"), (.stages, "stages"), (.audienceCounts, "audience-counts"), (.apps, "apps"),
         (.roomFeed, "room-feed"), (.userNotices, "user-notices"), (.replies, "replies"), (.webhooks, "webhooks"),
@@ -71,6 +73,7 @@ extension BoundaryTableTests {
             }
             print("\(driver.value.sentCount) rows")
             #expect(driver.value.sentCount > 10_000, "the table has its cases")
+            // A gateway restores no rows.
             for kind in ServiceKind.allCases where kind != .gateway {
                 let name = "\(kind.rawValue)-1"
                 try await cluster.kill(name)
@@ -80,13 +83,13 @@ extension BoundaryTableTests {
             let pids = cluster.processes.map(\.pid)
             for (topic, golden) in Self.inboxes {
                 let cases = RecordCases(topic: topic, partitions: partitions, golden: golden)
-                let faults = try await runOnDedicatedThread {
+                let unansweredSessions = try await runOnDedicatedThread {
                     Result {
-                        let sessions = try driver.value.sendCalls(cases, batch: 0)
+                        let sessions = try driver.value.sendCalls(cases, group: 0)
                         return try driver.value.unanswered(sessions, within: .seconds(60)).sorted()
                     }
                 }.get()
-                #expect(faults.isEmpty, "no reply: \(faults)")
+                #expect(unansweredSessions.isEmpty, "no reply: \(unansweredSessions)")
             }
             // Some rows are due only after a while, so a damaged row can still end a process during the scenario.
             try await harness.playScenario()
@@ -113,9 +116,10 @@ extension RecordDriver {
         var sessions: Set<String> = []
         for (index, group) in groups.enumerated() {
             try self.send(group)
-            sessions.formUnion(try self.sendCalls(cases, batch: index))
+            sessions.formUnion(try self.sendCalls(cases, group: index))
         }
         return try self.unanswered(sessions, within: .seconds(60)).sorted().map { session in
+            // A session ends with the number of its group; see `sendCalls`.
             let index = session.split(separator: "-").last.flatMap { Int($0) } ?? 0
             let group = groups[index]
             return "no reply: \(session), after \(group.first?.name ?? "") to \(group.last?.name ?? "")"

@@ -22,6 +22,7 @@ struct ChaosTests {
             }
             let report = try await ChaosRunner.run(plan, on: cluster, network: network) { print($0) }
             #expect(report.isPassed, "\(report.table)")
+            // The run does as many of the rounds as fit into its duration.
             #expect(report.rounds.count >= 2)
             #expect(report.rounds.allSatisfy { $0.admitted > 0 && $0.battles > 0 && $0.requests > 0 })
         }

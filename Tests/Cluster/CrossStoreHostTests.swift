@@ -8,6 +8,9 @@ import Testing
 
 /// Tests in real processes of how a host's change in one service changes the state of another (R18.4, R18.5, R18.7,
 /// R18.8).
+///
+/// Stage events are compared by their `shortText` (LiveFixture.swift): `fights` is a live that joins the battle, `exits` one
+/// that leaves it, `over` the end of the battle, and `out` a live that leaves the connection.
 @Suite(.serialized, .sharedCluster, .timeLimit(.minutes(3))) struct CrossStoreHostTests {
     /// Rules: R8.7, R18.7.
     @Test func `I12 a new connection shows all lives on each stage in the co-host template to all viewers`()
@@ -27,6 +30,7 @@ import Testing
                 Set(stage.layout.regions.map(\.userID)) == [
                     firstLive.user(firstLive.host), secondLive.user(secondLive.host),
                 ])
+            // 600 is the default template of a connection of video lives, whatever template each live has of its own.
             #expect(stage.layout.canvas.templateID == 600)
             #expect(stage.connection?.members.map(\.live) == [firstLive.live, secondLive.live])
             #expect(fixture.watcher.events.map(\.shortText).contains("joined \(other.live)"))
@@ -61,6 +65,7 @@ import Testing
             #expect(Set(stage.layout.regions.map(\.live)) == [fixture.live])
             #expect(stage.layout.canvas.templateID == template)
             #expect(stage.battle?.ended == .allMemberExit)
+            // The seats and the connection of the beginning are left out.
             let events = fixture.watcher.events.map(\.shortText).filter {
                 !$0.hasPrefix("joined") && !$0.hasPrefix("taken")
             }

@@ -162,6 +162,7 @@ import Testing
         let tablet = RecordingClient("guest", hub.client(addresses: fixture.harness.addresses, options: options))
         let code = try await phone.wait("the end of its connection") { $0.endCode }
         #expect(code == DisconnectCode.kickedOffline.code)
+        // The seat becomes free at once, not when the lease of 6 s expires.
         try await fixture.watcher.waitForStage("the seat is free", within: 4) { record, _ in
             record.seats[1].occupant == nil
         }

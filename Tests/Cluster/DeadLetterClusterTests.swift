@@ -7,6 +7,7 @@ import PlazaWire
 import TestSupport
 import Testing
 
+/// Tests of the dead-letter topic of a running cluster: listing it and submitting a call again.
 @Suite(.serialized) struct DeadLetterClusterTests {
     @Test(.timeLimit(.minutes(2)))
     func `a dead letter is listed with its origin, and its call is answered once it is submitted again`() async throws {
@@ -35,6 +36,7 @@ import Testing
         let origin = DeadLetterOrigin(
             topic: PlazaTopic.barrageInbox.rawValue, partition: 0, offset: 12, machine: "barrage", reason: "a test")
         record.headers = origin.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
+        // This is the same record, but set aside as a row of the state topic.
         var row = record
         row.headers = DeadLetterOrigin(
             topic: PlazaTopic.barrageState.rawValue, partition: 0, offset: 12, machine: "barrage", reason: "a row"
@@ -46,7 +48,9 @@ import Testing
         let letters = try box.letters()
         #expect(letters.map(\.origin.reason) == ["a test", "a row"])
         #expect(letters.first?.origin == origin)
+        // Only inputs can be submitted again, not rows.
         #expect(throws: KafkaError.self) { try box.resubmit(try #require(letters.last)) }
+        // As a dead letter, the call has no reply yet.
         #expect(try driver.unanswered([session], within: .seconds(1)) == [session])
         try box.resubmit(try #require(letters.first))
         return try driver.unanswered([session], within: .seconds(20))

@@ -96,8 +96,8 @@ struct DeviceClusterTests {
                 let newerClient = makeUser(user, "the newer connection", gateway: 1 - gateway)
                 let code = try await olderClient.waitForUpdate("the end of its connection", Self.endCode)
                 #expect(code == DisconnectCode.replaced.code)
-                // The call numbers of a session grow across its connections; the older connection has used the first
-                // ones.
+                // The call numbers of a session grow across its connections, but the newer client counts from 1 again.
+                // Its first calls use the numbers of the older connection, so that the further calls are new.
                 for _ in 0..<3 { try await newerClient.call("live.get", CallParams(live: live), live: live) }
                 try await newerClient.call("live.join", CallParams(live: live), live: live)
                 try await newerClient.call("barrage.sendText", CallParams(live: live, text: "from here"), live: live)

@@ -21,8 +21,10 @@ import Testing
             defer { eveningTask.cancel() }
             let hub = try ClientHub()
             defer { hub.stop() }
+            // The viewer uses the gateway that is not killed.
             let viewer = DemoUser("viewer", harness.client("viewer", on: hub, addresses: [harness.addresses[1]]))
 
+            // The numbers of lives, categories and gifts are those of the evening's script.
             try await Self.wait(for: "a list of four lives with viewers and covers") {
                 let lives = await Self.lives(viewer)
                 return lives.count == 4 && lives.allSatisfy { $0.audienceCount >= 3 && !$0.info.coverURL.isEmpty }

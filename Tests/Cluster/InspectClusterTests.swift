@@ -71,6 +71,7 @@ import Testing
             var inspector = try Self.inspector(broker, isReal: isReal)
             let lines = try inspector.replay(Self.live.live).lines
             #expect(inspector.gaps == [])
+            // The live's lines are its messages: request 2 was admitted, request 3 was dropped.
             let sorted = lines.sorted { ($0.request?.counter ?? 0) < ($1.request?.counter ?? 0) }
             #expect(sorted.map(\.request?.counter) == [2, 3])
             #expect(sorted.map { $0.position?.number } == [1, nil])

@@ -83,9 +83,9 @@ struct KillTests {
                 for name in added {
                     let began = ContinuousClock.now
                     try await cluster.remove(name)
-                    let took = ContinuousClock.now - began
-                    print("\(name) stopped in \(took)")
-                    #expect(took < .seconds(2), "\(name) took \(took) to stop")
+                    let stopTime = ContinuousClock.now - began
+                    print("\(name) stopped in \(stopTime)")
+                    #expect(stopTime < .seconds(2), "\(name) took \(stopTime) to stop")
                 }
             }
             Self.expectClean(report, "instances added and removed")
@@ -115,29 +115,32 @@ struct KillTests {
     }
 
     /// Kills the process `name` two seconds into a load, while a probe calls its service.
-    static func killUnderLoad(_ harness: ClusterHarness, _ kind: ServiceKind, _ name: String, _ what: String)
+    static func killUnderLoad(_ harness: ClusterHarness, _ kind: ServiceKind, _ name: String, _ disturbance: String)
         async throws
     {
         let hub = try ClientHub()
         defer { hub.stop() }
         let probe = try await ServiceProbe(harness, kind, on: hub)
         let isProbing = Locked(true)
-        async let longestCall = probe.run { isProbing.withLock { $0 } }
+        async let longestCall = probe.run(while: { isProbing.withLock { $0 } })
         let report = try await harness.load { try await harness.cluster.kill(name) }
         isProbing.withLock { $0 = false }
         let outage = try await longestCall
         print(
-            "\(name) \(what): away \(Int(outage)) ms, longest pause of a feed \(Int(report.longestPauseMilliseconds)) ms"
+            "\(name) \(disturbance): away \(Int(outage)) ms, longest pause of a feed \(Int(report.longestPauseMilliseconds)) ms"
         )
-        Self.expectClean(report, "\(name) \(what)")
-        #expect(outage <= Self.maxOutageMilliseconds, "\(name) \(what): away for \(Int(outage)) ms")
+        Self.expectClean(report, "\(name) \(disturbance)")
+        #expect(outage <= Self.maxOutageMilliseconds, "\(name) \(disturbance): away for \(Int(outage)) ms")
     }
 
-    static func expectClean(_ report: LoadReport, _ what: String, sourceLocation: SourceLocation = #_sourceLocation) {
-        #expect(report.isClean, "\(what): \(report)", sourceLocation: sourceLocation)
+    static func expectClean(
+        _ report: LoadReport, _ disturbance: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(report.isClean, "\(disturbance): \(report)", sourceLocation: sourceLocation)
         #expect(
-            report.unanswered == 0, "\(what): \(report.unanswered) without an answer", sourceLocation: sourceLocation)
-        #expect(report.refused.isEmpty, "\(what): \(report.refused)", sourceLocation: sourceLocation)
-        #expect(report.admitted > 0, "\(what): nothing was admitted", sourceLocation: sourceLocation)
+            report.unanswered == 0, "\(disturbance): \(report.unanswered) without an answer",
+            sourceLocation: sourceLocation)
+        #expect(report.refused.isEmpty, "\(disturbance): \(report.refused)", sourceLocation: sourceLocation)
+        #expect(report.admitted > 0, "\(disturbance): nothing was admitted", sourceLocation: sourceLocation)
     }
 }

@@ -9,6 +9,7 @@ import PlazaWire
 struct RecordCases {
     /// A record, and what was changed in it.
     struct Case {
+        /// What was changed.
         var name: String
         var record: OutgoingRecord
     }
@@ -42,6 +43,9 @@ struct RecordCases {
         return int64Limits + valuesNearOtherLimits + texts + others
     }()
 
+    /// A large object.
+    ///
+    /// Only one field of each record gets it, because the cases would be too large together.
     private static let manyMembers = "{" + (0..<10_000).map { "\"k\($0)\":1" }.joined(separator: ",") + "}"
 
     let topic: PlazaTopic
@@ -72,6 +76,7 @@ struct RecordCases {
         let url = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../Model/PlazaWire/Golden/\(self.golden).json")
         return try String(contentsOf: url, encoding: .utf8).split(separator: "\n").dropFirst().dropLast().map { line in
+            // Each line between the braces of the file is `"name": record,`, the last one without the comma.
             let parts = line.split(separator: ": ", maxSplits: 1)
             let text = parts[1].hasSuffix(",") ? parts[1].dropLast() : parts[1]
             return (String(parts[0].dropFirst().dropLast()), String(text))
@@ -81,7 +86,8 @@ struct RecordCases {
     /// The golden record called `name`, with another app, live and session; nil if there is none.
     func record(_ name: String, in key: LiveKey, session: String, partition: Int) throws -> OutgoingRecord? {
         guard let found = try self.goldenRecords().first(where: { $0.name == name }) else { return nil }
-        let text = Self.text(found.text, in: key).replacing("\"s-1\"", with: "\"\(session)\"")
+        // The golden records are calls of the session `s-1`.
+        let text = Self.replacingLive(in: found.text, with: key).replacing("\"s-1\"", with: "\"\(session)\"")
         return self.outgoing(Array(text.utf8), key: self.key(of: key), partition: partition)
     }
 
@@ -96,16 +102,17 @@ struct RecordCases {
             let key = Self.live("r\(index)", of: app, inPartition: partition, of: self.partitions)
             var cases: [Case] = []
             func add(_ name: String, _ text: String) {
-                // Each call has its own counter. Otherwise the idempotency window would answer with an earlier outcome.
+                // Each call has its own counter, beyond those of the golden records. Otherwise the idempotency window
+                // would answer with an earlier outcome.
                 let bytes = Array(text.replacing("\"\(Self.counterPlaceholder)\"", with: "\(1_000 + cases.count)").utf8)
                 let headers = self.feedHeaders(position: cases.count)
                 let record = self.outgoing(bytes, key: self.key(of: key), partition: partition, headers: headers)
                 cases.append(Case(name: "\(self.topic.rawValue) \(name)", record: record))
             }
-            add("\(records[0].name) unchanged", Self.text(records[0].text, in: key))
+            add("\(records[0].name) unchanged", Self.replacingLive(in: records[0].text, with: key))
             let tree = Self.replacingCounters(
-                in: try Wire.decode(JSONValue.self, from: Array(Self.text(golden.text, in: key).utf8)))
-            for variant in Self.variants(of: tree, named: golden.name, longAt: index) {
+                in: try Wire.decode(JSONValue.self, from: Array(Self.replacingLive(in: golden.text, with: key).utf8)))
+            for variant in Self.variants(of: tree, named: golden.name, manyMembersAt: index) {
                 add(variant.name, variant.text)
             }
             return cases
@@ -117,15 +124,18 @@ struct RecordCases {
     /// - Parameters:
     ///   - tree: the value.
     ///   - name: the beginning of the variants' names.
-    ///   - index: chooses the field that also gets a very long value.
+    ///   - index: the number of the field that also gets an object with very many members; counted again from the
+    ///     first field if there are fewer fields.
     /// - Returns: for each variant, the path of the field with its new value, and the JSON text.
-    static func variants(of tree: JSONValue, named name: String, longAt index: Int) -> [(name: String, text: String)] {
+    static func variants(of tree: JSONValue, named name: String, manyMembersAt index: Int) -> [(
+        name: String, text: String
+    )] {
         let copies = Self.copiesWithPlaceholder(tree, at: name)
         var variants: [(name: String, text: String)] = []
         for (number, copy) in copies.enumerated() {
             let text = String(decoding: Wire.encode(copy.value), as: UTF8.self)
-            let isLong = number == index % copies.count
-            for value in Self.boundaryValues + (isLong ? [Self.manyMembers] : []) {
+            let getsManyMembers = number == index % copies.count
+            for value in Self.boundaryValues + (getsManyMembers ? [Self.manyMembers] : []) {
                 let changed = text.replacing("\"\(Self.fieldPlaceholder)\"", with: value)
                 variants.append(("\(copy.path) = \(value.prefix(40))", changed))
             }
@@ -152,7 +162,7 @@ struct RecordCases {
                 "a/b/c", "😀",
                 String(repeating: "k", count: 10_000),
             ].map { Array($0.utf8) }
-        let names = ["p", "c", "k", "e", "b", "r", "take", "traceparent", "dead-topic", "dead-offset", ""]
+        let headerNames = ["p", "c", "k", "e", "b", "r", "take", "traceparent", "dead-topic", "dead-offset", ""]
         // There is no valid epoch in `e` and no `take` on a tick, because these claim the ownership of the partition.
         let headerTexts = [
             "", ".", "-", "1.", "1.-1", "9223372036854775807.9223372036854775807", "9223372036854775808.1", "-1.-1",
@@ -165,11 +175,12 @@ struct RecordCases {
                 cases.append(Case(name: "\(self.topic.rawValue)/\(partition) \(name)", record: record))
             }
             for (number, key) in keys.enumerated() {
+                // Large values go with the first key only, because the cases would be too large together.
                 for (index, value) in values.enumerated() where number == 0 || (value?.count ?? 0) < 1_000 {
                     add("key \(number), value \(index)", key, value)
                 }
             }
-            for name in names {
+            for name in headerNames {
                 for text in headerTexts {
                     for value in [Array("{}".utf8), nil] {
                         add(
@@ -183,16 +194,19 @@ struct RecordCases {
         return cases
     }
 
-    /// The text of a golden record, which is about the live `demo/concert`, with another app and live.
-    static func text(_ golden: String, in key: LiveKey) -> String {
+    /// The text of a golden record about the live `demo/concert`, changed so that it is about another live.
+    static func replacingLive(in golden: String, with key: LiveKey) -> String {
         golden.replacing("\"demo\"", with: "\"\(key.app.text)\"").replacing("\"concert\"", with: "\"\(key.live.text)\"")
     }
 
+    /// The key of a record about a live.
+    ///
+    /// The inbox of connections and the apps topic have one key for each app.
     private func key(of live: LiveKey) -> [UInt8] {
         Array((self.topic == .connectionInbox || self.topic == .apps ? live.app.text : live.text).utf8)
     }
 
-    /// The headers that every feed item must have; empty for other topics.
+    /// The headers of a feed item, epoch and number in `p` and feed class in `c`; empty for other topics.
     private func feedHeaders(position: Int) -> [KafkaHeader] {
         guard self.topic == .roomFeed else { return [] }
         return [KafkaHeader(name: "p", text: "77.\(position + 1)"), KafkaHeader(name: "c", text: "\(position % 5)")]

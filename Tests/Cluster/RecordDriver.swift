@@ -62,12 +62,16 @@ final class RecordDriver {
 
     /// Writes a call to each partition of an inbox; does nothing for another topic.
     ///
-    /// - Returns: the session of each call, which identifies its reply.
-    func sendCalls(_ cases: RecordCases, batch: Int) throws -> Set<String> {
+    /// - Parameters:
+    ///   - cases: the cases of the inbox.
+    ///   - group: the number of the group of cases that was sent before.
+    /// - Returns: the session of each call, which identifies its reply and ends with the number of the group.
+    /// - Throws: why a call cannot be sent.
+    func sendCalls(_ cases: RecordCases, group: Int) throws -> Set<String> {
         guard let call = Self.calls[cases.topic] else { return [] }
         var sessions: Set<String> = []
         for partition in 0..<self.partitions {
-            let session = "mark-\(cases.topic.rawValue)-\(partition)-\(batch)"
+            let session = "mark-\(cases.topic.rawValue)-\(partition)-\(group)"
             let app = RecordCases.app(inPartition: partition, of: self.partitions)
             let live = RecordCases.live("mark", of: app, inPartition: partition, of: self.partitions)
             guard let record = try cases.record(call, in: live, session: session, partition: partition) else {

@@ -18,7 +18,7 @@ import Testing
     /// The body of a ban of twenty users of a group.
     private static func ban(_ group: Int, _ reason: String) -> String {
         let users = (0..<SanctionLimits.usersPerCall).map {
-            "\"user-with-a-long-name-of-32-\(1000 + group * 20 + $0)\""
+            "\"user-with-a-long-name-of-32-\(1000 + group * SanctionLimits.usersPerCall + $0)\""
         }
         return "{\"users\":[\(users.joined(separator: ","))],\"duration\":-1,\"reason\":\"\(reason)\"}"
     }
@@ -56,6 +56,7 @@ import Testing
             }
             let (status, text) = try await send("POST", "/v1/lives/concert/bans", Self.ban(50, "more"))
             #expect(status == 409 && text.contains("\(ReplyCode.overLimit.code)"), "\(text)")
+            // Eight of the longest values are as much as a live may have. A quotation mark has two bytes in JSON.
             let value = String(repeating: #"\""#, count: Limits.metadataValueBytes)
             let values = (0..<8).map { "\"k\($0)\":\"\(value)\"" }.joined(separator: ",")
             try await expect(200, "PATCH", "/v1/lives/concert/metadata", "{\"metadata\":{\(values)}}")

@@ -20,7 +20,7 @@ final class RecordingClient {
         self.client = client
     }
 
-    /// Waits until `find` returns a value for the client, and returns that value.
+    /// Waits until `find` returns a value for the client, and returns that value; `what` names the value in the error.
     func wait<Value>(
         _ what: String, within seconds: Double = 10, _ find: (RecordingClient) -> Value?
     ) async throws(ScenarioFailure) -> Value {

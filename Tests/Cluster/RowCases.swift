@@ -4,10 +4,12 @@ import KafkaClient
 import PlazaModel
 import PlazaWire
 
-/// Damaged rows of one state topic: the rows of the fuzz corpora with a boundary value in one field, each under a key
-/// of its own, and garbage as keys and values.
+/// Damaged rows of one state topic: rows of a fuzz corpus with a boundary value in one field, and records whose key or
+/// value is garbage.
 struct RowCases {
     /// Each state topic, and the corpus that has its rows.
+    ///
+    /// Presence has no separate fuzz target for rows, so its rows are in the corpus of `LeasesFuzz`.
     static let corpora: [(PlazaTopic, String)] = [
         (.directoryState, "DirectoryRows"), (.audienceState, "Leases"), (.barrageState, "BarrageRows"),
         (.seatState, "SeatRows"), (.connectionState, "ConnectionRows"),
@@ -15,26 +17,30 @@ struct RowCases {
 
     let topic: PlazaTopic
     let partitions: Int
-    /// The folder of the corpus.
+    /// The folder below `Tests/Fuzz/Corpus`.
     let corpus: String
 
-    /// All cases.
+    /// All cases: garbage, then each row of the corpus with each boundary value in each field.
     func cases() throws -> [RecordCases.Case] {
         var cases = self.garbageCases()
         for (index, row) in try self.rows().enumerated() {
             let partition = index % self.partitions
             let app = RecordCases.app(inPartition: partition, of: self.partitions)
-            let text = RecordCases.text(row.text, in: LiveKey(app, "concert"))
+            // Only the app is replaced: the row still names the live `concert`, and its key another one.
+            let text = RecordCases.replacingLive(in: row.text, with: LiveKey(app, "concert"))
             let tree = try Wire.decode(JSONValue.self, from: Array(text.utf8))
-            for variant in RecordCases.variants(of: tree, named: row.key, longAt: index) {
-                let key = Self.key(row.key, app, number: cases.count)
+            for variant in RecordCases.variants(of: tree, named: row.key, manyMembersAt: index) {
+                let key = Self.key(row.key, in: app, number: cases.count)
                 cases.append(self.makeCase(variant.name, key, Array(variant.text.utf8), partition))
             }
         }
         return cases
     }
 
-    /// The rows of the corpus; if several have the same key, only the longest of them.
+    /// The rows of the corpus; if several have the same key, only the longest, because it sets the most fields.
+    ///
+    /// A corpus file is a `RowScript`: a line `key<TAB>row` is a row, except `metadata<TAB>text`. Lines without a tab
+    /// are inputs.
     private func rows() throws -> [(key: String, text: String)] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../Fuzz/Corpus/\(self.corpus)")
@@ -50,8 +56,12 @@ struct RowCases {
         return longest.map { ($0.key, $0.value) }.sorted { $0.key < $1.key }
     }
 
-    /// The key of a row, changed to another live, or to another app if the key has no live.
-    private static func key(_ key: String, _ app: AppID, number: Int) -> String {
+    /// The key of a row, changed to an app and, by a number, to another live, user or app.
+    ///
+    /// With the number 7, `live/demo/concert` becomes `live/<app>/concert-7`, and `app/demo` becomes `app/<app>-7`.
+    /// Otherwise a case would replace the case before it with the same key. The key `partition` is not changed, because
+    /// each partition has only one such row.
+    private static func key(_ key: String, in app: AppID, number: Int) -> String {
         var parts = key.split(separator: "/").map(String.init)
         if parts.count > 2 {
             parts[1] = app.text
@@ -62,7 +72,7 @@ struct RowCases {
         return parts.joined(separator: "/")
     }
 
-    /// Records whose key or value does not belong to a row.
+    /// Records to each partition with each pair of a garbage key and a garbage value.
     private func garbageCases() -> [RecordCases.Case] {
         let keys = [
             "", "/", "x", "partition/x", "live/", "live/a/b/c", "stage/a/b", "room/a/b", "feed/a/b/c", "outcomes/a",

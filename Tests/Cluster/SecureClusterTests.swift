@@ -27,13 +27,13 @@ struct SecureClusterTests {
     private static func options(_ server: SecureKafka, password: String? = nil) throws -> ClusterOptions {
         var options = LiveCluster.options()
         let authority = server.authority
-        let file = try authority.secretFile(
+        let passwordFile = try authority.secretFile(
             "kafka.password.\(UInt32.random(in: .min ... .max))", password ?? Self.user.password)
         options.broker = .external("127.0.0.1:\(server.saslPort)")
         options.kafkaSecurity = server.settings(Self.mechanism, password: password).security
         options.kafkaArguments = [
             "--kafka-security", "sasl_ssl", "--kafka-sasl-mechanism", Self.mechanism.rawValue, "--kafka-user",
-            Self.user.name, "--kafka-password-file", file, "--kafka-ca-file", authority.certificate,
+            Self.user.name, "--kafka-password-file", passwordFile, "--kafka-ca-file", authority.certificate,
         ]
         return options
     }
@@ -42,11 +42,11 @@ struct SecureClusterTests {
         let server = try await runOnDedicatedThread { try Self.sharedKafka.get() }
         let password = Self.redisPassword.replacing(" ", with: "-")
         let aclFile = try server.authority.secretFile("users.acl", "user default off\n\(Self.redisUser)\n")
-        let file = try server.authority.secretFile("redis.password", password + "\n")
+        let passwordFile = try server.authority.secretFile("redis.password", password + "\n")
         let redis = try await runOnDedicatedThread { try LiveRedis(arguments: ["--aclfile", aclFile]) }
         var options = try Self.options(server)
         options.extraArguments[.audiencePresence] = [
-            "--redis", "127.0.0.1:\(redis.port)", "--redis-user", "liveplaza", "--redis-password-file", file,
+            "--redis", "127.0.0.1:\(redis.port)", "--redis-user", "liveplaza", "--redis-password-file", passwordFile,
         ]
         try await LiveCluster.with(options) { cluster in
             try await ClusterHarness(cluster).playScenario()
@@ -132,6 +132,7 @@ struct SecureClusterTests {
         let server = try await runOnDedicatedThread { try Self.sharedKafka.get() }
         let otherAuthority = try await runOnDedicatedThread { try PrivateAuthority() }
         var options = try Self.options(server, password: "open sesame")
+        // The first cluster has a wrong password; the end of the loop changes the options to a wrong authority.
         for kind in ["authenticationFailed", "tlsFailed"] {
             let cluster = LocalCluster(options)
             let error = await #expect(throws: ClusterError.self) { try await cluster.start() }

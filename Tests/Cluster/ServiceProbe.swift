@@ -38,7 +38,9 @@ struct ServiceProbe: Sendable {
         self.owners = owners
     }
 
-    /// Calls while `isRunning` is true; every call must eventually succeed.
+    /// Calls the service again and again while `isRunning` returns true.
+    ///
+    /// Each call must succeed or meet a rate limit.
     ///
     /// - Returns: the longest call, in milliseconds.
     func run(while isRunning: @escaping @Sendable () -> Bool) async throws -> Double {

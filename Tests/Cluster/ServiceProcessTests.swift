@@ -7,6 +7,9 @@ import TestSupport
 import Testing
 
 /// Tests of single processes that cannot start or work.
+///
+/// The exit codes are those of sysexits.h: 64 is a wrong option or setting, 74 a failed write. A service that cannot
+/// start for another reason ends with 1.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ServiceProcessTests {
     /// Runs a service until it ends, and returns its output.
     private func runUntilEnd(of service: ServiceKind, _ arguments: [String]) async throws -> (

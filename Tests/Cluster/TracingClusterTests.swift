@@ -46,7 +46,7 @@ import Testing
     }
 
     /// The names of the spans from the first one of a trace to `last`.
-    private static func chain(from last: ReceivedSpan, in spans: [ReceivedSpan]) -> [String] {
+    private static func chain(upTo last: ReceivedSpan, in spans: [ReceivedSpan]) -> [String] {
         var chain = ["\(last.service): \(last.name)"]
         var span = last
         while let parent = span.parent, let found = spans.first(where: { $0.id == parent && $0.trace == span.trace }) {
@@ -56,6 +56,7 @@ import Testing
         return chain.reversed()
     }
 
+    /// The test runs on the embedded broker (nil), and on a real Kafka with one broker if there is one.
     @Test(.timeLimit(.minutes(3)), arguments: [nil, 1].filter { $0 == nil || LiveCluster.kafkaHome != nil } as [Int?])
     func `a message is one trace with a span for each hop`(realKafka: Int?) async throws {
         let collector = try WebhookReceiver { _, _ in .answer(200, "{}") }
@@ -83,7 +84,7 @@ import Testing
             let call = try #require(spans.first { $0.name == "call barrage.sendText" })
             let fanOut = try #require(spans.first { $0.name == "fan-out" && $0.trace == call.trace })
             #expect(
-                Self.chain(from: fanOut, in: spans) == [
+                Self.chain(upTo: fanOut, in: spans) == [
                     "gateway: call barrage.sendText", "barrage-fanout: topic barrage.inbox",
                     "barrage-fanout: decide barrage", "barrage-fanout: effect room.feed", "gateway: fan-out",
                 ])

@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// The test runs on the embedded broker, and on a real Kafka if there is one.
+    /// The test runs on the embedded broker (nil), and on a real Kafka with one broker if there is one.
     ///
     /// Rules: R14.3, R14.6.
     @Test(.timeLimit(.minutes(3)), arguments: [nil, 1].filter { $0 == nil || LiveCluster.kafkaHome != nil } as [Int?])
@@ -117,12 +117,13 @@ import Testing
         let kinds = events.map(\.kind)
         #expect(kinds.filter { $0.hasPrefix("battle") } == ["battleCreated", "battleStarted", "battleEnded"])
         let ended = try #require(events.first { $0.kind == "battleEnded" }?.content.members)
+        // 1 is `allMemberExit`.
         #expect(ended["battle"] == .text(battle.text) && ended["kind"] == 1)
         #expect(ended["from"]?.members["live"] == "concert")
         let seats = try #require(events.last { $0.kind == "seatsChanged" }?.content.members["seats"])
         guard case .array(let list) = seats else { throw ScenarioFailure("seats are no list: \(seats)") }
         #expect(list.count > 4 && list[4].members["isLocked"] == true)
-        // Joins and leaves, one text for each user.
+        // Each join and each leave becomes one text for each user.
         let presence = events.filter { $0.kind == "memberState" }.flatMap { event -> [String] in
             guard case .array(let users)? = event.content.members["users"] else { return [] }
             return users.map { "\($0.members["userID"] ?? "") \(event.content.members["cause"] ?? "")" }
@@ -140,7 +141,10 @@ import Testing
         #expect(kinds.filter { $0 == "roomCreated" }.count == 1 && kinds.filter { $0 == "roomEnded" }.count == 1)
     }
 
-    /// The decisions of the backend in the next test.
+    /// The backend's decisions about messages and gifts: the text of a message or the count of a gift selects one.
+    ///
+    /// The sender of a rejected message always gets `sensitiveWords`. The sender of a rejected gift gets the backend's code
+    /// if that is 102100 to 102200, otherwise `giftCheckFailed`.
     private static func decide(_ request: WebhookReceiver.Received) -> WebhookReceiver.Behaviour {
         let content = (try? Wire.decode(JSONValue.self, from: request.body))?.members["content"]?.members.first
         guard let (kind, value) = content else { return .answer(400, "") }
@@ -257,6 +261,7 @@ import Testing
             ["live": "concert", "gift": "rose", "count": 2, "receivers": ["alice", "bob", "carl"]] as JSONValue,
             live: "concert")
         let webhookRequest = try Wire.decode(JSONValue.self, from: try #require(receiver.received.last).body)
+        // The gift is two roses of 3 coins for each of three receivers.
         #expect(webhookRequest.members["content"]?.members["beforeGift"]?.members["coins"] == 18)
         #expect(try await Self.coins(bob) - coinsBefore == 18)
     }
@@ -289,8 +294,8 @@ import Testing
         try await carl.call("barrage.sendText", CallParams(live: "concert", text: "meanwhile"), live: "concert")
         #expect(clock.now - began < .seconds(2), "carl does not wait for bob's message")
         _ = try await message
-        let took = clock.now - began
-        #expect(took >= .milliseconds(1900) && took < .seconds(5), "\(took)")
+        let elapsed = clock.now - began
+        #expect(elapsed >= .milliseconds(1900) && elapsed < .seconds(5), "\(elapsed)")
         _ = try await next
         try await carl.waitForText("next")
         let texts = carl.texts.filter { ["silent", "next", "meanwhile"].contains($0) }

@@ -17,7 +17,7 @@ import Testing
     {
         let yes = #"{"code": 0}"#
         let no = #"{"code": 102150, "message": "no credit"}"#
-        // The decisions for a text and two gifts, then the opposite decisions for the repeated calls.
+        // These are the decisions for a text and two gifts, then the opposite decisions for the repeated calls.
         let answers = [yes, no, yes, no, yes, no]
         let receiver = try WebhookReceiver { index, _ in .answer(200, answers[index % answers.count]) }
         try await LiveCluster.with(try WebhookClusterTests.shopOptions(receiver)) { cluster in

@@ -84,6 +84,7 @@ package final class KafkaProxy: Sendable {
     package func stop() {
         let sockets = self.state.update { state in
             state.isStopping = true
+            // Releases the thread that holds a request back.
             state.lateRequest = .delivered
             defer { state.sockets = [] }
             return state.sockets
@@ -135,6 +136,7 @@ package final class KafkaProxy: Sendable {
         of request: [UInt8], from client: Int32, _ state: ConditionVariable<State>
     ) -> Bool {
         guard request.count >= 6 else { return false }
+        // A request begins with four bytes of length and the API key in two bytes.
         let kind = Int16(request[4]) << 8 | Int16(request[5])
         enum Turn { case atOnce, late, afterLate }
         let turn = state.update { state -> Turn in

@@ -120,6 +120,8 @@ package final class LiveKafka: Sendable {
 
     /// The script; its arguments are Kafka's home, the directory, `format` or `keep`, and further arguments of the format
     /// tool.
+    ///
+    /// The text after `-t` is the id of the Kafka cluster; any id would do.
     private static let script = """
         home=$1 directory=$2 mode=$3
         shift 3

@@ -19,7 +19,7 @@ package final class TestProcess: Sendable {
     ///   - environment: variables in addition to those of this process.
     ///   - directory: its working directory.
     ///   - output: its standard output; nil for the pipe `self.output`.
-    ///   - errors: its standard error.
+    ///   - errors: its standard error; by default that of the test.
     /// - Throws: an error when it cannot be started.
     package init(
         _ arguments: [String], environment: [String: String] = [:], directory: String? = nil,

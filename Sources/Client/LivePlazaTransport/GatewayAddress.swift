@@ -14,6 +14,7 @@ struct GatewayAddress: Sendable, Equatable {
     /// - Throws: `invalidParameter` if the scheme is neither `ws` nor `wss`, or if the host or the port is missing or
     ///   invalid.
     init(_ text: String) throws(ErrorInfo) {
+        // -1001 is the code of `invalidParameter`.
         func addressError(_ reason: String) -> ErrorInfo { ErrorInfo(code: -1001, message: "'\(text)' \(reason)") }
         self.isSecure = text.hasPrefix("wss://")
         guard self.isSecure || text.hasPrefix("ws://") else {

@@ -24,6 +24,7 @@ public final class LoopTransport: Transport {
         do throws(LoopError) {
             tls = try TLSClient(authorities: certificateAuthorities)
         } catch {
+            // -1001 is the code of `invalidParameter`.
             throw ErrorInfo(code: -1001, message: "the certificates of authorities cannot be read: \(error)")
         }
         do throws(LoopError) {
@@ -35,6 +36,7 @@ public final class LoopTransport: Transport {
                 return true
             }
         } catch {
+            // -1 is the code of `failed`.
             throw ErrorInfo(code: -1, message: "no thread for connections: \(error)")
         }
     }

@@ -37,6 +37,7 @@ package struct FeedScan: Equatable, Sendable {
         var index = Self.opening.count
         self.isHistory = Self.indexAfterEpoch(text).map { Self.matches(text, at: $0, Self.historyKey) } ?? false
         var previous: Int64 = 0
+        // The shortest end of an item, `"n":1}`, has 6 bytes.
         while index + 5 < text.count {
             guard text[index] == UInt8(ascii: "\""), Self.matches(text, at: index, Self.numberKey) else {
                 index += 1
@@ -99,6 +100,7 @@ package struct FeedScan: Equatable, Sendable {
         return index
     }
 
+    // The parts of a frame's JSON for which the scanner looks.
     private static let opening = Array("{\"feed\":{".utf8)
     private static let numberKey = Array("\"n\":".utf8)
     private static let epochKey = Array("\"epoch\":".utf8)

@@ -122,6 +122,7 @@ private enum HubCommand: Sendable {
 /// The part of the hub that runs on its loop.
 private final class HubLoop {
     private let group: PlazaConnectionGroup
+    /// The drivers of the clients that run, by client id.
     private var drivers: [UInt64: ClientDriver] = [:]
 
     init(_ loop: EventLoop) throws(LoopError) { self.group = try PlazaConnectionGroup(loop: loop) }

@@ -140,7 +140,8 @@ extension IdempotencyLookup: Sendable where Outcome: Sendable {}
     ///
     /// - Returns: whether the window has ended and its row must be removed.
     @inlinable package mutating func expire(at moment: Moment) -> Bool {
-        // An older version does not commit the standstill, so after it owned the partition the count begins at 0 again.
+        // An older version does not commit the standstill. After such an owner the standstill begins at 0 again, and the
+        // difference is negative.
         let addedStandstill = Milliseconds(max(0, moment.standstill.count - self.storage.standstill.count))
         self.storage.standstill = moment.standstill
         self.storage.expiresAt = self.storage.expiresAt + addedStandstill

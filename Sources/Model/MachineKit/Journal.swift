@@ -137,12 +137,12 @@
     /// The row `key`; setting it to nil removes the row.
     @inlinable package subscript(key: Key) -> Row? {
         get {
-            guard let index = self.slotNumber(of: key, hash: key.hashValue) else { return nil }
+            guard let index = self.findSlot(of: key, hash: key.hashValue) else { return nil }
             return self.slots[index].row
         }
         set {
             let hash = key.hashValue
-            guard let index = self.slotNumber(of: key, hash: hash) else {
+            guard let index = self.findSlot(of: key, hash: hash) else {
                 guard let newValue else { return }
                 let index = self.makeSlot(key, hash)
                 self.saveForUndo(index)
@@ -167,7 +167,7 @@
     ///
     /// - Returns: nil when there is no such row.
     @inlinable package func index(of key: Key) -> Int? {
-        guard let index = self.slotNumber(of: key, hash: key.hashValue), self.slots[index].isTaken else { return nil }
+        guard let index = self.findSlot(of: key, hash: key.hashValue), self.slots[index].isTaken else { return nil }
         return index
     }
 
@@ -176,6 +176,7 @@
     /// Such pairs of look-ups recur. Therefore the slot stores the index of its neighbor, and the second look-up needs
     /// no hash.
     @inlinable package mutating func index(of key: Key, near index: Int) -> Int? {
+        // A wrong hint, such as the initial 0, does no harm, because the key is compared.
         let hint = self.slots[index].neighborHint
         if self.slots[hint].isTaken, self.slots.span[hint].key == key { return hint }
         guard let neighborIndex = self.index(of: key) else { return nil }
@@ -210,7 +211,7 @@
     }
 
     /// Calls `body` with the previous and the current version of each row that the open batch has changed.
-    @inlinable package func forEachChange(_ body: (Row?, Row?) -> Void) {
+    @inlinable package func forEachChange(_ body: (_ previous: Row?, _ current: Row?) -> Void) {
         for index in self.changedSlots { body(self.previousRow(index), self.slots[index].row) }
     }
 
@@ -221,6 +222,8 @@
             if !self.slots[index].isTaken { self.freeSlot(index) }
         }
         self.clearChanges()
+        // A row has at most one due time, so more than half of the queue's entries are then former due times. The 64
+        // avoid frequent rebuilds of a small queue.
         if self.dueTimes.count > 2 * self.count + 64 { self.rebuildDueTimes() }
     }
 
@@ -238,9 +241,9 @@
     /// Sets or removes a row as the state topic says; the change counts as committed.
     @inlinable package mutating func restore(_ key: Key, _ row: Row?) {
         let hash = key.hashValue
-        let existing = self.slotNumber(of: key, hash: hash)
-        if row == nil, existing == nil { return }
-        let index = existing ?? self.makeSlot(key, hash)
+        let existingIndex = self.findSlot(of: key, hash: hash)
+        if row == nil, existingIndex == nil { return }
+        let index = existingIndex ?? self.makeSlot(key, hash)
         self.replace(index, by: row)
         if row == nil { self.freeSlot(index) }
     }
@@ -259,7 +262,7 @@
     // MARK: - Slots
 
     /// The index of the slot of `key`, even if the open batch removed the row; nil when there is no slot.
-    @inlinable func slotNumber(of key: Key, hash: Int) -> Int? {
+    @inlinable func findSlot(of key: Key, hash: Int) -> Int? {
         // A span reads the key in place; an array's subscript would copy it.
         self.slotIndex.slot(hash) { self.slots.span[$0].key == key }
     }
@@ -320,7 +323,7 @@
 
     /// Whether an entry of the queue is the present due time of its row, not a former one.
     @inlinable func isCurrent(_ entry: DueQueue<Key>.Entry) -> Bool {
-        guard let index = self.slotNumber(of: entry.key, hash: entry.key.hashValue) else { return false }
+        guard let index = self.findSlot(of: entry.key, hash: entry.key.hashValue) else { return false }
         return self.slots[index].due == entry.time
     }
 

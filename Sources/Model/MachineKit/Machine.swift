@@ -63,8 +63,8 @@
 
     /// Handles the row `key`, which is due.
     ///
-    /// Must change the row so that it is no longer due at `moment.now`. A row that stays due is not handled again
-    /// before the next input.
+    /// Must change the row so that it is no longer due at `moment.now`. If the row keeps its due time, it may not be
+    /// handled again.
     func handleDueRow(_ key: Key, in journal: inout Journal<Key, Row>, at moment: Moment, into effects: inout [Effect])
 }
 

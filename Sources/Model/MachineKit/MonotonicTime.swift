@@ -6,7 +6,7 @@
 /// relation to the time of day, so it is neither `Codable` nor convertible to a `Timestamp`, the broker's time of a
 /// record. Like a `Timestamp` it has bounds, so that no calculation overflows.
 @usableFromInline package struct MonotonicTime: TimePoint {
-    /// Milliseconds since the fixed moment.
+    /// Milliseconds since the fixed point.
     @usableFromInline package let milliseconds: Int64
 
     /// Makes a time from milliseconds of the monotonic clock; a number out of bounds becomes the nearest bound.

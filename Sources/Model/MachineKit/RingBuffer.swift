@@ -2,7 +2,9 @@
 
 /// A first-in, first-out queue with a fixed limit that reuses its memory.
 package struct RingBuffer<Element> {
+    /// The elements, in a circle that begins at `head`; nil for a free place.
     @usableFromInline var slots: [Element?]
+    /// The index of the oldest element in `slots`.
     @usableFromInline var head = 0
     /// The number of elements.
     package private(set) var count = 0

@@ -39,8 +39,9 @@ package struct TokenBucket: Hashable, Sendable {
         let period = limit.period.count * 1_000_000
         let cost = max(1, period / Int64(limit.count)) * Int64(min(max(tokens, 0), limit.count))
         let refillEnd = max(self.fullAt, now)
-        let missing = refillEnd + cost - now - period
-        if missing > 0 { return Milliseconds((missing + 999_999) / 1_000_000) }
+        // After the take, the bucket must be full again within one period. Otherwise it does not have the tokens yet.
+        let waitingTime = refillEnd + cost - (now + period)
+        if waitingTime > 0 { return Milliseconds((waitingTime + 999_999) / 1_000_000) }
         self.fullAt = refillEnd + cost
         return nil
     }

@@ -70,6 +70,7 @@ package struct UniqueCount: Hashable, Sendable {
             sum += 1 / Double(UInt64(1) << UInt64(register))
             if register == 0 { emptyRegisterCount += 1 }
         }
+        // The first factor is HyperLogLog's correction of the bias for 128 registers or more.
         let raw = 0.7213 / (1 + 1.079 / size) * size * size / sum
         if raw <= 2.5 * size, emptyRegisterCount > 0 {
             return Int64(size * Self.logarithm(size / Double(emptyRegisterCount)))

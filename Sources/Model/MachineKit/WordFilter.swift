@@ -146,6 +146,7 @@ package struct WordFilter: Sendable {
         switch scalar.value {
         // East Asian scripts and emoji have no case, so the look-up can be skipped.
         case 0x2E80...0xA63F, 0xAC00...0xD7FF, 0x1F000...: return scalar
+        // The final sigma `ς` is a lower-case letter, so its mapping would not make it equal to `σ`.
         case 0x3C2: return "σ"
         default:
             let lower = scalar.properties.lowercaseMapping.unicodeScalars

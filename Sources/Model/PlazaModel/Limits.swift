@@ -2,7 +2,8 @@
 
 /// Limits that no app can change.
 ///
-/// A number is the maximum count, or the maximum size in bytes. A range contains the valid values.
+/// A number is the maximum count, or the maximum size in bytes, unless its name says otherwise. A range contains the
+/// valid values.
 package enum Limits {
     package static let liveNameBytes = 100
     package static let noticeBytes = 100

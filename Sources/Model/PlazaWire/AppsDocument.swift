@@ -12,7 +12,8 @@ package struct AppsDocument: Decodable, Sendable {
         /// The requests that cannot be sent, because the file omits the address and the secret; `none` if it omits
         /// nothing.
         ///
-        /// `beforeHooks` if the app has `before` hooks, and `all` if it has none.
+        /// `beforeHooks` if the app has `before` hooks: every service that sends requests needs the address. `all` if it
+        /// has none: only a service that sends events needs the address.
         package var blockedRequests: BackendRequests
         /// Whether the app's backend gets events, even if the file omits its address.
         package var hasWebhooks: Bool
@@ -47,8 +48,8 @@ package struct AppsDocument: Decodable, Sendable {
 
         /// Whether a service that sends these requests would have to send some of an app's `blocked` requests.
         ///
-        /// `blocked` is the app's `blockedRequests`. If it is `all`, the app has no `before` hooks, so a service that
-        /// sends only `beforeHooks` sends it nothing.
+        /// `blocked` is the app's `blockedRequests`. If `blocked` is `all`, the app has no `before` hooks, so a service
+        /// that sends only `beforeHooks` sends nothing to the app's backend.
         func includes(_ blocked: BackendRequests) -> Bool {
             switch (self, blocked) {
             case (.none, _), (_, .none), (.beforeHooks, .all): false

@@ -9,6 +9,7 @@ package struct CallFrame: Sendable {
     /// How long ago the client first sent the call, in milliseconds; nil if the client sends the call for the first
     /// time, or does not state the age.
     package let age: Int64?
+    /// The scanned frame; the entry of the whole frame has the index 0.
     private let json: StrictJSON
     /// The index of the value of `params`; nil if the frame has no parameters.
     private let params: Int?

@@ -40,6 +40,7 @@ extension CallParser {
         case "create" where self.caller.role != .server:
             throw ReplyError(.noPermission, "only an app's server creates battles; hosts request them")
         case "request", "create":
+            // A duration or a timeout of 0 means the default.
             command = .requestBattle(
                 from: live, to: try self.invitedLives(params.to ?? []),
                 durationSeconds: params.duration ?? 0, needResponse: params.needResponse ?? false,

@@ -5,7 +5,7 @@ internal import PlazaModel
 private struct SanctionParams: Decodable {
     var live: String
     var users: [String]
-    /// The duration in seconds; -1 means permanently.
+    /// The duration in seconds; -1 means permanently, and 0 lifts a mute.
     var duration: Int64?
     var reason: String?
 }

@@ -93,6 +93,7 @@ extension StrictJSON {
             return index + 1
         case UInt8(ascii: "u"):
             guard let unit = Self.hexadecimal(bytes, at: index + 1) else { return nil }
+            // Surrogates are 0xD800 to 0xDFFF: one below 0xDC00 must be followed by one from 0xDC00 on.
             if unit & 0xF800 != 0xD800 { return index + 5 }
             guard unit < 0xDC00, index + 7 <= bytes.count, bytes[index + 5] == UInt8(ascii: "\\"),
                 bytes[index + 6] == UInt8(ascii: "u"), let low = Self.hexadecimal(bytes, at: index + 7),
@@ -110,6 +111,7 @@ extension StrictJSON {
         for index in start..<start + 4 {
             switch bytes[index] {
             case 0x30...0x39: value = value << 4 | UInt32(bytes[index] - 0x30)
+            // The letters A to F and a to f have the values 10 to 15.
             case 0x41...0x46: value = value << 4 | UInt32(bytes[index] - 0x37)
             case 0x61...0x66: value = value << 4 | UInt32(bytes[index] - 0x57)
             default: return nil

@@ -177,6 +177,7 @@ extension StrictJSON {
         while container < index {
             let isObject = self.entries[container].kind == .object
             var elementIndex = 0
+            // In an object, a name precedes each value.
             var value = isObject ? container + 2 : container + 1
             while self.index(after: value) <= index {
                 elementIndex += 1

@@ -94,6 +94,7 @@ package struct StrictJSON: Sendable {
                     expected = .commaOrEnd
                     continue
                 }
+                // The string is a member's name, so a colon must follow.
                 while index < bytes.count, Self.isBlank(bytes[index]) { index += 1 }
                 guard index < bytes.count, bytes[index] == UInt8(ascii: ":") else { return nil }
                 index += 1

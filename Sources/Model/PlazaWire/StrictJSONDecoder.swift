@@ -255,6 +255,7 @@ private struct Elements: UnkeyedDecodingContainer {
     }
 
     mutating func decodeNil() throws -> Bool {
+        // At the end of the list, `element` throws.
         guard self.isAtEnd || self.list.decoder(at: self.nextEntry).decodeNil() else { return false }
         return try self.element { $0.decodeNil() }
     }

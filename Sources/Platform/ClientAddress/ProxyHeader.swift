@@ -82,6 +82,7 @@ package struct ProxyHeaderReader: Sendable {
     private func checkFamily(length: Int) throws(ProxyHeaderError) {
         guard Self.fixedBytes + length <= Self.maxBytes else { throw .length }
         if self.isLocal { return }
+        // The addresses are those of client and proxy, followed by their ports of two bytes each.
         switch self.received[13] {
         case Self.unspecifiedFamily: return
         case Self.tcp4: guard length >= 12 else { throw .length }
@@ -93,6 +94,7 @@ package struct ProxyHeaderReader: Sendable {
     /// The client's address in the received header.
     private var client: IPAddress? {
         if self.isLocal { return nil }
+        // The client's address comes first.
         switch self.received[13] {
         case Self.tcp4: return IPAddress(bytes: self.received.span.extracting(16..<20))
         case Self.tcp6: return IPAddress(bytes: self.received.span.extracting(16..<32))

@@ -3,11 +3,12 @@ internal import CZlib
 
 /// A raw deflate stream that is written and read in pieces.
 ///
-/// Each piece can be inflated as soon as it is written. Text that occurs in an earlier piece takes almost no space.
+/// Each piece can be inflated as soon as it is written. Text that also occurs in the last 8 KB before it, in this piece
+/// or in earlier ones, takes almost no space.
 ///
 /// A stream is not thread-safe and takes about 50 KB of memory.
 @safe package final class DeflateStream {
-    /// Base-2 logarithm of the history in bytes: 8 KB, which is more than any stream of this project has.
+    /// Base-2 logarithm of the history in bytes: 8 KB.
     private static let windowBits: Int32 = 13
     /// zlib's trade-off between memory and speed, from 1 to 9.
     private static let memoryLevel: Int32 = 5

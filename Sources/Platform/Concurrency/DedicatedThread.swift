@@ -52,6 +52,7 @@ package final class DedicatedThread: Sendable {
 
     /// Blocks the calling thread, which must be a dedicated thread, for `duration`.
     package static func sleep(for duration: Duration) {
+        // The condition is never fulfilled, so the wait ends at the timeout.
         _ = ConditionVariable(()).wait(timeout: duration) { _ in Never?.none }
     }
 

@@ -4,6 +4,9 @@ internal import Glibc
 
 /// One libuv event loop.
 ///
+/// The loop runs in *turns*. A turn fires the due timers, polls the system for events, and handles these events.
+/// Actions that are scheduled as `TurnEndHook` run after all timers or after all events of the turn.
+///
 /// The loop and all its handles belong to the one thread that runs it. They are plain classes without locks, actors or
 /// `async`. Other threads communicate with them through a `Mailbox` only.
 @safe package final class EventLoop {
@@ -14,17 +17,18 @@ internal import Glibc
     let raw: UnsafeMutablePointer<uv_loop_t>
     /// The read buffer that all streams of this loop share.
     ///
-    /// One buffer is enough, because the delegate has processed the bytes of a read before the next read begins.
+    /// One buffer is enough, because a stream passes the bytes of a read to its `TCPStreamDelegate`, which processes
+    /// them before the next read begins.
     let readBuffer: UnsafeMutableBufferPointer<UInt8>
     /// Whether the loop is ending or has ended; then no new handle may be created on it.
     private(set) var isEnding = false
-    /// Whether libuv has freed the loop.
+    /// Whether libuv's loop no longer exists: it was closed, or it could not be created.
     private var isReleased = false
     private let prepare: UnsafeMutablePointer<uv_prepare_t>
     private let check: UnsafeMutablePointer<uv_check_t>
     /// The hooks that the next call of `runHooks()` runs.
-    private var dueHooks: [TurnEndHook] = []
-    /// The hooks that the present call of `runHooks()` runs.
+    private var scheduledHooks: [TurnEndHook] = []
+    /// The hooks that the current call of `runHooks()` runs.
     private var runningHooks: [TurnEndHook] = []
 
     /// Creates a loop that does nothing until a thread calls `run()`; from then on it belongs to that thread.
@@ -49,6 +53,7 @@ internal import Glibc
         // before it. Neither of the two handles keeps the loop alive.
         unsafe uv_prepare_init(self.raw, self.prepare)
         unsafe uv_check_init(self.raw, self.check)
+        // `data` is the object that owns a handle (`LoopHandle`); these two handles have none.
         unsafe self.prepare.pointee.data = nil
         unsafe self.check.pointee.data = nil
         unsafe uv_prepare_start(self.prepare, beforePoll)
@@ -67,7 +72,8 @@ internal import Glibc
         unsafe self.raw.deallocate()
     }
 
-    /// The time in milliseconds of the monotonic clock, as read at the beginning of this loop turn.
+    /// The time in milliseconds of the monotonic clock, as read at the beginning of this turn; 0 after `run()` has
+    /// returned.
     package var nowMilliseconds: UInt64 { self.isReleased ? 0 : unsafe uv_now(self.raw) }
 
     /// Reads the clock again; useful after a long computation.
@@ -84,25 +90,23 @@ internal import Glibc
         self.release()
     }
 
-    /// Makes `run()` end the loop after the present turn, then close all handles and return.
+    /// Makes `run()` end the loop after the current turn, then close all handles and return.
     ///
-    /// A turn is one pass over the due timers and one poll. Call this method on the loop's thread.
+    /// Call this method on the loop's thread.
     package func stop() {
         if !self.isReleased { unsafe uv_stop(self.raw) }
     }
 
-    /// Makes a hook run soon.
-    ///
-    /// It runs after the current poll. If a timer's handler schedules it, it runs before the next poll, because timers
-    /// fire before the loop polls.
-    func schedule(_ hook: TurnEndHook) { self.dueHooks.append(hook) }
+    /// Schedules one run of a hook: after all events of the current poll, or, if a timer's action schedules the hook,
+    /// after all due timers.
+    func schedule(_ hook: TurnEndHook) { self.scheduledHooks.append(hook) }
 
     /// Runs the scheduled hooks; called before and after each poll.
     ///
     /// A hook that is scheduled meanwhile runs in the next call of this method.
     fileprivate func runHooks() {
-        if self.dueHooks.isEmpty { return }
-        swap(&self.dueHooks, &self.runningHooks)
+        if self.scheduledHooks.isEmpty { return }
+        swap(&self.scheduledHooks, &self.runningHooks)
         for hook in self.runningHooks { hook.run() }
         self.runningHooks.removeAll(keepingCapacity: true)
     }
@@ -110,29 +114,30 @@ internal import Glibc
     /// Closes all open handles and frees libuv's loop.
     private func release() {
         self.isEnding = true
-        unsafe uv_walk(self.raw, endHandle, nil)
+        unsafe uv_walk(self.raw, closeForLoopEnd, nil)
+        // Runs until libuv has closed all handles.
         unsafe uv_run(self.raw, UV_RUN_DEFAULT)
         let status = unsafe uv_loop_close(self.raw)
         assert(status == 0, "a handle outlived its loop: \(status)")
         self.isReleased = true
-        self.dueHooks = []
+        self.scheduledHooks = []
     }
 }
 
-/// Called on the loop's thread, before it waits for the next events.
+/// Runs the hooks that timers have scheduled; called on the loop's thread before each poll.
 private func beforePoll(_ handle: UnsafeMutablePointer<uv_prepare_t>?) {
     guard let data = unsafe handle?.pointee.loop.pointee.data else { return }
     unsafe Unmanaged<EventLoop>.fromOpaque(data).takeUnretainedValue().runHooks()
 }
 
-/// Called on the loop's thread, after it has handled the events that its poll returned.
+/// Runs the hooks that events have scheduled; called on the loop's thread after the events of each poll were handled.
 private func afterPoll(_ handle: UnsafeMutablePointer<uv_check_t>?) {
     guard let data = unsafe handle?.pointee.loop.pointee.data else { return }
     unsafe Unmanaged<EventLoop>.fromOpaque(data).takeUnretainedValue().runHooks()
 }
 
-/// Called on the loop's thread, once per handle, when the loop ends.
-private func endHandle(_ handle: UnsafeMutablePointer<uv_handle_t>?, _: UnsafeMutableRawPointer?) {
+/// Closes a handle, unless it is already being closed; called for each handle of a loop that ends.
+private func closeForLoopEnd(_ handle: UnsafeMutablePointer<uv_handle_t>?, _: UnsafeMutableRawPointer?) {
     guard let handle = unsafe handle, unsafe uv_is_closing(handle) == 0 else { return }
-    unsafe LoopHandle.endOwner(of: handle)
+    unsafe LoopHandle.closeOwner(of: handle)
 }

@@ -48,15 +48,15 @@ internal import CUV
     /// Subclasses may override it. The object may be freed right after the call.
     func didClose() {}
 
-    /// Called when the loop ends: closes this handle.
+    /// Closes this handle because the loop ends.
     ///
-    /// Subclasses override it to notify their owner.
+    /// A subclass overrides it to tell its user, such as a stream's delegate, that the loop ends.
     func loopWillEnd() { self.closeHandle() }
 
-    /// Closes the object that owns `handle`, because its loop ends.
+    /// Closes the object that owns a libuv handle, or the handle itself if it has no owner; called when the loop ends.
     ///
-    /// Handles whose `data` field is not set were not created by this class, and have no owner.
-    static func endOwner(of handle: UnsafeMutablePointer<uv_handle_t>) {
+    /// Handles whose `data` field is nil were not created by this class, and have no owner.
+    static func closeOwner(of handle: UnsafeMutablePointer<uv_handle_t>) {
         guard let data = unsafe handle.pointee.data else {
             unsafe uv_close(handle, nil)
             return

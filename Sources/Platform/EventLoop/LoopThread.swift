@@ -49,6 +49,8 @@ extension EventLoop {
             }
             return LoopThread(control: control, thread: thread)
         } catch {
+            // Without a thread, only this call closes the loop's handles. It returns soon, because the closed mailbox
+            // no longer keeps the loop alive.
             control.close()
             loop.run()
             throw LoopError(status: -error.errno)

@@ -49,8 +49,8 @@ package final class Mailbox<Message: Sendable>: Sendable {
             if state.waiting.count + messages.count > capacity { throw .overflow(capacity: capacity) }
             let wasEmpty = state.waiting.isEmpty
             state.waiting.append(contentsOf: messages)
-            // This call is made under the lock, because otherwise the handle could be closed meanwhile. It costs one
-            // write to an eventfd for each batch.
+            // This call is made under the lock, because otherwise the handle could be closed meanwhile. The call costs
+            // one write to an eventfd for each batch.
             if wasEmpty { state.wakeHandle?.wakeUp() }
         }
     }
@@ -118,6 +118,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
 
     private struct State {
         var waiting: [Message] = []
+        /// Wakes the loop to which the mailbox is attached; nil before `attach`.
         var wakeHandle: WakeHandle?
         var isClosed = false
     }

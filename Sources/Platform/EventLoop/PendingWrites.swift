@@ -13,7 +13,7 @@ internal import CUV
     private var pieces: [SharedBytes] = []
     /// The index of the first unsent piece; the pieces before it were sent.
     private var head = 0
-    /// The number of sent pieces at which they are removed from `pieces`.
+    /// How many sent pieces `pieces` may contain before they are removed from it.
     private static let maxSentPieces = 64
     /// The number of bytes of the first piece that were sent before it was queued.
     private var firstOffset = 0

@@ -29,7 +29,7 @@ package protocol StreamSecurity: AnyObject {
     func takeOutput() -> SharedBytes?
 }
 
-/// The encrypted stream: `security` stands between the delegate and the socket.
+/// The encrypted stream: `security` stands between the socket and the stream's delegate.
 extension TCPStream {
     /// How many bytes encryption adds to a write at most: 22 for each record of 16 KiB in TLS 1.3, rounded up.
     private static func overheadBytes(_ count: Int) -> Int { 64 + count / 256 }
@@ -45,8 +45,8 @@ extension TCPStream {
 
     /// Encrypts and sends pieces.
     ///
-    /// The limit is checked before the encryption: a record that is encrypted must be sent, because the records are
-    /// numbered.
+    /// The limit is checked before the encryption, because a record that is encrypted must be sent: the peer counts the
+    /// records.
     func write(_ pieces: [SharedBytes], encryptedBy security: any StreamSecurity) throws(LoopError) -> Bool {
         if self.isClosed || !security.isEstablished { throw .closed }
         let count = pieces.reduce(0) { $0 + $1.count }
@@ -59,7 +59,7 @@ extension TCPStream {
             }
             return try self.sendOutput(of: security)
         } catch {
-            // What was encrypted cannot be taken back, so the stream cannot continue without it.
+            // Records that were encrypted and not sent would be missing at the peer, so the stream cannot continue.
             self.end(error)
             throw error
         }

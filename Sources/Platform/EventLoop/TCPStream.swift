@@ -119,7 +119,7 @@ package final class TCPStream: LoopHandle {
     ///
     /// A piece that was sent in part is kept, so that the peer receives only whole pieces.
     ///
-    /// Of an encrypted stream nothing is dropped, because the peer could not decrypt what follows.
+    /// An encrypted stream drops nothing, because the peer could not decrypt the bytes that follow a gap.
     ///
     /// - Returns: The number of dropped bytes.
     @discardableResult package func dropUnsent() -> Int {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An action that events or timers schedule.
+/// An action that runs once after all events of a loop's poll, or after all due timers, however often these have
+/// scheduled it.
 ///
-/// It runs once, after all events of a poll or after all due timers, however often it was scheduled.
-///
-/// It merges writes: each message schedules the hook, and a single run then writes all messages.
+/// A connection merges its writes this way: each message schedules the connection's hook, and a single run of the hook
+/// writes all messages.
 package final class TurnEndHook {
     private let loop: EventLoop
     private let action: () -> Void
@@ -18,8 +18,7 @@ package final class TurnEndHook {
 
     /// Schedules one run of the action; does nothing if a run is already scheduled.
     ///
-    /// The action runs when the loop has handled the events of the current poll, or the timers that are due. When the
-    /// action itself calls this method, it runs again the next time that the loop runs its hooks.
+    /// If the action itself calls this method, the action runs again the next time that the loop runs its hooks.
     package func schedule() {
         if self.isScheduled { return }
         self.isScheduled = true

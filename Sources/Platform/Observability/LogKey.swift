@@ -22,17 +22,17 @@ package struct LogKey: Sendable, Hashable {
     package static let port = LogKey("net.port")
     /// A number of things; the message names the things.
     package static let count = LogKey("count")
-    /// A reason.
+    /// A reason; in messages about a machine, a component or a library, its name.
     package static let reason = LogKey("reason")
     /// An error, as text.
     package static let detail = LogKey("error.detail")
-    /// A path in the file system or in a URL.
+    /// A path in the file system or in a URL; in messages about a record, its offset or its key.
     package static let path = LogKey("path")
     /// A setting's name.
     package static let setting = LogKey("setting.name")
     /// A setting's value.
     package static let value = LogKey("setting.value")
-    /// A process's id.
+    /// The name of the process in the cluster, which is not the system's pid.
     package static let process = LogKey("process.id")
 }
 

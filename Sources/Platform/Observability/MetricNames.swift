@@ -7,17 +7,17 @@
 package enum MetricNames {
     /// The shell's loop.
     package enum Shell {
-        /// Records read from the inbox.
+        /// Inbox records of committed batches.
         package static let recordsIn = "shell_records_in_total"
-        /// Records written in transactions, by kind of topic.
+        /// Records that committed batches have written.
         package static let recordsOut = "shell_records_out_total"
-        /// Transactions, by outcome.
+        /// Batches, by outcome; appended batches count as well, although they have no transaction.
         package static let transactions = "shell_transactions_total"
-        /// Time from the first input of a batch to its commit.
+        /// Time from a batch's poll to its commit.
         package static let batch = "shell_batch_seconds"
-        /// Duration of a partition's restore.
+        /// Duration of an acquisition of partitions, with the restore of their rows.
         package static let restore = "shell_restore_seconds"
-        /// Rows in memory, by partition.
+        /// Rows in memory.
         package static let rows = "shell_rows"
         /// Partitions that this instance owns.
         package static let partitions = "shell_partitions"
@@ -25,7 +25,7 @@ package enum MetricNames {
         package static let malformed = "shell_malformed_total"
         /// Inputs and rows that could not be processed and were written to the dead letters.
         package static let deadLetters = "shell_dead_letters_total"
-        /// Replies sent.
+        /// Replies, by outcome: sent or lost.
         package static let replies = "shell_replies_total"
         /// Whether the service is ready: 1 or 0.
         package static let ready = "shell_ready"
@@ -81,7 +81,7 @@ package enum MetricNames {
         package static let appsBehind = "webhooks_apps_behind"
         /// Duration of an attempt to send an event.
         package static let attempt = "webhooks_try_seconds"
-        /// Requests to backends before a call, by kind and decision.
+        /// Requests to backends before a call, by kind and answer.
         package static let requests = "webhooks_asked_total"
         /// Duration of a request to a backend before a call.
         package static let request = "webhooks_asking_seconds"

@@ -23,6 +23,8 @@ package final class MetricsRegistry: Sendable {
     /// The counter with this name and these labels; its name ends in `_total`.
     package func counter(_ name: String, help: String, labels: [String: String] = [:]) -> Counter {
         let instrument = self.instrument(name, help, .counter, labels) { .counter(Counter()) }
+        // The labels may belong to a callback of `observe`. The new counter is then not exported, as in the next
+        // method.
         guard case .counter(let counter) = instrument else { return Counter() }
         return counter
     }

@@ -41,6 +41,7 @@ package enum OTLPSpans {
         }
         json += "],\"status\":{"
         if let failure = span.failure {
+            // 2 is OTLP's STATUS_CODE_ERROR. A span without a failure has an empty status.
             json += "\"code\":2,\"message\":"
             JSONText.append(failure, to: &json)
         }

@@ -35,6 +35,7 @@ package enum ProcessUsage {
             unsafe count = max(0, read(file, buffer.baseAddress, 255))
         }
         let fields = text.split(separator: UInt8(ascii: " "))
+        // The second field is the number of resident pages.
         guard fields.count > 1, let pages = Int(String(decoding: fields[1], as: UTF8.self)) else { return 0 }
         return Double(pages * sysconf(Int32(_SC_PAGESIZE)))
     }

@@ -17,7 +17,8 @@ package enum WallClock {
     package static func text(milliseconds: Int64) -> String {
         let (days, millisecondOfDay) = milliseconds.flooredDivision(by: 86_400_000)
         // Howard Hinnant's algorithm computes the date from the number of the day. Its years begin in March, so that
-        // the leap day is the last day of a year.
+        // the leap day is the last day of a year. It counts days from 1 March of year 0, which is 719,468 days before
+        // 1970; an era is 400 years or 146,097 days.
         let (era, dayOfEra) = (days + 719_468).flooredDivision(by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)

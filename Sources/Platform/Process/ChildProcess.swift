@@ -133,6 +133,7 @@ package enum ChildProcess {
             unsafe posix_spawn_file_actions_adddup2(&actions, original, descriptor)
         case .log(let path):
             unsafe posix_spawn_file_actions_addopen(&actions, descriptor, path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        // Descriptor 1 is opened before 2, so the child's standard output exists when standard error copies it.
         case .output: unsafe posix_spawn_file_actions_adddup2(&actions, 1, descriptor)
         }
     }

@@ -73,7 +73,7 @@ package struct RedisCommand: Equatable, Sendable {
             for argument in command.arguments {
                 bytes += "$\(argument.count)\r\n".utf8
                 bytes += argument
-                bytes += [13, 10]
+                bytes += "\r\n".utf8
             }
         }
         return bytes

@@ -2,7 +2,7 @@
 internal import COpenSSL
 package import EventLoop
 
-/// Whom the TLS sessions of a client trust.
+/// Makes a client's TLS sessions, which all trust the same authorities.
 ///
 /// `@unchecked Sendable`: OpenSSL's context may be used by several threads; it is not changed after `init`.
 @safe package final class TLSClient: @unchecked Sendable {

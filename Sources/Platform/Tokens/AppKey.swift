@@ -45,7 +45,7 @@ package struct AppKey: Sendable {
     /// - Throws: `badKey`, also when the point is not on the curve.
     package init(kid: String, x: [UInt8], y: [UInt8], secret: [UInt8]?) throws(KeyringError) {
         try Self.validate(kid)
-        guard x.count == 32, y.count == 32, secret?.count ?? 32 == 32 else {
+        guard x.count == 32, y.count == 32, (secret?.count ?? 32) == 32 else {
             throw .badKey(kid: kid, reason: "x, y and d must have 32 bytes each")
         }
         self.kid = kid

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import COpenSSL
 
-/// The values by which a server proves that it understood a handshake (RFC 6455, section 4.2.2).
+/// The client's key in a handshake, and the value with which the server proves that it has read the key (RFC 6455,
+/// section 4.2.2).
 enum AcceptKey {
     /// The value of `Sec-WebSocket-Accept` for a client's key: the SHA-1 digest of the key and a constant, as base64.
     static func acceptValue(for key: String) -> String {

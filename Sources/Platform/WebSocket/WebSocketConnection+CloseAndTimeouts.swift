@@ -12,7 +12,9 @@ extension WebSocketConnection {
         self.endAfterClose()
     }
 
-    /// Handles a protocol violation of the peer: sends the close code, and stops reading.
+    /// Handles a protocol violation of the peer: sends the close code, and ends the connection.
+    ///
+    /// The decoder ignores all bytes that the peer sends after the violation.
     func fail(_ violation: ProtocolViolation) {
         self.closure = WebSocketClosure(code: violation.closeCode, reason: "", cause: .violation(violation))
         if self.state == .open { self.writeClose(violation.closeCode, reason: "") }

@@ -26,7 +26,7 @@ package final class WebSocketConnection {
     package var context: AnyObject?
     /// The subprotocol that was negotiated in the handshake.
     package internal(set) var subprotocol: String?
-    /// The index of the connection in its group, or -1.
+    /// The index of the connection in its group; -1 if it is in no group.
     var groupIndex = -1
     /// The state of the handshake; nil once it is over.
     var handshake: PendingHandshake?
@@ -184,6 +184,7 @@ package final class WebSocketConnection {
             case .binary(.buffered(let message)): self.receivedBinary(message.span)
             case .ping(.inChunk(let range)): self.receivedPing(bytes.span.extracting(range))
             case .ping(.buffered(let payload)): self.receivedPing(payload.span)
+            // `stream(_:received:)` has already recorded that the peer is alive.
             case .pong: break
             case .close(let code, let reason): self.receivedClose(code, reason: reason)
             case .failure(let violation): self.fail(violation)

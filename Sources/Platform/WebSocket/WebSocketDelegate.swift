@@ -56,7 +56,7 @@ package struct WebSocketClosure: Equatable, Sendable {
     package enum Cause: Equatable, Sendable {
         /// The peer sent the first close frame.
         case peer
-        /// This side called `close`, and the peer answered.
+        /// This side called `close`. The cause is `closeTimeout` instead if the peer did not answer in time.
         case thisSide
         /// This side called `close`, and the peer did not answer in time.
         case closeTimeout

@@ -10,7 +10,7 @@ package final class WebSocketGroup {
     package let loop: EventLoop
     /// The limits and timeouts of all connections.
     package let configuration: WebSocketConfiguration
-    /// The timeouts with which a sweep compares.
+    /// The timeouts that a sweep checks, in milliseconds.
     let sweepTimes: SweepTimes
     /// All connections, from the beginning of their TCP connection to its end, in no particular order.
     package private(set) var connections: [WebSocketConnection] = []

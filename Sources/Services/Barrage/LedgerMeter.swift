@@ -48,6 +48,7 @@ final class LedgerMeter {
         }
     }
 
+    /// Adds `count` to the counter with these labels; a count of 0 does not create a counter.
     private func add(_ metric: String, _ count: Int64, _ labels: [String: String]) {
         guard count > 0 else { return }
         self.metrics.counter(metric, help: "Messages by outcome.", labels: labels).add(Int(count))

@@ -12,12 +12,12 @@ exit(
             let connections = ConnectionMachine(policies: host.settings.policies)
             return [
                 host.makeShell(
-                    MachineSpec(name: "seat", inbox: .seatInbox, state: .seatState, publicTopics: [.stages]) {
-                        MachineProcessor(seats, $0)
-                    }),
+                    MachineSpec(
+                        name: "seat", inbox: .seatInbox, state: .seatState, publicTopics: [.stages]
+                    ) { context in MachineProcessor(seats, context) }),
                 host.makeShell(
-                    MachineSpec(name: "connection", inbox: .connectionInbox, state: .connectionState) {
-                        MachineProcessor(connections, $0)
+                    MachineSpec(name: "connection", inbox: .connectionInbox, state: .connectionState) { context in
+                        MachineProcessor(connections, context)
                     }),
             ]
         }))

@@ -57,13 +57,13 @@ package struct AttackClientSetting: Sendable {
 ///
 /// Each method returns what the connection sends next.
 package protocol AttackClient {
-    /// Called when the connection is open and its handshake, if any, is complete.
+    /// What the connection sends first; called when it is open and its handshake, if any, is complete.
     mutating func opened() -> [AttackBytes]
-    /// Called when the gateway has replied to a call.
+    /// What the connection sends when the gateway has replied to a call with this outcome.
     mutating func replied(_ outcome: Outcome) -> [AttackBytes]
-    /// Called at each interval `Attack.turnInterval`.
+    /// What the connection sends in a turn; called at each interval `Attack.turnInterval`.
     mutating func takeTurn() -> [AttackBytes]
-    /// Called when the attack ends; the returned calls remove what the client has created.
+    /// The calls that remove what the client has created; called when the attack ends.
     mutating func cleanUp() -> [AttackBytes]
 }
 

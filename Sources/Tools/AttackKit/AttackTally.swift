@@ -24,6 +24,7 @@ package struct AttackTally: Equatable, Sendable {
 
     /// The answers with their counts as text, the most frequent first.
     package var answersInWords: String {
+        // By falling count; answers with the same count by name.
         let sorted = self.answers.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         return sorted.map { "\($0.value) × \($0.key)" }.joined(separator: ", ")
     }

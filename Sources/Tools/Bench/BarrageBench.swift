@@ -41,24 +41,24 @@ enum BarrageBench {
             var effects: [Effect] = []
             for input in load.openings { machine.handle(input, in: &rows, at: load.moment(0), into: &effects) }
             rows.commit()
-            var items = 0
+            var itemCount = 0
             var seconds = 0.0
-            for first in stride(from: 0, to: BarrageLoad.count, by: BarrageLoad.batch) {
+            for firstIndex in stride(from: 0, to: BarrageLoad.count, by: BarrageLoad.batch) {
                 // The inputs are created just before they are handled, as the shell decodes its inputs.
-                let inputs = load.inputs(first..<first + BarrageLoad.batch)
+                let inputs = load.inputs(firstIndex..<firstIndex + BarrageLoad.batch)
                 let start = threadCPUSeconds()
                 effects.removeAll(keepingCapacity: true)
                 for (index, input) in inputs.enumerated() {
-                    let moment = load.moment(first + index)
+                    let moment = load.moment(firstIndex + index)
                     machine.handleDue(in: &rows, at: moment, into: &effects)
                     machine.handle(input, in: &rows, at: moment, into: &effects)
                 }
                 rows.commit()
                 seconds += threadCPUSeconds() - start
-                for effect in effects { if case .feed = effect { items += 1 } }
+                for effect in effects { if case .feed = effect { itemCount += 1 } }
             }
             rates.append(Double(BarrageLoad.count) / seconds)
-            itemsPerInput = Double(items) / Double(BarrageLoad.count)
+            itemsPerInput = Double(itemCount) / Double(BarrageLoad.count)
             guard machine.ledger(of: rows).isBalanced else {
                 throw BenchFailure(description: "the ledger's counters do not add up")
             }

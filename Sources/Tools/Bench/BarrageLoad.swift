@@ -26,7 +26,9 @@ struct BarrageLoad {
             BarrageLoad(name: "spread", isMessages: true, command: Self.text),
             BarrageLoad(
                 name: "hot", lives: 1, senders: 1_000, intervalMilliseconds: 0.1, isMessages: true, command: Self.text),
-            BarrageLoad(name: "custom") { .sendCustom(businessID: "shop", data: "{\"item\":\($1)}", caller: $0) },
+            BarrageLoad(name: "custom") { caller, index in
+                .sendCustom(businessID: "shop", data: "{\"item\":\(index)}", caller: caller)
+            },
             BarrageLoad(name: "repeated") { caller, _ in
                 // Every input of a sender repeats its first request.
                 var firstRequest = caller

@@ -66,7 +66,9 @@ private struct CoHostBenchRun {
     ///
     /// It is the number of requests that the rate limiter lets a live send without a pause.
     static let repetitions = Int(RequestRateLimiter.burst)
+    /// The number of sessions in which the app's backend sends scores.
     private static let backendSessions = 64
+    /// The steps of one repetition, in order.
     static let steps: [StepKind] =
         [.request, .accept, .seats, .seats, .requestBattle, .acceptBattle] + Array(repeating: .score, count: 10) + [
             .exitBattle, .exitBattle, .exit,
@@ -144,6 +146,7 @@ private struct CoHostBenchRun {
         case .seats:
             let user = SeatUser(
                 user: UserInfo(userID: UserID("host-\(2 * pair)"), userName: "Host"), role: .owner, live: firstLive)
+            // One of the two steps of this kind has an even index, the other an odd one.
             return .seatsChanged(
                 live: index % 2 == 0 ? firstLive : secondLive, seats: [Seat(index: 0, occupant: user), Seat(index: 1)])
         case .requestBattle:

@@ -46,7 +46,7 @@ enum DirectoryBench {
                 effects.removeAll(keepingCapacity: true)
                 let began = threadCPUSeconds()
                 for index in start..<min(start + DirectorySchedule.batch, inputs.count) {
-                    let moment = schedule.moment(DirectorySchedule.firstOffset + index)
+                    let moment = schedule.moment(DirectorySchedule.firstMeasuredIndex + index)
                     machine.handleDue(in: &rows, at: moment, into: &effects)
                     machine.handle(inputs[index], in: &rows, at: moment, into: &effects)
                 }
@@ -90,12 +90,12 @@ private struct DirectorySchedule {
     /// The number of measured commands.
     static let commands = 120_000
     static let lives = 400
-    /// The inbox offset of the first measured input.
-    static let firstOffset = 10_000
+    /// The index of the first measured input, above the indexes of the inputs of `preparation`.
+    static let firstMeasuredIndex = 10_000
 
     var pattern: DirectoryPattern
 
-    /// The time and offset of an input: twenty inputs in each millisecond.
+    /// The time and offset of the input with this index: twenty inputs in each millisecond.
     func moment(_ index: Int) -> Moment {
         Moment(now: Timestamp(milliseconds: 1_700_000_000_000 + Int64(index / 20)), offset: Int64(index) + 1)
     }
@@ -106,6 +106,7 @@ private struct DirectorySchedule {
         UserInfo(userID: UserID(name), userName: "User \(name)", avatarURL: "https://example.org/\(name)")
     }
 
+    /// A user with the counter of its call; `preparation` uses the counters 1 and 2.
     private func caller(_ name: String, _ counter: Int) -> Caller {
         Caller(
             user: self.user(name), role: .user,
@@ -162,6 +163,7 @@ private struct DirectorySchedule {
             switch turn % 3 {
             case 0: return .setAdmin(live: live, user: viewer, caller: owner)
             case 1:
+                // The second step of the call that the turn before made, with the same counter.
                 return .adminMembershipVerified(
                     live: live, user: viewer, caller: self.caller("owner-\(index)", turn + 9))
             default: return .revokeAdmin(live: live, user: viewer, caller: owner)
@@ -182,6 +184,7 @@ private struct DirectorySchedule {
     private func life(live index: Int, turn: Int, input: Int) -> DirectoryCommand {
         let name = "host-\(index)-\(turn / 5)"
         let live = LiveID("short-\(index)-\(turn / 5)")
+        // `create` and `open` are the two steps of the first call.
         let caller = self.caller(name, turn % 5 < 2 ? 1 : 2)
         switch turn % 5 {
         case 0: return .create(live: live, changes: Self.changes, owner: self.user(name), caller: caller)
@@ -190,7 +193,7 @@ private struct DirectorySchedule {
         case 3: return .release(owner: UserID(name), live: live, thenReply: nil)
         default:
             // The epoch is the offset of the opening, three turns before.
-            return .closed(live: live, epoch: Int64(Self.firstOffset + input - 3 * Self.lives) + 1)
+            return .closed(live: live, epoch: Int64(Self.firstMeasuredIndex + input - 3 * Self.lives) + 1)
         }
     }
 }

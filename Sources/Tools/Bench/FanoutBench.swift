@@ -54,6 +54,7 @@ enum FanoutBench {
             if plainSeconds.count == Self.rounds {
                 loop.stop()
             } else {
+                // The round of the plain loop has blocked the event loop, so its time is out of date.
                 loop.updateNow()
                 timer.start(
                     after: .milliseconds(Self.pauseMilliseconds), repeating: .milliseconds(Self.pauseMilliseconds))

@@ -12,6 +12,7 @@ enum FrameBench {
     /// The target: the maximum number of nanoseconds for a message of 360 bytes.
     private static let maximumNanoseconds = 10_000.0
     private static let rounds = BenchReport.rounds(7)
+    /// How often a round repeats the measured work.
     private static let count = 20_000
 
     /// A `barrage.sendText` frame of 360 bytes with a text and two members of extension info.
@@ -19,8 +20,8 @@ enum FrameBench {
         let head = #"{"id":4711,"method":"barrage.sendText","params":{"extensionInfo":{"badge":"gold","level":"17"},"#
         let body = #""live":"concert-2026","text":""# + text
         let end = #""}}"#
-        let missing = 360 - head.utf8.count - body.utf8.count - end.utf8.count
-        return Array((head + body + String(repeating: "x", count: max(missing, 0)) + end).utf8)
+        let paddingCount = 360 - head.utf8.count - body.utf8.count - end.utf8.count
+        return Array((head + body + String(repeating: "x", count: max(paddingCount, 0)) + end).utf8)
     }
 
     private static func measure() throws -> BenchReport {

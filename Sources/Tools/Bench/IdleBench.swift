@@ -41,6 +41,7 @@ enum IdleBench {
         guard let statistics = try? String(contentsOf: URL(filePath: "/proc/self/statm"), encoding: .utf8) else {
             return 0
         }
+        // The second field is the number of resident pages.
         let fields = statistics.split(separator: " ")
         return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE))) : 0
     }

@@ -64,8 +64,10 @@ private final class Receiver: TCPStreamDelegate {
     init(loop: EventLoop, count: Int, plainPort: UInt16, webSocketPort: UInt16) {
         self.loop = loop
         self.unconnected = []
-        if webSocketPort > 0 { self.unconnected += Array(repeating: (webSocketPort, true), count: count) }
-        if plainPort > 0 { self.unconnected += Array(repeating: (plainPort, false), count: count) }
+        if webSocketPort > 0 {
+            self.unconnected += Array(repeating: (port: webSocketPort, isWebSocket: true), count: count)
+        }
+        if plainPort > 0 { self.unconnected += Array(repeating: (port: plainPort, isWebSocket: false), count: count) }
     }
 
     func connectMore() {

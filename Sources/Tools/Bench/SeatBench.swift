@@ -39,14 +39,15 @@ enum SeatBench {
                 machine.handle(input, in: &rows, at: schedule.moment(index), into: &effects)
             }
             rows.commit()
-            let firstOffset = schedule.preparation.count
+            let firstMeasuredIndex = schedule.preparation.count
             var succeeded = 0
             var seconds = 0.0
             for start in stride(from: 0, to: inputs.count, by: SeatSchedule.batch) {
                 effects.removeAll(keepingCapacity: true)
                 let began = threadCPUSeconds()
                 for index in start..<min(start + SeatSchedule.batch, inputs.count) {
-                    machine.handle(inputs[index], in: &rows, at: schedule.moment(firstOffset + index), into: &effects)
+                    machine.handle(
+                        inputs[index], in: &rows, at: schedule.moment(firstMeasuredIndex + index), into: &effects)
                 }
                 rows.commit()
                 seconds += threadCPUSeconds() - began
@@ -97,6 +98,7 @@ private struct SeatSchedule {
 
     private func key(_ live: Int) -> LiveKey { LiveKey("demo", LiveID("live-\(live)")) }
 
+    /// A user with the counter of its call; `preparation` uses the counter 1.
     private func caller(_ name: String, _ counter: Int) -> Caller {
         Caller(
             user: UserInfo(userID: UserID(name), userName: "User \(name)", avatarURL: "https://example.org/\(name)"),
@@ -106,7 +108,8 @@ private struct SeatSchedule {
 
     /// Opens the lives, each with an owner and a guest on seat 3.
     ///
-    /// Guests must apply for a seat in some lives and may take one in the others.
+    /// Guests must apply for a seat in some lives and may take one in the others. Where they must apply, `take` is an
+    /// application, and the owner accepts it. In the other lives the owner's call fails, because there is no application.
     var preparation: [SeatInput] {
         (0..<Self.lives).flatMap { live in
             let owner = UserInfo(userID: UserID("owner-\(live)"), userName: "Owner")

@@ -56,7 +56,7 @@ package struct RoundResult: Hashable, Sendable, Codable {
     }
 
     /// Whether the fault was injected, and every promise was kept.
-    package var isHeld: Bool { self.invalid == nil && self.findings.isEmpty }
+    package var isPassed: Bool { self.invalid == nil && self.findings.isEmpty }
 
     /// The verdict, as a run prints it.
     var verdict: String {
@@ -91,7 +91,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
     package init(json: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(json.utf8)) }
 
     /// Whether a fault was injected, and no promise was broken.
-    package var isPassed: Bool { self.rounds.contains(where: \.isHeld) && self.rounds.allSatisfy(\.findings.isEmpty) }
+    package var isPassed: Bool { self.rounds.contains(where: \.isPassed) && self.rounds.allSatisfy(\.findings.isEmpty) }
 
     /// The rounds whose fault was injected.
     private var validRounds: [RoundResult] { self.rounds.filter { $0.invalid == nil } }
@@ -161,7 +161,7 @@ package struct ChaosReport: Hashable, Sendable, Codable {
         rounds.reduce(0) { $0 + $1[keyPath: value] }
     }
 
-    /// The percentile as text, or a dash if there are no values.
+    /// The percentile (the value at the nearest rank) as text, or a dash if there are no values.
     private static func percentile(_ percent: Int, _ sorted: [Double]) -> String {
         guard let last = sorted.last else { return "–" }
         let index = (sorted.count * percent + 99) / 100 - 1

@@ -140,7 +140,7 @@ package enum ChaosRunner {
         _ round: ChaosRound, _ plan: ChaosPlan, _ addresses: [PlazaAddress], _ name: String,
         fault: @escaping @Sendable () async -> String?
     ) async throws -> (LoadReport, reasonNotInjected: String?) {
-        var load = LoadPlan(addresses: addresses, name: "\(name)l") { plan.token($0, false) }
+        var load = LoadPlan(addresses: addresses, name: "\(name)l") { plan.token($0, /* isServer: */ false) }
         (load.lives, load.viewers, load.rate) = (4, 10, 5)
         load.duration = .seconds(12) + round.fault.duration
         load.drainTimeout = .seconds(40)

@@ -94,6 +94,7 @@ package struct AppsFileParts: Sendable {
 
 /// Decides which processes inherit the secrets in the environment variables of `plaza up`.
 enum SecretVariables {
+    // The variables with secrets, by what the secrets are for.
     private static let apps: Set<String> = ["LIVEPLAZA_APPS", "LIVEPLAZA_APPS_JSON"]
     private static let kafka: Set<String> = ["LIVEPLAZA_KAFKA_PASSWORD", "LIVEPLAZA_KAFKA_KEY_PASSWORD"]
     private static let redis: Set<String> = ["LIVEPLAZA_REDIS_PASSWORD"]

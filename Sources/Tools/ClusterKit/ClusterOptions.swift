@@ -36,7 +36,7 @@ package struct ClusterOptions: Sendable {
     package var kafkaSecurity = KafkaSecurity()
     /// The settings of `kafkaSecurity` as command-line options for the services and tools.
     ///
-    /// They name the files of secrets instead of the secrets.
+    /// The options name the files of secrets instead of the secrets.
     package var kafkaArguments: [String] = []
     /// The number of instances of each service, 0 to `maximumInstances`; a service without an entry has one instance.
     package var scale: [ServiceKind: Int] = [:]

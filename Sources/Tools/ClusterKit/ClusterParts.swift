@@ -7,7 +7,9 @@ internal import Foundation
 struct ClusterParts: Sendable {
     let redis: ProcessPlan
     let brokers: [ProcessPlan]
+    /// The Kafka whose brokers the cluster starts; nil for the embedded broker and an external Kafka.
     let kafkaHome: KafkaHome?
+    /// The demo; nil if it is not requested.
     let demo: ProcessPlan?
     /// Kafka's bootstrap addresses if they are known before the broker runs, otherwise nil.
     let knownKafkaAddresses: String?
@@ -26,6 +28,7 @@ struct ClusterParts: Sendable {
         self.programs = try ProgramFinder(directory: options.binaryDirectory)
         self.environment = Self.environment(options)
         let environmentWithoutSecrets = SecretVariables.filter(self.environment, for: nil)
+        // A missing program is reported before any process is started.
         for kind in ServiceKind.allCases where options.instances(of: kind) > 0 {
             _ = try self.programs.path(of: kind.rawValue)
         }

@@ -24,6 +24,7 @@ package struct DeadLetterBox {
     ///   - brokers: the brokers' addresses: `host:port`, separated by commas.
     ///   - security: how connections to them are secured.
     package init(brokers: String, security: KafkaSecurity = KafkaSecurity()) {
+        // The log lines of the Kafka client are dropped; the caller gets its errors.
         self.settings = KafkaSettings(
             brokers: brokers, clientID: "plaza-dead-letters", security: security
         ) { _, _, _ in }

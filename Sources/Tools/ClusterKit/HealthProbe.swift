@@ -62,6 +62,7 @@ package enum HealthProbe {
         let request: [UInt8] = [0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0x4C, 0x50, 0xFF, 0xFF]
         let answer = self.exchange(host: host, port: port, request, timeout) { $0.count >= 10 }
         guard let answer, answer.count >= 10 else { return false }
+        // After the length follow the same correlation id and the error code 0.
         return Array(answer[4..<10]) == [0, 0, 0x4C, 0x50, 0, 0]
     }
 
@@ -85,6 +86,7 @@ package enum HealthProbe {
             return
         }
         do throws(KafkaError) {
+            // The log lines of the Kafka client are dropped; the caller gets its errors.
             let settings = KafkaSettings(brokers: bootstrap, clientID: "plaza-up", security: security) { _, _, _ in }
             try KafkaAdmin(settings).waitUntilReachable(timeout: timeout)
         } catch {

@@ -6,6 +6,7 @@ internal import Tokens
 /// The directory of an unpacked Apache Kafka, and the configuration of its brokers (KRaft mode) in a run directory.
 struct KafkaHome: Sendable {
     let path: String
+    /// The number of brokers.
     let brokers: Int
     let directory: RunDirectory
     /// The port of each broker for clients.
@@ -29,6 +30,7 @@ struct KafkaHome: Sendable {
                 name: self.path + "/bin/" + script,
                 remedy: "Name the directory of an unpacked Apache Kafka 4 (kafka.apache.org) with --kafka-home.")
         }
+        // Without Java, the error is better reported here than in the broker's log.
         if ProcessInfo.processInfo.environment["JAVA_HOME"] == nil {
             _ = try ProgramFinder.onPath("java", package: "openjdk-17-jre-headless")
         }

@@ -15,7 +15,9 @@ package final class LocalCluster: Sendable {
     package let directory: RunDirectory
 
     let table = ConditionVariable(ProcessTable())
+    /// The lock of the run directory; nil unless this cluster holds it.
     private let lock = Locked<FileLock?>(nil)
+    /// The plans of the processes; nil before the start.
     private let parts = Locked<ClusterParts?>(nil)
 
     /// Makes a cluster without starting it.
@@ -152,6 +154,7 @@ package final class LocalCluster: Sendable {
         }
         let pid = try killed.get()
         await runOnDedicatedThread("cluster-kill") {
+            // The wait ends when the closure returns a value.
             _ = self.table.wait { $0[name]?.pid == pid ? nil : true }
         }
     }

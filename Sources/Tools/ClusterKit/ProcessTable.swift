@@ -61,6 +61,7 @@ struct ClusterMember: Sendable {
     var starts = 0
     /// How often in a row the process ended without having been ready.
     var endsWithoutReady = 0
+    /// How the last run of the process ended; nil if no run has ended.
     var lastEnd: ProcessEnd?
     /// Whether the cluster requested the end of the process, so that the end is not a failure.
     var isStopRequested = false
@@ -94,9 +95,14 @@ struct ProcessTable: Sendable {
     var instances: [ServiceKind: Int] = [:]
     /// Whether every process that the cluster's options ask for is in the table.
     var listsAllProcesses = false
+    /// Whether the end of the cluster was requested.
     var isStopping = false
+    /// Whether the cluster has stopped: all its processes have ended.
     var hasEnded = false
 
+    /// The process with this name; nil removes the process.
+    ///
+    /// Setting a process that is not in the table has no effect.
     subscript(name: String) -> ClusterMember? {
         get { self.members.first { $0.plan.name == name } }
         set {

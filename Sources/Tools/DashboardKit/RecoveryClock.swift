@@ -6,9 +6,9 @@ package struct RecoveryClock: Sendable {
     package struct Entry: Sendable, Equatable, Encodable {
         /// The name of the process.
         package var name: String
-        /// Whether the dashboard killed it; false if it ended for another reason.
+        /// Whether the dashboard killed the process; false if the process ended for another reason.
         package var isKill: Bool
-        /// When it ended or its end was noticed, in milliseconds since the dashboard began.
+        /// When the process ended or its end was noticed, in milliseconds since the dashboard began.
         package var endedAt: Int
         /// When the process was ready again; nil until then.
         package var readyAt: Int?

@@ -38,6 +38,7 @@ package struct Inspector {
     private let query: Query
     private let window: ClosedRange<Timestamp>
     private let partitionCount: Int
+    /// The records that were read so far.
     private var entries: [TopicEntry] = []
     /// The data that could not be read, one sentence for people each.
     package private(set) var gaps: [String] = []

@@ -8,7 +8,9 @@ package struct LiveReplay {
     private let live: LiveKey
     private let window: ClosedRange<Timestamp>
     private var presence: PresenceTracker
+    /// The live as the records so far show it, without the present users, which `presence` has.
     private var scene = Scene()
+    /// The live's last record so far.
     private var record: LiveRecord?
     private var answers = CallAnswers()
     private var lines: [LiveLine] = []

@@ -51,6 +51,7 @@ package final class TopicScanner {
     /// - Throws: `timedOut` or `brokerDown` when no broker responds within 10 s; `authenticationFailed` or `tlsFailed`
     ///   when one refuses the connection.
     package init(brokers: String, security: KafkaSecurity, mode: KafkaMode, maxRecords: Int) throws(KafkaError) {
+        // The log lines of the Kafka client are dropped; the caller gets its errors.
         self.settings = KafkaSettings(brokers: brokers, clientID: "plaza-inspect", security: security) { _, _, _ in }
         self.mode = mode
         self.maxRecords = maxRecords

@@ -15,7 +15,9 @@ final class LoadLive {
     var nextSequence = 0
     /// The highest feed number of an acknowledged message.
     var highestAcknowledged: Int64 = 0
+    /// The number of messages with a reply that admits them.
     var admitted = 0
+    /// The number of messages that the feed budget dropped.
     var dropped = 0
     /// The number of refused messages by the name of the reply code.
     var refused: [String: Int] = [:]
@@ -31,9 +33,9 @@ final class LoadLive {
     ///
     /// The servers applied such a message twice. The trackers of the connections cannot detect it, because they compare
     /// only item numbers.
-    private(set) var appliedTwice = 0
+    private(set) var appliedTwiceCount = 0
     /// When a viewer last received an item during the stage `sending`, in microseconds of the monotonic clock.
-    private var lastDelivery: Int64?
+    private var lastDeliveryAt: Int64?
     /// The longest time during the stage `sending` in which no viewer received anything.
     private(set) var longestPauseMicroseconds: Int64 = 0
 
@@ -57,7 +59,7 @@ final class LoadLive {
 
     /// Records that the checker received message `sequence` as item `number`.
     func recordCheckerReceipt(_ sequence: Int, at number: Int64) {
-        if self.checkerNumbers.updateValue(number, forKey: sequence) != nil { self.appliedTwice += 1 }
+        if self.checkerNumbers.updateValue(number, forKey: sequence) != nil { self.appliedTwiceCount += 1 }
     }
 
     /// Records that a viewer received an item.
@@ -66,10 +68,10 @@ final class LoadLive {
     ///   - now: the time in microseconds of the monotonic clock.
     ///   - isSending: whether messages are being sent; pauses count only while they are.
     func recordDelivery(at now: Int64, isSending: Bool) {
-        if isSending, let previous = self.lastDelivery {
+        if isSending, let previous = self.lastDeliveryAt {
             self.longestPauseMicroseconds = max(self.longestPauseMicroseconds, now - previous)
         }
-        self.lastDelivery = isSending ? now : nil
+        self.lastDeliveryAt = isSending ? now : nil
     }
 
     /// The number of messages whose feed number differs between the checker's copy and the reply to the sender.

@@ -23,15 +23,16 @@ extension LoadRun {
         var refused: [String: Int] = [:]
         for live in self.lives { refused.merge(live.refused) { $0 + $1 } }
         let latency = LoadReport.Latency(self.latencies.deliveries)
-        // The trackers count items that were received twice with the same number. `appliedTwice` counts messages that
+        // The trackers count items that were received twice with the same number. `appliedTwiceCount` counts messages that
         // were received twice with different numbers. Both are repeats.
-        let appliedTwice = self.lives.reduce(0) { $0 + $1.appliedTwice }
+        let appliedTwiceCount = self.lives.reduce(0) { $0 + $1.appliedTwiceCount }
         var report = LoadReport(
             lives: self.plan.lives, viewers: self.plan.viewers, rate: self.plan.rate, size: self.plan.size,
             seconds: self.plan.seconds, p50: latency.p50, p90: latency.p90, p99: latency.p99, p999: latency.p999,
             max: latency.max, p99BySecond: self.latencies.p99BySecond,
             acknowledgement: .init(self.latencies.acknowledgements), expected: expected, delivered: delivered,
-            missing: missing, repeated: repeated + appliedTwice, reordered: reordered, published: self.sentMessages,
+            missing: missing, repeated: repeated + appliedTwiceCount, reordered: reordered,
+            published: self.sentMessages,
             admitted: self.lives.reduce(0) { $0 + $1.admitted }, refused: refused,
             dropped: self.lives.reduce(0) { $0 + $1.dropped },
             unanswered: self.lives.reduce(0) { $0 + $1.openCalls.count },

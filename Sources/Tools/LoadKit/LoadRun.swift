@@ -16,7 +16,9 @@ final class LoadRun {
     private let onFinish: (LoadReport) -> Void
 
     var lives: [LoadLive] = []
+    /// The viewers by the identities of their connections.
     var viewerOfConnection: [ObjectIdentifier: LoadViewer] = [:]
+    /// The lives by the identities of their owners' connections.
     var liveOfOwner: [ObjectIdentifier: LoadLive] = [:]
     /// The viewers that have not begun to log in; the last element begins next.
     private var waitingViewers: [LoadViewer] = []
@@ -125,6 +127,7 @@ final class LoadRun {
             if self.enteredViewers == self.viewerOfConnection.count {
                 self.beginStage(.settling)
             } else if elapsed > .seconds(60) + .milliseconds(10 * self.viewerOfConnection.count) {
+                // The viewers have a minute, and 10 ms for each of them.
                 self.abandon("entering")
             }
         case .settling:

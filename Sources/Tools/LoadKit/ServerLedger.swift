@@ -60,6 +60,7 @@ package struct ServerLedger: Sendable {
         var growth: [String: Double] = [:]
     }
 
+    /// The counts by the name of the process.
     private var accounts: [String: Account] = [:]
     private var hasFirstRound = false
 

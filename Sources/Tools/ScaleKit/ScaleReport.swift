@@ -32,7 +32,7 @@ package struct ScaleStep: Sendable, Encodable {
 /// The steps of one service.
 package struct ServiceScale: Sendable, Encodable {
     package var service: String
-    /// What a unit of work is.
+    /// What a unit of work is, such as `messages`.
     package var unit: String
     package var steps: [ScaleStep]
 

@@ -62,8 +62,8 @@ package enum ScaleRunner {
             var newInstances: [String] = []
             // Messages are sent while instances are added, so that a pause, a loss or a repetition is noticed.
             let load = try await Self.runLoad(plan, "\(kind.shortName)\(count)", cluster) {
-                // A consumer that has just joined its group takes a second until it joins again. If another new member
-                // joined within that second, the rebalance would last as long. So instances are added one by one.
+                // A consumer that has just joined its group can join again only after a second. If another new member
+                // joined within that second, the rebalance would wait for it. So instances are added one by one.
                 for _ in 0..<max(0, missingCount) {
                     newInstances.append(try cluster.add(kind))
                     try await cluster.waitUntilReady(within: .seconds(60))
@@ -76,6 +76,7 @@ package enum ScaleRunner {
             step.findings += Self.findings(in: load)
             result.steps.append(step)
         }
+        // The suffix 0 names the run in which the added instances are removed.
         let load = try await Self.runLoad(plan, "\(kind.shortName)0", cluster) {
             for name in addedInstances { try await cluster.remove(name) }
         }

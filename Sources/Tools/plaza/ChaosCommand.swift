@@ -55,6 +55,7 @@ enum ChaosCommand: Subcommand {
         try reader.finish()
         if let home { options.broker = .kafkaHome(home, brokers: brokers) }
         for kind in ServiceKind.allCases { options.scale[kind] = instances }
+        // Any free ports, so that another cluster may run on this machine.
         (options.port, options.httpPort, options.opsPort) = (0, 0, 0)
         options.feedBudget = 60
 

@@ -32,6 +32,7 @@ final class DashboardCluster: Sendable {
                 isRoundDue ? model.addRound(readings, at: time) : model.updateStates(readings, at: time)
             }
             if isRoundDue { nextRoundAt = max(nextRoundAt + 1000, time) }
+            // If a round takes longer than a second, the next round begins after 50 ms.
             let untilNextRound = max(50, nextRoundAt - self.elapsedMilliseconds)
             let pause = self.model.withLock { $0.isRecovering } ? 100 : untilNextRound
             try? await Task.sleep(for: .milliseconds(pause))

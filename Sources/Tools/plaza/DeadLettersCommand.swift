@@ -30,6 +30,7 @@ enum DeadLettersCommand: Subcommand {
         let id = reader.positional("ID", isRequired: false, help: "which letter, as list prints it: PARTITION:OFFSET")
         guard let action = Action(rawValue: actionName) else {
             reader.reject("ACTION", value: actionName, remedy: "give list, show or resubmit")
+            // `finish` throws, because the action was rejected.
             try reader.finish()
             return 64
         }

@@ -5,6 +5,7 @@ import LoadKit
 
 /// Reads the ledger's counters from the processes that keep them.
 actor LedgerReader {
+    /// The processes that keep the ledger, with their ops ports.
     private let sources: [(name: String, program: ServerLedger.Program, port: Int)]
     private var ledger = ServerLedger()
 

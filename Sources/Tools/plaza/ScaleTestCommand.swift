@@ -39,6 +39,7 @@ enum ScaleTestCommand: Subcommand {
         let partitions = reader.int("partitions", default: 12, range: 4...64, help: "partitions of each topic")
         try reader.finish()
         if let home { options.broker = .kafkaHome(home, brokers: 1) }
+        // Any free ports, so that another cluster may run on this machine.
         (options.port, options.httpPort, options.opsPort) = (0, 0, 0)
         (options.feedBudget, options.partitions) = (200, partitions)
 

@@ -44,16 +44,16 @@ import Testing
 
     @Test func `assign to a property lasts as long as its object`() {
         let subject = CurrentValueSubject<String?, Never>("a")
-        weak var released: Model?
+        weak var weakModel: Model?
         do {
             let model = Model()
-            released = model
+            weakModel = model
             subject.assign(to: &model.$name)
             #expect(model.name == "a")
             subject.send("b")
             #expect(model.name == "b")
         }
-        #expect(released == nil)
+        #expect(weakModel == nil)
         subject.send("c")
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Code that apps write for the stores: a `StatePublisher` for each store, event publishers, and screens that subscribe.
 @Suite(.timeLimit(.minutes(1))) struct StoreUseTests {
-    // Copies of the kit's store types, under their public names.
+    // These are copies of the kit's store types, under their public names.
     private final class StatePublisher<State>: ObservableObject {
         @Published var value: State
         init(initialState: State) { self.value = initialState }
@@ -48,7 +48,7 @@ import Testing
         let liveListEventPublisher = PassthroughSubject<LiveListEvent, Never>()
     }
 
-    // The code of an app.
+    // This is the code of an app.
     private final class Screen: @unchecked Sendable {
         var shownLiveIDs: [String] = []
         var endedLiveIDs: [String] = []
@@ -148,6 +148,7 @@ import Testing
             store.state.value.liveList.append(Live())
         }
         scheduler.advance(milliseconds: 100)
+        // A state is sent every 10 ms, and at most one is delivered every 100 ms.
         #expect(throttled == [0, 9, 19, 29, 30])
         #expect(debounced == [30])
     }

@@ -66,6 +66,7 @@ struct CoreHarness {
     }
 }
 
+/// Login, calls, reconnects and resumes, decided without a network.
 struct ClientCoreTests {
     @Test func `a login carries the token and the session`() throws {
         var harness = CoreHarness()
@@ -81,6 +82,7 @@ struct ClientCoreTests {
         #expect(harness.sent == [#"{"id":2,"method":"like.send","params":{}}"#])
         harness.perform(harness.core.connectionClosed(code: CloseCode.lost, at: 1000))
         harness.perform(harness.core.tick(at: 1100))
+        // The second attempt is to the next address.
         #expect(harness.connects == [false, true])
         harness.perform(harness.core.connectionOpened(at: 1200))
         try harness.receive(
@@ -156,6 +158,7 @@ struct ClientCoreTests {
     }
 }
 
+/// When a client renews its token.
 struct TokenKeeperTests {
     @Test func `the expiry of a token is read from its claims`() {
         // {"exp":1700000100}
@@ -166,6 +169,7 @@ struct TokenKeeperTests {
 
     @Test func `a token is renewed a minute before its end, or after four fifths of its validity`() {
         #expect(TokenKeeper.renewalDelay(remainingTime: 3_600_000, random: 0) == 3_540_000)
+        // A random time of up to a minute is subtracted, so that clients do not all renew at once.
         #expect(TokenKeeper.renewalDelay(remainingTime: 3_600_000, random: 0.5) == 3_510_000)
         #expect(TokenKeeper.renewalDelay(remainingTime: 100_000, random: 0) == 80_000)
         #expect(TokenKeeper.renewalDelay(remainingTime: -5, random: 0.5) == 0)

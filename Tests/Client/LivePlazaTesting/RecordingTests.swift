@@ -24,6 +24,7 @@ struct RecordingTests {
             cluster.advance(by: .seconds(1))
         }
         let lines = recorder.recording.lines
+        // A recording does not contain the claims of the user's token.
         #expect(!lines.contains(cluster.token("viewer").split(separator: ".")[1].prefix(20)))
         let recording = try #require(SessionRecording(lines: lines))
         #expect(recording == recorder.recording)
@@ -33,6 +34,7 @@ struct RecordingTests {
             replay.advance(to: moment.at)
             #expect(StoreSnapshot(replay.plaza, "eve").differences(from: moment.snapshot) == [])
         }
+        // There are eight messages of the host, and one of the viewer.
         #expect(moments.last?.snapshot.messages.count == 9)
     }
 
@@ -64,14 +66,15 @@ struct CrowdTests {
         #expect(messages.count <= 1000)
         #expect(messages.map(\.sequence) == messages.map(\.sequence).sorted())
         let scores = viewer.plaza.battleStore(liveID: "party").state.value.battleScore
+        // The crowd's host runs the live.
         #expect((scores["party-host"] ?? 0) > 0)
     }
 
     @Test func `a cluster with a crowd and a client is released with its last reference`() async throws {
-        weak var released: SimulatedCluster?
+        weak var weakCluster: SimulatedCluster?
         do {
             let cluster = SimulatedCluster()
-            released = cluster
+            weakCluster = cluster
             try cluster.addCrowd(Crowd(viewers: 3), to: "party")
             let viewer = AppUser("viewer", on: cluster, live: "party")
             try await viewer.login()
@@ -79,8 +82,8 @@ struct CrowdTests {
         }
         // The last work of the cluster's queue may still reference the cluster.
         let end = ContinuousClock.now + .seconds(5)
-        while released != nil, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(released == nil)
+        while weakCluster != nil, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(weakCluster == nil)
     }
 
     @Test func `in real time a crowd acts by itself`() async throws {

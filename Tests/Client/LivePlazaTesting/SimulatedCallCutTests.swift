@@ -108,6 +108,7 @@ struct SimulatedCallCutTests {
         session.call("leave the connection") { coHosts.exitHostConnection(completion: $0) }
         session.call("kick the guest") { audience.kickUserOutOfRoom(userID: "guest", completion: $0) }
 
+        // The custom message has no text.
         try session.expectSameStores(messages: ["welcome", ""])
         let totals = session.call("end the live") { lives.endLive(completion: $0) }
         #expect(totals?.totalMessageCount == 2)

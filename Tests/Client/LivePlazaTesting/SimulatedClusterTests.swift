@@ -124,6 +124,7 @@ struct SimulatedFaultTests {
             cluster.advance(by: .seconds(1))
         }
         cluster.setReachable(true, "viewer")
+        // The client connects at once, not after its pause between attempts.
         viewer.plaza.probe()
         cluster.advance(by: .seconds(30))
         try host.say("after", in: "eve")
@@ -139,6 +140,7 @@ struct SimulatedFaultTests {
         #expect(try host.call("audience.list", json: #"{"live":"eve"}"#).contains("viewer"))
         cluster.advance(by: .seconds(10))
         #expect(try !host.call("audience.list", json: #"{"live":"eve"}"#).contains("viewer"))
+        // The client exists until here, so only its silence can end its membership.
         _ = viewer
     }
 

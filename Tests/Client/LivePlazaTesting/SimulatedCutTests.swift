@@ -44,17 +44,17 @@ struct SimulatedCutTests {
         #expect(failures.all.isEmpty)
         let newcomer = try Self.enter("newcomer", cluster)
         Self.passTime(cluster)
-        var (cut, uncut) = (StoreSnapshot(user, "eve"), StoreSnapshot(witness, "eve"))
+        var (userSnapshot, witnessSnapshot) = (StoreSnapshot(user, "eve"), StoreSnapshot(witness, "eve"))
         // A message that the user sends again may come after the host's message.
-        #expect(cut.messages.count == 3 && Set(cut.messages) == ["one", "from the host", "two"])
-        cut.keepSharedStates()
-        uncut.keepSharedStates()
-        #expect(cut.differences(from: uncut) == [])
+        #expect(userSnapshot.messages.count == 3 && Set(userSnapshot.messages) == ["one", "from the host", "two"])
+        userSnapshot.keepSharedStates()
+        witnessSnapshot.keepSharedStates()
+        #expect(userSnapshot.differences(from: witnessSnapshot) == [])
         // A newcomer has no earlier messages, so they are not compared.
         var newcomerSnapshot = StoreSnapshot(newcomer, "eve")
         newcomerSnapshot.keepSharedStates()
-        (cut.messages, uncut.messages, newcomerSnapshot.messages) = ([], [], [])
-        #expect(cut.differences(from: newcomerSnapshot) == [])
+        (userSnapshot.messages, witnessSnapshot.messages, newcomerSnapshot.messages) = ([], [], [])
+        #expect(userSnapshot.differences(from: newcomerSnapshot) == [])
     }
 
     /// Advances the time by more than a reconnect takes, with its pauses.

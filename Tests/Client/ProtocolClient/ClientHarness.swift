@@ -67,6 +67,7 @@ struct ClientHarness {
         return (call, login.params)
     }
 
+    /// Connects and logs in; `notices` is the id of the server's last notice, its partition and offset.
     mutating func logIn(notices: String = "0-0") {
         guard let login = try? self.connect() else {
             Issue.record("no login was sent")
@@ -130,6 +131,7 @@ enum FeedSamples {
         return .history(live: "concert", epoch: epoch, items: items, token: token)
     }
 
+    /// A user whose name looks like the end of a feed item.
     private static let bob = UserInfo(userID: "bob", userName: #""n":5}"#)
 
     /// A frame without items that gives the position of the feed.

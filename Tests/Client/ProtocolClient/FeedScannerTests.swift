@@ -69,6 +69,7 @@ import Testing
         #expect(withOffset.offset == 9_000_000_000 && withOffset.lastNumber == 7 && !withOffset.isHistory)
         #expect(withOffset.token.text == "77.7.9000000000")
         let history = try #require(FeedSamples.scan(FeedSamples.history([3, 8], at: "77.12.5")))
+        // History has no new items, so the first new number is the one after the position.
         #expect(history.isHistory && history.count == 2 && history.firstNumber == 13 && history.lastNumber == 12)
         #expect(FeedSamples.scan(FeedSamples.history([8, 3], at: "77.12.5")) == nil, "out of order")
         #expect(FeedSamples.scan(FeedSamples.history([8, 8], at: "77.12.5")) == nil, "a number twice")

@@ -154,6 +154,7 @@ import Testing
     @Test func `a user's id is made of its name as in the browser`() {
         #expect(userID(ofName: " Alice B ") == "alice-b")
         #expect(userID(ofName: "") == "guest")
+        // A character that an id may not have becomes its code point in base 36.
         #expect(userID(ofName: "é") == "6h")
     }
 }

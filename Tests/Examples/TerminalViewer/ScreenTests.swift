@@ -32,6 +32,9 @@ import Testing
         return state
     }
 
+    /// The lines of the screen.
+    ///
+    /// The clock of messages is at `now`, in milliseconds; the wall clock is at 0.
     static func lines(_ state: ViewerState, _ columns: Int, _ rows: Int, now: Double = 0) -> [String] {
         var state = state
         let size = Size(columns: columns, rows: rows)
@@ -101,7 +104,9 @@ import Testing
     @Test func `a message disappears after its time`() {
         var state = Self.busyLive
         state.showMessage("no such user", isError: true, at: 0)
+        // Row 22 is above the input. It shows a message, or a hint.
         #expect(Self.lines(state, 80, 24)[22].hasPrefix("no such user"))
+        // An error message is shown for 8 s.
         #expect(Self.lines(state, 80, 24, now: 8001)[22].hasPrefix("Type a message"))
     }
 
@@ -171,6 +176,7 @@ import Testing
 
     @Test func `the bar of a battle is divided as the scores are, and fills its row`() {
         #expect(BattleLine.widths([0, 0], columns: 80) == [40, 40])
+        // Each side has at least ten columns; the scores divide the other columns.
         #expect(BattleLine.widths([300, 100], columns: 80) == [55, 25])
         #expect(BattleLine.widths([Int.max, 0], columns: 80) == [70, 10])
         #expect(BattleLine.widths([1, 2, 3], columns: 77).reduce(0, +) == 77)

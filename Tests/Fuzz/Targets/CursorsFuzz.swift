@@ -62,6 +62,7 @@ public enum CursorsFuzz: FuzzTarget {
         let now = MonotonicTime(milliseconds: 10)
         if case .reader(let request) = cache.planResume(Self.live, after: token, at: now) { Self.replay(request) }
         _ = cache.recent.items(of: Self.live, after: token.position)
+        // The token's epoch is here a second number that the client chooses: the end of the request.
         Self.replay(
             ReplayRequest(
                 Self.live, epoch: 1, .items(after: token.position.number, startOffset: token.offset ?? 0),
@@ -85,7 +86,7 @@ public enum CursorsFuzz: FuzzTarget {
         }
     }
 
-    /// A gateway caches items that begin at this position, which is that of a record's headers.
+    /// A gateway caches an item at this position, as a record's headers name it, and the two items after it.
     private static func cacheItems(from token: FeedToken) {
         var cache = FeedCache()
         let (epoch, number) = (token.position.epoch, token.position.number)

@@ -16,6 +16,8 @@ public enum FramesFuzz: FuzzTarget {
         precondition(whole == Self.events(chunks, role), "the events depend on the chunks")
     }
 
+    private static let maxMessageBytes = 4096
+
     private enum Event: Equatable {
         case message(FrameKind, [UInt8])
         case close(CloseCode?, String)
@@ -25,7 +27,7 @@ public enum FramesFuzz: FuzzTarget {
     private enum FrameKind { case text, binary, ping, pong }
 
     private static func events(_ chunks: [[UInt8]], _ role: Role) -> [Event] {
-        var decoder = FrameDecoder(role: role, maxMessageBytes: 4096)
+        var decoder = FrameDecoder(role: role, maxMessageBytes: Self.maxMessageBytes)
         var events: [Event] = []
         for chunk in chunks {
             var bytes = chunk
@@ -49,7 +51,8 @@ public enum FramesFuzz: FuzzTarget {
                 }
             }
             precondition(offset == span.count, "bytes are left over")
-            precondition(decoder.bufferedCapacityBytes <= 2 * 4096 + 256, "more is held than a message may have")
+            precondition(
+                decoder.bufferedCapacityBytes <= 2 * Self.maxMessageBytes + 256, "more is held than a message may have")
         }
         return events
     }

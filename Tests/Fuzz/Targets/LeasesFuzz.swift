@@ -9,8 +9,8 @@ internal import ServiceShell
 
 /// The presence machine's rows and inputs, with any replies of the scripts in Redis.
 ///
-/// The input is a `RowScript`; its lines that begin with `=` are the replies, in order: words that `:` marks as
-/// numbers, `$` as texts (with `~` for a blank), `!` as errors, `_` as null, and brackets around arrays.
+/// The input is a `RowScript`; its lines that begin with `=` are the replies, in order. A reply is a list of words: `:5`
+/// is a number, `$a~b` the text "a b", `!EPOCH` an error, `_` null, and an array stands between the words `[` and `]`.
 public enum LeasesFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
@@ -23,7 +23,7 @@ public enum LeasesFuzz: FuzzTarget {
                 let connection = ScriptedConnection(script.replies)
                 let store = LeaseStore(connection, partition: 0, lease: .seconds(90))
                 return PresenceProcessor(Self.machine, store: store, log: .none, metrics: Self.registry)
-            }, malformed: { malformed.value })
+            }, malformedCount: { malformed.value })
     }
 
     private static let registry = MetricsRegistry()

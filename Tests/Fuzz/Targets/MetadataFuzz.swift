@@ -22,6 +22,7 @@ public enum MetadataFuzz: FuzzTarget {
         let cursor = OutboxCursor(text: text)
         precondition(OutboxCursor(text: cursor.text) == cursor)
         let lines = input.split(separator: 10, maxSplits: 2, omittingEmptySubsequences: false).map(Array.init)
+        // A batch has these headers: epoch, next offset, rows.
         let names = ["e", "b", "r"]
         let record = IncomingRecord(
             topic: "room.feed", partition: 0, offset: 7, timestamp: 1, key: nil, value: [1],

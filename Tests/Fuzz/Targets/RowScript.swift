@@ -4,11 +4,10 @@ internal import Observability
 internal import PlazaModel
 internal import ServiceShell
 
-/// A script for a machine's partition, one step a line.
+/// A script for a machine's partition, one step on each line.
 ///
 /// `key<TAB>row` restores a row, `metadata<TAB>text` sets the metadata of the committed offset, `@milliseconds` sets the
-/// broker's time and is a tick, `=` begins a reply of Redis, and any other line is an input. A second processor restores
-/// the rows that the machine has written, so they must be readable.
+/// broker's time and is a tick, `=` begins a reply of Redis, and any other line is an input. An empty row deletes a key.
 struct RowScript {
     var metadata = ""
     var rows: [(key: String, row: [UInt8]?)] = []
@@ -45,9 +44,13 @@ struct RowScript {
         }
     }
 
-    /// Runs the script on a new processor, and restores the rows that it wrote in another processor.
-    func run(_ make: () -> some PartitionProcessor, malformed: () -> Int) {
-        let processor = make()
+    /// Runs the script on a new processor, and then restores the rows that this processor wrote in a second one.
+    ///
+    /// - Parameters:
+    ///   - makeProcessor: makes a processor without rows.
+    ///   - malformedCount: the number of rows and inputs so far that no processor could read.
+    func run(_ makeProcessor: () -> some PartitionProcessor, malformedCount: () -> Int) {
+        let processor = makeProcessor()
         for row in self.rows { processor.restore(key: row.key, row: row.row) }
         do {
             let start = Timestamp(milliseconds: 1_700_000_000_000)
@@ -58,15 +61,15 @@ struct RowScript {
         } catch {
             return processor.rolledBack()
         }
-        let malformedBefore = malformed()
-        let reader = make()
+        let malformedBefore = malformedCount()
+        let reader = makeProcessor()
         for change in processor.changes { reader.restore(key: change.key, row: change.row) }
-        precondition(malformed() == malformedBefore, "a row that was written cannot be read")
+        precondition(malformedCount() == malformedBefore, "a row that was written cannot be read")
         _ = processor.offsetMetadata
         processor.committed()
     }
 
-    /// The inputs in two batches.
+    /// The inputs in at most two batches.
     private var batches: [[InboxInput]] {
         let half = self.inputs.count / 2
         return [Array(self.inputs[..<half]), Array(self.inputs[half...])].filter { !$0.isEmpty }
@@ -79,7 +82,7 @@ enum MachineScript {
     where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
         let malformed = Counter()
         RowScript(input).run(
-            { MachineProcessor(machine, log: .none, malformed: malformed) }, malformed: { malformed.value })
+            { MachineProcessor(machine, log: .none, malformed: malformed) }, malformedCount: { malformed.value })
     }
 
     /// Policies that enable every rule with a limit or a time.

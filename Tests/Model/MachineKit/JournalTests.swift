@@ -31,6 +31,7 @@ extension Journal {
     fileprivate var hasChanges: Bool { !self.changedSlots.isEmpty }
 }
 
+/// Rows with undo for a batch that aborts, and with due times.
 @Suite struct JournalTests {
     @Test func `changes are listed in the order of the first change, with the current rows`() {
         var rows = Rows()
@@ -188,6 +189,7 @@ extension Journal {
             rows[NumberKey(1)] = NumberRow(step, due: Int64(step) + 1_000_000)
             rows.commit()
         }
+        // The queue is rebuilt when it exceeds two entries for each row by more than 64.
         #expect(rows.dueTimes.count <= 70)
     }
 }
@@ -213,7 +215,8 @@ extension Journal {
     }
 }
 
-/// A machine that doubles its input, and decrements a row when it falls due.
+/// A machine whose effect is the double of its input; it stores the input in a row that is due at once, and removes a
+/// row that is due.
 private struct Doubler: Machine {
     func handle(_ input: Int, in rows: inout Rows, at moment: Moment, into effects: inout [String]) {
         rows[NumberKey(input)] = NumberRow(input, due: moment.now.milliseconds)
@@ -239,6 +242,7 @@ private struct Doubler: Machine {
     }
 }
 
+/// The hash table from the keys of a journal to the slots of their rows.
 @Suite struct SlotIndexTests {
     @Test(arguments: 1...10) func `an index finds each slot after removals and with equal hashes`(
         seed: UInt64
@@ -251,7 +255,7 @@ private struct Doubler: Machine {
             if let hash = expected.removeValue(forKey: slot) {
                 index.remove(slot, hash)
             } else {
-                // Only few hashes, some at the end of the table, so that most searches collide.
+                // There are only few hashes, some at the end of the table, so that most searches collide.
                 let hash = Int.random(in: -4..<4, using: &random)
                 index.insert(slot, hash)
                 expected[slot] = hash

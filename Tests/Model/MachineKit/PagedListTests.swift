@@ -4,6 +4,7 @@ import Testing
 
 /// Lists that are split over rows.
 @Suite struct PagedListTests {
+    /// The pages for a list whose pages were `before`; a page holds two elements.
     private func pages(_ elements: [Int], _ before: [[Int]]) -> [[Int]] {
         PagedList.pages(of: elements, before: before, capacity: 2) { $0 }
     }

@@ -8,6 +8,7 @@ extension RingBuffer {
     fileprivate var last: Element? { self.count == 0 ? nil : self[self.count - 1] }
 }
 
+/// The ring buffer, the random generator, and times.
 @Suite struct ContainerTests {
     @Test func `a ring returns the oldest element first, and rejects elements beyond its limit`() {
         var ring = RingBuffer<Int>(limit: 3)
@@ -44,6 +45,7 @@ extension RingBuffer {
     }
 
     @Test func `the random generator is SplitMix64 with the same numbers everywhere`() {
+        // The expected numbers are published outputs of SplitMix64.
         var zero = SeededRandom(seed: 0)
         let first = (0..<3).map { _ in zero.next() }
         #expect(first == [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F])
@@ -59,7 +61,7 @@ extension RingBuffer {
         #expect(time - Milliseconds(999) == Timestamp(milliseconds: 1_000))
         #expect((time + .seconds(2)) - time == Milliseconds(2_000))
         #expect(Timestamp.distantPast < time && time < .distantFuture)
-        // Room to add and subtract at both ends.
+        // Both ends have room for additions and subtractions.
         #expect(Timestamp.distantPast - .seconds(1) < Timestamp.distantFuture + .seconds(1))
         let data = try JSONEncoder().encode([time])
         #expect(String(decoding: data, as: UTF8.self) == "[1999]")

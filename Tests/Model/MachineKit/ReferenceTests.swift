@@ -3,6 +3,7 @@ import FoundationEssentials
 import MachineKit
 import Testing
 
+/// References to immutable values: a change of one reference makes a new value.
 @Suite struct ReferenceTests {
     @Test func `a change of one reference does not change another`() {
         let first = Reference([1, 2])

@@ -6,6 +6,7 @@ import Testing
     @Test(arguments: [(1, 1000), (10, 100), (200, 5)] as [(Int, Int64)])
     func `a full bucket is taken at once, then one token per share of the period`(count: Int, share: Int64) {
         let limit = RateLimit(count)
+        // Times are in microseconds. `take` returns nil if it took the tokens, otherwise the time to wait.
         var bucket = TokenBucket()
         for _ in 0..<count { #expect(bucket.take(of: limit, at: 5) == nil) }
         #expect(bucket.take(of: limit, at: 5) == Milliseconds(share))

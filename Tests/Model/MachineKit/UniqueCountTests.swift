@@ -3,6 +3,7 @@ import FoundationEssentials
 import MachineKit
 import Testing
 
+/// The count of distinct texts: exact for few texts, estimated for many.
 @Suite struct UniqueCountTests {
     @Test func `up to the limit, texts are counted exactly and each once`() {
         var count = UniqueCount()
@@ -34,6 +35,7 @@ import Testing
         var count = UniqueCount()
         for user in 0..<5_000 {
             count.insert("user-\(user)")
+            // Around `exactLimit`, which is 512, and at the end.
             guard [1, 500, 512, 513, 4_999].contains(user) else { continue }
             let data = try JSONEncoder().encode(count)
             #expect(data.count < 12_000)

@@ -2,6 +2,7 @@
 import MachineKit
 import Testing
 
+/// The search for an app's forbidden words in a text.
 @Suite struct WordFilterTests {
     /// A plain search: compares each word at each position of the text.
     private static func contains(_ text: String, _ words: [String]) -> Bool {
@@ -54,7 +55,7 @@ import Testing
 
     @Test(arguments: 1...30) func `the automaton finds what a search for each word finds`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
-        // Only few letters, so that words overlap, with encodings of one to four bytes and in both cases.
+        // There are only few letters, so that words overlap, with encodings of one to four bytes and in both cases.
         let letters = Array("abABäÄ敏🎉")
         func text(_ length: ClosedRange<Int>) -> String {
             String(

@@ -3,6 +3,7 @@ import PlazaModel
 import Repository
 import Testing
 
+/// The numbers and names of reply codes and disconnect codes, and the classes of feed items.
 @Suite struct CodeTests {
     /// The constants that a source file declares, with their numbers.
     private func constants(_ file: String, _ type: String) throws -> [(name: String, code: Int)] {

@@ -3,11 +3,13 @@ import MachineKit
 import PlazaModel
 import Testing
 
+/// The last outcomes of a session, with which a repeated call is answered.
 @Suite struct IdempotencyWindowTests {
     private let now = Moment(now: Timestamp(milliseconds: 1_234_567), offset: 0)
     private func moment(after seconds: Int64, standstill: Int64 = 0) -> Moment {
         Moment(now: self.now.now + .seconds(seconds), offset: 0, standstill: .seconds(standstill))
     }
+    /// Lets time pass for a window, and returns whether the window has ended.
     private func expire(_ window: inout CallWindow, after seconds: Int64, standstill: Int64 = 0) -> Bool {
         window.expire(at: self.moment(after: seconds, standstill: standstill))
     }
@@ -33,6 +35,7 @@ import Testing
         for counter in stride(from: Int64(2), through: 40, by: 2) {
             window.record(self.answer(counter), of: counter, at: self.now)
         }
+        // The last 16 of the even counters are 10 to 40, so 8 is the highest dropped one.
         #expect(window.lookup(7) == .forgotten)
         #expect(window.lookup(9) == .fresh)
     }

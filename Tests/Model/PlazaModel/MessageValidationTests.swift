@@ -4,6 +4,8 @@ import Testing
 
 /// The checks of messages and gifts that the fan-out and the gateways share.
 @Suite struct MessageValidationTests {
+    /// A gift without receivers counts once.
+    ///
     /// Rules: R11.5.
     @Test(
         arguments: [

@@ -3,6 +3,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
+/// The lowest tickets that kicked users may still use.
 @Suite struct RevocationFenceTests {
     private func caller(_ id: UserID, _ ticket: Int64?, role: CallerRole = .user) -> Caller {
         Caller(
@@ -40,6 +41,7 @@ import Testing
     @Test func `I16 a live has at most a thousand floors, and the oldest are dropped first`() {
         var fence = RevocationFence()
         for number in 0..<(Limits.floorsPerLive + 10) {
+            // The users are not added in the order of their ids.
             fence.raise(UserID("u\(number * 7919 % 100_003)"), to: Ticket(Int64(number)))
         }
         #expect(fence.floors.count == Limits.floorsPerLive)

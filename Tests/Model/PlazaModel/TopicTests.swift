@@ -2,6 +2,7 @@
 import PlazaModel
 import Testing
 
+/// The partitions, configurations and keys of topics.
 @Suite struct TopicTests {
     @Test(arguments: [
         ("demo/show", 12, 5), ("demo/alice", 12, 0), ("demo", 12, 11), ("", 12, 6), ("demo/ö", 12, 1),

@@ -3,6 +3,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
+/// The policies and webhooks in the apps file, and its errors.
 @Suite struct AppsDocumentTests {
     private let hooks = #""hooks":{"url":"http://a/","secret":"0123456789abcdef"}"#
 

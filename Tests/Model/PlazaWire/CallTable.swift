@@ -39,6 +39,7 @@ enum CallTable {
             "login",
             [.text("token", "t"), .text("session", "s", isRequired: false), .text("name", "A", isRequired: false)],
             .login(LoginParams(token: "t", session: "s", name: "A"))), CallSpec("ping", [], .ping),
+        // The cursor of a list is the gateway, a snapshot and a rank in it.
         CallSpec(
             "live.list",
             [

@@ -14,6 +14,7 @@ import Testing
             ("barrage.sendCustom", #""live":"concert","businessID":"a\tb","data":"x""#, .badParameter),
             ("barrage.sendCustom", #""live":"concert","businessID":"a","data":"x\ty""#, nil),
             ("seat.apply", #""live":"concert","extraInfo":"{\n}""#, nil),
+            // The limit of this field is 4096 bytes of JSON, in which U+0001 has six bytes.
             ("seat.apply", "\"live\":\"concert\",\"extraInfo\":\"\(Self.controls(682))\"", nil),
             ("seat.apply", "\"live\":\"concert\",\"extraInfo\":\"\(Self.controls(683))\"", .badParameter),
             (

@@ -6,6 +6,7 @@ import Testing
 /// The frames between clients and gateways (PROTOCOL.md, section 2).
 @Suite struct GoldenFrameTests {
     @Test func `server frames match the golden file`() throws {
+        // A frame does not name the app.
         let to = UserKey(AppID(""), "alice")
         var cases: [(String, ServerFrame)] = GoldenRecordTests.results.map { name, result in
             ("reply-\(name)", .reply(id: 7, .success(result: result)))
@@ -16,6 +17,8 @@ import Testing
         let entries = GoldenRecordTests.contents.enumerated().map { index, content in
             FeedEntry(n: Int64(index) + 12, at: Samples.at, content: content.1)
         }
+        // A token is an epoch and a number, and an offset if it is known. Here the number is not that of
+        // the last item; encoding and decoding do not compare them.
         cases.append(("feed", .feed(live: Samples.live, epoch: 77, items: entries, token: "77.22")))
         cases.append(("feed-empty", .feed(live: Samples.live, epoch: 77, items: [], token: "77.11")))
         let older = [

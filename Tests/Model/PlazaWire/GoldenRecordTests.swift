@@ -118,7 +118,7 @@ import Testing
         ("speaking", .speaking(users: [Speaker(user: "bob", level: 60)])),
         ("summary", .summary(statistics: Samples.statistics)), ("tips", .tips(isDegraded: true)),
         ("liveEnded", .liveEnded(reason: .endedByHost, statistics: Samples.statistics)),
-        // Earlier versions wrote these kinds without a revision, as the cases above.
+        // Earlier versions wrote these kinds without a revision, which the cases above show.
         ("infoChangedTo", .infoChanged(info: Samples.info, revision: 4)),
         ("metadataChangedTo", .metadataChanged(set: ["n": "5"], removed: ["old"], revision: 5)),
         ("adminSetAt", .adminSet(user: "bob", revision: 6)),
@@ -215,7 +215,7 @@ import Testing
             "battleRequestTimedOut",
             .battleRequestTimedOut(battle: "b-6", inviter: Samples.live, invitee: Samples.other)
         ), ("battleNotStarted", .battleNotStarted(battle: "b-6")),
-        // Earlier versions wrote these kinds without members, as the cases above.
+        // Earlier versions wrote these kinds without members, which the cases above show.
         (
             "coHostRequestCancelledTo",
             .coHostRequestCancelled(
@@ -296,6 +296,7 @@ import Testing
                 ])
         ),
         ("scores", .scores(codes: [LiveCode(live: Samples.live, code: 0)])),
+        // The id of a notice is its partition and its offset.
         ("loggedIn", .loggedIn(session: "phone", user: Samples.alice, gateway: "gateway-1", notices: "3-17")),
         ("resumed", .resumed(ticket: Samples.ticket, position: Samples.position, replayed: true)),
         (

@@ -114,6 +114,7 @@ private struct FoundationValue: Decodable {
     @Test(
         arguments: [
             #"{"a":1,"a":2}"#, #"{"a":1,"\u0061":2}"#, #"{"\u0061":1,"a":"x"}"#, #"{"a":null,"a":2}"#,
+            // Swift's strings compare these names as equal, although their bytes differ.
             "{\"\u{E9}\":1,\"e\u{301}\":2}", "{\"e\u{301}\":1,\"\u{E9}\":2}", "{\"\u{212A}\":1,\"K\":2}",
             "{\"K\":2,\"\u{212A}\":1}", #"{"":0}"#, "{}",
         ])
@@ -130,9 +131,9 @@ private struct FoundationValue: Decodable {
     @Test func `values of every kind, in every place, are decoded or rejected as by Foundation`() {
         let values = ["null", "true", "false", "0", "-1.5", "\"x\"", "[]", "[1]", "[null]", "{}", #"{"name":"n"}"#]
         for value in values {
-            for type in ["id", "method", "number", "inner", "inners"] {
+            for field in ["id", "method", "number", "inner", "inners"] {
                 Self.check(Outer.self, #"{"id":1,"method":"m","other":\#(value)}"#)
-                Self.check(Outer.self, #"{"\#(type)":\#(value),"id":1,"method":"m"}"#)
+                Self.check(Outer.self, #"{"\#(field)":\#(value),"id":1,"method":"m"}"#)
             }
             for field in ["flag", "name", "list", "texts"] {
                 Self.check(Inner.self, "{\"\(field)\":\(value)}")

@@ -85,6 +85,7 @@ import Testing
     }
 
     @Test(
+        // `p` is epoch and number of the position, `c` the feed class from 0 to 4; `k` marks the end of the live.
         arguments: [
             (["p": "77.12", "c": "0"], true), (["p": "77.12", "c": "4", "k": "end"], true),
             (["p": "77.12"], false), (["c": "0"], false), (["p": "77", "c": "0"], false),

@@ -3,6 +3,7 @@ import PlazaModel
 import PlazaWire
 import Testing
 
+/// The errors of JSON that does not decode.
 @Suite struct WireErrorTests {
     private func error(_ json: String) -> WireError? {
         do throws(WireError) {

@@ -2,6 +2,7 @@
 import ClientAddress
 import Testing
 
+/// The binary header of the PROXY protocol, version 2, with which a proxy states the client's address.
 @Suite struct ProxyHeaderTests {
     /// The signature of the PROXY protocol, version 2.
     static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
@@ -71,6 +72,7 @@ import Testing
                 #expect(throws: ProxyHeaderError.length) { try self.read(Self.signature + head + length) }
             }
         }
+        // 0x07F0 is 2032, which makes 2048 bytes with the fixed 16.
         let largest = Self.signature + [0x20, 0, 0x07, 0xF0] + [UInt8](repeating: 1, count: 2_032)
         #expect(try self.read(largest, pieceBytes: 7)?.usedBytes == ProxyHeaderReader.maxBytes)
     }
@@ -83,6 +85,7 @@ import Testing
         }
         for _ in 0..<20_000 {
             var bytes = byte() < 200 ? Self.ipv6 : Self.ipv4
+            // The signature, which has twelve bytes, stays intact.
             for _ in 0..<Int(byte() % 4) { bytes[12 + Int(byte()) % (bytes.count - 12)] = byte() }
             bytes.removeLast(Int(byte()) % bytes.count)
             _ = try? self.read(bytes, pieceBytes: Int(byte() % 9) + 1)

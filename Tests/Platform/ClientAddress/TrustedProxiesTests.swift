@@ -2,6 +2,7 @@
 import ClientAddress
 import Testing
 
+/// The client's address in `X-Forwarded-For`, which counts only if a trusted proxy sent it.
 @Suite struct TrustedProxiesTests {
     private func proxies() throws -> TrustedProxies {
         TrustedProxies([try #require(AddressBlock("10.0.0.0/8")), try #require(AddressBlock("fd00::/8"))])

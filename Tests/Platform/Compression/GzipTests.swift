@@ -10,6 +10,7 @@ import Testing
         }
     }
 
+    /// The number whose bytes are in little-endian order.
     private func number(_ bytes: ArraySlice<UInt8>) -> UInt32 { bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) } }
 
     /// Rules: R13.31.

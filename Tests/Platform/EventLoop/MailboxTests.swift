@@ -3,6 +3,7 @@ import EventLoop
 import TestSupport
 import Testing
 
+/// The bounded queue of messages from any thread to a loop.
 @Suite(.timeLimit(.minutes(1))) struct MailboxTests {
     @Test func `messages of each sender arrive in order, and none is lost or repeated`() throws {
         struct Message: Sendable, Equatable {

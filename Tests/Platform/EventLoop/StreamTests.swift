@@ -75,7 +75,7 @@ import Testing
                 guard let stream = server.stream else { return }
                 stream.pendingLimitBytes = 50_000_000
                 for round in 0..<30 {
-                    // More pieces than one system call accepts, with sizes that make the system cut pieces at many
+                    // These are more pieces than one system call accepts, with sizes that make the system cut pieces at many
                     // positions.
                     let pieces = (0..<100).map { index in
                         SharedBytes([UInt8](repeating: UInt8(truncatingIfNeeded: round &+ index), count: index * 37))
@@ -198,6 +198,7 @@ import Testing
         }
         #expect(refusedPeer.endError == .connectionRefused)
         #expect(unknownHostPeer.endError == .addressInvalid)
+        // This connection was open until the loop ended.
         #expect(localhostPeer.endError == .loopEnding)
     }
 

@@ -3,6 +3,7 @@ import EventLoop
 import TestSupport
 import Testing
 
+/// Timers of a loop, and hooks that run once at the end of a turn of the loop.
 @Suite struct TimerTests {
     @Test func `a one-shot timer fires once and not before its time`() throws {
         var fireTimes: [UInt64] = []

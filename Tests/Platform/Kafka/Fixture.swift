@@ -81,6 +81,7 @@ extension IncomingRecord {
 }
 
 extension OutgoingRecord {
+    /// A record of a partition, with a text as its value and without a key.
     init(_ topic: String, _ partition: Int32 = 0, _ text: String) {
         self.init(topic: topic, partition: partition, value: Array(text.utf8))
     }

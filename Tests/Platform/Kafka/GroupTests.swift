@@ -9,7 +9,7 @@ struct GroupTests {
     /// A member of a group that records its assigned partitions; the test polls it.
     final class Member {
         let consumer: KafkaConsumer
-        var owned: Set<TopicPartition> = []
+        var assigned: Set<TopicPartition> = []
         var events: [RebalanceEvent] = []
 
         init(_ server: Server, group: String, topic: String) throws {
@@ -19,11 +19,11 @@ struct GroupTests {
                 self.events.append(event)
                 switch event {
                 case .assigned(let partitions):
-                    self.owned.formUnion(partitions)
+                    self.assigned.formUnion(partitions)
                     try? self.consumer.assign(Dictionary(uniqueKeysWithValues: partitions.map { ($0, 0) }))
                 case .revoked(let partitions, _):
                     // The consumer itself unassigns the partitions.
-                    self.owned.subtract(partitions)
+                    self.assigned.subtract(partitions)
                 }
             }
         }
@@ -70,20 +70,21 @@ struct GroupTests {
             let topic = try server.makeTopic("group", partitions: 4)
             let all = Set((0..<4).map { TopicPartition(topic, $0) })
             let first = try Member(server, group: "g-\(topic)", topic: topic)
-            #expect(try Self.wait([first]) { first.owned == all })
+            #expect(try Self.wait([first]) { first.assigned == all })
 
             let second = try Member(server, group: "g-\(topic)", topic: topic)
             #expect(
                 try Self.wait([first, second]) {
-                    first.owned.count == 2 && second.owned.count == 2 && first.owned.union(second.owned) == all
+                    first.assigned.count == 2 && second.assigned.count == 2
+                        && first.assigned.union(second.assigned) == all
                 })
             #expect(first.events.contains(.revoked(all.sorted(), lost: false)))
 
-            let lastOwned = second.owned
+            let lastAssigned = second.assigned
             second.consumer.close()
-            #expect(second.owned.isEmpty, "close reports the last revocation")
-            #expect(second.events.last == .revoked(lastOwned.sorted(), lost: false))
-            #expect(try Self.wait([first]) { first.owned == all })
+            #expect(second.assigned.isEmpty, "close reports the last revocation")
+            #expect(second.events.last == .revoked(lastAssigned.sorted(), lost: false))
+            #expect(try Self.wait([first]) { first.assigned == all })
             first.consumer.close()
         }
     }
@@ -93,13 +94,13 @@ struct GroupTests {
         try await runOnDedicatedThread {
             let topic = try Server.real.makeTopic("takeover", partitions: 2)
             let first = try Member(.real, group: "g-\(topic)", topic: topic)
-            #expect(try Self.wait([first]) { first.owned.count == 2 })
+            #expect(try Self.wait([first]) { first.assigned.count == 2 })
             let second = try Member(.real, group: "g-\(topic)", topic: topic)
-            #expect(try Self.wait([first, second]) { first.owned.count == 1 && second.owned.count == 1 })
+            #expect(try Self.wait([first, second]) { first.assigned.count == 1 && second.assigned.count == 1 })
             let clock = ContinuousClock()
             let start = clock.now
             first.consumer.close()
-            #expect(try Self.wait([second]) { second.owned.count == 2 })
+            #expect(try Self.wait([second]) { second.assigned.count == 2 })
             #expect(start.duration(to: clock.now) < .seconds(2))
             second.consumer.close()
         }
@@ -111,7 +112,7 @@ struct GroupTests {
             let topic = try Server.real.makeTopic("stale", partitions: 2)
             let partition = TopicPartition(topic, 0)
             let first = try Member(.real, group: "g-\(topic)", topic: topic)
-            #expect(try Self.wait([first]) { first.owned.count == 2 })
+            #expect(try Self.wait([first]) { first.assigned.count == 2 })
             let metadata = try #require(first.consumer.groupMetadata())
             let producer = try KafkaProducer(Server.real.settings(), transactionalID: "p-\(topic)")
             try producer.initTransactions(timeout: .seconds(20))
@@ -119,7 +120,7 @@ struct GroupTests {
             try producer.send(OutgoingRecord(topic, 0, "stale"))
 
             let second = try Member(.real, group: "g-\(topic)", topic: topic)
-            #expect(try Self.wait([first, second]) { first.owned.count == 1 && second.owned.count == 1 })
+            #expect(try Self.wait([first, second]) { first.assigned.count == 1 && second.assigned.count == 1 })
             let error = #expect(throws: KafkaError.self) {
                 try producer.sendOffsets(
                     [partition: OffsetAndMetadata(offset: 1)], group: metadata, timeout: .seconds(10))

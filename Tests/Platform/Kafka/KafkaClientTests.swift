@@ -125,8 +125,8 @@ struct ProducingAndConsumingTests {
             try producer.send(OutgoingRecord(topic, 0, "unseen"))
             try producer.send(OutgoingRecord(topic, 1, "seen"))
             try producer.flush(timeout: .seconds(10))
-            let last = try #require(try consumer.readToEnd([partitions[1]]))
-            #expect(last.records.map(\.text) == ["seen"])
+            let afterUnassign = try #require(try consumer.readToEnd([partitions[1]]))
+            #expect(afterUnassign.records.map(\.text) == ["seen"])
             producer.close(timeout: .seconds(1))
         }
     }

@@ -79,7 +79,7 @@ struct TransactionTests {
             let topic = try Server.real.makeTopic("offsets", partitions: 2)
             let partitions = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
             let member = try GroupTests.Member(.real, group: "g-\(topic)", topic: topic)
-            #expect(try GroupTests.wait([member]) { member.owned.count == 2 })
+            #expect(try GroupTests.wait([member]) { member.assigned.count == 2 })
             let group = try #require(member.consumer.groupMetadata())
             let producer = try Self.producer(topic)
 

@@ -3,6 +3,7 @@ import MachineKit
 import Observability
 import Testing
 
+/// Counts of whole numbers in log-linear buckets, whose percentiles are nearly exact.
 @Suite struct HistogramTests {
     static let percents = [0.0, 1, 10, 50, 75, 90, 95, 99, 99.9, 99.99, 100]
 
@@ -33,6 +34,7 @@ import Testing
     }
 
     @Test func `merged histograms equal one histogram of all values`() {
+        // The fourth histogram stays empty.
         var parts = [Histogram](repeating: Histogram(), count: 4)
         var whole = Histogram()
         for (index, value) in Self.values(10_000, seed: 7).enumerated() {
@@ -49,6 +51,7 @@ import Testing
         for exponent in 0..<33 {
             for value in [(1 << exponent) - 1, 1 << exponent, (1 << exponent) + 1] {
                 let bucket = Histogram.bucket(of: value)
+                // The first values overlap (0, 1, 2, then 1, 2, 3), so a bucket may be one below the highest.
                 #expect(bucket >= highestBucket - 1 && bucket < Histogram.bucketCount)
                 highestBucket = max(highestBucket, bucket)
             }

@@ -3,6 +3,7 @@ import MachineKit
 import Observability
 import Testing
 
+/// The header `traceparent` of W3C Trace Context.
 @Suite struct TraceContextTests {
     static let example = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 

@@ -58,8 +58,8 @@ import Testing
         let half = Tracer(share: 0.5)
         #expect((0..<100).allSatisfy { _ in none.startTrace() == nil })
         #expect((0..<100).allSatisfy { _ in all.startTrace()?.isSampled == true })
-        let begun = (0..<1000).filter { _ in half.startTrace() != nil }.count
-        #expect((300...700).contains(begun))
+        let begunCount = (0..<1000).filter { _ in half.startTrace() != nil }.count
+        #expect((300...700).contains(begunCount))
         #expect(none.sampledContext(from: try Self.context().bytes) == (try Self.context()))
         #expect(none.sampledContext(from: Array("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00".utf8)) == nil)
         #expect(none.sampledContext(from: nil) == nil && none.sampledContext(from: Array("wrong".utf8)) == nil)

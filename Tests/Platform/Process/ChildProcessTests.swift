@@ -66,7 +66,7 @@ import Testing
             let pid = try ChildProcess.start(
                 ["sh", "-c", "echo up; exec sleep 60"], environment: ["PATH": "/usr/bin:/bin"], endsWithThread: true,
                 output: .descriptor(output.fileHandleForWriting.fileDescriptor))
-            // If the thread ended before the child requested the signal, there would be no signal.
+            // The child asks for the signal while it starts. If the thread ended earlier, there would be no signal.
             #expect(output.fileHandleForReading.availableData == Data("up\n".utf8))
             return pid
         }

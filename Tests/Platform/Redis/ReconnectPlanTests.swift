@@ -3,6 +3,7 @@ import MachineKit
 import RedisClient
 import Testing
 
+/// The growing pauses between attempts to connect to Redis.
 @Suite struct ReconnectPlanTests {
     @Test func `pauses double up to the longest, and jitter takes at most half`() {
         for seed in 0..<50 {

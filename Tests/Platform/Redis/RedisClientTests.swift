@@ -51,6 +51,7 @@ struct RedisClientTests {
             #expect(replies[4] == .integer(1) && replies[5] == .integer(2))
             #expect(replies[6] == .array([.bytes([97]), .bytes([])]))
             #expect(replies[7] == .array([.integer(1), .array([.bytes([120]), .array([])]), .null]))
+            // INCR of a value that is no number, and an unknown command.
             for index in [3, 8] {
                 guard case .error(let text) = replies[index] else {
                     Issue.record("\(replies[index]) is no error")
@@ -77,9 +78,10 @@ struct RedisClientTests {
             #expect(runError(client, calls) == .scriptsMissing)
             #expect(try client.run(calls).last == .integer(14), "the scripts are loaded again")
             try redis.restart()
-            let first = try client.connect()
+            let identity = try client.connect()
             #expect(try client.run(calls).first == .integer(5), "the data are gone, the scripts are loaded again")
-            #expect(first.serial == 2)
+            // This is the client's second connection.
+            #expect(identity.serial == 2)
         }
     }
 
@@ -261,7 +263,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
     } catch { return error }
 }
 
-/// Replies that break the protocol of Redis.
+/// Servers that are unreachable or still loading, and replies that break the protocol of Redis.
 @Suite(.timeLimit(.minutes(1))) struct OddServerTests {
     static func client(_ port: Int, milliseconds: Int = 5_000) -> RedisClient {
         var settings = RedisClient.Settings(host: "127.0.0.1", port: port)

@@ -2,6 +2,7 @@
 import Testing
 import Tokens
 
+/// The keys of apps, and the errors of a keys file.
 @Suite struct AppKeyringTests {
     static func error(_ json: String) -> KeyringError? {
         do throws(KeyringError) {
@@ -23,7 +24,7 @@ import Tokens
     }
 
     @Test func `the error describes what is wrong with a keys file`() {
-        let long = Base64URL.encode([UInt8](repeating: 7, count: 32))
+        let encodedSecret = Base64URL.encode([UInt8](repeating: 7, count: 32))
         #expect(Self.error("{") == .malformed("it is not JSON"))
         #expect(Self.error("{}") == .malformed(" has no \"apps\""))
         #expect(
@@ -34,12 +35,12 @@ import Tokens
         func key(_ fields: String, app: String = "a") -> KeyringError? {
             Self.error("{\"apps\":{\"\(app)\":{\"keys\":[{\"kid\":\"k\",\(fields)}]}}}")
         }
-        #expect(key("\"alg\":\"HS256\",\"k\":\"\(long)\"") == nil)
-        #expect(key("\"alg\":\"HS256\",\"k\":\"\(long)\"", app: "a b") == .badApp("a b"))
+        #expect(key("\"alg\":\"HS256\",\"k\":\"\(encodedSecret)\"") == nil)
+        #expect(key("\"alg\":\"HS256\",\"k\":\"\(encodedSecret)\"", app: "a b") == .badApp("a b"))
         for fields in [
             "\"alg\":\"none\"", "\"alg\":\"HS256\"", "\"alg\":\"HS256\",\"k\":\"AAAA\"",
-            "\"alg\":\"HS256\",\"k\":\"\(long)=\"",
-            "\"alg\":\"ES256\",\"x\":\"\(long)\",\"y\":\"\(long)\"",
+            "\"alg\":\"HS256\",\"k\":\"\(encodedSecret)=\"",
+            "\"alg\":\"ES256\",\"x\":\"\(encodedSecret)\",\"y\":\"\(encodedSecret)\"",
             "\"alg\":\"ES256\",\"x\":\"\(Sample.x)\",\"y\":\"AAAA\"",
         ] {
             guard case .badKey(kid: "k", reason: _) = key(fields) else {
@@ -47,8 +48,8 @@ import Tokens
                 continue
             }
         }
-        let twice = "{\"kid\":\"k\",\"alg\":\"HS256\",\"k\":\"\(long)\"}"
-        #expect(Self.error("{\"apps\":{\"a\":{\"keys\":[\(twice),\(twice)]}}}") != nil)
+        let repeatedKey = "{\"kid\":\"k\",\"alg\":\"HS256\",\"k\":\"\(encodedSecret)\"}"
+        #expect(Self.error("{\"apps\":{\"a\":{\"keys\":[\(repeatedKey),\(repeatedKey)]}}}") != nil)
     }
 
     @Test func `each byte sequence has exactly one base64url text`() {

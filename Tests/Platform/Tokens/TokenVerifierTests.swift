@@ -5,13 +5,15 @@ import Tokens
 
 /// Keys and tokens that the tests share.
 enum Sample {
+    /// The secret of the HS256 key `k1`.
     static let secret = [UInt8](0..<32)
-    /// The key of RFC 7515, appendix A.3.
+    /// The ES256 key of RFC 7515, appendix A.3: `x` and `y` are public, `d` is secret.
     static let x = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"
     static let y = "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
     static let d = "jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI"
     static let now: Int64 = 1_800_000_000
 
+    /// A keys file: the first key of `demo` is ES256, the others are HS256; both apps have a key with the id `k1`.
     static var file: String {
         """
         {"apps": {
@@ -35,6 +37,7 @@ enum Sample {
     }
 }
 
+/// Which tokens (JWTs) are accepted, and why others are refused.
 @Suite struct TokenVerifierTests {
     static let header = "{\"alg\":\"HS256\",\"kid\":\"k1\"}"
     static let payload = "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":1800000060}"
@@ -83,10 +86,10 @@ enum Sample {
             secret: nil)
         #expect(!key.canSign)
         #expect(throws: TokenError.cannotSign) { try TokenSigner.sign(Sample.claims, with: key) }
-        let full = try #require(try Sample.keyring().signingKey(for: "demo"))
-        let token = try TokenSigner.sign(Sample.claims, with: full)
+        let privateKey = try #require(try Sample.keyring().signingKey(for: "demo"))
+        let token = try TokenSigner.sign(Sample.claims, with: privateKey)
         #expect(try TokenVerifier(keyring: AppKeyring(["demo": [key]])).verify(token, now: Sample.now) == Sample.claims)
-        // The signature format of the standard: r and s, 32 bytes each.
+        // A signature of the standard consists of r and s, 32 bytes each.
         #expect(Base64URL.decode(token.utf8.split(separator: UInt8(ascii: "."))[2])?.count == 64)
     }
 
@@ -103,9 +106,11 @@ enum Sample {
         #expect(try Self.error(token) == .badAlgorithm)
         let other = try Sample.token("{\"alg\":\"ES256\",\"kid\":\"k1\"}", Self.payload)
         #expect(try Self.error(other) == .badAlgorithm)
-        let point = try #require(Base64URL.decode((Sample.x + Sample.y).utf8.prefix(43)))
-        let confused = try Sample.token("{\"alg\":\"HS256\",\"kid\":\"k2\"}", Self.payload, secret: point)
-        #expect(try Self.error(confused) == .badAlgorithm)
+        // A known attack: the public key, here its coordinate x, is used as the secret of an HMAC.
+        let publicKeyBytes = try #require(Base64URL.decode((Sample.x + Sample.y).utf8.prefix(43)))
+        let signedWithPublicKey = try Sample.token(
+            "{\"alg\":\"HS256\",\"kid\":\"k2\"}", Self.payload, secret: publicKeyBytes)
+        #expect(try Self.error(signedWithPublicKey) == .badAlgorithm)
     }
 
     /// Rules: R2.5.
@@ -126,6 +131,7 @@ enum Sample {
         #expect(try Self.error(token, now: 1_800_000_059) == nil)
         #expect(try Self.error(token, now: 1_800_000_060) == .expired)
         #expect(try Self.error(token, now: .max - 100) == .expired)
+        // Clocks may differ by 30 s: `Sample.now` is 1800000000.
         for claim in ["nbf", "iat"] {
             let early = "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":1800000060,\"\(claim)\":1800000031}"
             #expect(try Self.error(try Sample.token(Self.header, early)) == .notYetValid)
@@ -202,6 +208,7 @@ enum Sample {
         let token = Array(try TokenSigner.sign(Sample.claims, with: key).utf8)
         let verifier = try Sample.verifier()
         for index in token.indices {
+            // The texts are ASCII, so their bytes have no eighth bit.
             for bit in 0..<7 {
                 var bytes = token
                 bytes[index] ^= 1 << bit

@@ -30,6 +30,7 @@ import WebSocket
 
     @Test func `a close reason is cut at a character boundary, and codes that must not be sent are left out`() {
         let payload = FrameEncoder.closePayload(.normal, reason: String(repeating: "端", count: 100))
+        // A payload has at most 125 bytes: two for the code, and 41 characters of three bytes.
         #expect(payload.count == 2 + 41 * 3)
         #expect(FrameEncoder.closePayload(.abnormal, reason: "x").isEmpty)
         #expect(FrameEncoder.closePayload(nil, reason: "x").isEmpty)

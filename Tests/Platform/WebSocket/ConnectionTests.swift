@@ -32,6 +32,7 @@ import WebSocket
             }
         }
         #expect(serverEvents.requests.first??.query == "a=1")
+        // A client has no request of its peer.
         #expect(clientEvents.requests == [nil])
         #expect(serverEvents.texts == ["héllo"])
         #expect(clientEvents.texts == ["welcome", "héllo to you"])
@@ -183,6 +184,7 @@ import WebSocket
     }
 
     @Test func `an ended connection is freed, however it ended`() throws {
+        // A close frame, a closed socket, invalid bytes, or the end of the client's stream ends the connection.
         let endings: [(RawClient) -> Void] = [
             { $0.send(masked(.close, [])) }, { $0.stream?.close() }, { $0.send([UInt8](repeating: 0xFF, count: 14)) },
             { $0.stream?.finish() },

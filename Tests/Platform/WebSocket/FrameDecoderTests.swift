@@ -60,12 +60,12 @@ import WebSocket
         var decoder = FrameDecoder(role: .client, maxMessageBytes: 1_000)
         #expect(decode(&decoder, [[0x82, 0x7E, 0x03, 0xE9]]) == [.failure(.messageTooBig)])
         // The limit covers all frames of a message together.
-        var fragments = FrameDecoder(role: .client, maxMessageBytes: 1_000)
+        var fragmentDecoder = FrameDecoder(role: .client, maxMessageBytes: 1_000)
         let first = unmasked(.text, [UInt8](repeating: 97, count: 600), isFinal: false)
-        #expect(decode(&fragments, [first]) == [])
-        #expect(fragments.bufferedCapacityBytes <= 1_100)
-        #expect(decode(&fragments, [[0x80, 0x7E, 0x01, 0x91]]) == [.failure(.messageTooBig)])
-        #expect(fragments.bufferedCapacityBytes == 0)
+        #expect(decode(&fragmentDecoder, [first]) == [])
+        #expect(fragmentDecoder.bufferedCapacityBytes <= 1_100)
+        #expect(decode(&fragmentDecoder, [[0x80, 0x7E, 0x01, 0x91]]) == [.failure(.messageTooBig)])
+        #expect(fragmentDecoder.bufferedCapacityBytes == 0)
         // A message of exactly the limit is accepted.
         #expect(decode(unmasked(.binary, [1, 2, 3]), maxMessageBytes: 3) == [.binary([1, 2, 3])])
     }
@@ -162,7 +162,7 @@ import WebSocket
         var random = SeededRandom(seed: 20_260)
         let limit = 512
         for round in 0..<100_000 {
-            var bytes = Self.someFrames(&random)
+            var bytes = Self.randomFrames(&random)
             for _ in 0..<Int.random(in: 0...3, using: &random) where !bytes.isEmpty {
                 let position = Int.random(in: 0..<bytes.count, using: &random)
                 switch Int.random(in: 0..<3, using: &random) {
@@ -202,7 +202,7 @@ import WebSocket
     }
 
     /// One to four frames of a client, most of them valid.
-    private static func someFrames(_ random: inout SeededRandom) -> [UInt8] {
+    private static func randomFrames(_ random: inout SeededRandom) -> [UInt8] {
         var bytes: [UInt8] = []
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let kinds: [Opcode] = [.text, .text, .binary, .continuation, .ping, .pong, .close]

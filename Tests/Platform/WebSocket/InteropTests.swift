@@ -61,6 +61,7 @@ struct InteropTests {
         let rejected = Recorder()
         let slow = Recorder()
         let long = String(repeating: "ü", count: 40_000)
+        // `server.py` echoes a text, but has an answer of its own to the last three and to "close".
         let sent = ["hello", "", "é端😀", long, "fragments", "ping", "large"]
         try runLoop { loop in
             var configuration = WebSocketConfiguration()
@@ -88,6 +89,7 @@ struct InteropTests {
             try connect(exchange)
             try connect(closedByServer)
             try connect(rejected, path: "/refused")
+            // The server at the second port sends each byte alone, and appends "!".
             try connect(slow, port: ports[1])
         }
         let fragments = "fragménts " + String(repeating: "端", count: 1_000)

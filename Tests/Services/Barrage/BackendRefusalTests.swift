@@ -9,21 +9,23 @@ import Testing
 @Suite struct BackendRefusalTests {
     private static let noCredit = ReplyError(ReplyCode(102_150), "no credit")
 
+    /// Sends the gateway's report that the backend rejected the caller's call; returns the outcome in the reply.
     private func reject(
         _ barrage: inout BarrageHarness, _ caller: Caller, _ error: ReplyError = Self.noCredit, isGift: Bool = true
     ) -> Outcome? {
         barrage.send(.forbidden(error: error, isGift: isGift, caller: caller)).outcome
     }
 
+    /// The errors of the backend that are stored for a session, with the backend's own codes and texts.
     private func storedErrors(_ barrage: BarrageHarness, _ session: SessionID = "s-bob") -> BackendErrors? {
         if case .backend(let errors)? = barrage.rows[.backend(key, session)] { errors } else { nil }
     }
 
-    @Test func `I15 a message that entered keeps its position when the backend rejects its repetition`() {
+    @Test func `I15 a message that entered keeps its position when the backend rejects the resent message`() {
         var barrage = BarrageHarness()
-        let sent = barrage.sendText(user("bob", 1))
+        let sent = barrage.sendText(user("bob", call: 1))
         #expect(sent.wasSent)
-        #expect(self.reject(&barrage, user("bob", 1), isGift: false) == sent)
+        #expect(self.reject(&barrage, user("bob", call: 1), isGift: false) == sent)
         #expect(barrage.feed?.lastNumber == 1 && barrage.feed?.ledger.refusedCount == 0)
         #expect(self.storedErrors(barrage) == nil)
         barrage.expectInvariants()
@@ -33,39 +35,40 @@ import Testing
     @Test func `I15 a call that the backend rejected stays rejected with the same code, message and hint`() {
         var barrage = BarrageHarness()
         let hinted = ReplyError(.sensitiveWords, "the app's backend did not answer", retryAfter: 1000)
-        #expect(self.reject(&barrage, user("bob", 1)) == .failure(error: Self.noCredit))
-        #expect(self.reject(&barrage, user("bob", 2), hinted, isGift: false) == .failure(error: hinted))
-        #expect(barrage.sendText(user("bob", 3)).wasSent)
+        #expect(self.reject(&barrage, user("bob", call: 1)) == .failure(error: Self.noCredit))
+        #expect(self.reject(&barrage, user("bob", call: 2), hinted, isGift: false) == .failure(error: hinted))
+        #expect(barrage.sendText(user("bob", call: 3)).wasSent)
         for _ in 1...2 {
             // The repeated calls keep their errors although the backend now allows them or returns another error.
-            #expect(barrage.sendText(user("bob", 1)) == .failure(error: Self.noCredit))
-            #expect(self.reject(&barrage, user("bob", 1), hinted) == .failure(error: Self.noCredit))
-            #expect(barrage.sendText(user("bob", 2)) == .failure(error: hinted))
+            #expect(barrage.sendText(user("bob", call: 1)) == .failure(error: Self.noCredit))
+            #expect(self.reject(&barrage, user("bob", call: 1), hinted) == .failure(error: Self.noCredit))
+            #expect(barrage.sendText(user("bob", call: 2)) == .failure(error: hinted))
         }
         #expect(barrage.feed?.lastNumber == 1)
-        let refused = barrage.feed?.ledger.refused.map { "\($0.code.code): \($0.count)" }
-        #expect(refused == ["100026: 1", "102004: 1"], "each once, a gift and a message")
+        // The ledger counts rejections under fixed codes: a message as 100026, a gift as 102004.
+        let refusedCounts = barrage.feed?.ledger.refused.map { "\($0.code.code): \($0.count)" }
+        #expect(refusedCounts == ["100026: 1", "102004: 1"], "each call is counted once")
         barrage.expectInvariants()
     }
 
     @Test func `a rejection with the default text stores no error`() {
         var barrage = BarrageHarness()
-        let plain = ReplyError(.giftCheckFailed, "the app's backend refused the gift")
-        #expect(self.reject(&barrage, user("bob", 1), plain) == .failure(error: plain))
-        #expect(self.reject(&barrage, user("bob", 1)) == .failure(error: plain))
+        let defaultError = ReplyError(.giftCheckFailed, "the app's backend refused the gift")
+        #expect(self.reject(&barrage, user("bob", call: 1), defaultError) == .failure(error: defaultError))
+        #expect(self.reject(&barrage, user("bob", call: 1)) == .failure(error: defaultError), "the call was sent again")
         #expect(self.storedErrors(barrage) == nil)
     }
 
     @Test func `a caller that has not joined gets the membership error, not the backend's error`() {
         var barrage = BarrageHarness()
-        #expect(self.reject(&barrage, user("bob", 1, ticket: nil)).code == .notInRoom)
+        #expect(self.reject(&barrage, user("bob", call: 1, ticket: nil)).code == .notInRoom)
         _ = barrage.send(.floor(user: "bob", ticket: Ticket(200)))
-        #expect(self.reject(&barrage, user("bob", 2)).code == .staleTicket)
+        #expect(self.reject(&barrage, user("bob", call: 2)).code == .staleTicket)
         _ = barrage.send(.ended(ending: ending()))
-        #expect(self.reject(&barrage, user("bob", 3, ticket: 300)).code == .noSuchRoom)
+        #expect(self.reject(&barrage, user("bob", call: 3, ticket: 300)).code == .noSuchRoom)
         #expect(self.storedErrors(barrage) == nil)
         let elsewhere = barrage.send(
-            .forbidden(error: Self.noCredit, isGift: true, caller: user("bob", 4)), to: LiveKey(app, "nowhere"))
+            .forbidden(error: Self.noCredit, isGift: true, caller: user("bob", call: 4)), to: LiveKey(app, "nowhere"))
         #expect(elsewhere.outcome.code == .noSuchRoom)
         #expect(barrage.rows[.calls(LiveKey(app, "nowhere"), "s-bob")] == nil)
     }
@@ -73,15 +76,18 @@ import Testing
     @Test func `I16 backend errors are stored and removed with their calls`() {
         var barrage = BarrageHarness(rate: 100)
         for counter in Int64(1)...40 {
-            #expect(self.reject(&barrage, user("bob", counter)).code == Self.noCredit.code)
-            #expect(self.storedErrors(barrage)?.count == Int(min(counter, 16)))
+            #expect(self.reject(&barrage, user("bob", call: counter)).code == Self.noCredit.code)
+            #expect(self.storedErrors(barrage)?.count == Int(min(counter, 16)), "the window has at most 16 outcomes")
         }
-        #expect(self.reject(&barrage, user("bob", 24)).code == .requestForgotten)
-        #expect(self.reject(&barrage, user("bob", 25)) == .failure(error: Self.noCredit))
-        for counter in Int64(41)...55 { _ = barrage.sendText(user("bob", counter)) }
-        #expect(self.reject(&barrage, user("bob", 56)).code == Self.noCredit.code)
-        #expect(self.storedErrors(barrage)?.count == 1, "only the error of call 56")
+        // The window has the outcomes of calls 25 to 40.
+        #expect(self.reject(&barrage, user("bob", call: 24)).code == .requestForgotten)
+        #expect(self.reject(&barrage, user("bob", call: 25)) == .failure(error: Self.noCredit))
+        for counter in Int64(41)...55 { _ = barrage.sendText(user("bob", call: counter)) }
+        #expect(self.reject(&barrage, user("bob", call: 56)).code == Self.noCredit.code)
+        // The window has the outcomes of calls 41 to 56.
+        #expect(self.storedErrors(barrage)?.count == 1, "only call 56 has an error of the backend")
         barrage.expectInvariants()
+        // A window's due times are rounded up to multiples of 10 s.
         _ = barrage.advance(IdempotencyLimits.lifetime.count + 10_000)
         #expect(self.storedErrors(barrage)?.count ?? 0 == 0)
         _ = barrage.advance(IdempotencyLimits.droppedCounterLifetime.count + 10_000)

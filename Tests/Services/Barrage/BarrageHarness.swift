@@ -8,6 +8,7 @@ import Testing
 let app: AppID = "demo"
 let live: LiveID = "show"
 let key = LiveKey(app, live)
+/// The epoch of the live that `BarrageHarness` opens.
 let epoch: Int64 = 7
 
 /// A fan-out with one partition, to which tests send inputs directly.
@@ -15,11 +16,18 @@ struct BarrageHarness {
     var machine: BarrageMachine
     var rows = BarrageRows()
     var now = Timestamp(milliseconds: 1_000_000)
+    /// The offset of the last input.
     var offset: Int64 = 0
     /// How long the partition has stood still so far.
     var standstill = Milliseconds(0)
 
     /// A fan-out in which alice's live is open.
+    ///
+    /// - Parameters:
+    ///   - budget: The feed items per second. Texts may use nine tenths of them (36 of 40), tips six tenths (24 of 40).
+    ///   - rate: The messages of one user per second.
+    ///   - hasWebhooks: Whether the app has a backend that gets webhook events.
+    ///   - settings: The app's word list and gift catalogue.
     init(budget: Int = 40, rate: Int = 10_000, hasWebhooks: Bool = false, settings: AppSettings = AppSettings()) {
         var policy = AppPolicy(feedBudget: budget, messagesPerUserPerSecond: rate)
         policy.hasWebhooks = hasWebhooks
@@ -38,7 +46,7 @@ struct BarrageHarness {
         return effects
     }
 
-    /// Advances the time; returns the effects of the rows that fell due.
+    /// Advances the time by `milliseconds`; returns the effects of the rows that fell due.
     mutating func advance(_ milliseconds: Int64) -> [Effect] {
         self.now = self.now + Milliseconds(milliseconds)
         var effects: [Effect] = []
@@ -52,15 +60,16 @@ struct BarrageHarness {
         self.send(.sendText(text: text, extensionInfo: nil, caller: caller)).outcome
     }
 
-    /// Publishes a tip; returns whether it entered.
+    /// Publishes a tip; returns whether the tip entered the feed.
     mutating func publishTip() -> Bool {
         let content = FeedContent.audienceJoined(user: UserInfo(userID: "guest"))
         return self.send(.publish(content: content)).items.contains { $0.content == content }
     }
 
-    /// Publishes a control item; returns whether it entered.
+    /// Publishes a control item; returns whether the item entered the feed.
     mutating func publishControl() -> Bool { !self.send(.publish(content: .adminSet(user: "bob"))).isEmpty }
 
+    /// The row of the live's feed.
     var feed: FeedRow? {
         if case .feed(let row)? = self.rows[.feed(key)] { row.value } else { nil }
     }
@@ -71,15 +80,17 @@ struct BarrageHarness {
     }
 }
 
-/// A caller with its own session, and the ticket of a join by default.
-func user(_ id: UserID, _ counter: Int64, ticket: Int64? = 100) -> Caller {
+/// The caller of call number `counter` in the user's only session, with the ticket of a join by default.
+///
+/// A call with the number of an earlier call is a repetition of that call.
+func user(_ id: UserID, call counter: Int64, ticket: Int64? = 100) -> Caller {
     Caller(
         user: UserInfo(userID: id), role: .user, request: RequestID(session: SessionID("s-\(id)"), counter: counter),
         replyTo: "gateway-1", ticket: ticket.map { Ticket($0) })
 }
 
-/// A call of the app's server.
-func server(_ counter: Int64) -> Caller {
+/// The caller of call number `counter` of the app's server.
+func server(call counter: Int64) -> Caller {
     Caller(
         user: UserInfo(userID: "backend"), role: .server,
         request: RequestID(session: "s-backend", counter: counter), replyTo: "gateway-1")
@@ -109,13 +120,15 @@ extension Outcome? {
     }
     /// The time of the statistics in the result of a summary.
     var summaryTime: Timestamp? { if case .success(.statistics(_, let at))? = self { at } else { nil } }
-    /// Whether the result is a position in the feed.
+    /// Whether the call succeeded and its item has a position in the feed.
     var wasSent: Bool { if case .success(.sent)? = self { true } else { false } }
 }
 
-/// An ending of the incarnation `epoch`; without a caller unless one is given.
-func ending(_ epoch: Int64 = 7, _ caller: Caller? = nil) -> Ending {
+/// The ending of the live's incarnation with that epoch, 600 s after its creation.
+///
+/// The caller ended the live and gets a reply; nil stands for an end that nobody called for.
+func ending(of incarnation: Int64 = epoch, for caller: Caller? = nil) -> Ending {
     Ending(
-        reason: .endedByHost, caller: caller, epoch: epoch, createdAt: Timestamp(milliseconds: 400_000),
+        reason: .endedByHost, caller: caller, epoch: incarnation, createdAt: Timestamp(milliseconds: 400_000),
         endedAt: Timestamp(milliseconds: 1_000_000))
 }

@@ -8,11 +8,13 @@ import Testing
 
 /// Random schedules over two lives, in batches; transactions may abort, and another instance may take over.
 @Suite struct BarrageScheduleTests {
+    /// A pause, then an input.
     private struct Step {
-        var span: Int64
+        var pauseMilliseconds: Int64
         var input: BarrageInput
     }
 
+    /// Random steps: inputs of every kind, from six users to two lives.
     private func steps(_ count: Int, seed: UInt64) -> [Step] {
         var random = SeededRandom(seed: seed)
         var counter: Int64 = 0
@@ -20,15 +22,16 @@ import Testing
         return (0..<count).map { _ in
             let key = LiveKey(app, Bool.random(using: &random) ? "one" : "two")
             let id = UserID("u\(Int.random(in: 0..<6, using: &random))")
-            // One counter in six repeats an earlier one.
+            // In one step of six the call counter goes back, so that some calls have the request id of an earlier call.
             counter += Int.random(in: 0..<6, using: &random) == 0 ? -5 : 1
-            let caller = user(id, counter, ticket: counter)
+            let caller = user(id, call: counter, ticket: counter)
             let command: BarrageCommand
             switch Int.random(in: 0..<80, using: &random) {
             case 0:
                 epoch += 1
                 command = .opened(epoch: epoch, owner: "u0")
-            case 1: command = .ended(ending: ending(.max))
+            // The fan-out ignores the end of an older epoch; the highest epoch ends any incarnation.
+            case 1: command = .ended(ending: ending(of: .max))
             case 2:
                 command = .rights(
                     isMessageDisable: Bool.random(using: &random), admins: ["u1"], isGiftEnabled: true)
@@ -41,7 +44,7 @@ import Testing
             case 23...25: command = .speaking(level: Int.random(in: 0...100, using: &random), caller: caller)
             case 26: command = .muted(user: id, until: Timestamp(milliseconds: 1_000_000 + counter * 20))
             case 27: command = .unmuted(user: id)
-            case 28: command = .publish(content: Self.stage(key, Int.random(in: 0..<6, using: &random)))
+            case 28: command = .publish(content: Self.stage(key, seatedUsers: Int.random(in: 0..<6, using: &random)))
             case 29: command = .repeatEnding(caller: caller)
             case 30: command = .summary(caller: caller)
             case 31: command = .sendText(text: "a Bad word", extensionInfo: nil, caller: caller)
@@ -50,13 +53,16 @@ import Testing
                 command = .forbidden(error: error, isGift: counter % 2 == 0, caller: caller)
             default: command = .sendText(text: "\(counter)", extensionInfo: nil, caller: caller)
             }
-            let span = Int.random(in: 0..<200, using: &random) == 0 ? 400_000 : Int64.random(in: 0...30, using: &random)
-            return Step(span: span, input: BarrageInput(key, command))
+            // One pause in 200 is longer than any row of an ended live or of a session is kept.
+            let isLongPause = Int.random(in: 0..<200, using: &random) == 0
+            let pause = isLongPause ? 400_000 : Int64.random(in: 0...30, using: &random)
+            return Step(pauseMilliseconds: pause, input: BarrageInput(key, command))
         }
     }
 
-    private static func stage(_ key: LiveKey, _ users: Int) -> FeedContent {
-        let seats = (0..<users).map { number in
+    /// A stage on whose seats the users u0, u1 and so on sit.
+    private static func stage(_ key: LiveKey, seatedUsers: Int) -> FeedContent {
+        let seats = (0..<seatedUsers).map { number in
             let user = UserInfo(userID: UserID("u\(number)"))
             return Seat(index: number, occupant: SeatUser(user: user, role: .generalUser, live: key.live))
         }
@@ -78,7 +84,7 @@ import Testing
     ///
     /// With a seed, some batches abort, and sometimes another instance restores the rows from the state topic.
     private func run(
-        _ steps: [Step], crashingWith seed: UInt64?, batch size: Int = 7
+        _ steps: [Step], crashingWith seed: UInt64?, batchSize: Int = 7
     ) throws -> (effects: [Effect], rows: BarrageRows) {
         var machine = BarrageMachine(policies: Policies([app: AppPolicy(messagesPerUserPerSecond: 5)]))
         machine.updateSettings(Self.settings)
@@ -89,21 +95,22 @@ import Testing
         var effects: [Effect] = []
         var next = 0
         while next < steps.count {
-            let batch = steps[next..<min(steps.count, next + size)]
+            let batch = steps[next..<min(steps.count, next + batchSize)]
             let aborts = seed != nil && Int.random(in: 0..<3, using: &random) == 0
             var time = now
             var batchEffects: [Effect] = []
             for (index, step) in zip(batch.indices, batch) {
-                time = time + Milliseconds(step.span)
+                time = time + Milliseconds(step.pauseMilliseconds)
                 let moment = Moment(now: time, offset: Int64(index))
                 machine.handleDue(in: &rows, at: moment, into: &batchEffects)
                 machine.handle(step.input, in: &rows, at: moment, into: &batchEffects)
-                // Aborts after a random step of the batch.
+                // The batch aborts after a random step.
                 if aborts, Bool.random(using: &random) { break }
             }
             if aborts {
                 rows.rollback()
                 if Bool.random(using: &random) {
+                    // Another instance takes over: its rows come from the state topic.
                     rows = BarrageRows()
                     for (text, data) in stateTopic {
                         let key = try #require(BarrageKey(text: text))
@@ -133,20 +140,20 @@ import Testing
         #expect(uninterrupted.effects == crashed.effects)
         #expect(uninterrupted.rows.sortedKeys == crashed.rows.sortedKeys)
         for key in uninterrupted.rows.sortedKeys { #expect(uninterrupted.rows[key] == crashed.rows[key]) }
-        #expect(uninterrupted.effects == (try self.run(steps, crashingWith: nil)).effects)
+        #expect(uninterrupted.effects == (try self.run(steps, crashingWith: nil)).effects, "a run is deterministic")
     }
 
     @Test(arguments: [1, 2, 100, 10_000]) func `I7 I9 the batch size does not change the effects`(
-        size: Int
+        batchSize: Int
     ) throws {
         let steps = self.steps(1_500, seed: 77)
         let uninterrupted = try self.run(steps, crashingWith: nil)
-        let withOtherBatches = try self.run(steps, crashingWith: nil, batch: size)
+        let withOtherBatches = try self.run(steps, crashingWith: nil, batchSize: batchSize)
         #expect(uninterrupted.effects == withOtherBatches.effects)
         #expect(uninterrupted.rows.sortedKeys == withOtherBatches.rows.sortedKeys)
         for key in uninterrupted.rows.sortedKeys { #expect(uninterrupted.rows[key] == withOtherBatches.rows[key]) }
-        let kinds = Set(uninterrupted.effects.items.map(\.content.feedClass))
-        #expect(kinds == Set(FeedClass.allCases))
+        let feedClasses = Set(uninterrupted.effects.items.map(\.content.feedClass))
+        #expect(feedClasses == Set(FeedClass.allCases), "the schedule has items of every class")
     }
 
     @Test(arguments: 1...15) func `I7 I1 any schedule numbers feed items without gaps and ends a feed at most once`(

@@ -8,6 +8,7 @@ import Testing
 
 /// A brute-force model of the budget (I9): it stores every attempt, and counts the last second anew for each decision.
 private struct BudgetOracle {
+    /// An attempt to publish an item.
     struct Entry {
         var at: Int64
         var feedClass: FeedClass
@@ -18,8 +19,10 @@ private struct BudgetOracle {
     var rate: Int
     var entries: [Entry] = []
 
+    /// The sender whose messages count as the host's.
     static let host: UserID = "host"
 
+    /// Decides whether an item enters the feed, and stores the attempt.
     mutating func admits(_ feedClass: FeedClass, _ sender: UserID?, at now: Int64) -> Bool {
         let recent = self.entries.suffix(while: { $0.at > now - 1000 })
         let used = recent.count { $0.entered }
@@ -36,10 +39,11 @@ private struct BudgetOracle {
             } else if used >= self.total * 9 / 10 {
                 entered = false
             } else if let sender, 2 * used > self.total {
-                let senders = Set(recent.compactMap(\.sender)).union([sender]).count
-                let own = recent.count { $0.entered && $0.sender == sender }
-                let share = (Double(self.total * 9 / 10) / Double(senders)).rounded(.up)
-                entered = own == 0 || Double(own) < share
+                // When more than half of the budget is used, each sender may use an even share, at least one message.
+                let senderCount = Set(recent.compactMap(\.sender)).union([sender]).count
+                let admittedOfSender = recent.count { $0.entered && $0.sender == sender }
+                let share = (Double(self.total * 9 / 10) / Double(senderCount)).rounded(.up)
+                entered = admittedOfSender == 0 || Double(admittedOfSender) < share
             } else {
                 entered = true
             }
@@ -50,16 +54,15 @@ private struct BudgetOracle {
 }
 
 @Suite struct BudgetOracleTests {
-    /// Each schedule has fewer senders than the budget has messages; with more senders each share is one message
-    /// anyway.
+    /// No schedule has more senders than nine tenths of the budget: with more senders each share is one message anyway.
     ///
     /// Rules: R12.1.
     @Test(arguments: 1...40) func `I9 the admission window decides like a brute-force count`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let total = [10, 40, 60].randomElement(using: &random) ?? 40
-        let senders = Int.random(in: 1...(total * 9 / 10), using: &random)
+        let senderCount = Int.random(in: 1...(total * 9 / 10), using: &random)
         let maxPause = Int64.random(in: 1...60, using: &random)
-        // In half of the schedules the rate of one user is limited.
+        // In half of the schedules each user's messages per second are limited.
         let rate = seed % 4 < 2 ? Int.max : Int.random(in: 1...10, using: &random)
         let budget = FeedBudget(total: total)
         var oracle = BudgetOracle(total: total, rate: rate)
@@ -75,7 +78,7 @@ private struct BudgetOracle {
             default: break
             }
             // The lower half of the senders sends most of the messages.
-            let senderIndex = Int.random(in: 0...Int.random(in: 0..<senders, using: &random), using: &random)
+            let senderIndex = Int.random(in: 0...Int.random(in: 0..<senderCount, using: &random), using: &random)
             let isHost = seed % 3 == 0 && senderIndex == 0
             let sender = feedClass == .barrage ? isHost ? BudgetOracle.host : UserID("user-\(senderIndex)") : nil
             let time = Timestamp(milliseconds: now)
@@ -94,20 +97,21 @@ private struct BudgetOracle {
         self.checkSlidingSeconds(oracle, budget)
     }
 
-    /// Checks that in any second items other than control use at most nine tenths of the budget.
+    /// Checks the limits of each feed class in the second before each item that entered.
+    ///
+    /// Control items, gifts and the host's messages are not limited to nine tenths of the budget.
     private func checkSlidingSeconds(_ oracle: BudgetOracle, _ budget: FeedBudget) {
         let entered = oracle.entries.filter(\.entered)
         #expect(entered.count > 100)
         for (index, last) in entered.enumerated() {
             let second = entered[...index].suffix(while: { $0.at > last.at - 1000 })
-            let controlCount = second.count { $0.feedClass <= .gift || $0.sender == BudgetOracle.host }
-            #expect(second.count - controlCount <= budget.barrage)
-            #expect(second.count <= budget.barrage + controlCount)
+            let privilegedCount = second.count { $0.feedClass <= .gift || $0.sender == BudgetOracle.host }
+            #expect(second.count - privilegedCount <= budget.barrage)
             if last.feedClass == .barrage {
                 #expect(second.count <= (last.sender == BudgetOracle.host ? budget.total : budget.barrage))
             }
             if last.feedClass == .tip { #expect(second.count <= budget.tips) }
-            if controlCount <= budget.total - budget.barrage { #expect(second.count <= budget.total) }
+            if privilegedCount <= budget.total - budget.barrage { #expect(second.count <= budget.total) }
         }
     }
 
@@ -123,20 +127,21 @@ private struct BudgetOracle {
         #expect(data.count < 700)
         let decoded = try JSONDecoder().decode(AdmissionWindow.self, from: data)
         #expect(decoded == window)
-        for broken in [
+        // `ages` and `by` have one element per admission, `by` is an index in `users`, and `users` is sorted.
+        for malformed in [
             #"{"from":0,"ages":[1],"by":[],"users":[],"tries":[]}"#,
             #"{"from":0,"ages":[1],"by":[0],"users":[],"tries":[]}"#,
             #"{"from":0,"ages":[],"by":[],"users":[2,1],"tries":[0,0]}"#,
         ] {
             #expect(throws: DecodingError.self) {
-                try JSONDecoder().decode(AdmissionWindow.self, from: Data(broken.utf8))
+                try JSONDecoder().decode(AdmissionWindow.self, from: Data(malformed.utf8))
             }
         }
     }
 }
 
 extension AdmissionWindow {
-    /// Decides on a message and records the decision, as a feed does.
+    /// Decides whether an item enters, and records the decision, as a feed does.
     mutating func admit(
         _ feedClass: FeedClass, from sender: SenderHash, rate: Int = .max, under budget: FeedBudget, at now: Timestamp
     ) -> Decision {

@@ -5,39 +5,42 @@ import Testing
 
 @testable import BarrageCore
 
+/// The budget of a feed: how many items enter in any second (I9).
+///
+/// The default budget is 40 items: messages may use 36 of them (nine tenths), tips 24 (six tenths).
 @Suite struct BudgetTests {
     /// Rules: R12.3.
     @Test func `I9 a single sender may use nine tenths of the budget, tips six tenths, and control always enters`() {
         var barrage = BarrageHarness()
-        for counter in 1...24 { #expect(barrage.sendText(user("bob", Int64(counter))).wasSent) }
+        for counter in 1...24 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
         #expect(barrage.publishTip() == false)
-        // The announcement that tips are incomplete uses one message of the budget.
-        for counter in 25...35 { #expect(barrage.sendText(user("bob", Int64(counter))).wasSent) }
+        // The announcement that tips are incomplete uses one item of the budget.
+        for counter in 25...35 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
         _ = barrage.advance(400)
-        let dropped = barrage.sendText(user("carl", 1))
+        let dropped = barrage.sendText(user("carl", call: 1))
         #expect(dropped.code == .droppedByBudget)
-        #expect(dropped.retryAfter == 600)
+        #expect(dropped.retryAfter == 600, "bob's messages were sent 400 ms ago")
         for _ in 0..<10 { #expect(barrage.publishControl() == true) }
         #expect(barrage.feed?.lastNumber == 46)
         // The ten control items still count when the barrage messages have left the window.
         _ = barrage.advance(600)
-        for counter in 1...26 { #expect(barrage.sendText(user("carl", Int64(10 + counter))).wasSent) }
-        #expect(barrage.sendText(user("carl", 50)).code == .droppedByBudget)
+        for counter in 1...26 { #expect(barrage.sendText(user("carl", call: Int64(10 + counter))).wasSent) }
+        #expect(barrage.sendText(user("carl", call: 50)).code == .droppedByBudget)
         barrage.expectInvariants()
     }
 
     @Test func `I9 the retry hint of a dropped message is the time until the budget allows one`() {
         var barrage = BarrageHarness()
         for counter in 1...36 {
-            #expect(barrage.sendText(user("bob", Int64(counter))).wasSent)
+            #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent)
             _ = barrage.advance(10)
         }
-        let retryAfter = barrage.sendText(user("bob", 100)).retryAfter ?? 0
+        let retryAfter = barrage.sendText(user("bob", call: 100)).retryAfter ?? 0
         #expect(retryAfter == 640)
         _ = barrage.advance(retryAfter - 1)
-        #expect(barrage.sendText(user("bob", 101)).code == .droppedByBudget)
+        #expect(barrage.sendText(user("bob", call: 101)).code == .droppedByBudget)
         _ = barrage.advance(1)
-        #expect(barrage.sendText(user("bob", 102)).wasSent)
+        #expect(barrage.sendText(user("bob", call: 102)).wasSent)
     }
 
     /// Rules: R12.2.
@@ -49,7 +52,7 @@ import Testing
         for tick in 0..<10_000 {
             for (id, interval) in [(UserID("bob"), 1), (UserID("carl"), 100)] where tick % interval == 0 {
                 counters[id, default: 0] += 1
-                if barrage.sendText(user(id, counters[id, default: 0])).wasSent { sent[id, default: 0] += 1 }
+                if barrage.sendText(user(id, call: counters[id, default: 0])).wasSent { sent[id, default: 0] += 1 }
             }
             _ = barrage.advance(1)
         }
@@ -60,25 +63,27 @@ import Testing
 
     @Test func `I9 the retry hint of a sender above its share is the time until the sender is below the share`() {
         var barrage = BarrageHarness()
-        for counter in 1...30 { #expect(barrage.sendText(user("bob", Int64(counter))).wasSent) }
+        for counter in 1...30 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
         _ = barrage.advance(200)
-        #expect(barrage.sendText(user("carl", 1)).wasSent)
+        #expect(barrage.sendText(user("carl", call: 1)).wasSent)
         // Two senders share 36; bob has 30.
-        let dropped = barrage.sendText(user("bob", 31))
+        let dropped = barrage.sendText(user("bob", call: 31))
         #expect(dropped.code == .droppedByBudget)
         #expect(dropped.retryAfter == 800)
         #expect(barrage.feed?.ledger.dropped.map(\.reason) == [.share])
-        #expect(barrage.sendText(user("carl", 2)).wasSent)
+        #expect(barrage.sendText(user("carl", call: 2)).wasSent)
     }
 
     @Test(arguments: [1, 2, 3, 7, 10, 20, 25, 30, 40, 53, 54, 60, 100, 1000], [25, 20, 19])
-    func `I9 senders at the same even rate lose no message that the budget allows`(senders: Int, gap: Int64) {
-        // 40, 50 and 52.6 messages a second under a budget of 60: nine tenths are 54.
+    func `I9 senders at the same even rate lose no message that the budget allows`(
+        senderCount: Int, pauseMilliseconds: Int64
+    ) {
+        // 40, 50 or 52.6 messages a second, under a budget of 60, of which messages may use 54.
         var barrage = BarrageHarness(budget: 60)
         for count in 0..<600 {
-            let caller = user(UserID("u\(count % senders)"), Int64(count))
+            let caller = user(UserID("u\(count % senderCount)"), call: Int64(count))
             #expect(barrage.sendText(caller).wasSent)
-            _ = barrage.advance(gap)
+            _ = barrage.advance(pauseMilliseconds)
         }
         #expect(barrage.feed?.lastNumber == 600)
         barrage.expectInvariants()
@@ -95,22 +100,23 @@ import Testing
             let arrival = max(now, sendTime + Int64.random(in: 0...150, using: &random))
             _ = barrage.advance(arrival - now)
             now = arrival
-            #expect(barrage.sendText(user(UserID("u\(count % 10)"), Int64(count))).wasSent)
+            #expect(barrage.sendText(user(UserID("u\(count % 10)"), call: Int64(count))).wasSent)
         }
     }
 
     @Test func `I16 a window never exceeds the budget, whatever the number of control items and senders`() {
         var barrage = BarrageHarness(budget: 10)
         for _ in 0..<1000 { #expect(barrage.publishControl() == true) }
-        for sender in 0..<1000 { #expect(!barrage.sendText(user(UserID("u\(sender)"), 1)).wasSent) }
+        for sender in 0..<1000 { #expect(!barrage.sendText(user(UserID("u\(sender)"), call: 1)).wasSent) }
         #expect(barrage.feed?.admissions.count == 10)
+        // Messages may use nine of the ten items, so the window has the tallies of at most nine senders.
         #expect((barrage.feed?.admissions.tallies.count ?? 0) <= 9)
         barrage.expectInvariants()
         // Tallies of senders without admissions are replaced by those of admitted senders.
         _ = barrage.advance(990)
-        for sender in 0..<9 { #expect(!barrage.sendText(user(UserID("w\(sender)"), 1)).wasSent) }
+        for sender in 0..<9 { #expect(!barrage.sendText(user(UserID("w\(sender)"), call: 1)).wasSent) }
         _ = barrage.advance(10)
-        for sender in 0..<9 { #expect(barrage.sendText(user(UserID("x\(sender)"), 1)).wasSent) }
+        for sender in 0..<9 { #expect(barrage.sendText(user(UserID("x\(sender)"), call: 1)).wasSent) }
         barrage.expectInvariants()
     }
 }

@@ -12,14 +12,14 @@ import Testing
         var barrage = BarrageHarness()
         let until = barrage.now + .seconds(60)
         #expect(barrage.send(.muted(user: "bob", until: until)) == [])
-        let refused = barrage.sendText(user("bob", 1))
-        #expect(refused.code == .userMuted)
-        #expect(refused.retryAfter == 60_000)
-        #expect(barrage.sendText(user("carl", 1)).wasSent)
+        let rejected = barrage.sendText(user("bob", call: 1))
+        #expect(rejected.code == .userMuted)
+        #expect(rejected.retryAfter == 60_000)
+        #expect(barrage.sendText(user("carl", call: 1)).wasSent)
         _ = barrage.advance(59_999)
-        #expect(barrage.sendText(user("bob", 2)).retryAfter == 1)
+        #expect(barrage.sendText(user("bob", call: 2)).retryAfter == 1)
         _ = barrage.advance(1)
-        #expect(barrage.sendText(user("bob", 3)).wasSent)
+        #expect(barrage.sendText(user("bob", call: 3)).wasSent)
         barrage.expectInvariants()
     }
 
@@ -27,32 +27,34 @@ import Testing
         var barrage = BarrageHarness()
         _ = barrage.send(.muted(user: "bob", until: nil))
         _ = barrage.advance(1_000_000_000)
-        let refused = barrage.sendText(user("bob", 1))
-        #expect(refused.code == .userMuted)
-        #expect(refused.retryAfter == nil)
+        let rejected = barrage.sendText(user("bob", call: 1))
+        #expect(rejected.code == .userMuted)
+        #expect(rejected.retryAfter == nil)
         #expect(barrage.send(.unmuted(user: "bob")) == [])
-        #expect(barrage.sendText(user("bob", 2)).wasSent)
-        // Unmuting a user who is not muted has no effect; neither has a mute in an unknown live.
+        #expect(barrage.sendText(user("bob", call: 2)).wasSent)
+        // The end of a mute that does not exist has no effect; a mute in an unknown live has none either.
         #expect(barrage.send(.unmuted(user: "carl")) == [])
         #expect(barrage.send(.muted(user: "bob", until: nil), to: LiveKey(app, "none")) == [])
     }
 
     /// Rules: R4.18.
-    @Test func `a mute survives a leave and a join, and a newer mute replaces it`() {
+    @Test func `a mute stays in force when the user is kicked and joins again, and a newer mute replaces it`() {
         var barrage = BarrageHarness()
         _ = barrage.send(.muted(user: "bob", until: nil))
+        // A kick raises the lowest valid ticket to 200; bob's new join has ticket 300.
         _ = barrage.send(.floor(user: "bob", ticket: Ticket(200)))
-        #expect(barrage.sendText(user("bob", 1, ticket: 300)).code == .userMuted)
+        #expect(barrage.sendText(user("bob", call: 1, ticket: 300)).code == .userMuted)
         _ = barrage.send(.muted(user: "bob", until: barrage.now + .seconds(1)))
         _ = barrage.advance(1_000)
-        #expect(barrage.sendText(user("bob", 2, ticket: 300)).wasSent)
-        // The app's server writes under any name.
+        #expect(barrage.sendText(user("bob", call: 2, ticket: 300)).wasSent)
+        // A mute of the user whose name the app's server uses does not apply to the server.
         _ = barrage.send(.muted(user: "backend", until: nil))
-        #expect(barrage.sendText(server(1)).wasSent)
+        #expect(barrage.sendText(server(call: 1)).wasSent)
     }
 
     @Test func `I16 beyond the limit, the mutes that expire first are dropped`() {
         var mutes = Mutes()
+        // The mute of u0 expires last, each next one a millisecond earlier.
         for number in 0..<(Mutes.limit + 10) {
             mutes.set(UserID("u\(number)"), until: Timestamp(milliseconds: 1_000_000 - Int64(number)))
         }
@@ -65,60 +67,62 @@ import Testing
     }
 
     /// Rules: R5.9.
-    @Test func `mutes do not apply to gifts, likes and messages of an app's server`() {
+    @Test func `mutes apply neither to gifts and likes nor to messages of the app's server`() {
         let gifts = [GiftCategory(categoryID: "all", name: "All", gifts: [Gift(giftID: "rose", name: "Rose")])]
         var barrage = BarrageHarness(settings: AppSettings(gifts: gifts))
         _ = barrage.send(.muted(user: "bob", until: nil))
         _ = barrage.send(.rights(isMessageDisable: true, admins: ["adam"], isGiftEnabled: true))
-        #expect(barrage.sendText(user("bob", 1)).code == .roomMuted)
+        #expect(barrage.sendText(user("bob", call: 1)).code == .roomMuted)
         #expect(
-            barrage.send(.sendGift(giftID: "rose", count: 1, receivers: [], caller: user("bob", 2))).outcome.wasSent)
-        #expect(barrage.send(.sendLikes(count: 3, caller: user("bob", 3))).outcome == .success(result: .done))
-        #expect(barrage.sendText(server(1)).wasSent)
+            barrage.send(.sendGift(giftID: "rose", count: 1, receivers: [], caller: user("bob", call: 2))).outcome
+                .wasSent)
+        #expect(barrage.send(.sendLikes(count: 3, caller: user("bob", call: 3))).outcome == .success(result: .done))
+        #expect(barrage.sendText(server(call: 1)).wasSent)
     }
 
     /// Rules: R5.12.
     @Test func `a user beyond the app's message rate is rejected`() {
         var barrage = BarrageHarness(rate: 3)
         for counter in 1...3 {
-            #expect(barrage.sendText(user("bob", Int64(counter))).wasSent)
+            #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent)
             _ = barrage.advance(100)
         }
-        let refused = barrage.sendText(user("bob", 4))
-        #expect(refused.code == .tooFrequent)
-        #expect(refused.retryAfter == 700)
-        // The rate applies to each user over all its sessions, to custom messages, and to the live's owner.
-        #expect(barrage.sendText(user("carl", 1)).wasSent)
-        var otherSession = user("bob", 1)
+        let rejected = barrage.sendText(user("bob", call: 4))
+        #expect(rejected.code == .tooFrequent)
+        #expect(rejected.retryAfter == 700, "the first message was sent 300 ms ago")
+        // The rate applies to each user over all its sessions, to custom messages, and to the live's owner, but not to
+        // the app's server.
+        #expect(barrage.sendText(user("carl", call: 1)).wasSent)
+        var otherSession = user("bob", call: 1)
         otherSession.request = RequestID(session: "another", counter: 1)
         #expect(barrage.sendText(otherSession).code == .tooFrequent)
-        let custom = BarrageCommand.sendCustom(businessID: "b", data: "d", caller: user("bob", 5))
+        let custom = BarrageCommand.sendCustom(businessID: "b", data: "d", caller: user("bob", call: 5))
         #expect(barrage.send(custom).outcome.code == .tooFrequent)
-        for counter in 1...3 { #expect(barrage.sendText(user("alice", Int64(counter))).wasSent) }
-        #expect(barrage.sendText(user("alice", 4)).code == .tooFrequent)
-        for counter in 1...20 { #expect(barrage.sendText(server(Int64(counter))).wasSent) }
+        for counter in 1...3 { #expect(barrage.sendText(user("alice", call: Int64(counter))).wasSent) }
+        #expect(barrage.sendText(user("alice", call: 4)).code == .tooFrequent)
+        for counter in 1...20 { #expect(barrage.sendText(server(call: Int64(counter))).wasSent) }
         _ = barrage.advance(700)
-        #expect(barrage.sendText(user("bob", 6)).wasSent)
-        #expect(barrage.sendText(user("bob", 7)).code == .tooFrequent)
+        #expect(barrage.sendText(user("bob", call: 6)).wasSent)
+        #expect(barrage.sendText(user("bob", call: 7)).code == .tooFrequent)
         barrage.expectInvariants()
     }
 
     /// Rules: R5.13.
-    @Test func `a message with one of the app's words in any case and any visible part is rejected`() {
+    @Test func `a message with one of the app's words, in any case and any part that viewers see, is rejected`() {
         var barrage = BarrageHarness(settings: AppSettings(words: ["Spam", "敏感"]))
-        #expect(barrage.sendText(user("bob", 1), "no SPAM here").code == .sensitiveWords)
-        #expect(barrage.sendText(user("bob", 2), "这是敏感词").code == .sensitiveWords)
-        #expect(barrage.sendText(user("bob", 3), "span").wasSent)
+        #expect(barrage.sendText(user("bob", call: 1), "no SPAM here").code == .sensitiveWords)
+        #expect(barrage.sendText(user("bob", call: 2), "这是敏感词").code == .sensitiveWords)
+        #expect(barrage.sendText(user("bob", call: 3), "span").wasSent)
         func send(_ command: BarrageCommand) -> Outcome? { barrage.send(command).outcome }
         let extra = ["title": "spammer"]
-        #expect(send(.sendText(text: "hi", extensionInfo: extra, caller: user("bob", 4))).code == .sensitiveWords)
+        #expect(send(.sendText(text: "hi", extensionInfo: extra, caller: user("bob", call: 4))).code == .sensitiveWords)
         #expect(
-            send(.sendText(text: "hi", extensionInfo: ["spam": "x"], caller: user("bob", 5))).wasSent,
+            send(.sendText(text: "hi", extensionInfo: ["spam": "x"], caller: user("bob", call: 5))).wasSent,
             "names of keys are the app's own")
-        let custom = BarrageCommand.sendCustom(businessID: "spam", data: "{}", caller: user("bob", 6))
-        #expect(send(custom).wasSent)
-        #expect(send(.sendCustom(businessID: "x", data: "spam", caller: user("bob", 7))).code == .sensitiveWords)
-        #expect(barrage.sendText(server(1), "spam").code == .sensitiveWords)
+        let custom = BarrageCommand.sendCustom(businessID: "spam", data: "{}", caller: user("bob", call: 6))
+        #expect(send(custom).wasSent, "viewers do not see the business id")
+        #expect(send(.sendCustom(businessID: "x", data: "spam", caller: user("bob", call: 7))).code == .sensitiveWords)
+        #expect(barrage.sendText(server(call: 1), "spam").code == .sensitiveWords)
         // Rejected messages use neither budget nor numbers.
         #expect(barrage.feed?.lastNumber == 3)
         #expect(barrage.feed?.admissions.count == 3)
@@ -127,20 +131,20 @@ import Testing
 
     @Test func `an app's words change at run time, for that app alone`() {
         var barrage = BarrageHarness(settings: AppSettings(words: ["one"]))
-        #expect(barrage.sendText(user("bob", 1), "one").code == .sensitiveWords)
+        #expect(barrage.sendText(user("bob", call: 1), "one").code == .sensitiveWords)
         let table = AppTable([
             AppRecord(app: app, revision: 2, settings: AppSettings(words: ["two"])),
             AppRecord(app: "other", revision: 1, settings: AppSettings(words: ["three"])),
         ])
         barrage.machine.updateSettings(table)
-        #expect(barrage.sendText(user("bob", 2), "one").wasSent)
-        #expect(barrage.sendText(user("bob", 3), "two").code == .sensitiveWords)
-        #expect(barrage.sendText(user("bob", 4), "three").wasSent)
+        #expect(barrage.sendText(user("bob", call: 2), "one").wasSent)
+        #expect(barrage.sendText(user("bob", call: 3), "two").code == .sensitiveWords)
+        #expect(barrage.sendText(user("bob", call: 4), "three").wasSent)
         // A repeated call gets its earlier answer.
-        #expect(barrage.sendText(user("bob", 1), "one").code == .sensitiveWords)
+        #expect(barrage.sendText(user("bob", call: 1), "one").code == .sensitiveWords)
     }
 
-    @Test func `many apps have rules of their own`() {
+    @Test func `each of many apps has its own words and budget`() {
         var machine = BarrageMachine(policies: Policies(["app-3": AppPolicy(feedBudget: 7)]))
         machine.updateSettings(
             AppTable(
@@ -151,64 +155,66 @@ import Testing
             let rules = machine.rules[AppID("app-\(number)")]
             #expect(rules.filter.matches("word-\(number)"))
             #expect(!rules.filter.matches("word-x"))
-            #expect(rules.budget.total == (number == 3 ? 7 : 40))
+            #expect(rules.budget.total == (number == 3 ? 7 : 40), "40 is the default")
         }
         #expect(machine.rules["unknown"].filter.isEmpty)
     }
 
     @Test func `owner and admins may chat, and the audience unless it is muted`() {
-        // The last element is the expected error (R15.9).
-        let matrix: [(Caller, isRoomMuted: Bool, isMuted: Bool, ReplyCode?)] = [
-            (user("alice", 1), true, false, nil), (user("adam", 1), true, false, nil),
-            (user("bob", 1), false, false, nil), (user("bob", 2), true, false, .roomMuted),
-            (user("bob", 3), false, true, .userMuted), (user("bob", 4), true, true, .roomMuted),
-            (user("adam", 2), false, true, nil), (user("adam", 3), true, true, nil), (server(1), true, false, nil),
-            (user("bob", 5, ticket: nil), false, false, .notInRoom),
-            (user("alice", 2, ticket: nil), false, false, .notInRoom),
+        // Each row has the caller, whether the live is muted, whether the caller is muted, and the expected error
+        // (R15.9).
+        let matrix: [(Caller, isRoomMuted: Bool, isMuted: Bool, expected: ReplyCode?)] = [
+            (user("alice", call: 1), true, false, nil), (user("adam", call: 1), true, false, nil),
+            (user("bob", call: 1), false, false, nil), (user("bob", call: 2), true, false, .roomMuted),
+            (user("bob", call: 3), false, true, .userMuted), (user("bob", call: 4), true, true, .roomMuted),
+            (user("adam", call: 2), false, true, nil), (user("adam", call: 3), true, true, nil),
+            (server(call: 1), true, false, nil),
+            (user("bob", call: 5, ticket: nil), false, false, .notInRoom),
+            (user("alice", call: 2, ticket: nil), false, false, .notInRoom),
         ]
         for (caller, isRoomMuted, isMuted, expected) in matrix {
             var barrage = BarrageHarness()
             _ = barrage.send(.rights(isMessageDisable: isRoomMuted, admins: ["adam"], isGiftEnabled: true))
             if isMuted { _ = barrage.send(.muted(user: caller.userID, until: nil)) }
-            let before = barrage.feed?.lastNumber
             let outcome = barrage.sendText(caller)
             #expect(outcome.code == expected, "\(caller.userID) \(isRoomMuted) \(isMuted)")
-            #expect(barrage.feed?.lastNumber == (expected == nil ? 1 : before))
+            #expect(barrage.feed?.lastNumber == (expected == nil ? 1 : 0))
         }
     }
 
-    @Test func `an invalid message is rejected before a mute is checked, but after membership`() {
+    @Test func `membership is checked first, then whether a message is valid, then mutes`() {
         var barrage = BarrageHarness()
         _ = barrage.send(.rights(isMessageDisable: true, admins: [], isGiftEnabled: true))
         _ = barrage.send(.muted(user: "bob", until: nil))
         func code(_ text: String, _ caller: Caller) -> ReplyCode? {
             barrage.send(.sendText(text: text, extensionInfo: nil, caller: caller)).outcome.code
         }
-        #expect(code("", user("bob", 1)) == .badParameter)
-        #expect(code(String(repeating: "x", count: Limits.messageBytes + 1), user("bob", 2)) == .messageTooLong)
-        #expect(code("x", user("bob", 3)) == .roomMuted)
-        #expect(code("", user("bob", 4, ticket: nil)) == .notInRoom)
+        #expect(code("", user("bob", call: 1)) == .badParameter)
+        #expect(code(String(repeating: "x", count: Limits.messageBytes + 1), user("bob", call: 2)) == .messageTooLong)
+        #expect(code("x", user("bob", call: 3)) == .roomMuted)
+        #expect(code("", user("bob", call: 4, ticket: nil)) == .notInRoom)
     }
 
     /// Rules: R5.8.
-    @Test func `a muted user can write while it is an admin, and not after its rights are revoked`() {
+    @Test func `a muted user can write while it is an admin, but not after its rights are revoked`() {
         var barrage = BarrageHarness()
         _ = barrage.send(.muted(user: "adam", until: barrage.now + .seconds(60)))
-        #expect(barrage.sendText(user("adam", 1)).code == .userMuted)
+        #expect(barrage.sendText(user("adam", call: 1)).code == .userMuted)
         _ = barrage.send(.rights(isMessageDisable: false, admins: ["adam"], isGiftEnabled: true))
-        #expect(barrage.sendText(user("adam", 2)).wasSent)
+        #expect(barrage.sendText(user("adam", call: 2)).wasSent)
         _ = barrage.send(.rights(isMessageDisable: false, admins: [], isGiftEnabled: true))
-        #expect(barrage.sendText(user("adam", 3)).code == .userMuted, "the mute is still in force")
+        #expect(barrage.sendText(user("adam", call: 3)).code == .userMuted, "the mute is still in force")
     }
 
     @Test func `I9 the host's messages may fill the whole budget and are not limited by a share`() {
         var barrage = BarrageHarness()
-        for counter in 1...36 { #expect(barrage.sendText(user("bob", Int64(counter))).wasSent) }
-        #expect(barrage.sendText(user("carl", 1)).code == .droppedByBudget)
-        for counter in 1...4 { #expect(barrage.sendText(user("alice", Int64(counter))).wasSent) }
+        // The budget is 40 items a second; the audience may use nine tenths of it.
+        for counter in 1...36 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
+        #expect(barrage.sendText(user("carl", call: 1)).code == .droppedByBudget)
+        for counter in 1...4 { #expect(barrage.sendText(user("alice", call: Int64(counter))).wasSent) }
         // Beyond the budget the host's messages are dropped too.
-        #expect(barrage.sendText(user("alice", 5)).code == .droppedByBudget)
-        #expect(barrage.sendText(server(1)).code == .droppedByBudget)
+        #expect(barrage.sendText(user("alice", call: 5)).code == .droppedByBudget)
+        #expect(barrage.sendText(server(call: 1)).code == .droppedByBudget)
         #expect(barrage.feed?.admissions.count == 40)
         barrage.expectInvariants()
     }

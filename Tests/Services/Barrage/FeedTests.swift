@@ -5,7 +5,9 @@ import Testing
 
 @testable import BarrageCore
 
+/// The feed of a live: numbers, order, end, limits and idempotency.
 @Suite struct FeedTests {
+    /// The feed item at a position of the live's epoch.
     private func item(_ number: Int64, _ content: FeedContent, at now: Timestamp) -> FeedItem {
         FeedItem(key: key, position: FeedPosition(epoch: epoch, number: number), at: now, content: content)
     }
@@ -13,7 +15,7 @@ import Testing
     /// Rules: R5.1.
     @Test func `I7 items are numbered from one without gaps, from any sender`() {
         var barrage = BarrageHarness()
-        let bob = user("bob", 1)
+        let bob = user("bob", call: 1)
         let text = FeedContent.text(sender: bob.user, text: "hi", extensionInfo: ["colour": "red"])
         #expect(
             barrage.send(.sendText(text: "hi", extensionInfo: ["colour": "red"], caller: bob)) == [
@@ -22,32 +24,32 @@ import Testing
             ])
         let joined = FeedContent.audienceJoined(user: UserInfo(userID: "carl"))
         #expect(barrage.send(.publish(content: joined)) == [.feed(self.item(2, joined, at: barrage.now))])
-        let custom = FeedContent.custom(sender: server(1).user, businessID: "shop", data: "{}")
+        let custom = FeedContent.custom(sender: server(call: 1).user, businessID: "shop", data: "{}")
         #expect(
-            barrage.send(.sendCustom(businessID: "shop", data: "{}", caller: server(1))) == [
+            barrage.send(.sendCustom(businessID: "shop", data: "{}", caller: server(call: 1))) == [
                 .feed(self.item(3, custom, at: barrage.now)),
-                .success(.sent(position: FeedPosition(epoch: epoch, number: 3)), to: server(1), app: app),
+                .success(.sent(position: FeedPosition(epoch: epoch, number: 3)), to: server(call: 1), app: app),
             ])
         // A rejected message uses no number.
-        #expect(barrage.sendText(user("bob", 2), "").code == .badParameter)
-        #expect(barrage.sendText(user("bob", 3)).wasSent)
+        #expect(barrage.sendText(user("bob", call: 2), "").code == .badParameter)
+        #expect(barrage.sendText(user("bob", call: 3)).wasSent)
         #expect(barrage.feed?.lastNumber == 4)
         barrage.expectInvariants()
     }
 
     @Test func `I1 the end is written once, as the feed's last item`() {
         var barrage = BarrageHarness()
-        let caller = user("alice", 1)
+        let caller = user("alice", call: 1)
         let statistics = LiveStatistics(liveDuration: 600_000)
-        let answer = Effect.success(.statistics(statistics: statistics), to: caller, app: app)
+        let reply = Effect.success(.statistics(statistics: statistics), to: caller, app: app)
         #expect(
-            barrage.send(.ended(ending: ending(epoch, caller))) == [
+            barrage.send(.ended(ending: ending(of: epoch, for: caller))) == [
                 .feed(self.item(1, .liveEnded(reason: .endedByHost, statistics: statistics), at: barrage.now)),
-                .directory(DirectoryInput(app: app, .closed(live: live, epoch: epoch))), answer,
+                .directory(DirectoryInput(app: app, .closed(live: live, epoch: epoch))), reply,
             ])
-        #expect(barrage.send(.ended(ending: ending(epoch, caller))) == [])
-        #expect(barrage.send(.repeatEnding(caller: caller)) == [answer])
-        #expect(barrage.sendText(user("bob", 1)).code == .noSuchRoom)
+        #expect(barrage.send(.ended(ending: ending(of: epoch, for: caller))) == [])
+        #expect(barrage.send(.repeatEnding(caller: caller)) == [reply])
+        #expect(barrage.sendText(user("bob", call: 1)).code == .noSuchRoom)
         #expect(barrage.publishTip() == false)
         #expect(barrage.publishControl() == false)
         // The ended live stays known for five minutes; then all its rows are removed.
@@ -55,9 +57,10 @@ import Testing
         #expect(barrage.feed != nil)
         #expect(barrage.advance(1) == [])
         #expect(barrage.feed == nil)
+        // Idempotency windows last at most 380 s: 60 s with their outcomes, 300 s without, and two roundings up to 10 s.
         #expect(barrage.advance(80_000) == [])
         #expect(barrage.rows.count == 0)
-        #expect(barrage.sendText(user("bob", 2)).code == .noSuchRoom)
+        #expect(barrage.sendText(user("bob", call: 2)).code == .noSuchRoom)
         #expect(barrage.rows.count == 0)
     }
 
@@ -70,15 +73,15 @@ import Testing
 
     @Test func `a live that is created again has a new epoch, and its items are numbered from one`() {
         var barrage = BarrageHarness()
-        for counter in 1...20 { #expect(barrage.sendText(user("bob", Int64(counter))).wasSent) }
+        for counter in 1...20 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
         _ = barrage.send(.ended(ending: ending()))
         // A late `opened` of the old incarnation changes nothing.
         #expect(barrage.send(.opened(epoch: epoch, owner: "alice")) == [])
         #expect(barrage.feed?.hasEnded == true)
         #expect(barrage.send(.opened(epoch: 20, owner: "carl")) == [])
-        let effects = barrage.send(.sendText(text: "hi", extensionInfo: nil, caller: user("bob", 30)))
+        let effects = barrage.send(.sendText(text: "hi", extensionInfo: nil, caller: user("bob", call: 30)))
         #expect(effects.items.map(\.position) == [FeedPosition(epoch: 20, number: 1)])
-        // The admissions of the old incarnation still count in the current second.
+        // The 20 texts and the end of the old incarnation still count in the current second, like the new text.
         #expect(barrage.feed?.admissions.count == 22)
         barrage.expectInvariants()
     }
@@ -87,71 +90,74 @@ import Testing
     @Test func `in a muted live owner, admins and the app's server can write`() {
         var barrage = BarrageHarness()
         #expect(barrage.send(.rights(isMessageDisable: true, admins: ["adam"], isGiftEnabled: true)) == [])
-        #expect(barrage.sendText(user("bob", 1)).code == .roomMuted)
-        #expect(barrage.sendText(user("alice", 1)).wasSent)
-        #expect(barrage.sendText(user("adam", 1)).wasSent)
-        #expect(barrage.sendText(server(1)).wasSent)
+        #expect(barrage.sendText(user("bob", call: 1)).code == .roomMuted)
+        #expect(barrage.sendText(user("alice", call: 1)).wasSent)
+        #expect(barrage.sendText(user("adam", call: 1)).wasSent)
+        #expect(barrage.sendText(server(call: 1)).wasSent)
         _ = barrage.send(.rights(isMessageDisable: false, admins: [], isGiftEnabled: true))
-        #expect(barrage.sendText(user("bob", 2)).wasSent)
+        #expect(barrage.sendText(user("bob", call: 2)).wasSent)
     }
 
     /// Rules: R5.10.
     @Test func `I6 a kicked user cannot write until it joins again`() {
         var barrage = BarrageHarness()
-        #expect(barrage.sendText(user("bob", 1, ticket: 100)).wasSent)
-        #expect(barrage.sendText(user("bob", 2, ticket: nil)).code == .notInRoom)
+        #expect(barrage.sendText(user("bob", call: 1, ticket: 100)).wasSent)
+        #expect(barrage.sendText(user("bob", call: 2, ticket: nil)).code == .notInRoom)
+        // A kick raises the lowest valid ticket.
         #expect(barrage.send(.floor(user: "bob", ticket: Ticket(150))) == [])
-        #expect(barrage.sendText(user("bob", 3, ticket: 100)).code == .staleTicket)
-        #expect(barrage.sendText(user("carl", 1, ticket: 100)).wasSent)
-        #expect(barrage.sendText(user("bob", 4, ticket: 150)).wasSent)
-        #expect(barrage.sendText(server(1)).wasSent)
+        #expect(barrage.sendText(user("bob", call: 3, ticket: 100)).code == .staleTicket)
+        #expect(barrage.sendText(user("carl", call: 1, ticket: 100)).wasSent)
+        #expect(barrage.sendText(user("bob", call: 4, ticket: 150)).wasSent)
+        #expect(barrage.sendText(server(call: 1)).wasSent)
         // A floor for an unknown live has no effect.
         #expect(barrage.send(.floor(user: "bob", ticket: Ticket(1)), to: LiveKey(app, "none")) == [])
         // The end of an unknown live is still reported as closed, and a repeated end gets no reply.
         let none = LiveKey(app, "none")
         #expect(
-            barrage.send(.ended(ending: ending(3)), to: none)
+            barrage.send(.ended(ending: ending(of: 3)), to: none)
                 == [.directory(DirectoryInput(app: app, .closed(live: "none", epoch: 3)))])
-        #expect(barrage.send(.repeatEnding(caller: user("alice", 1)), to: none) == [])
+        #expect(barrage.send(.repeatEnding(caller: user("alice", call: 1)), to: none) == [])
     }
 
     /// Rules: R5.11.
     @Test func `a message has at most 12 KB with all its parts`() {
         var barrage = BarrageHarness()
         let full = String(repeating: "x", count: 12 * 1024)
-        #expect(barrage.sendText(user("bob", 1), full).wasSent)
-        #expect(barrage.sendText(user("bob", 2), full + "x").code == .messageTooLong)
+        #expect(barrage.sendText(user("bob", call: 1), full).wasSent)
+        #expect(barrage.sendText(user("bob", call: 2), full + "x").code == .messageTooLong)
         func send(_ command: BarrageCommand) -> Outcome? { barrage.send(command).outcome }
+        // With the key "k" and the text "x", this value is exactly at the limit.
         let extra = ["k": String(repeating: "v", count: 12 * 1024 - 2)]
-        #expect(send(.sendText(text: "x", extensionInfo: extra, caller: user("bob", 3))).wasSent)
-        #expect(send(.sendText(text: "xx", extensionInfo: extra, caller: user("bob", 4))).code == .messageTooLong)
-        #expect(send(.sendCustom(businessID: "b", data: full, caller: user("bob", 5))).code == .messageTooLong)
-        #expect(send(.sendCustom(businessID: "", data: "d", caller: user("bob", 6))).code == .badParameter)
+        #expect(send(.sendText(text: "x", extensionInfo: extra, caller: user("bob", call: 3))).wasSent)
+        #expect(send(.sendText(text: "xx", extensionInfo: extra, caller: user("bob", call: 4))).code == .messageTooLong)
+        #expect(send(.sendCustom(businessID: "b", data: full, caller: user("bob", call: 5))).code == .messageTooLong)
+        #expect(send(.sendCustom(businessID: "", data: "d", caller: user("bob", call: 6))).code == .badParameter)
     }
 
     @Test func `I15 a repeated message gets the same reply and enters once`() {
         var barrage = BarrageHarness()
-        let bob = user("bob", 1)
+        let bob = user("bob", call: 1)
         let first = barrage.send(.sendText(text: "hi", extensionInfo: nil, caller: bob))
         #expect(first.items.count == 1)
+        // The last effect is the reply.
         #expect(barrage.send(.sendText(text: "hi", extensionInfo: nil, caller: bob)) == first.suffix(1))
         // A rejection is repeated too, even if the message would enter now.
         _ = barrage.send(.rights(isMessageDisable: true, admins: [], isGiftEnabled: true))
-        #expect(barrage.sendText(user("bob", 2)).code == .roomMuted)
+        #expect(barrage.sendText(user("bob", call: 2)).code == .roomMuted)
         _ = barrage.send(.rights(isMessageDisable: false, admins: [], isGiftEnabled: true))
-        #expect(barrage.sendText(user("bob", 2)).code == .roomMuted)
+        #expect(barrage.sendText(user("bob", call: 2)).code == .roomMuted)
         #expect(barrage.feed?.ledger.published == 2)
         // The window holds the last sixteen outcomes; an older call is rejected as forgotten and never enters again.
         for counter in 3...18 {
             _ = barrage.advance(100)
-            #expect(barrage.sendText(user("bob", Int64(counter))).wasSent)
+            #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent)
         }
-        #expect(barrage.sendText(user("bob", 1)).code == .requestForgotten)
-        #expect(barrage.sendText(user("bob", 3)).wasSent)
+        #expect(barrage.sendText(user("bob", call: 1)).code == .requestForgotten)
+        #expect(barrage.sendText(user("bob", call: 3)).wasSent)
         #expect(barrage.feed?.lastNumber == 17)
         // The window forgets its outcomes a minute after the last call, and is removed five minutes later.
         _ = barrage.advance(70_000)
-        #expect(barrage.sendText(user("bob", 18)).code == .requestForgotten)
+        #expect(barrage.sendText(user("bob", call: 18)).code == .requestForgotten)
         _ = barrage.advance(310_000)
         #expect(barrage.rows.sortedKeys == [.feed(key)])
         barrage.expectInvariants()
@@ -159,9 +165,9 @@ import Testing
 
     @Test func `I10 everything published is counted as admitted, refused or dropped`() {
         var barrage = BarrageHarness()
-        for counter in 1...50 { _ = barrage.sendText(user("bob", Int64(counter))) }
-        #expect(barrage.sendText(user("bob", 51), "").code == .badParameter)
-        #expect(barrage.sendText(user("bob", 52, ticket: nil)).code == .notInRoom)
+        for counter in 1...50 { _ = barrage.sendText(user("bob", call: Int64(counter))) }
+        #expect(barrage.sendText(user("bob", call: 51), "").code == .badParameter)
+        #expect(barrage.sendText(user("bob", call: 52, ticket: nil)).code == .notInRoom)
         #expect(barrage.publishTip() == false)
         #expect(barrage.publishControl() == true)
         let ledger = barrage.machine.ledger(of: barrage.rows)
@@ -191,18 +197,19 @@ import Testing
         ]
         for key in keys { #expect(BarrageKey(text: key.text) == key) }
         #expect(keys.sorted() == keys && keys.reversed().sorted() == keys)
+        // A key is `feed/APP/LIVE`, `givers/APP/LIVE`, `calls/APP/LIVE/SESSION` or `backend/APP/LIVE/SESSION`.
         for text in ["", "feed", "feed/demo", "feed/a/b/c", "calls/a/b", "backend/a/b"] {
             #expect(BarrageKey(text: text) == nil)
         }
     }
 
     /// Rules: R16.11.
-    @Test func `I15 a late retry gets its first outcome while that is recorded, and is never applied`() {
+    @Test func `I15 a late retry gets its first outcome while that outcome is recorded, and is never applied`() {
         var barrage = BarrageHarness()
-        let caller = user("bob", 1)
+        let caller = user("bob", call: 1)
         var lateRetry = caller
         lateRetry.isLateRetry = true
-        var carlsLateRetry = user("carl", 1)
+        var carlsLateRetry = user("carl", call: 1)
         carlsLateRetry.isLateRetry = true
         #expect(barrage.sendText(carlsLateRetry).code == .requestForgotten)
         #expect(barrage.sendText(caller).wasSent)
@@ -220,21 +227,21 @@ import Testing
     }
 
     /// Rules: R16.12.
-    @Test func `I15 messages and gifts that were sent again during a standstill enter once`() {
+    @Test func `I15 a message that was sent again during a standstill enters once`() {
         var barrage = BarrageHarness()
-        #expect(barrage.sendText(user("bob", 1)).wasSent)
+        #expect(barrage.sendText(user("bob", call: 1)).wasSent)
         // The fan-out is stopped for 80 s; the retries wait in its inbox.
         barrage.now = barrage.now + .seconds(80)
         barrage.standstill = .seconds(80)
         _ = barrage.advance(0)
         let lastNumber = barrage.feed?.lastNumber
-        #expect(barrage.sendText(user("bob", 1)).wasSent)
+        #expect(barrage.sendText(user("bob", call: 1)).wasSent)
         #expect(barrage.feed?.lastNumber == lastNumber)
-        // After the standstill the window lasts its remaining time.
+        // After the standstill the outcome is kept for the rest of its 60 s.
         _ = barrage.advance(50_000)
-        #expect(barrage.sendText(user("bob", 1)).wasSent)
+        #expect(barrage.sendText(user("bob", call: 1)).wasSent)
         _ = barrage.advance(30_000)
-        #expect(barrage.sendText(user("bob", 1)).code == .requestForgotten)
+        #expect(barrage.sendText(user("bob", call: 1)).code == .requestForgotten)
         #expect(barrage.feed?.lastNumber == lastNumber)
         barrage.expectInvariants()
     }

@@ -5,6 +5,7 @@ import Testing
 
 @testable import BarrageCore
 
+/// Gifts: their item in the feed, their statistics, and the calls that are rejected.
 @Suite struct GiftTests {
     private static let rose = Gift(
         giftID: "rose", name: "Rose", iconURL: "i", level: 1, coins: 5,
@@ -15,6 +16,7 @@ import Testing
         GiftCategory(categoryID: "b", name: "B", gifts: [Self.yacht]),
     ])
 
+    /// Sends a gift; without receivers it is for the live's owner.
     private func give(
         _ barrage: inout BarrageHarness, _ gift: GiftID = "rose", _ count: Int = 1, to receivers: [UserID] = [],
         by caller: Caller
@@ -25,18 +27,18 @@ import Testing
     /// Rules: R11.4.
     @Test func `a gift is published with its data from the catalogue, and is counted`() {
         var barrage = BarrageHarness(settings: Self.settings)
-        let bob = user("bob", 1)
+        let bob = user("bob", call: 1)
         let effects = self.give(&barrage, "rose", 3, by: bob)
-        // Without receivers the gift is for the owner; the item has no translations.
+        // The item has the gift without its translations.
         let content = FeedContent.gift(
             sender: bob.user, gift: Self.rose.localized(to: nil), count: 3, receivers: ["alice"])
         #expect(effects.contents == [content])
         #expect(content.feedClass == .gift)
         #expect(effects.outcome == .success(result: .sent(position: FeedPosition(epoch: epoch, number: 1))))
-        #expect(self.give(&barrage, "rose", 2, to: ["carl", "dave"], by: user("bob", 2)).outcome.wasSent)
-        #expect(self.give(&barrage, "rose", 1, by: user("eve", 1)).outcome.wasSent)
+        #expect(self.give(&barrage, "rose", 2, to: ["carl", "dave"], by: user("bob", call: 2)).outcome.wasSent)
+        #expect(self.give(&barrage, "rose", 1, by: user("eve", call: 1)).outcome.wasSent)
         let statistics = barrage.feed?.statistics
-        // The count applies to each receiver.
+        // The count applies to each receiver: 3 for the owner, 2 each for carl and dave, 1 for the owner.
         #expect(statistics?.totalGiftsSent == 8)
         #expect(statistics?.totalGiftCoins == 40)
         #expect(statistics?.totalUniqueGiftSenders == 2)
@@ -46,8 +48,8 @@ import Testing
 
     @Test func `I15 a repeated gift is given once`() {
         var barrage = BarrageHarness(settings: Self.settings)
-        let first = self.give(&barrage, by: user("bob", 1))
-        #expect(self.give(&barrage, by: user("bob", 1)) == first.suffix(1))
+        let first = self.give(&barrage, by: user("bob", call: 1))
+        #expect(self.give(&barrage, by: user("bob", call: 1)) == first.suffix(1))
         #expect(barrage.feed?.statistics.totalGiftsSent == 1)
         #expect(barrage.feed?.lastNumber == 1)
     }
@@ -55,16 +57,18 @@ import Testing
     /// Rules: R14.11.
     @Test func `I15 a call that the gateway rejected never enters, and a call that entered keeps its answer`() {
         var barrage = BarrageHarness(settings: Self.settings)
-        func rejectByGateway(_ counter: Int64, ticket: Int64? = 1) -> [Effect] {
-            barrage.send(.refused(why: .giftsOff, caller: user("bob", counter, ticket: ticket)))
+        /// The gateway's report that it rejected bob's call.
+        func rejectByGateway(call counter: Int64, ticket: Int64? = 1) -> [Effect] {
+            barrage.send(.refused(why: .giftsOff, caller: user("bob", call: counter, ticket: ticket)))
         }
-        // The fan-out already knows that gifts are enabled again; the gateway rejected the gift before it knew.
-        #expect(rejectByGateway(1).outcome.code == .giftsOffInLive)
-        #expect(self.give(&barrage, by: user("bob", 1)).outcome.code == .giftsOffInLive, "the same call, sent again")
+        // In the fan-out gifts are enabled; the gateway rejected the gift on older information.
+        #expect(rejectByGateway(call: 1).outcome.code == .giftsOffInLive)
+        #expect(
+            self.give(&barrage, by: user("bob", call: 1)).outcome.code == .giftsOffInLive, "the same call, sent again")
         #expect(barrage.feed?.lastNumber == 0)
-        let outcome = self.give(&barrage, by: user("bob", 2)).outcome
-        #expect(outcome.wasSent && rejectByGateway(2).outcome == outcome)
-        #expect(rejectByGateway(3, ticket: nil).outcome.code == .notInRoom)
+        let outcome = self.give(&barrage, by: user("bob", call: 2)).outcome
+        #expect(outcome.wasSent && rejectByGateway(call: 2).outcome == outcome)
+        #expect(rejectByGateway(call: 3, ticket: nil).outcome.code == .notInRoom)
         #expect(barrage.feed?.statistics.totalGiftsSent == 1 && barrage.feed?.lastNumber == 1)
         barrage.expectInvariants()
     }
@@ -72,20 +76,22 @@ import Testing
     /// Rules: R11.3.
     @Test func `an invalid gift is rejected with its code and changes nothing`() {
         var barrageWithoutGifts = BarrageHarness()
-        #expect(self.give(&barrageWithoutGifts, by: user("bob", 1)).outcome.code == .giftsNotEnabled)
+        #expect(self.give(&barrageWithoutGifts, by: user("bob", call: 1)).outcome.code == .giftsNotEnabled)
         var barrage = BarrageHarness(settings: Self.settings)
         var counter: Int64 = 0
+        /// Gives a gift in bob's next call; returns the code of the rejection.
         func rejection(_ gift: GiftID = "rose", _ count: Int = 1, _ receivers: [UserID] = [], ticket: Int64? = 1)
             -> ReplyCode?
         {
             counter += 1
-            return self.give(&barrage, gift, count, to: receivers, by: user("bob", counter, ticket: ticket)).outcome
+            return self.give(&barrage, gift, count, to: receivers, by: user("bob", call: counter, ticket: ticket))
+                .outcome
                 .code
         }
         #expect(rejection("tulip") == .noSuchGift)
         for count in [0, -1, 256, .max, .min] { #expect(rejection("rose", count) == .badParameter) }
         #expect(rejection("rose", 1, ["carl", "carl"]) == .badParameter)
-        #expect(rejection("rose", 1, (0...50).map { UserID("u\($0)") }) == .badParameter)
+        #expect(rejection("rose", 1, (0...50).map { UserID("u\($0)") }) == .badParameter, "51 receivers")
         #expect(rejection(ticket: nil) == .notInRoom)
         _ = barrage.send(.rights(isMessageDisable: false, admins: [], isGiftEnabled: false))
         #expect(rejection() == .giftsOffInLive)
@@ -93,59 +99,61 @@ import Testing
         #expect(barrage.feed?.statistics == LiveStatistics())
         #expect(barrage.rows[.givers(key)] == nil)
         _ = barrage.send(.rights(isMessageDisable: false, admins: [], isGiftEnabled: true))
-        #expect(rejection("rose", 255, (0..<50).map { UserID("u\($0)") }) == nil)
-        #expect(self.give(&barrage, by: user("bob", 100)).outcome.wasSent)
+        #expect(rejection("rose", 255, (0..<50).map { UserID("u\($0)") }) == nil, "at both limits")
+        #expect(self.give(&barrage, by: user("bob", call: 100)).outcome.wasSent)
         barrage.expectInvariants()
         // The catalogue changes at run time.
         barrage.machine.updateSettings(AppTable([AppRecord(app: app, revision: 2, settings: AppSettings())]))
         #expect(rejection() == .giftsNotEnabled)
         #expect(
             barrage.send(
-                .sendGift(giftID: "rose", count: 1, receivers: [], caller: user("bob", 1)), to: LiveKey(app, "none")
+                .sendGift(giftID: "rose", count: 1, receivers: [], caller: user("bob", call: 1)),
+                to: LiveKey(app, "none")
             ).outcome.code == .noSuchRoom)
     }
 
     @Test func `I9 gifts enter beyond budget and rate, and lower classes are dropped until the second has passed`() {
         var barrage = BarrageHarness(rate: 1, settings: Self.settings)
-        for counter in 1...100 { #expect(self.give(&barrage, by: user("bob", Int64(counter))).outcome.wasSent) }
-        #expect(barrage.sendText(user("carl", 1)).code == .droppedByBudget)
+        for counter in 1...100 { #expect(self.give(&barrage, by: user("bob", call: Int64(counter))).outcome.wasSent) }
+        #expect(barrage.sendText(user("carl", call: 1)).code == .droppedByBudget)
         #expect(barrage.publishTip() == false)
         _ = barrage.advance(999)
-        #expect(barrage.sendText(user("carl", 2)).code == .droppedByBudget)
+        #expect(barrage.sendText(user("carl", call: 2)).code == .droppedByBudget)
         _ = barrage.advance(1)
-        #expect(barrage.sendText(user("carl", 3)).wasSent)
+        #expect(barrage.sendText(user("carl", call: 3)).wasSent)
         // Gifts do not count towards a sender's share, so bob's text enters.
-        #expect(barrage.sendText(user("bob", 200)).wasSent)
+        #expect(barrage.sendText(user("bob", call: 200)).wasSent)
         barrage.expectInvariants()
     }
 
     @Test func `the total price of gifts saturates at the highest number`() {
         var barrage = BarrageHarness(settings: Self.settings)
         for counter in 1...3 {
-            #expect(self.give(&barrage, "yacht", 255, by: user("bob", Int64(counter))).outcome.wasSent)
+            #expect(self.give(&barrage, "yacht", 255, by: user("bob", call: Int64(counter))).outcome.wasSent)
         }
         #expect(barrage.feed?.statistics.totalGiftCoins == .max)
         #expect(barrage.feed?.statistics.totalGiftsSent == 765)
     }
 
-    @Test func `the count of gift senders is removed with the live, and a new live begins at zero`() {
+    @Test func `the row of gift senders is removed five minutes after the end, or when a new live is opened`() {
         var barrage = BarrageHarness(settings: Self.settings)
-        _ = self.give(&barrage, by: user("bob", 1))
+        _ = self.give(&barrage, by: user("bob", call: 1))
         _ = barrage.send(.ended(ending: ending()))
         #expect(barrage.rows[.givers(key)] != nil)
         _ = barrage.send(.opened(epoch: 20, owner: "carl"))
         #expect(barrage.rows[.givers(key)] == nil)
-        _ = self.give(&barrage, by: user("bob", 2))
+        _ = self.give(&barrage, by: user("bob", call: 2))
         #expect(barrage.feed?.statistics.totalUniqueGiftSenders == 1)
-        _ = barrage.send(.ended(ending: ending(20)))
+        _ = barrage.send(.ended(ending: ending(of: 20)))
         _ = barrage.advance(300_000)
         #expect(barrage.rows[.givers(key)] == nil)
+        // Idempotency windows last at most 380 s: 60 s with their outcomes, 300 s without, and two roundings up to 10 s.
         _ = barrage.advance(80_000)
         #expect(barrage.rows.count == 0)
     }
 
     @Test func `gifts may be sent by owner, admins, audience and the app's server`() {
-        for caller in [user("alice", 1), user("adam", 1), user("bob", 1), server(1)] {
+        for caller in [user("alice", call: 1), user("adam", call: 1), user("bob", call: 1), server(call: 1)] {
             var barrage = BarrageHarness(settings: Self.settings)
             _ = barrage.send(.rights(isMessageDisable: true, admins: ["adam"], isGiftEnabled: true))
             #expect(self.give(&barrage, by: caller).outcome.wasSent)

@@ -6,6 +6,7 @@ import Testing
 
 @testable import BarrageCore
 
+/// The outcomes of calls to a feed, in the packed form that a row stores.
 @Suite struct MessageOutcomeTests {
     @Test(arguments: 1...10) func `I15 the packed window behaves like a plain window`(seed: UInt64) throws {
         let rules = AppRules(AppPolicy())
@@ -16,7 +17,7 @@ import Testing
         for step in 0..<400 {
             moment.now = moment.now + Milliseconds(Int64.random(in: 0...900, using: &random))
             if step % 90 == 0 {
-                // After a standstill, both windows expire at the same moment.
+                // A standstill of 5 s lengthens both windows equally.
                 moment.standstill = moment.standstill + .seconds(5)
                 moment.now = moment.now + .seconds(step % 180 == 0 ? 3 : 80)
                 if packedWindow.due <= moment.now {
@@ -27,12 +28,12 @@ import Testing
             let counter = Int64(step) + Int64.random(in: -25...3, using: &random)
             switch (packedWindow.lookup(counter), plainWindow.lookup(counter)) {
             case (.fresh, .fresh):
-                let refusal = Rejection.allCases.randomElement(using: &random) ?? .none
-                let isDone = Bool.random(using: &random)
+                let rejection = Rejection.allCases.randomElement(using: &random) ?? .none
+                let hasPosition = Bool.random(using: &random)
                 let outcome =
-                    refusal == .none
-                    ? isDone ? .done : MessageOutcome(at: FeedPosition(epoch: 9, number: Int64(step)))
-                    : MessageOutcome(refused: refusal, retryAfter: Milliseconds(Int64(step % 3)))
+                    rejection == .none
+                    ? hasPosition ? MessageOutcome(at: FeedPosition(epoch: 9, number: Int64(step))) : .done
+                    : MessageOutcome(refused: rejection, retryAfter: Milliseconds(Int64(step % 3)))
                 packedWindow.record(outcome, of: counter, at: moment)
                 plainWindow.record(
                     .answered(outcome: outcome.outcome(under: rules), required: nil), of: counter, at: moment)
@@ -55,17 +56,18 @@ import Testing
     }
 
     @Test func `decoding a malformed window fails`() {
-        for broken in [
+        // Each outcome has five numbers: call counter, epoch, item number, rejection, retry hint.
+        for malformed in [
             #"{"fates":[1,2,3],"expiresAt":0}"#, #"{"fates":[1,1,1,99,0],"expiresAt":0}"#,
             #"{"fates":[1,-1,1,0,0],"expiresAt":0}"#,
         ] {
             #expect(throws: DecodingError.self) {
-                try JSONDecoder().decode(MessageWindow.self, from: Data(broken.utf8))
+                try JSONDecoder().decode(MessageWindow.self, from: Data(malformed.utf8))
             }
         }
     }
 
-    @Test func `rejections have fixed numbers and codes of the protocol`() {
+    @Test func `rejections have the fixed numbers of stored rows and the codes of the protocol`() {
         let expected: [(Int64, ReplyCode)] = [
             (1, .noSuchRoom), (2, .notInRoom), (3, .staleTicket), (4, .roomMuted), (5, .badParameter),
             (6, .messageTooLong), (7, .droppedByBudget), (8, .droppedByBudget), (9, .userMuted), (10, .tooFrequent),
@@ -74,12 +76,12 @@ import Testing
             (20, .badParameter), (21, .sensitiveWords), (22, .giftCheckFailed),
         ]
         for (number, code) in expected { #expect(Rejection(rawValue: number)?.code == code) }
-        #expect(Rejection.allCases.count == expected.count + 1)
+        #expect(Rejection.allCases.count == expected.count + 1, "the list leaves out only `none`")
         let rules = AppRules(AppPolicy(messagesPerUserPerSecond: 7))
         #expect(Rejection.none.error(retryAfter: 0, under: rules) == nil)
         // Each message describes the error, and contains the limit where there is one.
-        for refusal in Rejection.allCases where refusal != .none {
-            let error = refusal.error(retryAfter: 5, under: rules)
+        for rejection in Rejection.allCases where rejection != .none {
+            let error = rejection.error(retryAfter: 5, under: rules)
             #expect(error?.message.isEmpty == false && error?.retryAfter == 5)
         }
         #expect(Rejection.tooOften.error(retryAfter: 0, under: rules)?.message.contains("7") == true)

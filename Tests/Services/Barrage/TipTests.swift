@@ -5,26 +5,29 @@ import Testing
 
 @testable import BarrageCore
 
+/// Tips when the budget is short, and the control items that announce that tips are incomplete or complete again.
 @Suite struct TipTests {
     private let degraded = FeedContent.tips(isDegraded: true)
     private let complete = FeedContent.tips(isDegraded: false)
 
-    private func join(_ barrage: inout BarrageHarness) -> [FeedContent] {
+    /// Publishes the tip of a join; returns the contents of the new feed items.
+    private func publishJoin(_ barrage: inout BarrageHarness) -> [FeedContent] {
         barrage.send(.publish(content: .audienceJoined(user: UserInfo(userID: "guest")))).contents
     }
 
     /// Rules: R4.20.
     @Test func `I9 a period of dropped tips is announced once when it begins and once when it ends`() {
         var barrage = BarrageHarness()
-        for _ in 0..<24 { #expect(self.join(&barrage).count == 1) }
-        #expect(self.join(&barrage) == [self.degraded])
-        for _ in 0..<10 { #expect(self.join(&barrage) == []) }
+        // Tips may use six tenths of the budget of 40 items a second.
+        for _ in 0..<24 { #expect(self.publishJoin(&barrage).count == 1) }
+        #expect(self.publishJoin(&barrage) == [self.degraded])
+        for _ in 0..<10 { #expect(self.publishJoin(&barrage) == []) }
         _ = barrage.advance(1_000)
         // The budget allows tips again, but the period lasts until two seconds without a drop have passed.
-        #expect(self.join(&barrage).first?.feedClass == .tip)
+        #expect(self.publishJoin(&barrage).first?.feedClass == .tip)
         #expect(barrage.advance(999) == [])
         #expect(barrage.advance(1).contents == [self.complete])
-        #expect(barrage.advance(60_000).contents.allSatisfy { $0 != self.complete })
+        #expect(barrage.advance(60_000).contents.allSatisfy { $0 != self.complete }, "announced only once")
         barrage.expectInvariants()
     }
 
@@ -32,12 +35,12 @@ import Testing
         var barrage = BarrageHarness()
         var announced: [FeedContent] = []
         for _ in 0..<50 {
-            for _ in 0..<30 { announced += self.join(&barrage).filter { $0.feedClass == .control } }
+            for _ in 0..<30 { announced += self.publishJoin(&barrage).filter { $0.feedClass == .control } }
             announced += barrage.advance(1_000).contents.filter { $0.feedClass == .control }
         }
         #expect(
-            announced.allSatisfy { $0 == self.degraded }, "no announcement says that the tips were complete in between")
-        // The announcement is repeated about every two seconds, so new viewers receive it soon.
+            announced.allSatisfy { $0 == self.degraded }, "no announcement says that tips are complete in between")
+        // In 50 seconds the announcement is repeated about every two seconds, so that new viewers get it soon.
         #expect((24...26).contains(announced.count))
         #expect(barrage.advance(2_000).contents.contains(self.complete))
         // Joins are counted whether or not their tips are published.
@@ -66,12 +69,12 @@ import Testing
         let record = StageRecord(app: app, live: live, epoch: epoch, revision: 1, seats: seats)
         items += barrage.send(.publish(content: .stage(record: record, events: []))).items
         for counter in 1...4_000 {
-            let caller = user(UserID("u\(Int.random(in: 1...8, using: &random))"), Int64(counter))
+            let caller = user(UserID("u\(Int.random(in: 1...8, using: &random))"), call: Int64(counter))
             let command: BarrageCommand =
                 switch Int.random(in: 0..<20, using: &random) {
                 case 0...2: .publish(content: .audienceJoined(user: caller.user))
                 case 3...4: .sendLikes(count: 2, caller: caller)
-                case 5: .speaking(level: counter % 100, caller: user("u1", Int64(counter)))
+                case 5: .speaking(level: counter % 100, caller: user("u1", call: Int64(counter)))
                 case 6 where seed % 2 == 0: .publish(content: .adminSet(user: "u2"))
                 default: .sendText(text: "\(counter)", extensionInfo: nil, caller: caller)
                 }
@@ -79,6 +82,7 @@ import Testing
             items += barrage.advance(Int64.random(in: 0...25, using: &random)).items
         }
         #expect(Set(items.map(\.content.feedClass)).isSuperset(of: [.barrage, .tip, .counter]))
+        // The index of the first item in the last second, and the number of control items in that second.
         var start = 0
         var controlCount = 0
         for (end, item) in items.enumerated() {
@@ -88,6 +92,7 @@ import Testing
                 start += 1
             }
             let count = end - start + 1
+            // Barrage may use 36 items of the budget of 40, lower classes 24; control items always enter.
             #expect(count <= max(40, 36 + controlCount), "item \(item.position.number)")
             if item.content.feedClass == .barrage { #expect(count <= 36) }
             if item.content.feedClass > .barrage { #expect(count <= 24) }

@@ -5,30 +5,34 @@ import Testing
 
 @testable import DirectoryCore
 
+/// Changes of an app's word list and gift catalogue.
 @Suite struct AppSettingsTests {
     private static let rose = Gift(giftID: "rose", name: "Rose", coins: 1)
     private static let rocket = Gift(giftID: "rocket", name: "Rocket", coins: 500)
     private static let classics = GiftCategory(categoryID: "classics", name: "Classics")
 
-    /// A directory in which the app's server has made `changes`, each successfully.
-    private func prepared(after changes: [AppSettingsChange]) -> DirectoryHarness {
+    /// A directory in which the app's server has made `changes` with its calls 1, 2 and so on, each successfully.
+    private func directory(after changes: [AppSettingsChange]) -> DirectoryHarness {
         var directory = DirectoryHarness()
         for (index, change) in changes.enumerated() {
-            let effects = directory.sendWithFollowUps(.appSettings(change: change, caller: server(Int64(index + 1))))
+            let effects = directory.sendWithFollowUps(
+                .appSettings(change: change, caller: server(call: Int64(index + 1))))
             #expect(results(effects) == [.done], "\(change): \(effects)")
         }
         return directory
     }
 
     private func settings(_ directory: DirectoryHarness) -> AppSettings {
-        if case .app(let row)? = directory.rows[.app("demo")] { row.settings } else { AppSettings() }
+        if case .app(let row)? = directory.rows[.app(app)] { row.settings } else { AppSettings() }
     }
 
-    /// The code with which a change is rejected; checks that the settings do not change.
+    /// Makes `changes`, then `change`, which must have no effect but its reply.
+    ///
+    /// - Returns: the code with which `change` is rejected.
     private func rejection(_ change: AppSettingsChange, after changes: [AppSettingsChange] = []) -> ReplyCode? {
-        var directory = self.prepared(after: changes)
+        var directory = self.directory(after: changes)
         let before = self.settings(directory)
-        let effects = directory.sendWithFollowUps(.appSettings(change: change, caller: server(100)))
+        let effects = directory.sendWithFollowUps(.appSettings(change: change, caller: server(call: 100)))
         #expect(effects.count == 1, "\(effects)")
         #expect(self.settings(directory) == before)
         directory.expectInvariants()
@@ -36,46 +40,50 @@ import Testing
     }
 
     @Test func `a change publishes all settings, and its reply requires their revision`() throws {
-        var directory = self.prepared(after: [.setWords(words: ["worse", "bad", "bad"])])
+        var directory = self.directory(after: [.setWords(words: ["worse", "bad", "bad"])])
         #expect(self.settings(directory).words == ["bad", "worse"])
         let effects = directory.sendWithFollowUps(
-            .appSettings(change: .putCategory(category: Self.classics), caller: server(2)))
+            .appSettings(change: .putCategory(category: Self.classics), caller: server(call: 2)))
         let expected = AppSettings(words: ["bad", "worse"], gifts: [Self.classics])
         guard case .app(let record)? = effects.first, case .reply(let reply)? = effects.last else {
             Issue.record("\(effects)")
             return
         }
+        // A revision of settings is the offset of the change plus 1; revision 0 stands for an app without settings.
         #expect(record == AppRecord(app: app, revision: directory.offset + 1, settings: expected))
         #expect(reply.requiredRevision == RequiredRevision(.apps, LiveID(""), revision: record.revision))
         directory.expectInvariants()
     }
 
     @Test func `a change without effect publishes nothing`() {
-        var directory = self.prepared(after: [.setWords(words: ["bad"])])
-        let effects = directory.sendWithFollowUps(.appSettings(change: .addWords(words: ["bad"]), caller: server(2)))
+        var directory = self.directory(after: [.setWords(words: ["bad"])])
+        let effects = directory.sendWithFollowUps(
+            .appSettings(change: .addWords(words: ["bad"]), caller: server(call: 2)))
         #expect(results(effects) == [.done] && effects.count == 1)
     }
 
     @Test func `only the app's server can change its settings, and a user's attempt stores nothing`() {
         var directory = DirectoryHarness()
         let effects = directory.sendWithFollowUps(
-            .appSettings(change: .setWords(words: ["bad"]), caller: user("alice", 1)))
+            .appSettings(change: .setWords(words: ["bad"]), caller: user("alice", call: 1)))
         #expect(codes(effects) == [.noPermission])
         #expect(directory.rows.count == 0)
     }
 
     @Test func `I15 a repeated change gets the same reply and is applied once`() {
-        var directory = self.prepared(after: [.setWords(words: ["bad"])])
-        _ = directory.sendWithFollowUps(.appSettings(change: .setWords(words: []), caller: server(2)))
-        let repeated = directory.sendWithFollowUps(.appSettings(change: .setWords(words: ["bad"]), caller: server(1)))
+        var directory = self.directory(after: [.setWords(words: ["bad"])])
+        _ = directory.sendWithFollowUps(.appSettings(change: .setWords(words: []), caller: server(call: 2)))
+        let repeated = directory.sendWithFollowUps(
+            .appSettings(change: .setWords(words: ["bad"]), caller: server(call: 1)))
         #expect(results(repeated) == [.done] && repeated.count == 1)
         #expect(self.settings(directory).words.isEmpty)
+        // An idempotency window lasts at most 60 s with its outcomes, 300 s without, and two roundings up to 10 s.
         _ = directory.advance(.seconds(380))
-        #expect(directory.rows.count == 1, "the outcomes go, the settings stay")
+        #expect(directory.rows.count == 1, "the window is removed, the settings stay")
     }
 
     @Test func `words are added and removed`() {
-        let directory = self.prepared(after: [
+        let directory = self.directory(after: [
             .setWords(words: ["b"]), .addWords(words: ["a", "c"]), .removeWords(words: ["b", "none"]),
         ])
         #expect(self.settings(directory).words == ["a", "c"])
@@ -83,11 +91,11 @@ import Testing
 
     /// Rules: R5.14.
     @Test func `words that the filter treats as equal are stored once`() {
-        let directory = self.prepared(after: [
+        let directory = self.directory(after: [
             .setWords(words: ["Bad", "bad", "ÉTÉ"]), .addWords(words: ["BAD", "été", "new"]),
         ])
         #expect(self.settings(directory).words == ["Bad", "new", "ÉTÉ"], "the first spelling stays")
-        let afterRemoval = self.prepared(after: [
+        let afterRemoval = self.directory(after: [
             .setWords(words: ["Bad", "ÉTÉ"]), .removeWords(words: ["bAD", "été"]),
         ])
         #expect(self.settings(afterRemoval).words.isEmpty)
@@ -103,68 +111,73 @@ import Testing
             .putGift(gift: Self.rose, category: "classics"), .putGift(gift: Self.rocket, category: "classics"),
             .putGift(gift: dearer, category: "classics"), .putGift(gift: Self.rocket, category: "other"),
         ]
-        let directory = self.prepared(after: changes)
+        let directory = self.directory(after: changes)
         #expect(self.settings(directory).gifts.map { $0.gifts.map(\.giftID) } == [["rose"], ["rocket"]])
         #expect(self.settings(directory).gift("rose") == dearer)
         let renamed = GiftCategory(categoryID: "other", name: "Others", desc: "More")
-        let later = self.prepared(after: changes + [.putCategory(category: renamed), .removeGift(gift: "rose")])
+        let later = self.directory(after: changes + [.putCategory(category: renamed), .removeGift(gift: "rose")])
         #expect(self.settings(later).gifts.map(\.name) == ["Classics", "Others"])
         #expect(self.settings(later).gift("rose") == nil && self.settings(later).gift("rocket") != nil)
-        let last = self.prepared(after: changes + [.removeCategory(category: "other")])
-        #expect(self.settings(last).gift("rocket") == nil)
-        let replaced = self.prepared(after: changes + [.setGifts(categories: [])])
+        let withoutOther = self.directory(after: changes + [.removeCategory(category: "other")])
+        #expect(self.settings(withoutOther).gift("rocket") == nil)
+        let replaced = self.directory(after: changes + [.setGifts(categories: [])])
         #expect(self.settings(replaced).gifts.isEmpty)
     }
 
     @Test func `I16 words beyond a limit are rejected`() {
-        let many = (0...AppLimits.words).map { "w\($0)" }
-        #expect(self.rejection(.setWords(words: many)) == .overLimit)
+        // One word more than the limit.
+        let tooMany = (0...AppLimits.words).map { "w\($0)" }
+        #expect(self.rejection(.setWords(words: tooMany)) == .overLimit)
         #expect(
-            self.rejection(.addWords(words: ["one more"]), after: [.setWords(words: many.dropLast())]) == .overLimit)
-        let long = (0..<700).map { String(repeating: "x", count: 96) + "\($0)" }
-        #expect(self.rejection(.setWords(words: long)) == .overLimit, "bytes count as well")
+            self.rejection(.addWords(words: ["one more"]), after: [.setWords(words: tooMany.dropLast())]) == .overLimit)
+        let longWords = (0..<700).map { String(repeating: "x", count: 96) + "\($0)" }
+        #expect(self.rejection(.setWords(words: longWords)) == .overLimit, "the bytes of all words are limited too")
         for word in ["", String(repeating: "x", count: 101), "a\u{7}"] {
             #expect(self.rejection(.addWords(words: [word])) == .badParameter)
         }
         var directory = DirectoryHarness()
         let change = AppSettingsChange.addWords(words: ["good", String(repeating: "x", count: 101)])
         guard
-            case .reply(let reply)? = directory.sendWithFollowUps(.appSettings(change: change, caller: server(1))).last,
+            case .reply(let reply)? = directory.sendWithFollowUps(.appSettings(change: change, caller: server(call: 1)))
+                .last,
             case .failure(let error) = reply.outcome
         else {
-            Issue.record("it was taken")
+            Issue.record("the change was accepted")
             return
         }
         #expect(error.message.hasPrefix("words.1 has 101 bytes; a word has 1 to 100"))
     }
 
     @Test func `I16 gifts beyond a limit are rejected`() {
-        let many = (0...AppLimits.gifts).map { Gift(giftID: GiftID("g\($0)"), name: "G") }
-        let full = GiftCategory(categoryID: "full", name: "Full", gifts: many)
-        #expect(self.rejection(.setGifts(categories: [full])) == .overLimit)
-        var all = full
-        all.gifts.removeLast()
+        // One gift more than the limit.
+        let tooMany = (0...AppLimits.gifts).map { Gift(giftID: GiftID("g\($0)"), name: "G") }
+        let tooLarge = GiftCategory(categoryID: "full", name: "Full", gifts: tooMany)
+        #expect(self.rejection(.setGifts(categories: [tooLarge])) == .overLimit)
+        var full = tooLarge
+        full.gifts.removeLast()
         #expect(
-            self.rejection(.putGift(gift: Self.rose, category: "full"), after: [.setGifts(categories: [all])])
+            self.rejection(.putGift(gift: Self.rose, category: "full"), after: [.setGifts(categories: [full])])
                 == .overLimit)
         let categories = (0...AppLimits.categories).map {
             GiftCategory(categoryID: GiftCategoryID("c\($0)"), name: "C")
         }
         #expect(self.rejection(.setGifts(categories: categories)) == .overLimit)
-        let text = String(repeating: "x", count: AppLimits.extensionInfoBytes)
-        let heavy = (0..<130).map { Gift(giftID: GiftID("g\($0)"), name: "G", extensionInfo: text) }
-        let tooHeavy = GiftCategory(categoryID: "heavy", name: "Heavy", gifts: heavy)
-        #expect(self.rejection(.setGifts(categories: [tooHeavy])) == .overLimit, "bytes count as well")
+        let longText = String(repeating: "x", count: AppLimits.extensionInfoBytes)
+        let longGifts = (0..<130).map { Gift(giftID: GiftID("g\($0)"), name: "G", extensionInfo: longText) }
+        let longCategory = GiftCategory(categoryID: "long", name: "Long", gifts: longGifts)
+        #expect(
+            self.rejection(.setGifts(categories: [longCategory])) == .overLimit,
+            "the bytes of the whole catalogue are limited too")
     }
 
     @Test func `a gift with a field beyond its limit is rejected`() {
+        /// A rose with one changed field.
         func gift(_ change: (inout Gift) -> Void) -> Gift {
             var gift = Self.rose
             change(&gift)
             return gift
         }
-        let languages = Dictionary(uniqueKeysWithValues: (0...10).map { ("l\($0)", GiftText(name: "x")) })
-        let bad: [Gift] = [
+        let invalid: [Gift] = [
             gift { $0.giftID = "no id" }, gift { $0.giftID = "" }, gift { $0.name = "" },
             gift { $0.name = String(repeating: "n", count: 101) },
             gift { $0.desc = String(repeating: "d", count: 201) },
@@ -175,19 +188,20 @@ import Testing
             gift { $0.translations = ["zh CN": GiftText(name: "x")] },
             gift { $0.translations = ["en": GiftText(name: String(repeating: "n", count: 101))] },
         ]
-        for gift in bad {
+        for gift in invalid {
             let code = self.rejection(
                 .putGift(gift: gift, category: "classics"), after: [.putCategory(category: Self.classics)])
             #expect(code == .badParameter, "\(gift)")
         }
-        let many = self.rejection(
-            .putGift(gift: gift { $0.translations = languages }, category: "classics"),
+        let elevenTranslations = Dictionary(uniqueKeysWithValues: (0...10).map { ("l\($0)", GiftText(name: "x")) })
+        let code = self.rejection(
+            .putGift(gift: gift { $0.translations = elevenTranslations }, category: "classics"),
             after: [.putCategory(category: Self.classics)])
-        #expect(many == .overLimit)
+        #expect(code == .overLimit, "a gift has at most ten translations")
     }
 
     /// Rules: R13.18.
-    @Test func `a change of an unknown gift is rejected, and gift ids are unique`() {
+    @Test func `a change of an unknown gift or category is rejected, and so are two gifts or categories of one id`() {
         #expect(self.rejection(.removeGift(gift: "rose")) == .noSuchGift)
         #expect(self.rejection(.removeCategory(category: "classics")) == .noSuchGift)
         #expect(self.rejection(.putGift(gift: Self.rose, category: "classics")) == .noSuchGift)

@@ -13,10 +13,11 @@ import Testing
         var directory = DirectoryHarness()
         directory.machine = DirectoryMachine(policies: Policies([app: policy]))
         _ = directory.sendWithFollowUps(
-            .create(live: live, changes: LiveChanges(), owner: alice, caller: user("alice", 1, ticket: nil)))
+            .create(live: live, changes: LiveChanges(), owner: alice, caller: user("alice", call: 1, ticket: nil)))
         return directory
     }
 
+    /// The contents of the webhook events about the live `show`.
     private func webhookContents(_ effects: [Effect]) -> [WebhookContent] {
         effects.compactMap { if case .webhook(let event) = $0, event.key == key { event.content } else { nil } }
     }
@@ -25,54 +26,57 @@ import Testing
     @Test func `a changed info is sent to the backend with the caller, an unchanged info is not sent`() throws {
         var directory = self.directory()
         let update = DirectoryCommand.updateInfo(
-            live: live, changes: LiveChanges(notice: "soon"), caller: user("alice", 2))
+            live: live, changes: LiveChanges(notice: "soon"), caller: user("alice", call: 2))
         let effects = directory.send(update)
         let info = try #require(directory.liveRow).info
         #expect(info.notice == "soon")
         #expect(self.webhookContents(effects) == [.roomUpdated(info: info, by: "alice")])
         #expect(self.webhookContents(directory.send(update)) == [], "a repeated call only gets its reply")
         let same = directory.send(
-            .updateInfo(live: live, changes: LiveChanges(notice: "soon"), caller: user("alice", 3)))
+            .updateInfo(live: live, changes: LiveChanges(notice: "soon"), caller: user("alice", call: 3)))
         #expect(results(same).count == 1 && self.webhookContents(same) == [])
-        let refused = directory.send(
-            .updateInfo(live: live, changes: LiveChanges(notice: "mine"), caller: user("bob", 1)))
-        #expect(codes(refused) == [.needsOwnerOrAdmin] && self.webhookContents(refused) == [])
+        let rejected = directory.send(
+            .updateInfo(live: live, changes: LiveChanges(notice: "mine"), caller: user("bob", call: 1)))
+        #expect(codes(rejected) == [.needsOwnerOrAdmin] && self.webhookContents(rejected) == [])
     }
 
     /// Rules: R14.18.
-    @Test func `changed metadata is sent to the backend without unknown deleted keys`() {
+    @Test func `changed metadata is sent to the backend, and a deletion names only the keys that existed`() {
         var directory = self.directory()
         let set = directory.send(
-            .setMetadata(live: live, values: ["b": "2", "a": "1"], caller: server(1)))
+            .setMetadata(live: live, values: ["b": "2", "a": "1"], caller: server(call: 1)))
         #expect(self.webhookContents(set) == [.metadataSet(values: ["a": "1", "b": "2"], by: "backend")])
-        let same = directory.send(.setMetadata(live: live, values: ["b": "2"], caller: server(2)))
+        let same = directory.send(.setMetadata(live: live, values: ["b": "2"], caller: server(call: 2)))
         #expect(results(same) == [.done] && same.count == 1, "no webhook event without a change")
-        for (counter, values) in [[:], ["": "x"], ["c": "3", "": ""]].enumerated() {
-            let rejected = directory.send(.setMetadata(live: live, values: values, caller: server(Int64(counter) + 3)))
+        // No key at all, and empty keys.
+        for (index, values) in [[:], ["": "x"], ["c": "3", "": ""]].enumerated() {
+            let rejected = directory.send(
+                .setMetadata(live: live, values: values, caller: server(call: Int64(index) + 3)))
             #expect(codes(rejected) == [.badParameter] && rejected.count == 1, "\(values)")
         }
         #expect(directory.liveRow?.info.metaData == ["a": "1", "b": "2"])
         let deleted = directory.send(
-            .deleteMetadata(live: live, keys: ["b", "none", "a"], caller: user("alice", 2)))
+            .deleteMetadata(live: live, keys: ["b", "none", "a"], caller: user("alice", call: 2)))
         #expect(self.webhookContents(deleted) == [.metadataDeleted(keys: ["a", "b"], by: "alice")])
     }
 
     /// Rules: R14.19.
     @Test func `a webhook event reports a new admin once membership is verified, and a revoked admin`() {
         var directory = self.directory()
-        let caller = user("alice", 2)
+        let caller = user("alice", call: 2)
         #expect(self.webhookContents(directory.send(.setAdmin(live: live, user: "bob", caller: caller))) == [])
         let verified = directory.send(.adminMembershipVerified(live: live, user: "bob", caller: caller))
         #expect(
             self.webhookContents(verified) == [.adminChanged(user: "bob", isAdmin: true, admins: ["bob"], by: "alice")]
         )
-        let revoked = directory.send(.revokeAdmin(live: live, user: "bob", caller: user("alice", 3)))
+        let revoked = directory.send(.revokeAdmin(live: live, user: "bob", caller: user("alice", call: 3)))
         #expect(
             self.webhookContents(revoked) == [.adminChanged(user: "bob", isAdmin: false, admins: [], by: "alice")])
     }
 
     /// Rules: R14.16.
     @Test func `an ending contains the live's info only in apps with webhooks`() throws {
+        /// The ending that the connection machine gets.
         func ending(_ effects: [Effect]) -> Ending? {
             for case .connection(let input) in effects {
                 if case .ended(_, let ending) = input.command { return ending }
@@ -81,18 +85,18 @@ import Testing
         }
         var directory = self.directory()
         let info = try #require(directory.liveRow).info
-        let end = try #require(ending(directory.send(.end(live: live, caller: user("alice", 2)))))
+        let end = try #require(ending(directory.send(.end(live: live, caller: user("alice", call: 2)))))
         #expect(end.info == info)
         var directoryWithoutWebhooks = DirectoryHarness.running()
         let endWithoutInfo = try #require(
-            ending(directoryWithoutWebhooks.send(.end(live: live, caller: user("alice", 2)))))
+            ending(directoryWithoutWebhooks.send(.end(live: live, caller: user("alice", call: 2)))))
         #expect(endWithoutInfo.info == nil)
     }
 
     @Test func `an app without webhooks gets no events`() {
         var directory = DirectoryHarness.running()
         let effects = directory.send(
-            .updateInfo(live: live, changes: LiveChanges(notice: "soon"), caller: user("alice", 2)))
+            .updateInfo(live: live, changes: LiveChanges(notice: "soon"), caller: user("alice", call: 2)))
         #expect(results(effects).count == 1 && self.webhookContents(effects) == [])
     }
 }

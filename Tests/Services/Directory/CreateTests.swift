@@ -5,7 +5,9 @@ import Testing
 
 @testable import DirectoryCore
 
+/// Creating a live: in the partition of its owner, which claims the owner, then in the partition of the live.
 @Suite struct CreateTests {
+    /// A create by `caller`, whose live belongs to `owner`, or to the caller if `owner` is nil.
     private func create(
         _ caller: Caller, _ id: LiveID = live, owner: UserInfo? = nil, _ changes: LiveChanges = LiveChanges()
     ) -> DirectoryCommand {
@@ -15,9 +17,10 @@ import Testing
     /// Rules: R3.2.
     @Test func `a create claims the owner, then opens the live and publishes it to all machines`() {
         var directory = DirectoryHarness()
-        let caller = user("alice", 1, ticket: nil)
+        let caller = user("alice", call: 1, ticket: nil)
         let changes = LiveChanges(notice: "hello", isMessageDisable: true)
         let open = DirectoryCommand.open(live: live, changes: changes, owner: alice, caller: caller)
+        // The create is input 1 and `open` is input 2, whose offset becomes the epoch and the revision.
         #expect(
             directory.send(self.create(caller, live, changes))
                 == [.directory(DirectoryInput(app: app, open), key: "demo/show")])
@@ -45,10 +48,12 @@ import Testing
     /// Rules: R3.3, R3.5.
     @Test func `I1 an owner runs one live at a time`() {
         var directory = DirectoryHarness.running()
-        #expect(codes(directory.sendWithFollowUps(self.create(user("alice", 2), "other"))) == [.inAnotherRoom])
-        // An app's server cannot enter the live for its owner.
+        #expect(codes(directory.sendWithFollowUps(self.create(user("alice", call: 2), "other"))) == [.inAnotherRoom])
+        // The app's server cannot enter the running live in place of its owner.
         #expect(
-            codes(directory.sendWithFollowUps(self.create(server(1), live, owner: alice))) == [.roomExistsAndIsYours])
+            codes(directory.sendWithFollowUps(self.create(server(call: 1), live, owner: alice))) == [
+                .roomExistsAndIsYours
+            ])
         directory.expectInvariants()
     }
 
@@ -56,7 +61,7 @@ import Testing
     @Test func `an owner that creates its running live again enters it unchanged, also on another device`() throws {
         var directory = DirectoryHarness.running(LiveChanges(notice: "first"))
         let before = try #require(directory.liveRow)
-        var phone = user("alice", 1)
+        var phone = user("alice", call: 1)
         phone.request.session = "s-phone"
         let effects = directory.sendWithFollowUps(self.create(phone, live, LiveChanges(notice: "second")))
         #expect(
@@ -68,55 +73,56 @@ import Testing
         #expect(directory.liveRow == before)
         #expect(
             directory.sendWithFollowUps(self.create(phone, live, LiveChanges(notice: "second"))) == effects,
-            "sent again")
+            "the same call, sent again")
         directory.expectInvariants()
     }
 
-    @Test func `a repeated create during the live's end opens nothing and leaves no claim`() {
+    @Test func `an owner's new create that overlaps the live's end opens nothing and leaves no claim`() {
         var directory = DirectoryHarness.running()
-        let returningOwner = user("alice", 3)
-        // The owner's partition handles the create before the release that the end has sent.
-        let ended = directory.send(.end(live: live, caller: user("alice", 2)))
+        let returningOwner = user("alice", call: 3)
+        // The end sends a release of the claim to the owner's partition, which handles the create before the release.
+        let endEffects = directory.send(.end(live: live, caller: user("alice", call: 2)))
         let enter = DirectoryCommand.enter(live: live, owner: "alice", caller: returningOwner)
         #expect(
             directory.send(self.create(returningOwner))
                 == [.directory(DirectoryInput(app: app, enter), key: "demo/show")])
-        for case .directory(let input, _) in ended { _ = directory.send(input.command) }
+        for case .directory(let input, _) in endEffects { _ = directory.send(input.command) }
         #expect(codes(directory.send(enter)) == [.createdTooOften])
         #expect(directory.liveRow?.ended == .endedByHost)
-        #expect(codes(directory.send(enter)) == [.createdTooOften], "sent again")
+        #expect(codes(directory.send(enter)) == [.createdTooOften], "the same command, sent again")
         #expect(codes(directory.sendWithFollowUps(self.create(returningOwner))) == [.createdTooOften])
         directory.expectInvariants()
     }
 
     @Test func `two creates of one user that overlap are both rejected when the live's id is taken`() {
         var directory = DirectoryHarness.running()
-        let bob = user("bob", 1)
+        let bob = user("bob", call: 1)
         let first = directory.send(self.create(bob))
-        let second = directory.send(self.create(user("bob", 2)))
-        var refused: [ReplyCode] = []
+        let second = directory.send(self.create(user("bob", call: 2)))
+        var rejectionCodes: [ReplyCode] = []
         for case .directory(let input, _) in first + second {
-            refused += codes(directory.sendWithFollowUps(input.command))
+            rejectionCodes += codes(directory.sendWithFollowUps(input.command))
         }
-        #expect(refused == [.roomExists, .roomExists])
+        #expect(rejectionCodes == [.roomExists, .roomExists])
         directory.expectInvariants()
     }
 
     /// Rules: R1.7, R3.15.
-    @Test func `a live of an app's server is scheduled and has free seats`() {
+    @Test func `a live that an app's server creates is scheduled until its owner joins, and has free seats`() {
         var directory = DirectoryHarness()
-        _ = directory.sendWithFollowUps(self.create(server(1), owner: alice))
+        _ = directory.sendWithFollowUps(self.create(server(call: 1), owner: alice))
         #expect(directory.liveRow?.info.status == .scheduled)
         #expect(directory.liveRow?.info.seatMode == .free)
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
-        #expect(directory.liveRow?.info.status == .scheduled, "viewers have joined before the owner")
+        #expect(directory.liveRow?.info.status == .scheduled, "only viewers have joined, not the owner")
         _ = directory.send(.occupancy(live: live, owner: .present, isEmpty: false))
         #expect(directory.liveRow?.info.status == .running)
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
         #expect(directory.liveRow?.info.status == .suspended)
         let changes = LiveChanges(seatMode: .apply)
+        // The seat mode of the request replaces the default.
         var directoryWithSeatMode = DirectoryHarness()
-        _ = directoryWithSeatMode.sendWithFollowUps(self.create(server(1), owner: alice, changes))
+        _ = directoryWithSeatMode.sendWithFollowUps(self.create(server(call: 1), owner: alice, changes))
         #expect(directoryWithSeatMode.liveRow?.info.seatMode == .apply)
     }
 
@@ -126,7 +132,7 @@ import Testing
         var policy = AppPolicy()
         policy.hasWebhooks = true
         directory.machine = DirectoryMachine(policies: Policies([app: policy]))
-        let effects = directory.sendWithFollowUps(self.create(user("alice", 1)))
+        let effects = directory.sendWithFollowUps(self.create(user("alice", call: 1)))
         let info = try #require(directory.liveRow).info
         let event = WebhookEvent(key, at: directory.now, .roomCreated(info: info, by: "alice"))
         #expect(effects.contains(.webhook(event)))
@@ -140,18 +146,20 @@ import Testing
         #expect(
             codes(
                 directory.sendWithFollowUps(
-                    self.create(user("alice", 1), live, LiveChanges(liveName: "big CASINO night"))))
+                    self.create(user("alice", call: 1), live, LiveChanges(liveName: "big CASINO night"))))
                 == [.sensitiveWords])
         #expect(
-            codes(directory.sendWithFollowUps(self.create(user("alice", 2), live, LiveChanges(notice: "kein ärger"))))
+            codes(
+                directory.sendWithFollowUps(
+                    self.create(user("alice", call: 2), live, LiveChanges(notice: "kein ärger"))))
                 == [.sensitiveWords])
         #expect(directory.rows[.claim(UserKey(app, "alice"))] == nil)
         let splitWord = directory.sendWithFollowUps(
-            self.create(user("alice", 3), live, LiveChanges(liveName: "cas ino")))
+            self.create(user("alice", call: 3), live, LiveChanges(liveName: "cas ino")))
         #expect(results(splitWord).count == 1)
         let update = LiveChanges(notice: "casino!")
         #expect(
-            codes(directory.send(.updateInfo(live: live, changes: update, caller: user("alice", 4))))
+            codes(directory.send(.updateInfo(live: live, changes: update, caller: user("alice", call: 4))))
                 == [.sensitiveWords])
         #expect(directory.liveRow?.info.notice == "")
         directory.expectInvariants()
@@ -160,23 +168,23 @@ import Testing
     /// Rules: R3.6.
     @Test func `I1 a live's id belongs to one owner, and the loser's claim is released before the reply`() {
         var directory = DirectoryHarness.running()
-        let bob = user("bob", 1)
+        let bob = user("bob", call: 1)
         _ = directory.send(self.create(bob))
         let open = DirectoryCommand.open(live: live, changes: LiveChanges(), owner: bob.user, caller: bob)
-        let refusal = Reply(
+        let rejection = Reply(
             to: bob, app: app, .failure(error: ReplyError(.roomExists, "the live's id is in use")))
-        let release = DirectoryCommand.release(owner: "bob", live: live, thenReply: refusal)
+        let release = DirectoryCommand.release(owner: "bob", live: live, thenReply: rejection)
         #expect(directory.send(open) == [.directory(DirectoryInput(app: app, release), key: "demo/bob")])
-        #expect(directory.send(release) == [.reply(refusal)])
+        #expect(directory.send(release) == [.reply(rejection)])
         directory.expectInvariants()
-        #expect(results(directory.sendWithFollowUps(self.create(user("bob", 2), "bobs"))).count == 1)
+        #expect(results(directory.sendWithFollowUps(self.create(user("bob", call: 2), "bobs"))).count == 1)
         directory.expectInvariants()
     }
 
     @Test func `a user can create a live only for itself, the app's server for any user`() {
         var directory = DirectoryHarness()
-        #expect(codes(directory.sendWithFollowUps(self.create(user("bob", 1), owner: alice))) == [.noPermission])
-        #expect(results(directory.sendWithFollowUps(self.create(server(1), owner: alice))).count == 1)
+        #expect(codes(directory.sendWithFollowUps(self.create(user("bob", call: 1), owner: alice))) == [.noPermission])
+        #expect(results(directory.sendWithFollowUps(self.create(server(call: 1), owner: alice))).count == 1)
         #expect(directory.liveRow?.info.liveOwner == alice)
         directory.expectInvariants()
     }
@@ -184,16 +192,21 @@ import Testing
     /// Rules: R3.9.
     @Test func `the same live is created at most once a second`() {
         var directory = DirectoryHarness.running()
-        #expect(results(directory.sendWithFollowUps(.end(live: live, caller: user("alice", 2)))).count == 1)
-        #expect(codes(directory.sendWithFollowUps(self.create(user("bob", 1)))) == [.createdTooOften])
+        #expect(results(directory.sendWithFollowUps(.end(live: live, caller: user("alice", call: 2)))).count == 1)
+        #expect(codes(directory.sendWithFollowUps(self.create(user("bob", call: 1)))) == [.createdTooOften])
         _ = directory.advance(Milliseconds(1000))
-        let effects = directory.sendWithFollowUps(self.create(user("bob", 2)))
+        let effects = directory.sendWithFollowUps(self.create(user("bob", call: 2)))
         #expect(results(effects).count == 1)
         #expect(directory.liveRow?.info.liveOwner.userID == "bob")
-        #expect((directory.liveRow?.epoch ?? 0) > 2)
+        #expect((directory.liveRow?.epoch ?? 0) > 2, "the epoch of the ended live was 2")
         directory.expectInvariants()
     }
 
+    /// The limits of a plain text, such as the name, count the bytes of its JSON form, where a backslash has two.
+    ///
+    /// A free text, such as the notice, has at most 100 bytes, and at most 200 bytes as JSON, where most control
+    /// characters have six bytes.
+    ///
     /// Rules: R3.10, R17.4, R17.5.
     @Test(arguments: [
         (LiveChanges(liveName: String(repeating: "x", count: 101)), ReplyCode.badRoomName),
@@ -213,13 +226,15 @@ import Testing
         (LiveChanges(maxSeatCount: 51, seatTemplate: 70), .badParameter),
         (LiveChanges(maxSeatCount: -1), .badParameter),
         (LiveChanges(maxSeatCount: 51, seatTemplate: 601), .badParameter),
-    ]) func `a field over its limit creates nothing`(changes: LiveChanges, code: ReplyCode) {
+    ]) func `a create with an invalid field creates nothing`(changes: LiveChanges, code: ReplyCode) {
         var directory = DirectoryHarness()
-        let effects = directory.sendWithFollowUps(self.create(user("alice", 1), live, changes))
+        let effects = directory.sendWithFollowUps(self.create(user("alice", call: 1), live, changes))
         #expect(codes(effects) == [code])
         #expect(effects.count == 1)
         #expect(directory.rows.sortedKeys == [.ownerCalls(UserKey(app, "alice"), "s-alice")])
-        #expect(codes(directory.sendWithFollowUps(self.create(user("alice", 2), "a b"))) == [.badRoomID])
+        #expect(
+            codes(directory.sendWithFollowUps(self.create(user("alice", call: 2), "a b"))) == [.badRoomID],
+            "a live's id with a blank")
     }
 
     /// Rules: R1.6.
@@ -228,14 +243,14 @@ import Testing
         func rejectionCodes(_ id: String) -> [ReplyCode] {
             var directory = DirectoryHarness()
             counter += 1
-            return codes(directory.sendWithFollowUps(self.create(user("alice", counter), LiveID(id))))
+            return codes(directory.sendWithFollowUps(self.create(user("alice", call: counter), LiveID(id))))
         }
-        for bad in [
+        for invalidID in [
             "", "a b", "a/b", "ä", "直播", "a\n", "a\u{7f}", String(repeating: "x", count: 49),
             String(repeating: "é", count: 24),
-        ] { #expect(rejectionCodes(bad) == [.badRoomID], "\(bad.debugDescription)") }
-        for good in ["!", "a:b#c~", "Live_1", String(repeating: "x", count: 48)] {
-            #expect(rejectionCodes(good) == [], "\(good)")
+        ] { #expect(rejectionCodes(invalidID) == [.badRoomID], "\(invalidID.debugDescription)") }
+        for validID in ["!", "a:b#c~", "Live_1", String(repeating: "x", count: 48)] {
+            #expect(rejectionCodes(validID) == [], "\(validID)")
         }
     }
 
@@ -278,13 +293,13 @@ import Testing
 
     @Test func `I15 a repeated create gets the same reply and opens nothing`() {
         var directory = DirectoryHarness()
-        let first = directory.sendWithFollowUps(self.create(user("alice", 1)))
-        let repeated = directory.sendWithFollowUps(self.create(user("alice", 1)))
+        let first = directory.sendWithFollowUps(self.create(user("alice", call: 1)))
+        let repeated = directory.sendWithFollowUps(self.create(user("alice", call: 1)))
         #expect(repeated == first.suffix(1))
         // The reply is the same when the live has ended since, and no live is opened.
-        _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", 2)))
+        _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", call: 2)))
         _ = directory.advance(.seconds(2))
-        #expect(directory.sendWithFollowUps(self.create(user("alice", 1))) == repeated)
+        #expect(directory.sendWithFollowUps(self.create(user("alice", call: 1))) == repeated)
         #expect(directory.liveRow?.ended == .endedByHost)
         directory.expectInvariants()
     }
@@ -292,46 +307,47 @@ import Testing
     /// Rules: R16.8.
     @Test func `I15 a repeated create whose outcome is forgotten opens nothing`() {
         var directory = DirectoryHarness.running()
-        _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", 2)))
-        // A rejected second create extends the owner's window beyond the live's window.
+        _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", call: 2)))
+        // The owner and the live each have an idempotency window for alice's session. The second create is rejected
+        // and extends only the owner's window, which still has the first create when the live's window has expired.
         _ = directory.advance(.seconds(55))
-        #expect(codes(directory.sendWithFollowUps(self.create(user("alice", 3), "a b"))) == [.badRoomID])
+        #expect(codes(directory.sendWithFollowUps(self.create(user("alice", call: 3), "a b"))) == [.badRoomID])
         _ = directory.advance(.seconds(30))
-        #expect(codes(directory.sendWithFollowUps(self.create(user("alice", 1)))) == [.requestForgotten])
+        #expect(codes(directory.sendWithFollowUps(self.create(user("alice", call: 1)))) == [.requestForgotten])
         #expect(directory.liveRow?.ended == .endedByHost)
         directory.expectInvariants()
     }
 
     @Test func `I15 a repeated create that was rejected is rejected again, even if it would succeed now`() {
         var directory = DirectoryHarness.running()
-        let first = directory.sendWithFollowUps(self.create(user("bob", 1)))
+        let first = directory.sendWithFollowUps(self.create(user("bob", call: 1)))
         #expect(codes(first) == [.roomExists])
-        _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", 2)))
+        _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", call: 2)))
         _ = directory.advance(.seconds(2))
-        #expect(directory.sendWithFollowUps(self.create(user("bob", 1))) == first)
+        #expect(directory.sendWithFollowUps(self.create(user("bob", call: 1))) == first)
         directory.expectInvariants()
     }
 
     @Test func `I15 a create with the request id of a create for another owner opens nothing and leaves no claim`() {
         var directory = DirectoryHarness()
-        _ = directory.sendWithFollowUps(self.create(server(1), owner: alice))
-        let effects = directory.sendWithFollowUps(self.create(server(1), owner: UserInfo(userID: "bob")))
-        #expect(results(effects).count == 1)
+        _ = directory.sendWithFollowUps(self.create(server(call: 1), owner: alice))
+        let effects = directory.sendWithFollowUps(self.create(server(call: 1), owner: UserInfo(userID: "bob")))
+        #expect(results(effects).count == 1, "the reply to the first create")
         #expect(directory.rows[.claim(UserKey(app, "bob"))] == nil)
         directory.expectInvariants()
     }
 
     /// Rules: R16.11.
-    @Test func `I15 a late retry is not applied, and gets its first outcome while that is recorded`() {
+    @Test func `I15 a late retry is not applied, and gets its first outcome while that outcome is recorded`() {
         var directory = DirectoryHarness()
-        var lateCreate = user("alice", 1, ticket: nil)
+        var lateCreate = user("alice", call: 1, ticket: nil)
         lateCreate.isLateRetry = true
         let create = DirectoryCommand.create(live: live, changes: LiveChanges(), owner: alice, caller: lateCreate)
         #expect(codes(directory.sendWithFollowUps(create)) == [.requestForgotten])
         #expect(directory.rows.count == 0)
         directory = DirectoryHarness.running()
         #expect(results(directory.sendWithFollowUps(create)).count == 1)
-        var lateUpdate = user("alice", 2)
+        var lateUpdate = user("alice", call: 2)
         lateUpdate.isLateRetry = true
         let before = directory.liveRow
         #expect(

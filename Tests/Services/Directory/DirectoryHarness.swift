@@ -16,6 +16,10 @@ struct DirectoryHarness {
     var machine = DirectoryMachine(policies: Policies())
     var rows = DirectoryRows()
     var now = Timestamp(milliseconds: 1_000_000)
+    /// The offset of the last input; the first input has offset 1.
+    ///
+    /// The epoch of a live is the offset of its `open`; the revision of its row is the offset of the input that changed
+    /// the row last.
     var offset: Int64 = 0
 
     /// Handles the due rows, then one input; returns the effects.
@@ -66,17 +70,19 @@ struct DirectoryHarness {
         return effects
     }
 
-    /// A directory in which alice has created the live.
+    /// A directory in which alice has created the live with her call 1.
+    ///
+    /// The create is input 1, its follow-up `open` is input 2: the live has epoch 2 and revision 2.
     static func running(_ changes: LiveChanges = LiveChanges()) -> DirectoryHarness {
         var directory = DirectoryHarness()
         _ = directory.sendWithFollowUps(
-            .create(live: live, changes: changes, owner: alice, caller: user("alice", 1, ticket: nil)))
+            .create(live: live, changes: changes, owner: alice, caller: user("alice", call: 1, ticket: nil)))
         return directory
     }
 
-    /// Makes `admin` an admin; presence verifies the membership.
-    mutating func makeAdmin(_ admin: UserID, counter: Int64) {
-        let caller = user("alice", counter)
+    /// Makes `admin` an admin by alice's call number `counter`; presence verifies the membership.
+    mutating func makeAdmin(_ admin: UserID, call counter: Int64) {
+        let caller = user("alice", call: counter)
         _ = self.send(.setAdmin(live: live, user: admin, caller: caller))
         _ = self.send(.adminMembershipVerified(live: live, user: admin, caller: caller))
     }
@@ -92,16 +98,18 @@ struct DirectoryHarness {
     }
 }
 
-/// A caller with its own session, and the ticket of a join by default.
-func user(_ id: UserID, _ counter: Int64, ticket: Int64? = 100) -> Caller {
+/// The caller of call number `counter` in the user's only session, with the ticket of a join by default.
+///
+/// A call with the number of an earlier call is a repetition of that call.
+func user(_ id: UserID, call counter: Int64, ticket: Int64? = 100) -> Caller {
     Caller(
         user: id == alice.userID ? alice : UserInfo(userID: id), role: .user,
         request: RequestID(session: SessionID("s-\(id)"), counter: counter), replyTo: gateway,
         ticket: ticket.map { Ticket($0) })
 }
 
-/// A call of the app's server.
-func server(_ counter: Int64) -> Caller {
+/// The caller of call number `counter` of the app's server.
+func server(call counter: Int64) -> Caller {
     Caller(
         user: UserInfo(userID: "backend"), role: .server,
         request: RequestID(session: "s-backend", counter: counter), replyTo: gateway)

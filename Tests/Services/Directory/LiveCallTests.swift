@@ -5,13 +5,17 @@ import Testing
 
 @testable import DirectoryCore
 
+/// Ends, updates and metadata of a live.
+///
+/// In `DirectoryHarness.running`, input 2 opens the live, so its epoch is 2 and the tests' first input has offset 3. A
+/// revision is the offset of the input that changed the live.
 @Suite struct LiveCallTests {
     /// Rules: R3.55.
     @Test func `I1 a live ends once, the end goes to the connections first, and the owner's claim is released`() throws
     {
         var directory = DirectoryHarness.running()
         let liveRow = try #require(directory.liveRow)
-        let caller = user("alice", 2)
+        let caller = user("alice", call: 2)
         let ending = Ending(
             reason: .endedByHost, caller: caller, epoch: 2, createdAt: liveRow.info.createTime, endedAt: directory.now)
         let release = DirectoryCommand.release(owner: "alice", live: live, thenReply: nil)
@@ -23,7 +27,7 @@ import Testing
             ])
         #expect(directory.send(release) == [])
         directory.expectInvariants()
-        #expect(codes(directory.sendWithFollowUps(.end(live: live, caller: user("alice", 3)))) == [.noSuchRoom])
+        #expect(codes(directory.sendWithFollowUps(.end(live: live, caller: user("alice", call: 3)))) == [.noSuchRoom])
         // A repeated end is forwarded to the fan-out, which repeats the reply.
         #expect(
             directory.send(.end(live: live, caller: caller))
@@ -32,11 +36,11 @@ import Testing
 
     @Test func `I1 I15 a repeated end does not end a newer live of the same name`() {
         var directory = DirectoryHarness.running()
-        let caller = user("alice", 2)
+        let caller = user("alice", call: 2)
         _ = directory.sendWithFollowUps(.end(live: live, caller: caller))
         _ = directory.advance(.seconds(2))
         _ = directory.sendWithFollowUps(
-            .create(live: live, changes: LiveChanges(), owner: alice, caller: user("alice", 3)))
+            .create(live: live, changes: LiveChanges(), owner: alice, caller: user("alice", call: 3)))
         #expect(directory.liveRow?.ended == nil)
         #expect(codes(directory.sendWithFollowUps(.end(live: live, caller: caller))) == [.requestForgotten])
         #expect(directory.liveRow?.ended == nil)
@@ -46,47 +50,50 @@ import Testing
     /// Rules: R3.7.
     @Test func `a live's id is free when all machines have handled its end`() {
         var directory = DirectoryHarness.running()
-        _ = directory.send(.end(live: live, caller: user("alice", 2)))
+        _ = directory.send(.end(live: live, caller: user("alice", call: 2)))
         _ = directory.send(.release(owner: "alice", live: live, thenReply: nil))
         _ = directory.advance(.seconds(5))
-        func create(_ counter: Int64) -> [Effect] {
+        func create(call counter: Int64) -> [Effect] {
             directory.sendWithFollowUps(
-                .create(live: live, changes: LiveChanges(), owner: alice, caller: user("alice", counter)))
+                .create(live: live, changes: LiveChanges(), owner: alice, caller: user("alice", call: counter)))
         }
-        #expect(codes(create(3)) == [.createdTooOften])
+        #expect(codes(create(call: 3)) == [.createdTooOften])
         _ = directory.send(.closed(live: live, epoch: 1))
-        #expect(codes(create(4)) == [.createdTooOften], "the end of another incarnation")
+        #expect(codes(create(call: 4)) == [.createdTooOften], "epoch 1 is not the epoch of the ended live")
         _ = directory.send(.closed(live: live, epoch: 2))
-        #expect(results(create(5)).count == 1)
+        #expect(results(create(call: 5)).count == 1)
         directory.expectInvariants()
     }
 
-    @Test func `an ended live's row is removed after five minutes, with a tombstone`() {
+    @Test func `an ended live's row is removed after five minutes, and the public record gets a tombstone`() {
         var directory = DirectoryHarness.running()
-        _ = directory.sendWithFollowUps(.end(live: live, caller: server(1)))
+        _ = directory.sendWithFollowUps(.end(live: live, caller: server(call: 1)))
         #expect(directory.liveRow?.ended == .endedByServer)
         #expect(directory.advance(Milliseconds(299_999)) == [])
         #expect(directory.advance(Milliseconds(1)) == [.liveRemoved(key)])
         #expect(directory.liveRow == nil)
-        #expect(codes(directory.sendWithFollowUps(.end(live: live, caller: server(2)))) == [.noSuchRoom])
+        #expect(codes(directory.sendWithFollowUps(.end(live: live, caller: server(call: 2)))) == [.noSuchRoom])
+        // Idempotency windows last at most 60 s with their outcomes, 300 s without, and two roundings up to 10 s.
         _ = directory.advance(.seconds(380))
         #expect(directory.rows.count == 0)
     }
 
     @Test func `I2 only owner and admins change a live`() {
         var directory = DirectoryHarness.running()
-        directory.makeAdmin("bob", counter: 2)
+        directory.makeAdmin("bob", call: 2)
         let values = ["k": "v"]
         #expect(
-            codes(directory.send(.setMetadata(live: live, values: values, caller: user("carl", 1))))
+            codes(directory.send(.setMetadata(live: live, values: values, caller: user("carl", call: 1))))
                 == [.needsOwnerOrAdmin])
         #expect(
-            codes(directory.send(.updateInfo(live: live, changes: LiveChanges(notice: "n"), caller: user("carl", 2))))
+            codes(
+                directory.send(
+                    .updateInfo(live: live, changes: LiveChanges(notice: "n"), caller: user("carl", call: 2))))
                 == [.needsOwnerOrAdmin])
-        #expect(codes(directory.send(.end(live: live, caller: user("bob", 1)))) == [.needsOwner])
+        #expect(codes(directory.send(.end(live: live, caller: user("bob", call: 1)))) == [.needsOwner])
         #expect(
-            codes(directory.send(.setAdmin(live: live, user: "carl", caller: user("bob", 2)))) == [.needsOwner])
-        for caller in [user("bob", 3), user("alice", 3), server(1)] {
+            codes(directory.send(.setAdmin(live: live, user: "carl", caller: user("bob", call: 2)))) == [.needsOwner])
+        for caller in [user("bob", call: 3), user("alice", call: 3), server(call: 1)] {
             #expect(results(directory.send(.setMetadata(live: live, values: values, caller: caller))) == [.done])
         }
         directory.expectInvariants()
@@ -96,7 +103,7 @@ import Testing
     @Test func `an update is stored, sent to feed and seats, and answered with the new info`() throws {
         var directory = DirectoryHarness.running()
         var info = try #require(directory.liveRow).info
-        let caller = user("alice", 2)
+        let caller = user("alice", call: 2)
         info.notice = "soon"
         info.isMessageDisable = true
         let changes = LiveChanges(notice: "soon", isMessageDisable: true)
@@ -111,39 +118,40 @@ import Testing
                 .seat(SeatInput(key, .infoChanged(info: info))),
                 .reply(reply),
             ])
-        // An update without a change has only the reply as its effect, with the revision of the last change.
-        let unchanged = directory.send(.updateInfo(live: live, changes: changes, caller: user("alice", 3)))
+        // An update that changes nothing has only the reply as its effect, with the revision of the last change.
+        let unchanged = directory.send(.updateInfo(live: live, changes: changes, caller: user("alice", call: 3)))
         #expect(
             unchanged == [
                 .success(
-                    .live(info: info, epoch: 2, revision: 3), to: user("alice", 3), app: app,
+                    .live(info: info, epoch: 2, revision: 3), to: user("alice", call: 3), app: app,
                     required: RequiredRevision(.rooms, live, revision: 3))
             ])
         #expect(
             codes(
                 directory.send(
-                    .updateInfo(live: live, changes: LiveChanges(seatTemplate: 70), caller: user("alice", 4))))
-                == [.wrongRoomKind])
+                    .updateInfo(live: live, changes: LiveChanges(seatTemplate: 70), caller: user("alice", call: 4))))
+                == [.wrongRoomKind], "a video live cannot become a voice live")
     }
 
     /// Rules: R3.19.
     @Test func `changed limits are sent to presence, changed rights to the fan-out`() {
         var directory = DirectoryHarness.running(LiveChanges(isGiftEnabled: false, maxMemberCount: 10))
-        func update(_ changes: LiveChanges, _ counter: Int64) -> [Effect] {
-            directory.send(.updateInfo(live: live, changes: changes, caller: user("alice", counter)))
+        func update(_ changes: LiveChanges, call counter: Int64) -> [Effect] {
+            directory.send(.updateInfo(live: live, changes: changes, caller: user("alice", call: counter)))
         }
-        let giftChange = update(LiveChanges(isGiftEnabled: true), 2)
+        let giftChange = update(LiveChanges(isGiftEnabled: true), call: 2)
         #expect(
             giftChange.contains(
                 .barrage(BarrageInput(key, .rights(isMessageDisable: false, admins: [], isGiftEnabled: true)))))
         #expect(!giftChange.contains(.audience(AudienceInput(key, .rights(admins: [], maxMembers: 10)))))
-        let limitChange = update(LiveChanges(maxMemberCount: 20), 3)
+        let limitChange = update(LiveChanges(maxMemberCount: 20), call: 3)
         #expect(limitChange.contains(.audience(AudienceInput(key, .rights(admins: [], maxMembers: 20)))))
-        var fresh = DirectoryHarness()
-        let opened = fresh.sendWithFollowUps(
+        // A create sends both, although nothing changed since.
+        var newDirectory = DirectoryHarness()
+        let opened = newDirectory.sendWithFollowUps(
             .create(
                 live: live, changes: LiveChanges(isGiftEnabled: false, maxMemberCount: 10), owner: alice,
-                caller: user("alice", 1)))
+                caller: user("alice", call: 1)))
         #expect(opened.contains(.audience(AudienceInput(key, .rights(admins: [], maxMembers: 10)))))
         #expect(
             opened.contains(
@@ -153,22 +161,22 @@ import Testing
     /// Rules: R3.42, R3.45.
     @Test func `I2 the last write of a key wins, and the change is published`() {
         var directory = DirectoryHarness.running()
-        _ = directory.send(.setMetadata(live: live, values: ["a": "1", "b": "1"], caller: user("alice", 2)))
-        let effects = directory.send(.setMetadata(live: live, values: ["b": "2"], caller: user("alice", 3)))
+        _ = directory.send(.setMetadata(live: live, values: ["a": "1", "b": "1"], caller: user("alice", call: 2)))
+        let effects = directory.send(.setMetadata(live: live, values: ["b": "2"], caller: user("alice", call: 3)))
         #expect(directory.liveRow?.info.metaData == ["a": "1", "b": "2"])
         #expect(
             effects.contains(
                 .barrage(
                     BarrageInput(key, .publish(content: .metadataChanged(set: ["b": "2"], removed: [], revision: 4))))))
         let deleted = directory.send(
-            .deleteMetadata(live: live, keys: ["b", "z", "b"], caller: user("alice", 4)))
+            .deleteMetadata(live: live, keys: ["b", "z", "b"], caller: user("alice", call: 4)))
         #expect(directory.liveRow?.info.metaData == ["a": "1"])
         #expect(
             deleted.contains(
                 .barrage(
                     BarrageInput(key, .publish(content: .metadataChanged(set: [:], removed: ["b"], revision: 5))))))
         #expect(
-            codes(directory.send(.deleteMetadata(live: live, keys: ["z"], caller: user("alice", 5))))
+            codes(directory.send(.deleteMetadata(live: live, keys: ["z"], caller: user("alice", call: 5))))
                 == [.noSuchMetadataKey])
     }
 
@@ -176,29 +184,32 @@ import Testing
     @Test func `I2 a metadata call over any limit changes nothing`() {
         var directory = DirectoryHarness.running()
         let full = Dictionary(uniqueKeysWithValues: (0..<8).map { ("k\($0)", String(repeating: "v", count: 2000)) })
-        _ = directory.send(.setMetadata(live: live, values: full, caller: user("alice", 2)))
+        _ = directory.send(.setMetadata(live: live, values: full, caller: user("alice", call: 2)))
         let before = directory.liveRow
-        let long = String(repeating: "v", count: 2048)
+        let longestValue = String(repeating: "v", count: 2048)
         let cases: [([String: String], ReplyCode)] = [
             (["a": "1", "b": "2", "c": "3"], .tooManyMetadataKeys),
-            (["a": long + "v"], .metadataValueTooLong), (["a\n": "v"], .badParameter),
+            (["a": longestValue + "v"], .metadataValueTooLong), (["a\n": "v"], .badParameter),
+            // As JSON, 683 control characters of six bytes are more than twice the limit of 2048 bytes.
             (["a": String(repeating: "\u{1}", count: 683)], .metadataValueTooLong),
-            (["a": long], .metadataTooLong),
+            (["a": longestValue], .metadataTooLong),
             ([String(repeating: "k", count: 51): "v"], .metadataKeyTooLong),
             (["": "v"], .badParameter),
             ([:], .badParameter),
         ]
         for (index, (values, code)) in cases.enumerated() {
-            let caller = user("alice", Int64(10 + index))
+            let caller = user("alice", call: Int64(10 + index))
             let effects = directory.send(.setMetadata(live: live, values: values, caller: caller))
             #expect(codes(effects) == [code])
             #expect(effects.count == 1)
             #expect(directory.liveRow == before)
         }
-        // The call is accepted exactly at the limits: ten keys, 16 KB in all.
+        // A call exactly at the limits is accepted: ten keys, and 16 KB in all values.
         let remaining = ["a": String(repeating: "v", count: 300), "b": String(repeating: "v", count: 84)]
         #expect(
-            results(directory.send(.setMetadata(live: live, values: remaining, caller: user("alice", 30)))) == [.done])
+            results(directory.send(.setMetadata(live: live, values: remaining, caller: user("alice", call: 30)))) == [
+                .done
+            ])
         directory.expectInvariants()
     }
 }

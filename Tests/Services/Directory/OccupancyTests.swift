@@ -5,13 +5,14 @@ import Testing
 
 @testable import DirectoryCore
 
-/// Reactions to a live's occupancy: its status, and its automatic dismissal.
+/// Reactions to a live's occupancy, which presence reports: its status, and its automatic dismissal.
 @Suite struct OccupancyTests {
     /// Rules: R3.30.
     @Test func `a live is suspended while its owner is away, and the change is published to viewers`() throws {
         var directory = DirectoryHarness.running()
         var info = try #require(directory.liveRow).info
         #expect(info.status == .running)
+        // Inputs 1 and 2 have created the live (epoch 2); this report is input 3, the next is input 4 (revision 4).
         #expect(directory.send(.occupancy(live: live, owner: .present, isEmpty: false)) == [])
         info.status = .suspended
         #expect(
@@ -22,18 +23,19 @@ import Testing
         #expect(directory.send(.occupancy(live: live, owner: .left, isEmpty: true)) == [])
         _ = directory.send(.occupancy(live: live, owner: .present, isEmpty: false))
         #expect(directory.liveRow?.info.status == .running)
-        _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", 2)))
+        _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", call: 2)))
         #expect(directory.send(.occupancy(live: live, owner: .left, isEmpty: true)) == [])
     }
 
     /// A directory in which alice runs the live under a dismissal policy.
-    private func running(_ dismissal: DismissalPolicy, by caller: Caller = user("alice", 1)) -> DirectoryHarness {
+    private func running(_ dismissal: DismissalPolicy, by caller: Caller = user("alice", call: 1)) -> DirectoryHarness {
         var directory = DirectoryHarness()
         directory.machine = DirectoryMachine(policies: Policies([app: AppPolicy(dismissal: dismissal)]))
         _ = directory.sendWithFollowUps(.create(live: live, changes: LiveChanges(), owner: alice, caller: caller))
         return directory
     }
 
+    /// The endings that the connection machine gets.
     private func endings(_ effects: [Effect]) -> [Ending] {
         effects.compactMap {
             guard case .connection(let input) = $0, case .ended(_, let ending) = input.command else { return nil }
@@ -72,7 +74,7 @@ import Testing
     }
 
     /// Rules: R3.61.
-    @Test func `a live without its owner is ended after the time in the app's policy`() {
+    @Test func `a live without its owner is ended after the policy's time for an owner who left, or is offline`() {
         let policy = DismissalPolicy(afterOwnerLeaveSeconds: 10, afterOwnerOfflineSeconds: 100)
         var directory = self.running(policy)
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
@@ -89,7 +91,7 @@ import Testing
     @Test func `a scheduled live that nobody has joined is not ended under any policy`() {
         let policy = DismissalPolicy(
             afterNoUsersSeconds: 10, afterOwnerLeaveSeconds: 10, afterOwnerOfflineSeconds: 10)
-        var directory = self.running(policy, by: server(1))
+        var directory = self.running(policy, by: server(call: 1))
         #expect(directory.advance(.seconds(100_000)) == [])
         // A viewer joins and leaves: from then on the live counts as empty.
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
@@ -106,7 +108,7 @@ import Testing
         #expect(directory.liveRow?.ended == nil)
     }
 
-    @Test func `a live is not ended if the policy was removed before the time`() {
+    @Test func `a live is not ended if the policy is removed before the policy's time has passed`() {
         var directory = self.running(DismissalPolicy(afterNoUsersSeconds: 60))
         directory.machine = DirectoryMachine(policies: Policies())
         #expect(directory.advance(.seconds(60)) == [])

@@ -9,6 +9,7 @@ import Tokens
 
 /// What the HTTP API checks before it reads a body.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct APIAdmissionTests {
+    /// A gateway with its HTTP API on a port.
     private final class ServedGateway {
         let cluster: FakeCluster
         let server: WebServer
@@ -25,6 +26,7 @@ import Tokens
 
         /// Sends a head that announces a body, but no body, and returns the response's first bytes.
         func announceBody(ofBytes bytes: Int, token: String) throws -> String {
+            // The response is empty if the server waits for the body for more than 300 ms.
             let socket = try WireClient.connect(self.server.port)
             defer { close(socket) }
             let head =
@@ -45,17 +47,20 @@ import Tokens
         #expect(try served.announceBody(ofBytes: 200_000, token: "x.y.z").hasPrefix("HTTP/1.1 401"))
         let token = FakeCluster.Tokens.token("shop", role: .server)
         #expect(try served.announceBody(ofBytes: 200_000, token: token).isEmpty, "the body is awaited")
-        let refused = try served.announceBody(ofBytes: 200_000, token: token)
-        #expect(refused.hasPrefix("HTTP/1.1 429") && refused.contains("Retry-After: 1"))
-        #expect(refused.contains("\"code\":-2") && refused.contains("\"retryAfter\":"))
+        let response = try served.announceBody(ofBytes: 200_000, token: token)
+        #expect(response.hasPrefix("HTTP/1.1 429") && response.contains("Retry-After: 1"))
+        #expect(response.contains("\"code\":-2") && response.contains("\"retryAfter\":"))
         #expect(served.cluster.metric("gateway_refusals_total") == 2)
     }
 
     /// Rules: R13.29.
     @Test func `an address whose tokens are rejected again and again gets status 429`() throws {
         let served = try ServedGateway { _ in }
-        let codes = try (0..<30).map { _ in try served.announceBody(ofBytes: 0, token: "x.y.z").dropFirst(9).prefix(3) }
-        #expect(codes.prefix(20).allSatisfy { $0 == "401" })
-        #expect(codes.contains("429"))
+        // The status follows `HTTP/1.1 ` in the response.
+        let statuses = try (0..<30).map { _ in
+            try served.announceBody(ofBytes: 0, token: "x.y.z").dropFirst(9).prefix(3)
+        }
+        #expect(statuses.prefix(20).allSatisfy { $0 == "401" })
+        #expect(statuses.contains("429"))
     }
 }

@@ -42,6 +42,7 @@ import Testing
 
     /// Rules: R13.7, R13.16.
     @Test func `the response schemas describe every property of every result`() throws {
+        // The file maps the name of each case to a reply.
         let golden = try Repository.data("Tests/Model/PlazaWire/Golden/replies.json")
         let replies = try Wire.decode(JSONValue.self, from: [UInt8](golden))
         var coveredKinds: Set<String> = []
@@ -57,8 +58,8 @@ import Testing
                     "\(name) as \(route.id) answers it")
             }
         }
-        let described = Set(RouteTable.all.compactMap { self.resultKind($0)?.name })
-        #expect(coveredKinds == described, "the golden file contains each kind of result")
+        let describedKinds = Set(RouteTable.all.compactMap { self.resultKind($0)?.name })
+        #expect(coveredKinds == describedKinds, "the golden file contains each kind of result")
     }
 
     @Test func `every route has a unique name and path, and makes an existing call`() {
@@ -120,6 +121,7 @@ import Testing
         }
         var statuses: [Int: Set<String>] = [:]
         for row in Self.numberedRows(try DocumentPage("HTTP-API").lines(under: "Statuses"))
+        // Only the rows of error statuses name reply codes.
         where row.cells == 2 && (HTTPStatus.refusals.contains(row.number) || row.number == 500) {
             statuses[row.number, default: []].formUnion(row.names)
         }
@@ -259,8 +261,9 @@ import Testing
         #expect(count > 60, "there are limits")
     }
 
-    @Test func `the description contains the server's limits as far as a schema can express them`() throws {
+    @Test func `the description contains limits that the server checks and a schema can express`() throws {
         let paths = try Wire.decode(JSONValue.self, from: OpenAPIDocument.bytes).members["paths"]?.members ?? [:]
+        /// The schema of a field in a route's body; the names lead to it through nested objects.
         func field(_ method: String, _ path: String, _ names: String...) -> [String: JSONValue] {
             var schema =
                 paths[path]?.members[method]?.members["requestBody"]?.members["content"]?

@@ -13,6 +13,7 @@ import Testing
 
 /// What one address, connection, user or app may take of a gateway (I16, everything has a limit).
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AdmissionTests {
+    /// The number of refusals for a reason, from the metrics.
     private func refusalCount(_ cluster: FakeCluster, _ reason: RefusalReason) -> Int {
         let family = cluster.registry.snapshot().first { $0.name == "gateway_refusals_total" }
         let sample = family?.samples.first { $0.labels.pairs.contains { $0.value == reason.rawValue } }
@@ -20,6 +21,7 @@ import Testing
         return 0
     }
 
+    /// The error of a failure; nil for a success.
     private func error(_ outcome: Outcome) -> ReplyError? {
         if case .failure(let error) = outcome { return error }
         return nil
@@ -59,10 +61,10 @@ import Testing
         let (second, _) = try cluster.client("bob", session: "two")
         let (third, outcome) = try cluster.client("bob", session: "three")
         #expect(self.error(outcome)?.code == .overLimit && self.error(outcome)?.retryAfter == 5000)
-        #expect(try third.closeCode() == 4106)
+        #expect(try third.closeCode() == DisconnectCode.tooManyConnections.code)
         let (replacing, login) = try cluster.client("bob", session: "one")
         #expect(self.error(login) == nil)
-        #expect(try first.closeCode() == 4102)
+        #expect(try first.closeCode() == DisconnectCode.replaced.code)
         #expect(try replacing.answersPing())
         #expect(try second.answersPing())
         let (eve, _) = try cluster.client("eve")
@@ -76,7 +78,7 @@ import Testing
         let clients = try (0..<2).map { try cluster.client("u\($0)").0 }
         let (third, outcome) = try cluster.client("u2")
         #expect(self.error(outcome)?.code == .overloaded && self.error(outcome)?.retryAfter == 5000)
-        #expect(try third.closeCode() == 4004)
+        #expect(try third.closeCode() == DisconnectCode.overloaded.code)
         let ofOtherApp = try WireClient(port: cluster.gateway.port)
         let token = FakeCluster.Tokens.token("bob", app: "other")
         let params = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)
@@ -110,12 +112,12 @@ import Testing
         let cluster = try FakeCluster()
         let many = try WireClient(port: cluster.gateway.port)
         for _ in 0..<11 { try many.write(WireClient.maskedFrame(.ping, [])) }
-        #expect(try many.closeCode() == 4104)
+        #expect(try many.closeCode() == DisconnectCode.flooding.code)
         let large = try WireClient(port: cluster.gateway.port)
-        // A part of a message: no frame is complete yet.
+        // Only a part of a message is sent, so that no frame is complete.
         let message = WireClient.maskedFrame(.text, [UInt8](repeating: 65, count: 30_000))
         try large.write(Array(message.prefix(20_000)))
-        #expect(try large.closeCode() == 4104)
+        #expect(try large.closeCode() == DisconnectCode.flooding.code)
         #expect(self.refusalCount(cluster, .beforeLogin) == 2)
         let (good, _) = try cluster.client("bob")
         for _ in 0..<20 { try good.write(WireClient.maskedFrame(.ping, [])) }
@@ -131,11 +133,11 @@ import Testing
         }
         let (pinging, _) = try cluster.client("bob")
         for _ in 0..<80 { try pinging.write(WireClient.maskedFrame(.ping, [1, 2])) }
-        #expect(try pinging.closeCode() == 4104)
+        #expect(try pinging.closeCode() == DisconnectCode.flooding.code)
         #expect(self.refusalCount(cluster, .frames) == 1)
         let (sending, _) = try cluster.client("eve")
         for _ in 0..<4 { try? sending.send("{\"id\":90,\"x\":\"" + String(repeating: "a", count: 20_000) + "\"}") }
-        #expect(try sending.closeCode() == 4104)
+        #expect(try sending.closeCode() == DisconnectCode.flooding.code)
         #expect(self.refusalCount(cluster, .bytes) == 1)
     }
 
@@ -145,11 +147,13 @@ import Testing
             $0.shards = 1
             $0.maxUnfinishedBytes = 120_000
         }
-        let half = Array(WireClient.maskedFrame(.text, [UInt8](repeating: 65, count: 60_000)).prefix(50_000))
+        // Each client sends 50,000 bytes of a message of 60,000: two of them are within the limit, three are not.
+        let unfinishedMessage = Array(
+            WireClient.maskedFrame(.text, [UInt8](repeating: 65, count: 60_000)).prefix(50_000))
         let (first, _) = try cluster.client("anna")
         let (second, _) = try cluster.client("bob")
         let (third, _) = try cluster.client("carol")
-        for client in [first, second, third] { try client.write(half) }
+        for client in [first, second, third] { try client.write(unfinishedMessage) }
         // Which connection exceeds the limit depends on the order in which the bytes arrive.
         let deadline = ContinuousClock.now + .seconds(10)
         while self.refusalCount(cluster, .unfinishedMessages) == 0, ContinuousClock.now < deadline {
@@ -189,7 +193,8 @@ import Testing
         #expect(self.error(try second.call("seat.device", "{\"live\":\"room\"}"))?.code == .tooFrequent)
         _ = try first.call("gift.send", "{\"live\":\"room\"}")
         #expect(self.error(try second.call("gift.send", "{\"live\":\"room\"}"))?.code == .tooFrequent)
-        // Nobody answers these calls here; the reply to the ping shows that they were counted.
+        // The fake cluster does not answer these calls; the reply to the ping shows that they were counted. A call
+        // counts once for each user that it names.
         try first.begin("live.ban", #"{"live":"room","users":["carol","dora"],"duration":9}"#)
         try first.begin("audience.kick", #"{"live":"room","user":"carol"}"#)
         _ = try first.call("ping")
@@ -202,35 +207,41 @@ import Testing
         let (eve, _) = try cluster.client("eve")
         #expect(self.error(try eve.call("gift.list")) == nil)
         #expect(self.refusalCount(cluster, .logins) == 1 && self.refusalCount(cluster, .reads) == 1)
-        #expect(self.refusalCount(cluster, .memberships) == 1)
+        #expect(self.refusalCount(cluster, .memberships) == 1, "the third join")
     }
 
     @Test func `a client's made-up close codes share one label`() throws {
         let cluster = try FakeCluster()
+        // 4104 is a code that only the gateway gives; the others mean nothing to the gateway.
         for code in [3000, 3999, 4104, 4999] as [UInt16] {
             let client = try WireClient(port: cluster.gateway.port)
             try client.write(WireClient.maskedFrame(.close, [UInt8(code >> 8), UInt8(code & 255)]))
             _ = try client.closeCode()
         }
-        // The gateway counts right after it has answered the close frame.
+        // The gateway counts a disconnect right after it has answered the close frame.
         let deadline = ContinuousClock.now + .seconds(10)
         while cluster.metric("gateway_disconnects_total") < 4, ContinuousClock.now < deadline { sched_yield() }
         let family = cluster.registry.snapshot().first { $0.name == "gateway_disconnects_total" }
-        let counted = (family?.samples ?? []).filter { sample in
+        let samplesAboveZero = (family?.samples ?? []).filter { sample in
             if case .number(let value) = sample.value { return value > 0 }
             return false
         }
-        #expect(counted.map { $0.labels.pairs.map(\.value) } == [["other"]])
+        #expect(samplesAboveZero.map { $0.labels.pairs.map(\.value) } == [["other"]])
     }
 }
 
 /// Clients behind proxies.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ProxiedClientTests {
+    /// A PROXY header (version 2, TCP over IPv4) with that client address.
+    ///
+    /// It has a signature of 12 bytes, the version and command, the address family, and the length of the rest: two
+    /// addresses and two ports.
     private static func proxyHeader(_ address: [UInt8]) -> [UInt8] {
         [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A, 0x21, 0x11, 0, 12] + address
             + [127, 0, 0, 1, 0x12, 0x34, 0, 80]
     }
 
+    /// A gateway behind proxies on this machine, which admits one connection per client address.
     private func cluster(proxyProtocol: Bool) throws -> FakeCluster {
         let block = try #require(AddressBlock("127.0.0.0/8"))
         return try FakeCluster {
@@ -258,9 +269,12 @@ import Testing
     @Test func `a trusted proxy that does not begin with the header is cut off`() throws {
         let cluster = try self.cluster(proxyProtocol: true)
         #expect(throws: WireClient.Failure.self) { try WireClient(port: cluster.gateway.port) }
-        var broken = Self.proxyHeader([1, 1, 1, 1])
-        broken[13] = 0x77
-        #expect(throws: WireClient.Failure.self) { try WireClient(port: cluster.gateway.port, proxyHeader: broken) }
+        var malformedHeader = Self.proxyHeader([1, 1, 1, 1])
+        // An unknown address family.
+        malformedHeader[13] = 0x77
+        #expect(throws: WireClient.Failure.self) {
+            try WireClient(port: cluster.gateway.port, proxyHeader: malformedHeader)
+        }
         #expect(cluster.metric("gateway_refusals_total") == 2)
     }
 
@@ -278,12 +292,15 @@ import Testing
         let first = try WireClient(port: port, headers: "X-Forwarded-For: 9.9.9.9, 1.1.1.1\r\n")
         let second = try WireClient(port: port, headers: "X-Forwarded-For: 9.9.9.8\r\nX-Forwarded-For: 1.1.1.1\r\n")
         let third = try WireClient(port: port, headers: "X-Forwarded-For: 1.1.1.2\r\n")
+        // The last address is the client's, because the proxy has appended it.
         #expect([first.status, second.status, third.status] == [101, 429, 101])
-        #expect(try WireClient(port: port).status == 101)
+        #expect(try WireClient(port: port).status == 101, "without the header the proxy's own address counts")
     }
 }
 
+/// The settings of the limits.
 @Suite struct AdmissionSettingsTests {
+    /// Reads command-line arguments; `hardLimit` is the system's limit of open files.
     private func read(_ arguments: [String], hardLimit: Int = 1_048_576) throws(SettingsError) -> GatewaySettings {
         var reader = SettingsReader(program: "gateway", summary: "", arguments: arguments, environment: [:])
         let admission = AdmissionSettings(&reader, hardLimit: hardLimit)
@@ -318,6 +335,7 @@ import Testing
     }
 
     @Test func `connections that do not fit into the limit of open files keep the gateway from starting`() throws {
+        // The gateway keeps 2048 files for other uses.
         #expect(
             try self.read([], hardLimit: 20_000).maxConnections == 17_952,
             "the default is lowered to what the limit allows")

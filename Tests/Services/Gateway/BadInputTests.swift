@@ -7,12 +7,15 @@ import Testing
 
 @testable import Tokens
 
+/// Malformed, oversized and too many frames.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct BadInputTests {
     /// Rules: R16.9.
     @Test func `a malformed frame or call gets the documented code, and the connection stays open`() throws {
         let cluster = try FakeCluster { $0.maxBadFrames = 100 }
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
+        // A frame, the call id in the reply, and the reply's code. The reply has id -1 if the frame is not a call with a
+        // valid id.
         let cases: [(String, Int64, ReplyCode)] = [
             ("", -1, .badFrame), ("x", -1, .badFrame), ("[]", -1, .badFrame), ("{}", -1, .badFrame),
             ("{\"id\":\"7\",\"method\":\"ping\"}", -1, .badFrame), ("{\"id\":-1,\"method\":\"ping\"}", -1, .badFrame),
@@ -25,6 +28,7 @@ import Testing
             ("{\"id\":5,\"method\":\"ping\",\"x\":{\"y\":1.}}", -1, .badFrame),
             ("{\"id\":5,\"method\":\"ping\",\"x\":\"a\nb\"}", -1, .badFrame),
             ("{\"id\":5,\"method\":\"ping\",\"params\":{\"x\":\"\\ud800\"}}", -1, .badFrame),
+            // Commas and brackets in a string are no syntax errors.
             ("{\"id\":5,\"method\":\",}\\\",]\",\"x\":[[],{}]}", 5, .unknownMethod),
             ("{\"id\":5,\"method\":\"nothing\"}", 5, .unknownMethod),
             ("{\"id\":5,\"method\":\"live.nothing\"}", 5, .unknownMethod),
@@ -60,20 +64,23 @@ import Testing
         let cluster = try FakeCluster { $0.maxBadFrames = 5 }
         let (large, _) = try cluster.client("eve")
         try large.send(String(repeating: "x", count: Limits.clientFrameBytes + 1))
+        // 1009, 1007 and 1002 are codes of RFC 6455: too large, not UTF-8, protocol error.
         #expect(try large.closeCode() == 1009)
         let binary = try WireClient(port: cluster.gateway.port)
         try binary.write(WireClient.maskedFrame(.binary, [1, 2, 3]))
-        #expect(try binary.closeCode() == 4103)
-        let noText = try WireClient(port: cluster.gateway.port)
-        try noText.write(WireClient.maskedFrame(.text, [0xFF, 0xFE]))
-        #expect(try noText.closeCode() == 1007)
+        #expect(try binary.closeCode() == DisconnectCode.protocolViolation.code)
+        let invalidUTF8 = try WireClient(port: cluster.gateway.port)
+        try invalidUTF8.write(WireClient.maskedFrame(.text, [0xFF, 0xFE]))
+        #expect(try invalidUTF8.closeCode() == 1007)
         let unmasked = try WireClient(port: cluster.gateway.port)
+        // The text frame `{}` without a mask.
         try unmasked.write([0x81, 2, 0x7B, 0x7D])
         #expect(try unmasked.closeCode() == 1002)
-        let bad = try WireClient(port: cluster.gateway.port)
-        for _ in 0..<5 { try bad.send("no call") }
-        #expect(try bad.closeCode() == 4103)
+        let malformed = try WireClient(port: cluster.gateway.port)
+        for _ in 0..<5 { try malformed.send("no call") }
+        #expect(try malformed.closeCode() == DisconnectCode.protocolViolation.code)
         let interrupted = try WireClient(port: cluster.gateway.port)
+        // The connection ends within the header of a frame.
         try interrupted.write([0x81, 0xFE, 0x01])
         interrupted.cut()
         let (good, _) = try cluster.client("bob")
@@ -84,7 +91,7 @@ import Testing
         let cluster = try FakeCluster { $0.admission.frames = RateLimit(50) }
         let (client, _) = try cluster.client("bob")
         for id in Int64(10)..<200 { try client.begin("ping", id: id) }
-        #expect(try client.closeCode() == 4104)
+        #expect(try client.closeCode() == DisconnectCode.flooding.code)
     }
 
     @Test func `a WebSocket is opened only with a known path and subprotocol`() throws {
@@ -99,7 +106,7 @@ import Testing
     @Test func `a login with an invalid field is refused, and can be repeated`() throws {
         let cluster = try FakeCluster()
         let token = FakeCluster.Tokens.token("bob")
-        for bad in [
+        for invalidField in [
             "\"session\":\"a b\"", "\"session\":\"\"", "\"session\":7",
             "\"name\":\"\(String(repeating: "n", count: 101))\"",
             "\"avatarURL\":\"\(String(repeating: "n", count: 201))\"",
@@ -108,13 +115,13 @@ import Testing
             "\"resume\":{\"live\":\"a\",\"ticket\":1}",
         ] {
             let client = try WireClient(port: cluster.gateway.port)
-            guard case .failure(let error) = try client.call("login", "{\"token\":\"\(token)\",\(bad)}") else {
-                Issue.record("\(bad.prefix(60)) was accepted")
+            guard case .failure(let error) = try client.call("login", "{\"token\":\"\(token)\",\(invalidField)}") else {
+                Issue.record("\(invalidField.prefix(60)) was accepted")
                 continue
             }
-            #expect(error.code == .badParameter || error.code == .badRoomID, "\(bad.prefix(60))")
+            #expect(error.code == .badParameter || error.code == .badRoomID, "\(invalidField.prefix(60))")
             guard case .failure(let pingError) = try client.call("ping") else {
-                Issue.record("\(bad.prefix(60)) logged the client in")
+                Issue.record("\(invalidField.prefix(60)) logged the client in")
                 continue
             }
             #expect(pingError.code == .notLoggedIn, "a rejected login logs nobody in (PROTOCOL.md, section 7)")
@@ -125,7 +132,9 @@ import Testing
         }
     }
 
-    /// Sends 100,000 mutations of valid frames, and reconnects whenever the gateway closes the connection.
+    /// Sends 100,000 mutations of valid frames.
+    ///
+    /// It begins two of three connections with a login, and reconnects whenever the gateway closes the connection.
     @Test func `100,000 mutated frames leave the gateway alive and serving`() throws {
         let cluster = try FakeCluster { settings in
             settings.maxBadFrames = 250
@@ -138,7 +147,7 @@ import Testing
             settings.shards = 1
         }
         cluster.create("room")
-        let seeds = [
+        let validFrames = [
             "{\"id\":1,\"method\":\"login\",\"params\":{\"token\":\"\(FakeCluster.Tokens.token("bob"))\"}}",
             "{\"id\":2,\"method\":\"live.join\",\"params\":{\"live\":\"room\"}}",
             "{\"id\":3,\"method\":\"barrage.sendText\",\"params\":{\"live\":\"room\",\"text\":\"hello\"}}",
@@ -148,19 +157,21 @@ import Testing
             "{\"id\":7,\"method\":\"ping\"}",
         ].map { Array($0.utf8) }
         var random = SeededRandom(seed: 20_261_121)
-        var sent = 0
-        var connections = 0
-        while sent < 100_000 {
+        var sentFrames = 0
+        var connectionCount = 0
+        while sentFrames < 100_000 {
             let client = try WireClient(port: cluster.gateway.port)
-            connections += 1
-            #expect(connections < 60_000)
-            if Int.random(in: 0..<3, using: &random) > 0 { try client.send(String(decoding: seeds[0], as: UTF8.self)) }
+            connectionCount += 1
+            #expect(connectionCount < 60_000, "the limits of handshakes and logins are not reached")
+            if Int.random(in: 0..<3, using: &random) > 0 {
+                try client.send(String(decoding: validFrames[0], as: UTF8.self))
+            }
             do {
-                for _ in 0..<500 where sent < 100_000 {
+                for _ in 0..<500 where sentFrames < 100_000 {
                     var burst: [UInt8] = []
                     for _ in 0..<20 {
-                        burst += Self.mutated(seeds, &random)
-                        sent += 1
+                        burst += Self.mutatedFrame(of: validFrames, &random)
+                        sentFrames += 1
                     }
                     try client.write(burst)
                     while !client.isQuiet(milliseconds: 0) {
@@ -181,8 +192,9 @@ import Testing
         }
     }
 
-    private static func mutated(_ seeds: [[UInt8]], _ random: inout SeededRandom) -> [UInt8] {
-        var payload = seeds[Int.random(in: 0..<seeds.count, using: &random)]
+    /// A masked frame with one of the payloads, in which up to three bytes or ranges were changed.
+    private static func mutatedFrame(of payloads: [[UInt8]], _ random: inout SeededRandom) -> [UInt8] {
+        var payload = payloads[Int.random(in: 0..<payloads.count, using: &random)]
         for _ in 0..<Int.random(in: 0...3, using: &random) where !payload.isEmpty {
             let index = Int.random(in: 0..<payload.count, using: &random)
             switch Int.random(in: 0..<6, using: &random) {
@@ -195,7 +207,7 @@ import Testing
             }
         }
         var frame = WireClient.maskedFrame(.text, payload)
-        // Sometimes the frame's header is corrupted too, not only its payload.
+        // In one frame of fifty, a byte of the header is changed as well.
         if Int.random(in: 0..<50, using: &random) == 0 {
             frame[Int.random(in: 0..<min(6, frame.count), using: &random)] = UInt8.random(in: 0...255, using: &random)
         }

@@ -7,14 +7,15 @@ import Testing
 
 @testable import Gateway
 
+/// The writer that buffers records and passes them to a sink in batches.
 @Suite(.timeLimit(.minutes(1))) struct BatchingWriterTests {
-    /// A sink that records the tokens of written records, or refuses all records if `refuses` is set.
+    /// A sink that records the tokens of written records, or refuses all records if `refusesAll` is set.
     private final class Sink: RecordSink {
         let tokens = AsyncStream<UInt64>.makeStream()
-        let refuses = Locked(false)
+        let refusesAll = Locked(false)
 
         func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
-            if self.refuses.withLock({ $0 }) { throw .unavailable }
+            if self.refusesAll.withLock({ $0 }) { throw .unavailable }
             self.tokens.continuation.yield(token)
         }
 
@@ -44,6 +45,7 @@ import Testing
 
     @Test func `stop flushes the buffered records, and later records are written immediately`() async throws {
         let sink = Sink()
+        // With a gap of an hour, no batch is due during the test.
         let writer = BatchingWriter(sink, gap: .seconds(3600), recordLost: { _ in Issue.record("lost") })
         let thread = DedicatedThread("test") { writer.run() }
         for token in 1...3 { try writer.write(Self.record, token: UInt64(token)) }
@@ -55,19 +57,20 @@ import Testing
 
     @Test func `a buffered record that the sink refuses is reported as lost`() async throws {
         let sink = Sink()
-        let lost = Locked<[UInt64]>([])
+        let lostTokens = Locked<[UInt64]>([])
         let writer = BatchingWriter(
-            sink, gap: .seconds(3600), recordLost: { token in lost.withLock { $0.append(token) } })
+            sink, gap: .seconds(3600), recordLost: { token in lostTokens.withLock { $0.append(token) } })
         let thread = DedicatedThread("test") { writer.run() }
+        // The first record is sent at once, the next ones wait for the batch.
         try writer.write(Self.record, token: 1)
-        sink.refuses.withLock { $0 = true }
+        sink.refusesAll.withLock { $0 = true }
         try writer.write(Self.record, token: 2)
         #expect(throws: SinkRefusal.full, "the limit counts the buffered records") {
             for _ in 0...BatchingWriter.limit { try writer.write(Self.record, token: 3) }
         }
         writer.stop()
         await runOnDedicatedThread { #expect(thread.join(timeout: .seconds(10))) }
-        #expect(lost.withLock { $0.first } == 2 && lost.withLock { $0.count } == BatchingWriter.limit)
+        #expect(lostTokens.withLock { $0.first } == 2 && lostTokens.withLock { $0.count } == BatchingWriter.limit)
         #expect(throws: SinkRefusal.unavailable) { try writer.write(Self.record, token: 4) }
         #expect(await sink.allTokens() == [1])
     }

@@ -16,7 +16,8 @@ import Testing
         static let topics: [PlazaTopic] = [
             .directoryInbox, .audienceInbox, .barrageInbox, .seatInbox, .connectionInbox, .userNotices,
         ]
-        static let timeout: Duration = .milliseconds(1500)
+        /// How long the producer tries to deliver a record.
+        static let deliveryTimeout: Duration = .milliseconds(1500)
         let broker: EmbeddedBroker
         let cluster: FakeCluster
         let writer: InboxWriter
@@ -29,11 +30,12 @@ import Testing
 
         init() throws {
             let broker = try EmbeddedBroker(
-                topics: Dictionary(uniqueKeysWithValues: Self.topics.map { ($0.rawValue, 4) }))
+                topics: Dictionary(uniqueKeysWithValues: Self.topics.map { ($0.rawValue, FakeCluster.partitionCount) }))
             let kafka = KafkaSettings(brokers: broker.bootstrap, clientID: "gateway-test") { _, _, _ in }
             let cluster = try FakeCluster()
             let writer = try InboxWriter(
-                cluster.gateway, kafka: kafka, meter: KafkaClientMetrics(cluster.registry), timeout: Self.timeout)
+                cluster.gateway, kafka: kafka, meter: KafkaClientMetrics(cluster.registry),
+                timeout: Self.deliveryTimeout)
             try writer.warmUp()
             let probeRequestCount = self.probeRequestCount
             let probe = BrokerProbe {
@@ -45,7 +47,9 @@ import Testing
             let consumer = try KafkaConsumer(kafka, fetchWait: .milliseconds(5))
             var startOffsets: [TopicPartition: Int64] = [:]
             for topic in Self.topics {
-                for partition in 0..<4 { startOffsets[TopicPartition(topic.rawValue, Int32(partition))] = 0 }
+                for partition in 0..<FakeCluster.partitionCount {
+                    startOffsets[TopicPartition(topic.rawValue, Int32(partition))] = 0
+                }
             }
             try consumer.assign(startOffsets)
             let isStopping = self.isStopping
@@ -70,6 +74,7 @@ import Testing
             self.probe = probe
         }
 
+        /// Ends the probe, the simulated machines and the producer.
         func stop() {
             self.probe.stop()
             self.isStopping.withLock { $0 = true }
@@ -81,6 +86,7 @@ import Testing
 
     private static let textParams = "{\"live\":\"room\",\"text\":\"x\"}"
 
+    /// The error of a failure; nil for a success.
     private func rejection(_ outcome: Outcome) -> ReplyError? {
         if case .failure(let error) = outcome { error } else { nil }
     }
@@ -107,8 +113,7 @@ import Testing
             #expect(self.rejection(try client.call("barrage.sendText", Self.textParams)) == nil)
             try self.takeBrokerDown(fixture, client)
 
-            // The refusals last longer than the pauses of a circuit breaker that would test the broker with client
-            // calls.
+            // For more than a second all calls are refused at once: the probe tests the broker, not a client's call.
             let start = MonotonicClock.milliseconds
             for _ in 0..<10 {
                 let error = self.rejection(try client.call("barrage.sendText", Self.textParams))
@@ -126,7 +131,7 @@ import Testing
                 try self.drain(client, milliseconds: 50)
             }
             #expect(fixture.cluster.gateway.isBrokerHealthy)
-            try #require(fixture.probe.join(timeout: .seconds(10)), "the probe has ended")
+            try #require(fixture.probe.join(timeout: .seconds(10)), "the probe ends when the broker is back")
             let requestCount = fixture.probeRequestCount.withLock { $0 }
             for _ in 0..<5 { #expect(self.rejection(try client.call("barrage.sendText", Self.textParams)) == nil) }
             #expect(fixture.probeRequestCount.withLock { $0 } == requestCount)

@@ -25,6 +25,7 @@ import Tokens
         cluster.publishText(self.room)
         #expect(try client.feed() == [1])
         let records = cluster.state.withLock { $0.records }
+        // One record creates the live, one joins it.
         #expect(records.filter { $0.topic == .directoryInbox || $0.topic == .audienceInbox }.count == 2)
         #expect(try client.call("live.leave", #"{"live":"room"}"#) == .success(result: .done))
     }
@@ -43,6 +44,7 @@ import Tokens
     /// Rules: R3.66.
     @Test func `when the join is rejected, the reply has the created live without a join`() throws {
         let cluster = try FakeCluster()
+        // Presence rejects the join of a live that it does not know.
         cluster.state.withLock { _ = $0.unknownLives.insert(self.room) }
         let (client, _) = try cluster.client("anna")
         guard case .success(.live(let info, _, _, nil)) = try client.call("live.create", Self.params) else {

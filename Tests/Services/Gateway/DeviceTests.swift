@@ -9,6 +9,7 @@ import Testing
 
 /// Sign-ins on several devices, token expiry, and displayed names.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct DeviceTests {
+    /// A gateway whose app allows one or several devices; `notices` may be shared with other gateways.
     private static func cluster(_ devices: DevicePolicy, notices: NoticeTopic = NoticeTopic()) throws -> FakeCluster {
         try FakeCluster(notices: notices) { settings in
             var policy = AppPolicy()
@@ -26,6 +27,7 @@ import Testing
         return (input.key.live, user, ticket)
     }
 
+    /// The code of an error; nil for a success.
     private static func code(_ outcome: Outcome) -> ReplyCode? {
         if case .failure(let error) = outcome { return error.code }
         return nil
@@ -79,11 +81,11 @@ import Testing
         guard case .success = secondLogin else { return #expect(Bool(false), "\(secondLogin)") }
         reconnected.cut()
         let (new, _) = try cluster.client("bob", session: "tablet")
-        let (refused, outcome) = try cluster.client("bob", session: "phone", notices: notices)
+        let (rejected, outcome) = try cluster.client("bob", session: "phone", notices: notices)
         #expect(Self.code(outcome) == .signedInElsewhere)
-        #expect(try refused.closeCode() == DisconnectCode.kickedOffline.code)
+        #expect(try rejected.closeCode() == DisconnectCode.kickedOffline.code)
         #expect(try new.answersPing())
-        // A new session may sign in.
+        // Without the id of a last notice the login is a new sign-in, which is allowed.
         let (newLogin, _) = try cluster.client("bob", session: "phone")
         #expect(try new.closeCode() == DisconnectCode.kickedOffline.code)
         #expect(try newLogin.answersPing())
@@ -96,6 +98,7 @@ import Testing
         let (new, _) = try cluster.client("bob", session: "tablet")
         cluster.notices.discardHeldNotices()
         cluster.notices.release()
+        // The gateway repeats the notice only for an active client.
         while old.isQuiet(milliseconds: 200) { #expect(try new.answersPing()) }
         #expect(try old.closeCode() == DisconnectCode.kickedOffline.code)
         #expect(try new.answersPing())
@@ -118,11 +121,14 @@ import Testing
         #expect(phone.isQuiet(milliseconds: 20))
     }
 
-    @Test func `a device that replaces another in a live stays in it and gets no kick notice`() throws {
+    @Test func `a device that replaces another in a live stays in the live, and only the other gets a kick notice`()
+        throws
+    {
         let cluster = try Self.cluster(.several)
         cluster.create("room")
         let old = try cluster.viewer("bob", of: "room", session: "phone")
         let new = try cluster.viewer("bob", of: "room", session: "tablet")
+        // The phone joined with ticket 101, the tablet with 102.
         cluster.notices.write(
             Notice(
                 to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: 5), floor: Ticket(102),
@@ -225,7 +231,9 @@ import Testing
     }
 
     /// Rules: R2.10.
-    @Test func `a name and avatar in the token override those of the client`() throws {
+    @Test func `a client cannot change a name that its token contains, but can set an avatar that the token lacks`()
+        throws
+    {
         let cluster = try Self.cluster(.several)
         let client = try WireClient(port: cluster.gateway.port)
         let params = LoginParams(token: FakeCluster.Tokens.token("bob", name: "Robert"))

@@ -44,7 +44,7 @@ extension FakeCluster: ReplaySource {
         return scans
     }
 
-    /// Writes an item to a feed partition without passing it to the gateway.
+    /// Writes a text with that number to a feed, without passing it to the gateway.
     func writeUncached(_ number: Int64, in key: LiveKey) {
         let content = FeedContent.text(sender: UserInfo(userID: "anna"), text: "old", extensionInfo: nil)
         _ = self.appendUncached(
@@ -55,7 +55,7 @@ extension FakeCluster: ReplaySource {
 
     /// The offset of an item's record.
     func offset(of number: Int64, in key: LiveKey) -> Int64? {
-        let partition = PlazaTopic.partition(of: key.text, among: 4)
+        let partition = PlazaTopic.partition(of: key.text, among: FakeCluster.partitionCount)
         return self.state.withLock { state in
             state.feeds[partition]?.first { $0.key == key && $0.item.number == number }?.item.offset
         }
@@ -119,6 +119,6 @@ extension FakeCluster: ReplaySource {
         return (cluster, eve)
     }
 
-    /// Expires all items in the gateway's feed cache.
+    /// Expires all items in the gateway's feed cache, which keeps them for 60 s.
     func expireCachedItems() { self.gateway.feeds.sweep(at: MonotonicClock.now + .seconds(61)) }
 }

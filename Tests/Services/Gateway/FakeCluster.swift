@@ -13,16 +13,21 @@ import Webhooks
 /// An in-memory cluster behind a gateway: receives its records, replies as the machines do, and writes feeds.
 final class FakeCluster: RecordSink, FeedSource {
     struct State: Sendable {
-        /// The records of the feed partitions.
+        /// The records of each feed partition; a record's offset is its index.
         var feeds: [Int: [FeedRecord]] = [:]
-        /// The replay requests that were received, and whether they are answered immediately.
+        /// The replay requests that were received.
         var replayRequests: [ReplayRequest] = []
+        /// Whether replay requests are answered immediately.
         var answersReplays = true
+        /// The replay requests that are not answered yet.
         var replayQueue = ReplayQueue()
         /// The records that the gateway wrote.
         var records: [TopicRecord] = []
+        /// The ticket of the last join; the first join of a test gets ticket 101.
         var lastTicket: Int64 = 100
+        /// The number of the last item in the feed of each live.
         var lastNumber: [LiveKey: Int64] = [:]
+        /// The lowest tickets that kicked users may still use.
         var floors: [UserKey: Ticket] = [:]
         /// The outcomes of each machine, by its inbox.
         var outcomes: [PlazaTopic: [RequestID: Outcome]] = [:]
@@ -34,6 +39,7 @@ final class FakeCluster: RecordSink, FeedSource {
         var loadsPartitionsAtOnce = true
         /// The error with which the sink rejects all records.
         var sinkRefusal: SinkRefusal?
+        /// The feed partitions that the gateway follows, in the order of its requests.
         var followedPartitions: [Int] = []
         /// The token of each record in `records`.
         var tokens: [UInt64] = []
@@ -42,13 +48,18 @@ final class FakeCluster: RecordSink, FeedSource {
     }
 
     static let app = AppID("demo")
+    /// The number of partitions of each topic.
+    static let partitionCount = 4
+    /// The epoch of every live.
+    ///
+    /// The feed token `10.5.4` thus means epoch 10, item 5, record offset 4; a token may lack the offset.
     static let epoch: Int64 = 10
     let gateway: Gateway
     let registry = MetricsRegistry()
     let state = Locked(State())
     /// The notice topic, which several gateways may share.
     let notices: NoticeTopic
-    /// Woken by each record and each request of the gateway.
+    /// A signal that each record and each request of the gateway wakes up.
     let activity = WakeSignal()
     /// The feeds on a broker, for tests that use one.
     private let brokerFeeds: LiveFeeds?
@@ -66,7 +77,7 @@ final class FakeCluster: RecordSink, FeedSource {
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
         self.notices = notices
-        var settings = GatewaySettings(id: "gateway-1", shards: 2, partitions: 4)
+        var settings = GatewaySettings(id: "gateway-1", shards: 2, partitions: Self.partitionCount)
         change(&settings)
         self.gateway = Gateway(
             settings, authenticator: try AppKeyAuthenticator(apps: Tokens.apps), webhookClient: webhookClient,
@@ -83,12 +94,14 @@ final class FakeCluster: RecordSink, FeedSource {
         self.brokerFeeds?.stop()
     }
 
-    /// The audience list and the figures of every live.
+    /// The audience list of every live.
     static let emptyPage = CallResult.audience(
         page: AudiencePage(members: [], cursor: "", count: 0, at: Timestamp(milliseconds: 5)))
+    /// The summary of every live.
     static let figures = CallResult.statistics(
         statistics: LiveStatistics(totalMessageCount: 3), at: Timestamp(milliseconds: 6))
 
+    /// The key of a live of the test app.
     static func key(_ live: String) -> LiveKey { LiveKey(Self.app, LiveID(live)) }
 
     // MARK: Called by the gateway
@@ -182,10 +195,10 @@ final class FakeCluster: RecordSink, FeedSource {
         }
     }
 
-    /// Decodes only the caller of a record of any inbox.
+    /// Decodes only the caller of a record of any inbox: `{"command":{"NAME":{"caller":…}}}`.
     private struct AnyCommand: Decodable {
-        struct Called: Decodable { var caller: Caller? }
-        var command: [String: Called]
+        struct Parameters: Decodable { var caller: Caller? }
+        var command: [String: Parameters]
         var callers: [Caller] { self.command.values.compactMap(\.caller) }
     }
 
@@ -234,17 +247,17 @@ final class FakeCluster: RecordSink, FeedSource {
     func write(_ item: FeedItem) {
         if let brokerFeeds { return brokerFeeds.write(item) }
         guard let record = self.appendUncached(item) else { return }
-        let partition = PlazaTopic.partition(of: item.key.text, among: 4)
+        let partition = PlazaTopic.partition(of: item.key.text, among: FakeCluster.partitionCount)
         self.gateway.feeds.received([record], partition: partition, endOffset: (record.item.offset ?? 0) + 1)
     }
 
-    /// Writes a feed record that the gateway does not read.
+    /// Appends an item to the feed partition in memory without passing it to the gateway.
     func appendUncached(_ item: FeedItem) -> FeedRecord? {
         let record = TopicRecord(.feed(item))
         guard let headers = FeedHeaders({ name in record.headers.first { $0.name == name }?.value }),
             let value = record.value
         else { return nil }
-        let partition = PlazaTopic.partition(of: item.key.text, among: 4)
+        let partition = PlazaTopic.partition(of: item.key.text, among: FakeCluster.partitionCount)
         return self.state.withLock { state in
             let offset = Int64(state.feeds[partition]?.count ?? 0)
             let encoded = EncodedFeedItem(
@@ -303,6 +316,9 @@ final class FakeCluster: RecordSink, FeedSource {
     }
 
     /// Returns a client that has made the login, and the outcome of the login.
+    ///
+    /// A client that continues a session needs a `firstID` above the ids of its earlier calls: a call with the id of an
+    /// earlier call is a repetition of that call.
     func client(
         _ user: String, session: String? = nil, resume: ResumePoint? = nil, notices: String? = nil, firstID: Int64 = 1,
         receiveBuffer: Int32? = nil, role: TokenRole = .user
@@ -345,55 +361,6 @@ final class FakeCluster: RecordSink, FeedSource {
                 let token = try? TokenSigner.sign(claims, with: key)
             else { return "" }
             return token
-        }
-    }
-}
-
-/// The notice topic: assigns offsets, and delivers each notice to all gateways in the same order.
-final class NoticeTopic: Sendable {
-    private struct State: Sendable {
-        var gateways: [WeakGateway] = []
-        var lastOffset: Int64 = 100
-        var isHolding = false
-        var held: [Notice] = []
-    }
-
-    private struct WeakGateway: Sendable {
-        weak var gateway: Gateway?
-    }
-
-    private let state = Locked(State())
-
-    func add(_ gateway: Gateway) { self.state.withLock { $0.gateways.append(WeakGateway(gateway: gateway)) } }
-
-    /// Holds back the notices that are written from now on.
-    func hold() { self.state.withLock { $0.isHolding = true } }
-
-    /// Delivers the held-back notices, in the order in which they were written or in the reverse order.
-    func release(reversed: Bool = false) {
-        let held = self.state.withLock { state in
-            state.isHolding = false
-            defer { state.held = [] }
-            return state.held
-        }
-        for notice in reversed ? held.reversed() : held { self.write(notice) }
-    }
-
-    /// The number of held-back notices.
-    var heldNoticeCount: Int { self.state.withLock { $0.held.count } }
-
-    /// Discards the held-back notices.
-    func discardHeldNotices() { self.state.withLock { $0.held = [] } }
-
-    func write(_ notice: Notice) {
-        // Delivered under the lock, so that all gateways get the notices in the order of their offsets.
-        self.state.withLock { state in
-            guard !state.isHolding else { return state.held.append(notice) }
-            state.lastOffset += 1
-            let partition = PlazaTopic.partition(of: notice.to.text, among: 4)
-            for entry in state.gateways {
-                entry.gateway?.received(notice, partition: partition, offset: state.lastOffset)
-            }
         }
     }
 }

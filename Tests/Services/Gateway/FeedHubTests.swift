@@ -7,7 +7,9 @@ import Testing
 
 @testable import Gateway
 
+/// The hub that follows feed partitions and posts their items to the shards with viewers.
 @Suite struct FeedHubTests {
+    /// A feed source that records the hub's calls, and the messages that the hub posts to shards.
     private final class Recorder: FeedSource {
         let calls = Locked<[String]>([])
         let posted = Locked<[(shard: Int, message: MailboxMessage)]>([])
@@ -36,6 +38,7 @@ import Testing
         self.hub.attach(recorder)
     }
 
+    /// Delivers the records of these items to the hub.
     private func write(_ numbers: ClosedRange<Int64>, to key: LiveKey? = nil) {
         let now = MonotonicClock.now
         self.hub.received(
@@ -46,11 +49,12 @@ import Testing
     }
 
     @Test func `items are posted only to shards with viewers, and only after the partition was read up to its end`() {
-        #expect(self.hub.subscribe(self.key, shard: 1) == false)
+        #expect(self.hub.subscribe(self.key, shard: 1) == false, "the partition is not loaded yet")
         self.write(1...3)
         #expect(self.recorder.itemNumbers(ofShard: 1).isEmpty)
         self.hub.partitionLoaded(0, endOffset: 0)
         self.write(4...5)
+        // Item 5 is delivered twice.
         self.write(5...6)
         self.write(1...2, to: LiveKey("demo", "other"))
         #expect(self.recorder.itemNumbers(ofShard: 1) == [4, 5, 6])

@@ -10,6 +10,7 @@ import Tokens
 
 @testable import Gateway
 
+/// The routes of the HTTP API.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct GatewayAPITests {
     private struct Response: Sendable {
         var status: Int
@@ -17,6 +18,7 @@ import Tokens
         var body: String
     }
 
+    /// A gateway with its HTTP API on a port.
     private struct ServedGateway: Sendable {
         let cluster: FakeCluster
         let server: WebServer
@@ -29,6 +31,7 @@ import Tokens
                 headHandler: GatewayAPI(self.cluster.gateway).handler)
         }
 
+        /// Makes a request on its own connection, by default as the app's server.
         func request(
             _ method: String, _ path: String, _ body: String = "",
             token: String? = FakeCluster.Tokens.token("shop", role: .server),
@@ -51,6 +54,7 @@ import Tokens
             }
             let text = String(decoding: received, as: UTF8.self)
             let parts = text.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
+            // The status line begins with `HTTP/1.1 `, then come the three digits of the status.
             return Response(
                 status: Int(text.dropFirst(9).prefix(3)) ?? 0, head: String(parts.first ?? ""),
                 body: parts.count > 1 ? String(parts[1]) : "")
@@ -100,9 +104,9 @@ import Tokens
             }
         }
         served.cluster.create("arena")
-        let foreign = try served.request(
+        let ofOtherApp = try served.request(
             "GET", "/v1/lives/arena", token: FakeCluster.Tokens.token("shop", app: "other"))
-        #expect(foreign.status == 404)
+        #expect(ofOtherApp.status == 404, "another app does not see the live")
     }
 
     /// Rules: R13.3, R13.12.
@@ -117,14 +121,16 @@ import Tokens
         #expect(sent.status == 200 && sent.body.contains("\"number\":1"))
         let called = try served.request("POST", "/v1/call/barrage.sendText", "{\"live\":\"arena\",\"text\":\"hi\"}")
         #expect(called.status == 200 && called.body.contains("\"number\":2"))
-        let user = try served.request(
+        let byUser = try served.request(
             "POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}", token: FakeCluster.Tokens.token("bob"))
-        #expect(user.status == 403 && user.body.contains("noPermission"), "the route is only for an app's server")
-        let call = try served.request(
+        #expect(byUser.status == 403 && byUser.body.contains("noPermission"), "the route is only for an app's server")
+        let callByUser = try served.request(
             "POST", "/v1/call/barrage.sendText", "{\"live\":\"arena\",\"text\":\"hi\"}",
             token: FakeCluster.Tokens.token("bob"))
-        #expect(call.status == 409 && call.body.contains("notInRoom"), "over HTTP a user is in no live")
-        #expect(try served.request("POST", "/v1/call/live.join", "{\"live\":\"arena\"}").status == 404)
+        #expect(callByUser.status == 409 && callByUser.body.contains("notInRoom"), "over HTTP a user is in no live")
+        #expect(
+            try served.request("POST", "/v1/call/live.join", "{\"live\":\"arena\"}").status == 404,
+            "a join needs a WebSocket")
         #expect(try served.request("POST", "/v1/lives", "no json").status == 400)
         #expect(try served.request("POST", "/v1/lives", "{\"live\":}").status == 400)
     }
@@ -154,7 +160,7 @@ import Tokens
         #expect(try served.request("PUT", "/v1/lives").body.contains("see the header Allow"))
         for failure in HTTPFailure.allCases {
             let body = String(decoding: GatewayAPI.failureBody(failure), as: UTF8.self)
-            #expect(!body.contains(#""message":"\#(failure.rawValue)""#), "\(body)")
+            #expect(!body.contains(#""message":"\#(failure.rawValue)""#), "the message is a sentence: \(body)")
         }
         #expect(try served.request("GET", "/v1/lives").status == 200)
         let text = PrometheusText.render(served.cluster.registry)
@@ -166,7 +172,7 @@ import Tokens
         }
     }
 
-    @Test func `I15 a request with the same idempotency key is not executed again`() throws {
+    @Test func `I15 a request that is repeated with its idempotency key is not executed again`() throws {
         let served = try ServedGateway()
         let key = ["Idempotency-Key: order-7"]
         served.cluster.create("arena")
@@ -178,8 +184,9 @@ import Tokens
             "POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}",
             token: FakeCluster.Tokens.token("else", role: .server), headers: key)
         #expect(ofOtherCaller.body != first.body, "the key is bound to its caller")
-        let second = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"ho\"}", headers: key)
-        #expect(second.status == 200 && second.body != first.body, "another request with the same key is executed")
+        let otherBody = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"ho\"}", headers: key)
+        #expect(
+            otherBody.status == 200 && otherBody.body != first.body, "another request with the same key is executed")
         for key in [String(repeating: "k", count: 129), "a b", "é"] {
             let answer = try served.request(
                 "POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}", headers: ["Idempotency-Key: \(key)"])
@@ -188,10 +195,10 @@ import Tokens
     }
 
     /// Rules: R13.4.
-    @Test func `unknown query items and properties are rejected by name`() throws {
+    @Test func `a request with an invalid query, path, body or method is rejected, and the message says why`() throws {
         let served = try ServedGateway()
         served.cluster.create("arena")
-        let cases: [(String, String, String, Int, String)] = [
+        let cases: [(method: String, path: String, body: String, status: Int, message: String)] = [
             ("GET", "/v1/lives?counts=1", "", 400, "counts is not known here"),
             ("GET", "/v1/lives?count=1&count=2", "", 400, "count is named twice"),
             ("GET", "/v1/lives?count=0", "", 400, "count is 0; 1 to 50 are possible"),
@@ -214,16 +221,17 @@ import Tokens
             let answer = try served.request(method, path, body)
             #expect(answer.status == status && answer.body.contains(message), "\(method) \(path): \(answer.body)")
         }
-        let typed = try served.request(
+        let plainText = try served.request(
             "POST", "/v1/lives", #"{"live":"bistro","owner":"anna"}"#, headers: ["Content-Type: text/plain"])
-        #expect(typed.status == 415)
+        #expect(plainText.status == 415)
     }
 
     /// Rules: R13.9, R13.15.
     @Test func `parameters of the path, query and body are passed to the call`() async throws {
         let served = try ServedGateway()
         served.cluster.state.withLock { $0.answersCalls = false }
-        let cases: [(String, String, String, String)] = [
+        // The last element is a part of the record that the gateway writes.
+        let cases: [(method: String, path: String, body: String, expectedText: String)] = [
             ("PUT", "/v1/lives/arena/admins/bob", "", #""setAdmin""#),
             ("DELETE", "/v1/lives/arena/metadata?key=x&key=y", "", #""keys":["x","y"]"#),
             ("PATCH", "/v1/lives/arena/guests/bob", #"{"seatIndex":3}"#, #""to":3,"user":"bob""#),
@@ -270,13 +278,13 @@ import Tokens
     @Test func `I16 a server that exceeds the rate of a call gets Retry-After, for each call separately`() throws {
         let served = try ServedGateway()
         served.cluster.create("arena")
-        var refused: Response?
-        for _ in 0..<40 where refused == nil {
-            let answer = try served.request("GET", "/v1/lives")
-            if answer.status == 429 { refused = answer }
+        var rejection: Response?
+        for _ in 0..<40 where rejection == nil {
+            let response = try served.request("GET", "/v1/lives")
+            if response.status == 429 { rejection = response }
         }
-        #expect(refused?.head.contains("Retry-After: 1") == true)
-        #expect(refused?.body.contains("\"code\":-2,") == true)
+        #expect(rejection?.head.contains("Retry-After: 1") == true)
+        #expect(rejection?.body.contains("\"code\":-2,") == true)
         #expect(try served.request("GET", "/v1/lives/arena").status == 200)
         let otherToken = FakeCluster.Tokens.token("shop", app: "other", role: .server)
         #expect(try served.request("GET", "/v1/lives", token: otherToken).status == 200)

@@ -16,7 +16,9 @@ import Testing
         return cluster
     }
 
-    /// Returns the earlier messages and the position in their frames; no other item may precede them.
+    /// Returns the numbers of the earlier messages in the next frame, and the frame's token; nil for any other frame.
+    ///
+    /// The token is `EPOCH.NUMBER.OFFSET`: the position after which the feed continues.
     private func history(_ client: WireClient) throws -> (numbers: [Int64], token: String)? {
         guard case .frame(.history(_, 10, let items, let token), _) = try client.next() else { return nil }
         return (items.map(\.n), token)
@@ -49,7 +51,7 @@ import Testing
         #expect(try eve.feed(upTo: 10) == Array(1...10))
         let bob = try cluster.viewer("bob", of: "room")
         let history = try self.history(bob)
-        #expect(history?.numbers == [4, 5, 6, 7, 8], "messages alone")
+        #expect(history?.numbers == [4, 5, 6, 7, 8], "items 9 and 10 are no messages")
         #expect(history?.token == "10.10.9", "the feed continues after this position, and could resume there")
         cluster.publishText(self.room)
         #expect(try bob.feed() == [11])
@@ -68,14 +70,14 @@ import Testing
         }
         #expect(frame == .feed(live: "room", epoch: 10, items: [], token: "10.1.0"))
         let clusterWithoutHistory = try self.cluster(historyCount: 0)
-        let first = try clusterWithoutHistory.viewer("eve", of: "room")
+        let earlierViewer = try clusterWithoutHistory.viewer("eve", of: "room")
         clusterWithoutHistory.publishText(self.room)
-        #expect(try first.feed() == [1])
-        let second = try clusterWithoutHistory.viewer("bob", of: "room")
-        guard case .frame(let empty, _) = try second.next() else {
+        #expect(try earlierViewer.feed() == [1])
+        let newViewer = try clusterWithoutHistory.viewer("bob", of: "room")
+        guard case .frame(let firstFrame, _) = try newViewer.next() else {
             throw WireClient.Failure(description: "no frame")
         }
-        #expect(empty == .feed(live: "room", epoch: 10, items: [], token: "10.1.0"))
+        #expect(firstFrame == .feed(live: "room", epoch: 10, items: [], token: "10.1.0"))
     }
 
     /// Rules: R5.4.
@@ -85,7 +87,7 @@ import Testing
         cluster.answerReplays()
         let history = try self.history(bob)
         #expect(history?.numbers == Array(21...30))
-        #expect(history?.token == "10.30")
+        #expect(history?.token == "10.30", "this gateway has not read the record of item 30, so the offset is missing")
         #expect(try bob.feed(upTo: 33) == [31, 32, 33])
         let eve = try cluster.viewer("eve", of: "room")
         #expect(try self.history(eve)?.numbers == Array(24...33))
@@ -96,11 +98,11 @@ import Testing
         try cluster.expectBalance(bob)
     }
 
-    @Test func `if the reader does not answer within 1 s, new viewers get the cached messages`()
+    @Test func `without an answer of the reader within 1 s, a viewer gets no history, a later one the cached messages`()
         throws
     {
         let (cluster, bob) = try self.uncachedFeed()
-        #expect(try bob.feed(upTo: 33) == [31, 32, 33], "the feed without history")
+        #expect(try bob.feed(upTo: 33) == [31, 32, 33], "bob gets the feed without history")
         let eve = try cluster.viewer("eve", of: "room")
         try cluster.waitForReplayRequests(2)
         #expect(try self.history(eve)?.numbers == [31, 32, 33])
@@ -118,6 +120,7 @@ import Testing
         bob.cut()
         let point = ResumePoint(
             live: "room", ticket: Ticket(101), position: FeedPosition(epoch: 10, number: 8), token: "10.8.7")
+        // The ids of the new connection's calls must be above those of the session's earlier calls.
         let (resumed, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
         guard case .success(.resumed(_, _, replayed: true)) = login else {
             Issue.record("\(login)")
@@ -147,6 +150,7 @@ import Testing
             _ = try eve.feed()
         }
         let bob = try cluster.viewer("bob", of: "room")
+        // Six messages of 10 kB fit into half of the budget of 128 KB.
         #expect(try self.history(bob)?.numbers == Array(45...50))
         cluster.publishText(self.room)
         #expect(try bob.feed() == [51])

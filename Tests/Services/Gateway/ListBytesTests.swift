@@ -7,7 +7,7 @@ import Testing
 
 /// Checks the frame size of a page of lives whose texts have their maximum lengths.
 @Suite struct ListBytesTests {
-    /// Returns a ranking of lives whose texts consist of `character` and have their maximum lengths.
+    /// Returns lives whose texts consist of `character` and have their maximum lengths, and the ranking of these lives.
     private func makeLives(_ count: Int, of character: Character) -> (ReadModel, Ranking) {
         func text(_ bytes: Int) -> String { String(repeating: character, count: bytes) }
         var model = ReadModel()
@@ -50,6 +50,7 @@ import Testing
     ) throws {
         let (frameSizes, lives) = try self.listAll(50, of: character)
         #expect(lives.count == 50 && Set(lives).count == 50)
+        // A page has at most this many bytes of lives; a frame has less than 1000 bytes around them.
         for bytes in frameSizes { #expect(bytes <= Ranking.maxBytesPerPage + 1000, "\(bytes)") }
         if character == "\u{1}" { #expect(frameSizes.count > 2, "all in one frame would exceed 4 MiB") }
         if character == "x" { #expect(frameSizes.count == 1, "ordinary texts fit") }

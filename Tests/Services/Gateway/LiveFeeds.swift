@@ -14,7 +14,7 @@ import TestSupport
 final class LiveFeeds: Sendable {
     /// A broker with all topics.
     struct Broker: Sendable {
-        static let partitions = 4
+        static let partitions = FakeCluster.partitionCount
         let settings: KafkaSettings
         let mode: KafkaMode
         private let embedded: EmbeddedBroker?
@@ -44,6 +44,7 @@ final class LiveFeeds: Sendable {
     private let producer: KafkaProducer
     private let threads: [DedicatedThread]
 
+    /// Begins to read the broker's feeds for `gateway`.
     init(_ broker: Broker, _ gateway: Gateway, _ registry: MetricsRegistry) throws {
         let feeds = FeedReader(gateway, kafka: broker.settings, mode: broker.mode)
         let replay = ReplayReader(gateway, kafka: broker.settings, mode: broker.mode, registry: registry)
@@ -53,10 +54,12 @@ final class LiveFeeds: Sendable {
         self.threads = [DedicatedThread("test") { feeds.run() }, DedicatedThread("test") { replay.run() }]
     }
 
+    /// Writes an item to its feed on the broker.
     func write(_ item: FeedItem) {
         try? self.producer.send(TopicRecord(.feed(item)).outgoing(partitions: Broker.partitions))
     }
 
+    /// Ends the gateway's threads and the producer.
     func stop() {
         self.feeds.stop()
         self.replay.stop()

@@ -16,7 +16,7 @@ import Testing
     private let room = FakeCluster.key("room-\(UUID().uuidString.prefix(8))")
     private let otherRoom = FakeCluster.key("other-\(UUID().uuidString.prefix(8))")
 
-    /// Creates a gateway that caches items for one second.
+    /// Creates a gateway that caches items for one second, and shows new viewers the last `history` messages.
     private func cluster(_ broker: LiveFeeds.Broker, history: Int = 0) throws -> FakeCluster {
         let cluster = try FakeCluster(feeds: broker) { settings in
             settings.feedCacheSpan = .seconds(1)
@@ -26,8 +26,12 @@ import Testing
         return cluster
     }
 
-    /// Writes items one by one, each after a viewer has got the previous one, as a rate-limited fan-out does.
-    private func write(_ count: Int, in cluster: FakeCluster, seenBy viewer: WireClient) throws -> Int64 {
+    /// Writes `count` items to the live, each after `viewer` has received the item before it.
+    ///
+    /// After each item, three items are written to another live.
+    ///
+    /// - Returns: the number of the last item.
+    private func write(_ count: Int, in cluster: FakeCluster, receivedBy viewer: WireClient) throws -> Int64 {
         var last: Int64 = 0
         for _ in 0..<count {
             cluster.publishText(self.room)
@@ -47,12 +51,14 @@ import Testing
         }
     }
 
-    private func login(_ cluster: FakeCluster, _ user: String, after number: Int64, _ token: String) throws
+    /// Logs in with a resume after item `number`, and waits for the reply.
+    private func resume(_ cluster: FakeCluster, _ user: String, after number: Int64, _ token: String) throws
         -> (client: WireClient, isReplayed: Bool)
     {
         let point = ResumePoint(
             live: self.room.live, ticket: Ticket(101),
             position: FeedPosition(epoch: FakeCluster.epoch, number: number), token: token)
+        // The ids of the new connection's calls must be above those of the session's earlier calls.
         let (client, outcome) = try cluster.client(user, session: user, resume: point, firstID: 50)
         guard case .success(.resumed(_, _, let isReplayed)) = outcome else {
             throw WireClient.Failure(description: "not resumed: \(outcome)")
@@ -69,26 +75,26 @@ import Testing
             let cluster = try self.cluster(broker)
             let eve = try cluster.viewer("eve", of: self.room.live.text)
             let bob = try cluster.viewer("bob", of: self.room.live.text)
-            #expect(try self.write(5, in: cluster, seenBy: eve) == 5)
+            #expect(try self.write(5, in: cluster, receivedBy: eve) == 5)
             #expect(try bob.feed(upTo: 5) == Array(1...5))
             bob.cut()
-            #expect(try self.write(300, in: cluster, seenBy: eve) == 305)
+            #expect(try self.write(300, in: cluster, receivedBy: eve) == 305)
             try self.waitUntilCacheIsEmpty(cluster, eve)
-            let resumed = try self.login(cluster, "bob", after: 5, bob.token)
+            let resumed = try self.resume(cluster, "bob", after: 5, bob.token)
             #expect(resumed.isReplayed)
-            #expect(try self.write(3, in: cluster, seenBy: eve) == 308)
+            #expect(try self.write(3, in: cluster, receivedBy: eve) == 308)
             #expect(try resumed.client.feed(upTo: 308) == Array(6...308))
             // Several clients resume at once on another gateway that has read nothing yet.
             let newGateway = try self.cluster(broker)
             for index in 0..<5 {
-                let resumedElsewhere = try self.login(newGateway, "u\(index)", after: 5, bob.token)
+                let resumedElsewhere = try self.resume(newGateway, "u\(index)", after: 5, bob.token)
                 #expect(resumedElsewhere.isReplayed)
                 #expect(try resumedElsewhere.client.feed(upTo: 308) == Array(6...308))
             }
-            // A resume with a wrong token is refused.
-            let wrongToken = "10.5.\((FeedToken(text: bob.token)?.offset ?? 0) + 40)"
+            // A resume whose token has the offset of another record is refused.
+            let wrongToken = "\(FakeCluster.epoch).5.\((FeedToken(text: bob.token)?.offset ?? 0) + 40)"
             try self.waitUntilCacheIsEmpty(cluster, eve)
-            #expect(try self.login(cluster, "liar", after: 5, wrongToken).isReplayed == false)
+            #expect(try self.resume(cluster, "liar", after: 5, wrongToken).isReplayed == false)
         }
     }
 
@@ -101,7 +107,7 @@ import Testing
             let broker = try LiveFeeds.Broker(mode)
             let cluster = try self.cluster(broker, history: 20)
             let eve = try cluster.viewer("eve", of: self.room.live.text)
-            _ = try self.write(100, in: cluster, seenBy: eve)
+            _ = try self.write(100, in: cluster, receivedBy: eve)
             try self.waitUntilCacheIsEmpty(cluster, eve)
             // This gateway has read nothing yet.
             let newGateway = try self.cluster(broker, history: 20)
@@ -112,16 +118,16 @@ import Testing
             }
             #expect(items.map(\.n) == Array(81...100))
             #expect(FeedToken(text: token)?.position == FeedPosition(epoch: FakeCluster.epoch, number: 100))
-            #expect(try self.write(2, in: cluster, seenBy: eve) == 102)
+            #expect(try self.write(2, in: cluster, receivedBy: eve) == 102)
             #expect(try bob.feed(upTo: 102) == [101, 102])
-            let readRecords = newGateway.metric("gateway_replay_records_total")
+            let readRecordCount = newGateway.metric("gateway_replay_records_total")
             let carl = try newGateway.viewer("carl", of: self.room.live.text)
-            guard case .frame(.history(_, _, let more, _), _) = try carl.next() else {
+            guard case .frame(.history(_, _, let carlsItems, _), _) = try carl.next() else {
                 throw WireClient.Failure(description: "no history")
             }
-            #expect(more.map(\.n) == Array(83...102))
+            #expect(carlsItems.map(\.n) == Array(83...102))
             #expect(
-                newGateway.metric("gateway_replay_records_total") == readRecords,
+                newGateway.metric("gateway_replay_records_total") == readRecordCount,
                 "the found messages are cached for the next viewer")
         }
     }

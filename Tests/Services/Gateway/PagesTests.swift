@@ -13,11 +13,14 @@ import Tokens
 
 @testable import Gateway
 
+/// The web pages that a gateway serves, their settings, and demo tokens.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct PagesTests {
+    /// The HTTP handler of a gateway with these pages, or without pages.
     private func handler(_ pages: PagesSettings?) throws -> HTTPHeadHandler {
         GatewayAPI(try FakeCluster { $0.pages = pages }.gateway).handler
     }
 
+    /// A site of two files; gzip makes neither shorter, so both are sent uncompressed.
     private func site() -> StaticSite {
         var site = StaticSite()
         site.add("pages/index.html", body: Array("<!doctype html>".utf8), gzip: Array("no shorter than that".utf8))
@@ -25,6 +28,7 @@ import Tokens
         return site
     }
 
+    /// The response to a GET request, which must not need the request's body.
     private func answer(_ handler: HTTPHeadHandler, _ path: String, _ headers: [String: String] = [:]) throws
         -> HTTPResponse
     {
@@ -91,21 +95,24 @@ import Tokens
     }
 
     /// Rules: R13.33.
-    @Test func `demo tokens are issued only to this machine and the named blocks, by address, with JSON`() throws {
+    @Test func `demo tokens are issued only to this machine and the named blocks, to a local host name, for JSON`()
+        throws
+    {
         let keyring = try AppKeyring(json: FakeCluster.Tokens.apps)
         let block = try #require(AddressBlock("172.16.0.0/12"))
         let tokens = try #require(DemoTokens(app: "demo", keyring: keyring, clients: [block]))
-        func isAllowed(_ client: String, _ host: String?, _ type: String? = "application/json") -> Bool {
-            (try? tokens.check(client: IPAddress(client), host: host, contentType: type)) != nil
+        func isAllowed(_ client: String, host: String?, contentType: String? = "application/json") -> Bool {
+            (try? tokens.check(client: IPAddress(client), host: host, contentType: contentType)) != nil
         }
-        #expect(isAllowed("127.0.0.1", "localhost:8081"))
-        #expect(isAllowed("::1", "[::1]:8081"))
-        #expect(isAllowed("172.17.0.1", "127.0.0.1:8081"))
-        #expect(!isAllowed("192.168.1.2", "127.0.0.1:8081"))
-        #expect(!isAllowed("127.0.0.1", "rebound.example.org"))
-        #expect(!isAllowed("127.0.0.1", nil))
-        #expect(!isAllowed("127.0.0.1", "localhost", "text/plain"))
-        #expect(!isAllowed("127.0.0.1", "localhost", nil))
+        #expect(isAllowed("127.0.0.1", host: "localhost:8081"))
+        #expect(isAllowed("::1", host: "[::1]:8081"))
+        #expect(isAllowed("172.17.0.1", host: "127.0.0.1:8081"))
+        #expect(!isAllowed("192.168.1.2", host: "127.0.0.1:8081"))
+        // A foreign name server can point its name to this machine (DNS rebinding).
+        #expect(!isAllowed("127.0.0.1", host: "rebound.example.org"))
+        #expect(!isAllowed("127.0.0.1", host: nil))
+        #expect(!isAllowed("127.0.0.1", host: "localhost", contentType: "text/plain"))
+        #expect(!isAllowed("127.0.0.1", host: "localhost", contentType: nil))
     }
 
     /// Rules: R13.31.
@@ -119,12 +126,13 @@ import Tokens
         #expect(paths.isSuperset(of: ["/pages/index.html", "/pages/main.js", "/src/index.js"]))
         #expect(!paths.contains { $0.contains("test") || $0.hasSuffix(".ts") })
         let main = try #require(site.files.first { $0.path == "/pages/main.js" })
-        #expect(main.gzip?.prefix(2) == [0x1F, 0x8B])
+        #expect(main.gzip?.prefix(2) == [0x1F, 0x8B], "the first bytes of gzip")
         #expect(throws: PagesFolder.Problem.self) { try PagesFolder.read("/nonexistent") }
     }
 
     /// Rules: R13.31, R13.33, R13.34.
-    @Test func `settings are off by default, and wrong ones are reported`() throws {
+    @Test func `no setting of the pages is required, and each invalid one is reported by its name`() throws {
+        /// The error about the arguments; empty if they are valid.
         func problems(_ arguments: [String]) -> String {
             var reader = SettingsReader(program: "gateway", summary: "", arguments: arguments, environment: [:])
             let options = PagesOptions(&reader, program: "/nonexistent/gateway")

@@ -9,6 +9,7 @@ import Testing
 
 @testable import Gateway
 
+/// The offset from which a gateway that starts reads a feed partition: about 60 s before the end.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RecentOffsetTests {
     private static func record(at milliseconds: Int64, offset: Int64) -> IncomingRecord {
         IncomingRecord(
@@ -20,13 +21,14 @@ import Testing
     func `I8 a gateway whose clock is wrong, or that was stopped, skips no item that it reads`(clockOffset: Int64) {
         var recent = RecentOffsetFinder(span: .seconds(60), mode: .full)
         recent.wallClock = { 1_000_000_000 + clockOffset }
+        // 7 is the offset from which the partition is read.
         #expect(recent.includes(Self.record(at: 1_000_000_000, offset: 7), from: 7))
         #expect(!recent.includes(Self.record(at: 1_000_000_000, offset: 6), from: 7))
     }
 
     @Test(
         .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"), arguments: [-3_600_000, 70_000, 3_600_000] as [Int64])
-    func `a clock that is wrong changes how much is cached, never what comes afterwards`(clockOffset: Int64)
+    func `a wrong clock changes how many old records are read, but every new record is read`(clockOffset: Int64)
         async throws
     {
         try await runOnDedicatedThread {

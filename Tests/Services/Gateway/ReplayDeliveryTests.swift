@@ -11,6 +11,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ReplayDeliveryTests {
     private let room = FakeCluster.key("room")
 
+    /// The point after item `number`, with a token that has the offset of that item's record.
     private func point(_ number: Int64, offset: Int64?, epoch: Int64 = 10) -> ResumePoint {
         let position = FeedPosition(epoch: epoch, number: number)
         return ResumePoint(
@@ -18,22 +19,23 @@ import Testing
             token: FeedToken(position, offset: offset).text)
     }
 
-    /// The position and the replay of a successful resume; nil for any other outcome.
+    /// The position of a successful resume, and whether its missed items are replayed; nil for any other outcome.
     private func resumed(_ outcome: Outcome) -> (position: FeedPosition, isReplayed: Bool)? {
         guard case .success(.resumed(_, let position, let replayed)) = outcome else { return nil }
         return (position, replayed)
     }
 
-    /// Logs in with a resume, without waiting for the reply.
+    /// Sends a login with a resume; returns the client and the id of the call, without waiting for the reply.
     private func beginResume(_ cluster: FakeCluster, _ point: ResumePoint, user: String = "bob") throws -> (
         WireClient, Int64
     ) {
+        // The ids of the new connection's calls must be above those of the session's earlier calls.
         let client = try WireClient(port: cluster.gateway.port, firstID: 50)
         let params = LoginParams(token: FakeCluster.Tokens.token(user), session: user, resume: point)
         return (client, try client.begin("login", String(decoding: Wire.encode(params), as: UTF8.self)))
     }
 
-    /// Logs in with a resume that the replay reader does not answer, and waits until the reader was asked.
+    /// Sends a login with a resume that the replay reader does not answer, and waits for the request to the reader.
     private func beginUnansweredResume(_ cluster: FakeCluster, after number: Int64) throws -> (WireClient, Int64) {
         cluster.state.withLock { $0.answersReplays = false }
         let resume = try self.beginResume(
@@ -99,7 +101,7 @@ import Testing
         try cluster.expectBalance(eve)
     }
 
-    @Test func `clients that resume one live together are served by one scan`() throws {
+    @Test func `40 clients that resume one live together are served by one scan`() throws {
         let (cluster, eve) = try self.expiredFeed(of: 100)
         cluster.state.withLock { $0.answersReplays = false }
         let offset = cluster.offset(of: 60, in: self.room)
@@ -113,7 +115,7 @@ import Testing
         try cluster.expectBalance(eve)
     }
 
-    @Test func `a gateway that has just started serves clients of another gateway`() throws {
+    @Test func `a gateway that has just started serves clients that were connected to another gateway`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         for number in Int64(1)...30 { cluster.writeUncached(number, in: self.room) }
@@ -122,9 +124,9 @@ import Testing
         #expect(self.resumed(login)?.isReplayed == true)
         #expect(try bob.feed(upTo: 30) == Array(11...30))
         // The live was quiet since, so the next client missed nothing, and no scan is needed.
-        let (eve, second) = try cluster.client(
+        let (eve, evesLogin) = try cluster.client(
             "eve", session: "tablet", resume: self.point(30, offset: cluster.offset(of: 30, in: self.room)))
-        #expect(self.resumed(second)?.isReplayed == true)
+        #expect(self.resumed(evesLogin)?.isReplayed == true)
         cluster.state.withLock { $0.lastNumber[self.room] = 30 }
         cluster.publishText(self.room)
         #expect(try bob.feed() == [31])
@@ -134,7 +136,9 @@ import Testing
 
     @Test func `a refused replay is reported to the client, and its reason is counted in the metrics`() throws {
         let (cluster, eve) = try self.expiredFeed(of: 1100)
-        let refusedPoints: [(ResumePoint, String)] = [
+        // In order: no offset; more than 1000 missed items; the offset of another item; the epoch of another
+        // incarnation; a token whose number is not the number of the position.
+        let refusedPoints: [(ResumePoint, reason: String)] = [
             (self.point(500, offset: nil), "unknown"),
             (self.point(50, offset: cluster.offset(of: 50, in: self.room)), "tooMany"),
             (self.point(500, offset: cluster.offset(of: 700, in: self.room)), "gone"),
@@ -157,6 +161,7 @@ import Testing
         try cluster.expectBalance(eve)
     }
 
+    /// The tokens are: none, one with the offset of another item, and one with an offset beyond the partition's end.
     @Test(arguments: [nil, "10.1000.2", "10.1000.900000"] as [String?])
     func `a resume from a position that the feed has not reached is not confirmed, and the feed continues`(
         token: String?
@@ -165,9 +170,9 @@ import Testing
     {
         let cluster = try FakeCluster()
         cluster.create("room")
-        let first = try cluster.viewer("eve", of: "room")
+        let eve = try cluster.viewer("eve", of: "room")
         for _ in 1...5 { cluster.publishText(self.room) }
-        #expect(try first.feed(upTo: 5) == Array(1...5))
+        #expect(try eve.feed(upTo: 5) == Array(1...5))
         let position = FeedPosition(epoch: 10, number: 1000)
         let point = ResumePoint(live: "room", ticket: Ticket(101), position: position, token: token)
         let (client, login) = try cluster.client("bob", session: "phone", resume: point, firstID: 50)
@@ -180,7 +185,7 @@ import Testing
         #expect(cluster.metric("gateway_replays_refused_total") == 1)
     }
 
-    @Test func `a resume continues after 3 s without an answer of the reader, and no item since is lost`()
+    @Test func `a resume that the reader does not answer within 3 s is not replayed, and no later item is lost`()
         throws
     {
         let (cluster, eve) = try self.expiredFeed(of: 50)
@@ -217,7 +222,7 @@ import Testing
             return
         }
         #expect(bob.isQuiet(milliseconds: 50))
-        #expect(cluster.metric("gateway_members") == 1)
+        #expect(cluster.metric("gateway_members") == 1, "only eve is in the live")
     }
 
     @Test func `I1 a missed end of a live is replayed, and the client is then removed`() throws {

@@ -9,6 +9,9 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ResumeTests {
     private let room = FakeCluster.key("room")
 
+    /// The point after item `number`, without a token.
+    ///
+    /// The default ticket is the first one of the fake cluster, and the default epoch is the epoch of its lives.
     private func point(_ number: Int64, ticket: Int64 = 101, epoch: Int64 = 10) -> ResumePoint {
         ResumePoint(
             live: "room", ticket: Ticket(ticket), position: FeedPosition(epoch: epoch, number: number))
@@ -22,6 +25,7 @@ import Testing
         #expect(try client.feed(upTo: 10) == Array(1...10))
         client.cut()
         for _ in 11...20 { cluster.publishText(self.room) }
+        // The ids of the new connection's calls must be above those of the session's earlier calls.
         let (resumed, login) = try cluster.client("bob", session: "phone", resume: self.point(10), firstID: 50)
         let position = FeedPosition(epoch: 10, number: 10)
         #expect(login == .success(result: .resumed(ticket: Ticket(102), position: position, replayed: true)))
@@ -33,14 +37,16 @@ import Testing
         #expect(cluster.metric("gateway_replays_total") == 1)
     }
 
-    @Test func `a client that missed nothing, or is ahead of this gateway, gets no item twice`() throws {
+    @Test func `a client that missed nothing, or is ahead of this gateway, gets only the items after its position`()
+        throws
+    {
         let cluster = try FakeCluster()
         cluster.create("room")
-        let first = try cluster.viewer("eve", of: "room")
+        let eve = try cluster.viewer("eve", of: "room")
         for _ in 1...5 { cluster.publishText(self.room) }
-        #expect(try first.feed(upTo: 5) == Array(1...5))
+        #expect(try eve.feed(upTo: 5) == Array(1...5))
         let (same, _) = try cluster.client("bob", session: "phone", resume: self.point(5), firstID: 50)
-        // Another gateway is ahead: the reply is sent when this gateway has read up to the client's position.
+        // carl got item 7 from a gateway that is ahead. This gateway replies when it has read item 7 as well.
         let ahead = try WireClient(port: cluster.gateway.port, firstID: 50)
         let params = LoginParams(token: FakeCluster.Tokens.token("carl"), session: "tablet", resume: self.point(7))
         let id = try ahead.begin("login", String(decoding: Wire.encode(params), as: UTF8.self))
@@ -59,9 +65,10 @@ import Testing
     @Test func `a resume that cannot be replayed gets the position from which its feed continues`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
-        let first = try cluster.viewer("eve", of: "room")
+        let eve = try cluster.viewer("eve", of: "room")
         for _ in 1...5 { cluster.publishText(self.room) }
-        _ = try first.feed(upTo: 5)
+        _ = try eve.feed(upTo: 5)
+        // The point belongs to an earlier incarnation of the live.
         let (old, login) = try cluster.client("bob", session: "phone", resume: self.point(3, epoch: 9), firstID: 50)
         let currentPosition = FeedPosition(epoch: 10, number: 5)
         guard case .success(.resumed(_, currentPosition, replayed: false)) = login else {
@@ -73,7 +80,7 @@ import Testing
         #expect(cluster.metric("gateway_replays_refused_total") == 1)
     }
 
-    @Test func `a resume waits until the partition is loaded, and new items until the replay is sent`() throws {
+    @Test func `a resume waits until the partition is loaded, and new items wait until the replay is sent`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         cluster.state.withLock { $0.loadsPartitionsAtOnce = false }
@@ -83,7 +90,7 @@ import Testing
         try cluster.waitForFollowedPartition()
         for _ in 1...5 { cluster.publishText(self.room) }
         #expect(client.isQuiet(milliseconds: 30))
-        cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: 4))
+        cluster.markLoaded(PlazaTopic.partition(of: self.room.text, among: FakeCluster.partitionCount))
         for _ in 6...8 { cluster.publishText(self.room) }
         guard case .success(.resumed(_, _, replayed: true)) = try client.answer(to: id) else {
             Issue.record("not replayed")
@@ -107,6 +114,7 @@ import Testing
 
     // MARK: Before the first frame
 
+    /// The feed token in the reply to a join.
     private func token(of join: Outcome) throws -> FeedToken {
         guard case .success(.joined(_, 10, _, let text?)) = join else {
             throw WireClient.Failure(description: "\(join)")
@@ -140,7 +148,7 @@ import Testing
     @Test func `I8 a client that joined a quiet live resumes with the first item after its join`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
-        // Items that this gateway does not have: they are older than its cache.
+        // The gateway does not have these items, as if they were older than its cache.
         for number in Int64(1)...30 { cluster.writeUncached(number, in: self.room) }
         cluster.state.withLock { $0.lastNumber[self.room] = 30 }
         let (client, _) = try cluster.client("bob", session: "phone")
@@ -165,25 +173,27 @@ import Testing
         let viewer = try cluster.viewer("eve", of: "room")
         for _ in 1...5 { cluster.publishText(self.room) }
         #expect(try viewer.feed(upTo: 5) == Array(1...5))
-        let zero = self.point(0, epoch: 0)
-        let (first, login) = try cluster.client("bob", session: "phone", resume: zero, firstID: 50)
+        // Epoch 0 stands for a client that has no position.
+        let pointWithoutPosition = self.point(0, epoch: 0)
+        let (bob, login) = try cluster.client("bob", session: "phone", resume: pointWithoutPosition, firstID: 50)
         guard case .success(.resumed(_, FeedPosition(epoch: 10, number: 0), replayed: true)) = login else {
             Issue.record("\(login)")
             return
         }
-        #expect(try first.feed(upTo: 5) == Array(1...5))
+        #expect(try bob.feed(upTo: 5) == Array(1...5))
         cluster.expireCachedItems()
-        let (late, second) = try cluster.client("carl", session: "phone", resume: zero, firstID: 50)
-        guard case .success(.resumed(_, FeedPosition(epoch: 10, number: 5), replayed: false)) = second else {
-            Issue.record("\(second)")
+        let (carl, lateLogin) = try cluster.client("carl", session: "phone", resume: pointWithoutPosition, firstID: 50)
+        guard case .success(.resumed(_, FeedPosition(epoch: 10, number: 5), replayed: false)) = lateLogin else {
+            Issue.record("\(lateLogin)")
             return
         }
         cluster.publishText(self.room)
-        #expect(try late.feed() == [6])
+        #expect(try carl.feed() == [6])
     }
 
     // MARK: After the live's end
 
+    /// Ends the live for presence and for the gateway's read model; its feed has no end yet.
     private func endLive(_ cluster: FakeCluster) {
         cluster.state.withLock { _ = $0.unknownLives.insert(self.room) }
         let info = LiveInfo(liveID: "room", liveOwner: UserInfo(userID: "anna"))
@@ -201,24 +211,25 @@ import Testing
         self.endLive(cluster)
         cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
         #expect(try viewer.feed() == [6])
-        let (late, login) = try cluster.client("bob", session: "phone", resume: self.point(3), firstID: 50)
+        // bob missed items 4 and 5, which are not replayed any more; carl missed only the end.
+        let (bob, login) = try cluster.client("bob", session: "phone", resume: self.point(3), firstID: 50)
         #expect(
             login
                 == .success(
                     result: .resumed(
                         ticket: Ticket(101), position: FeedPosition(epoch: 10, number: 5), replayed: false)))
-        #expect(try late.feed() == [6])
-        let (same, second) = try cluster.client("carl", session: "tablet", resume: self.point(5), firstID: 50)
-        guard case .success(.resumed(_, _, replayed: true)) = second else {
-            Issue.record("\(second)")
+        #expect(try bob.feed() == [6])
+        let (carl, carlsLogin) = try cluster.client("carl", session: "tablet", resume: self.point(5), firstID: 50)
+        guard case .success(.resumed(_, _, replayed: true)) = carlsLogin else {
+            Issue.record("\(carlsLogin)")
             return
         }
-        #expect(try same.feed() == [6])
+        #expect(try carl.feed() == [6])
         // A client that has the end already only gets an error, and so does one that resumes another incarnation.
         for point in [self.point(6), self.point(3, epoch: 9)] {
-            let (_, again) = try cluster.client("eve", session: "watch", resume: point, firstID: 50)
-            guard case .failure(let error) = again else {
-                Issue.record("\(again)")
+            let (_, evesLogin) = try cluster.client("eve", session: "watch", resume: point, firstID: 50)
+            guard case .failure(let error) = evesLogin else {
+                Issue.record("\(evesLogin)")
                 return
             }
             #expect(error.code == .noSuchRoomOnEntry)
@@ -227,7 +238,7 @@ import Testing
 
     /// Rules: R15.15, R15.19.
     @Test
-    func `I1 a resume waits for an end that is under way, and gets the reason of an end that is not cached any more`()
+    func `I1 a resume waits for the end's feed item, and gets the reason if that item is not cached any more`()
         throws
     {
         let cluster = try FakeCluster()
@@ -242,9 +253,9 @@ import Testing
         guard case .success(.resumed) = try client.answer(to: id) else { return #expect(Bool(false)) }
         #expect(try client.feed() == [1])
         cluster.expireCachedItems()
-        let (_, late) = try cluster.client("carl", session: "tablet", resume: self.point(0), firstID: 50)
+        let (_, lateLogin) = try cluster.client("carl", session: "tablet", resume: self.point(0), firstID: 50)
         #expect(
-            late
+            lateLogin
                 == .failure(
                     error: ReplyError(
                         .noSuchRoomOnEntry, "the live has ended: endedByHost", reason: "endedByHost")))
@@ -271,6 +282,7 @@ import Testing
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
         let params = "{\"live\":\"room\",\"text\":\"hi\"}"
+        // The window is 60 s; the client states the age in milliseconds.
         for (id, age) in [(40, 59_000), (41, 61_000)] {
             try client.send("{\"age\":\(age),\"id\":\(id),\"method\":\"barrage.sendText\",\"params\":\(params)}")
             let caller: Caller = try cluster.waitForRecord { record in

@@ -11,6 +11,7 @@ import Testing
     @Test func `I17 the session key makes names by HMAC with SHA-256, which no one without the key can compute`() {
         let anna = UserKey("demo", "anna")
         let names = SessionNamer.keyed(Secret("a key of 16 bytes"))
+        // The name is `s-` and the first half of this command's output:
         // printf 'demo/anna|phone' | openssl dgst -sha256 -hmac 'a key of 16 bytes'
         #expect(names.name(of: "phone", for: anna) == "s-a7b0cacf6bd8bedfb73fb9116d5a38a5")
         #expect(names.name(of: "phone", for: UserKey("demo", "bob")) != names.name(of: "phone", for: anna))

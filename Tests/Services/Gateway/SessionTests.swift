@@ -9,6 +9,7 @@ import Testing
 
 /// Several connections of one session, on one gateway or on two.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SessionTests {
+    /// A gateway whose app allows one or several devices, and which shares `notices` with other gateways.
     private static func cluster(_ devices: DevicePolicy, _ notices: NoticeTopic) throws -> FakeCluster {
         try FakeCluster(notices: notices) { settings in
             var policy = AppPolicy()
@@ -24,7 +25,7 @@ import Testing
         return true
     }
 
-    private static let text = "{\"live\":\"room\",\"text\":\"x\"}"
+    private static let textParams = "{\"live\":\"room\",\"text\":\"x\"}"
 
     /// Rules: R2.22.
     @Test(arguments: [DevicePolicy.several, .one])
@@ -38,13 +39,14 @@ import Testing
         secondGateway.create("room")
         let old = try firstGateway.viewer("bob", of: "room", session: "phone")
         let eve = try firstGateway.viewer("eve", of: "room", session: "phone")
+        // The ids of a new connection's calls must be above those of the session's earlier calls.
         let (new, _) = try secondGateway.client("bob", session: "phone", firstID: 100)
         #expect(try old.closeCode() == DisconnectCode.replaced.code)
         guard case .success(.joined) = try new.call("live.join", "{\"live\":\"room\"}") else {
             return #expect(Bool(false), "not joined")
         }
-        guard case .success(.sent) = try new.call("barrage.sendText", Self.text),
-            case .success(.sent) = try eve.call("barrage.sendText", Self.text)
+        guard case .success(.sent) = try new.call("barrage.sendText", Self.textParams),
+            case .success(.sent) = try eve.call("barrage.sendText", Self.textParams)
         else { return #expect(Bool(false), "not sent") }
         #expect(firstGateway.recordCount { Self.isSignOff($0) } == 0, "the session continues and stays in the live")
         // The client then reconnects to the first gateway.
@@ -70,13 +72,14 @@ import Testing
         #expect((reversed ? firstConnection : secondConnection).isQuiet(milliseconds: 20))
     }
 
-    @Test func `a sign-in notice before a connection's own does not close it, even if both are read late`() throws {
+    @Test func `a sign-in notice that precedes a connection's own notice does not close the connection`() throws {
         let topic = NoticeTopic()
         let firstGateway = try Self.cluster(.several, topic)
         let secondGateway = try Self.cluster(.several, topic)
         topic.hold()
         let (firstConnection, _) = try firstGateway.client("bob", session: "phone")
         let (secondConnection, _) = try secondGateway.client("bob", session: "phone")
+        // The third connection begins before the gateways have read the notices of the first two.
         firstConnection.cut()
         let (thirdConnection, _) = try firstGateway.client("bob", session: "phone")
         topic.release()
@@ -94,6 +97,7 @@ import Testing
         #expect(firstGateway.recordCount { $0.topic == .userNotices } == 0)
         let (tablet, _) = try firstGateway.client("bob", session: "tablet")
         let (new, _) = try secondGateway.client("bob", session: session.text)
+        // A session that a client names may have an older connection elsewhere, so its sign-in is made known.
         #expect(secondGateway.recordCount { $0.topic == .userNotices } == 1)
         #expect(try old.closeCode() == DisconnectCode.replaced.code)
         #expect(try new.answersPing())
@@ -110,24 +114,26 @@ import Testing
         let (new, login) = try secondGateway.client("bob", session: "phone")
         guard case .success(.loggedIn) = login else { return #expect(Bool(false), "\(login)") }
         secondGateway.state.withLock { $0.sinkRefusal = nil }
+        // The gateway writes the notice again only for an active client.
         while old.isQuiet(milliseconds: 200) { #expect(try new.answersPing()) }
         #expect(try old.closeCode() == DisconnectCode.replaced.code)
         #expect(try new.answersPing())
     }
 
     @Test func `sign-in notices are written in the order in which connections replaced each other`() {
+        // 200 connections of one session, each on a shard of its own, claim the session at the same time.
         let registry = SessionRegistry()
-        let writers = Locked<[Int]>([])
+        let noticeWriters = Locked<[Int]>([])
         let generations = Locked<[Int: UInt32]>([:])
         DispatchQueue.concurrentPerform(iterations: 200) { number in
             let claim = registry.claim("s-1", shard: number) {
-                writers.withLock { $0.append(number) }
+                noticeWriters.withLock { $0.append(number) }
                 return true
             }
             generations.withLock { $0[number] = claim?.generation }
         }
-        let order = generations.withLock { found in found.sorted { $0.value < $1.value }.map(\.key) }
-        #expect(writers.withLock { $0 } == order)
+        let order = generations.withLock { entries in entries.sorted { $0.value < $1.value }.map(\.key) }
+        #expect(noticeWriters.withLock { $0 } == order)
         #expect(registry.shard(of: "s-1") == order.last)
         #expect(registry.claim("s-1", shard: 500) { false } == nil)
         #expect(registry.shard(of: "s-1") == order.last, "a connection whose notice cannot be written replaces none")

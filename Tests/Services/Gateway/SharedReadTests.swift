@@ -7,8 +7,9 @@ import PlazaWire
 import Testing
 import Tokens
 
-/// The first page of the audience list and the figures of a live, which the gateway asks for on behalf of all clients
-/// that enter.
+/// The first page of the audience list, and the summary of a live.
+///
+/// The gateway requests both once for all clients that call at about the same time.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SharedReadTests {
     private static let params = #"{"live":"room"}"#
 
@@ -24,7 +25,7 @@ import Tokens
     }
 
     /// Rules: R1.20.
-    @Test func `viewers who enter together get one answer, made after their calls`() throws {
+    @Test func `viewers who call together share one answer, which was made after their calls`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let clients = try (1...6).map { try cluster.viewer("user\($0)", of: "room") }
@@ -61,7 +62,9 @@ import Tokens
         for (client, id) in zip(clients, ids) {
             #expect(try client.answer(to: id) == .success(result: FakeCluster.figures))
         }
-        #expect(cluster.recordCount { $0.topic == .barrageInbox } <= 8, "five at once, then one a second")
+        #expect(
+            cluster.recordCount { $0.topic == .barrageInbox } <= 8,
+            "a burst of five requests, then one request a second")
     }
 
     /// Rules: R1.20.
@@ -101,6 +104,7 @@ import Tokens
         }
         let (server, _) = try cluster.client("backend", role: .server)
         #expect(try server.call("audience.list", Self.params) == .success(result: FakeCluster.emptyPage))
+        // The read model does not have this live, so the fan-out answers.
         #expect(try client.call("live.summary", #"{"live":"ended"}"#) == .success(result: FakeCluster.figures))
         #expect(cluster.metric("gateway_shared_asks_total") == 0)
     }
@@ -112,9 +116,10 @@ import Tokens
         cluster.state.withLock { $0.answersCalls = false }
         let id = try client.begin("audience.list", Self.params)
         _ = try client.begin("audience.list", Self.params, id: id)
+        // With the list these are 16 open calls, the most that a session may have.
         for _ in 1...15 { _ = try client.begin("live.summary", Self.params) }
         guard case .failure(let error) = try client.call("live.summary", Self.params) else {
-            Issue.record("a seventeenth call was taken")
+            Issue.record("a seventeenth call was accepted")
             return
         }
         #expect(error.code == .overloaded)
@@ -126,7 +131,7 @@ import Tokens
         #expect(cluster.metric("gateway_shared_reads_total") == 1, "one reply")
     }
 
-    @Test func `a failure is passed on to all that wait`() throws {
+    @Test func `a call fails if the shared request cannot be written, and the next call makes a new request`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")

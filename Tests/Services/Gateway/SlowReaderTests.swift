@@ -7,9 +7,11 @@ import Observability
 import PlazaModel
 import Testing
 
+/// Viewers whose sockets do not take what is sent.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SlowReaderTests {
     private let room = FakeCluster.key("room")
 
+    /// A gateway with a small delivery budget, which disconnects a reader that makes no progress for `timeout`.
     private func cluster(timeout: Milliseconds) throws -> FakeCluster {
         let cluster = try FakeCluster { settings in
             settings.shards = 1
@@ -20,7 +22,9 @@ import Testing
         return cluster
     }
 
-    /// The counts of due items and of their outcomes, which are equal once no item is owed (I10).
+    /// The counts of due items, of their three outcomes, and of items that are still owed (I10).
+    ///
+    /// The due items are the sum of all others.
     private func deliveryCounts(_ cluster: FakeCluster) -> (
         due: Int, delivered: Int, shed: Int, disconnected: Int, owed: Int
     ) {
@@ -31,8 +35,10 @@ import Testing
         )
     }
 
-    /// Publishes items of all classes, in bursts within the budget of a fast reader.
-    private func publish(_ cluster: FakeCluster, read quick: WireClient) throws -> [Int64] {
+    /// Publishes a tip, a message and a control item, and waits until the fast reader has them.
+    ///
+    /// - Returns: the numbers of the items that the fast reader got.
+    private func publish(_ cluster: FakeCluster, readBy quick: WireClient) throws -> [Int64] {
         let text = String(repeating: "x", count: 4000)
         cluster.publish(self.room, .audienceJoined(user: UserInfo(userID: "eve")))
         cluster.publishText(self.room, text)
@@ -51,13 +57,14 @@ import Testing
         var quickNumbers: [Int64] = []
         // The fast reader reads everything; the slow one reads nothing until its budget is exhausted.
         while cluster.metric("gateway_feed_owed") == 0, quickNumbers.count < 10_000 {
-            quickNumbers += try self.publish(cluster, read: quick)
+            quickNumbers += try self.publish(cluster, readBy: quick)
         }
         let last = self.lastNumber(cluster)
         #expect(quickNumbers == Array(1...last), "a fast reader misses no item")
-        let shed = cluster.registry.snapshot().first { $0.name == "gateway_feed_shed_total" }?.samples ?? []
-        #expect(shed.contains { $0.labels.pairs.first?.value == "barrage" && $0.value != .number(0) })
-        #expect(shed.allSatisfy { $0.labels.pairs.first?.value != "control" || $0.value == .number(0) })
+        // The samples of this metric have the feed class as their label.
+        let shedSamples = cluster.registry.snapshot().first { $0.name == "gateway_feed_shed_total" }?.samples ?? []
+        #expect(shedSamples.contains { $0.labels.pairs.first?.value == "barrage" && $0.value != .number(0) })
+        #expect(shedSamples.allSatisfy { $0.labels.pairs.first?.value != "control" || $0.value == .number(0) })
         // The slow reader reads again: the held-back items are sent from the cache, in order, each once.
         var slowNumbers: [Int64] = []
         while slowNumbers.last ?? 0 < last { slowNumbers += try slow.feed() }
@@ -65,10 +72,11 @@ import Testing
         cluster.publishText(self.room, "after")
         #expect(try slow.feed(upTo: last + 1).last == last + 1)
         #expect(try quick.feed(upTo: last + 1).last == last + 1)
-        try self.settle(cluster, quick)
+        try self.waitForLedger(cluster, quick)
         let counts = self.deliveryCounts(cluster)
         #expect(counts.owed == 0)
         #expect(counts.due == counts.delivered + counts.shed + counts.disconnected)
+        // Of the last + 1 items, the slow reader got those of `slowNumbers` and the one after them.
         #expect(
             counts.shed + slowNumbers.count + 1 == Int(last) + 1,
             "each item that the slow reader did not get is counted as shed")
@@ -80,18 +88,18 @@ import Testing
         let quick = try cluster.viewer("quick", of: "room")
         var rounds = 0
         while cluster.metric("gateway_feed_disconnected_total") == 0, rounds < 10_000 {
-            _ = try self.publish(cluster, read: quick)
+            _ = try self.publish(cluster, readBy: quick)
             rounds += 1
         }
-        #expect(try slow.closeCode() == 4001)
-        try self.settle(cluster, quick)
+        #expect(try slow.closeCode() == DisconnectCode.slowReader.code)
+        try self.waitForLedger(cluster, quick)
         let counts = self.deliveryCounts(cluster)
         #expect(counts.disconnected > 0)
         #expect(counts.due == counts.delivered + counts.shed + counts.disconnected + counts.owed)
     }
 
     /// Waits until the shard has published its ledger.
-    private func settle(_ cluster: FakeCluster, _ client: WireClient) throws {
+    private func waitForLedger(_ cluster: FakeCluster, _ client: WireClient) throws {
         for _ in 0..<3 { _ = client.isQuiet(milliseconds: 150) }
         _ = try client.call("ping")
     }

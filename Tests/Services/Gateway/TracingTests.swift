@@ -8,7 +8,9 @@ import Testing
 
 /// The trace of a call, from the gateway to its inbox.
 @Suite(.timeLimit(.minutes(1))) struct TracingTests {
+    /// The trace header of the first record to the fan-out; nil if the record has none.
     private static func traceHeader(of cluster: FakeCluster) throws -> [UInt8]? {
+        // The outer optional says whether the record was found, the inner one whether it has the header.
         let header = try cluster.waitForRecord { record -> [UInt8]?? in
             guard record.topic == .barrageInbox else { return nil }
             return .some(record.headers.first { $0.name == TraceContext.headerName }?.value)
@@ -22,7 +24,7 @@ import Testing
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room", session: "phone")
         _ = try client.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}", id: 77)
-        // The shard answers this call after it is done with the first one.
+        // The shard answers the ping after it has finished the first call and its span.
         _ = try client.call("ping", "{}", id: 78)
         let context = try #require(try Self.traceHeader(of: cluster).flatMap { TraceContext(parsing: $0) })
         #expect(context.isSampled)

@@ -17,6 +17,7 @@ import Webhooks
         let cluster: FakeCluster
         let webhookClient: WebhookClient
 
+        /// Creates a gateway whose app's backend is `receiver`; `message` is the policy for messages after a timeout.
         init(_ receiver: WebhookReceiver, message: AppHooks.TimeoutPolicy = .allow, timeout: Duration = .seconds(2))
             throws
         {
@@ -49,6 +50,7 @@ import Webhooks
 
     private static func textParams(_ text: String) -> String { #"{"live":"room","text":"\#(text)"}"# }
 
+    /// The outcome of a message that has that number in the feed.
     private static func sent(_ number: Int64) -> Outcome {
         .success(result: .sent(position: FeedPosition(epoch: 10, number: number)))
     }
@@ -81,6 +83,7 @@ import Webhooks
         let fixture = try BackendFixture(receiver, timeout: .milliseconds(300))
         let client = try fixture.cluster.viewer("bob", of: "room")
         let eve = try fixture.cluster.viewer("eve", of: "room")
+        // 290 ms leave room for rounding of the timeout, 300 ms.
         let start = MonotonicClock.milliseconds
         let first = try client.begin("barrage.sendText", Self.textParams("one"))
         #expect(try eve.answersPing(), "the shard serves others meanwhile")
@@ -91,8 +94,8 @@ import Webhooks
     }
 
     @Test func `one client's messages keep their order, whatever the order of the backend's decisions`() throws {
-        // The backend never decides about the first message and at once about the others: all are delayed by the first
-        // one's timeout.
+        // The backend does not answer about the first message, and answers at once about the others. All messages wait
+        // for the timeout of the first message.
         let receiver = try WebhookReceiver { index, _ in index == 0 ? .keepSilent : .answer(200, #"{"code":0}"#) }
         let fixture = try BackendFixture(receiver, timeout: .milliseconds(300))
         let client = try fixture.cluster.viewer("bob", of: "room")
@@ -105,6 +108,7 @@ import Webhooks
         let receiver = try WebhookReceiver { _, _ in .keepSilent }
         let fixture = try BackendFixture(receiver, timeout: .milliseconds(300))
         let client = try fixture.cluster.viewer("bob", of: "room")
+        // The same call id makes the second call a repetition of the first.
         let id = try client.begin("barrage.sendText", Self.textParams("one"), id: 77)
         _ = try client.begin("barrage.sendText", Self.textParams("one"), id: 77)
         #expect(try client.answer(to: id) == Self.sent(1))
@@ -116,6 +120,7 @@ import Webhooks
         let receiver = try WebhookReceiver { _, _ in .keepSilent }
         let fixture = try BackendFixture(receiver, timeout: .seconds(2))
         let client = try fixture.cluster.viewer("bob", of: "room")
+        // A session may have 16 open calls.
         for number in 1...16 { _ = try client.begin("barrage.sendText", Self.textParams("m\(number)")) }
         for (method, params) in [
             ("barrage.sendText", Self.textParams("one too many")), ("like.send", #"{"live":"room","count":1}"#),
@@ -135,36 +140,39 @@ import Webhooks
         let fixture = try BackendFixture(receiver, timeout: .milliseconds(300))
         let client = try fixture.cluster.viewer("bob", of: "room")
         let pendingText = try client.begin("barrage.sendText", Self.textParams("one"))
-        // Likes and calls rejected without asking would push the text's number out of the idempotency window.
+        // If these 14 calls overtook the text, they could push its number out of the idempotency window of 16 calls.
+        // The gateway rejects an empty text without a request to the backend.
         let likes = try (1...7).map { _ in try client.begin("like.send", #"{"live":"room","count":1}"#) }
-        let empty = try (1...7).map { _ in try client.begin("barrage.sendText", Self.textParams("")) }
+        let emptyTexts = try (1...7).map { _ in try client.begin("barrage.sendText", Self.textParams("")) }
         let last = try client.begin("barrage.sendText", Self.textParams("two"))
         #expect(try client.answer(to: pendingText) == Self.sent(1))
         for like in likes { #expect(try client.answer(to: like) == .success(result: .done)) }
-        for call in empty {
+        // `refused unasked` is the fake fan-out's text for a call that the gateway has rejected by itself.
+        for call in emptyTexts {
             #expect(try client.answer(to: call) == .failure(error: ReplyError(.badParameter, "refused unasked")))
         }
         #expect(try client.answer(to: last) == Self.sent(2))
         let forwarded = try fixture.forwardedCommands()
-        #expect(forwarded.map(\.counter) == [pendingText] + likes + empty + [last], "\(forwarded)")
+        #expect(forwarded.map(\.counter) == [pendingText] + likes + emptyTexts + [last], "\(forwarded)")
     }
 
     @Test func `I15 a resent call gets its first outcome, whatever the backend decides later`() throws {
         let rejection = #"{"code":1,"message":"no more"}"#
+        // Each of the two calls is sent twice; the backend's second decision differs from the first.
         let answers = [#"{"code":0}"#, rejection, rejection, #"{"code":0}"#]
         let receiver = try WebhookReceiver { index, _ in .answer(200, answers[index % 4]) }
         let fixture = try BackendFixture(receiver)
         let client = try fixture.cluster.viewer("bob", of: "room")
-        let refused = Outcome.failure(error: ReplyError(.sensitiveWords, "no more"))
+        let rejected = Outcome.failure(error: ReplyError(.sensitiveWords, "no more"))
         for _ in 1...2 { #expect(try client.call("barrage.sendText", Self.textParams("one"), id: 77) == Self.sent(1)) }
-        for _ in 1...2 { #expect(try client.call("barrage.sendText", Self.textParams("two"), id: 78) == refused) }
+        for _ in 1...2 { #expect(try client.call("barrage.sendText", Self.textParams("two"), id: 78) == rejected) }
         #expect(try client.feed(upTo: 1) == [1])
         let requestIDs = try receiver.received.map { try Wire.decode(WebhookRequest.self, from: $0.body).id }
         #expect(requestIDs.count == 4 && Set(requestIDs).count == 2, "a resent call has the same request id")
         #expect(try fixture.forwardedCommands().map(\.name) == ["sendText", "forbidden", "forbidden", "sendText"])
     }
 
-    @Test func `the backend is not asked about its server's messages or those of users outside the live`() throws {
+    @Test func `the backend is not asked about messages of the app's server or of users outside the live`() throws {
         let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":1}"#) }
         let fixture = try BackendFixture(receiver)
         let (client, _) = try fixture.cluster.client("bob")
@@ -216,15 +224,15 @@ import Webhooks
         let fixture = try Self.fixtureWithGifts(receiver, timeout: .milliseconds(300))
         let client = try fixture.cluster.viewer("bob", of: "room")
         let tulip = #"{"live":"room","gift":"tulip"}"#
-        let refused = Outcome.failure(error: ReplyError(.noSuchGift, "refused unasked"))
-        #expect(try client.call("gift.send", tulip) == refused)
+        let rejected = Outcome.failure(error: ReplyError(.noSuchGift, "refused unasked"))
+        #expect(try client.call("gift.send", tulip) == rejected)
         #expect(receiver.received.isEmpty)
         let start = MonotonicClock.milliseconds
         let pendingText = try client.begin("barrage.sendText", Self.textParams("one"))
         let rejectedGift = try client.begin("gift.send", tulip)
         #expect(try client.answersPing())
         #expect(try fixture.forwardedCommands().map { $0.name } == ["refused"], "the second gift waits behind the text")
-        #expect(try client.answer(to: rejectedGift) == refused)
+        #expect(try client.answer(to: rejectedGift) == rejected)
         #expect(MonotonicClock.milliseconds - start >= 290)
         #expect(try client.answer(to: pendingText) == Self.sent(1))
         #expect(try fixture.forwardedCommands().suffix(2).map { $0.counter } == [pendingText, rejectedGift])
@@ -235,6 +243,7 @@ import Webhooks
         let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":0}"#) }
         let fixture = try Self.fixtureWithGifts(receiver)
         let client = try fixture.cluster.viewer("bob", of: "room")
+        /// Checks that the gateway rejects the call, and that the fan-out gets the same reason.
         func expectRejection(_ reason: Rejection, _ method: String, _ body: String) throws {
             let outcome = try client.call(method, body)
             #expect(outcome == .failure(error: ReplyError(reason.code, "refused unasked")), "\(reason): \(outcome)")
@@ -261,7 +270,7 @@ import Webhooks
             LiveRecord(app: FakeCluster.app, info: info, epoch: FakeCluster.epoch, revision: 2))
         try expectRejection(.giftsOff, "gift.send", #"{"live":"room","gift":"rose"}"#)
         try expectRejection(.roomMuted, "barrage.sendText", Self.textParams("hello"))
-        // The current word list applies, not the first one that was read.
+        // The latest settings apply: they have another word and no gifts.
         info.isMessageDisable = false
         fixture.cluster.gateway.received(
             LiveRecord(app: FakeCluster.app, info: info, epoch: FakeCluster.epoch, revision: 3))

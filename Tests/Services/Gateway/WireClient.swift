@@ -25,10 +25,11 @@ final class WireClient {
     private var pendingFrames: [(ServerFrame, [UInt8])] = []
     /// The status of the handshake's response.
     private(set) var status = 0
-    /// The head of the handshake's response.
+    /// The head of the handshake's response: the status line and the headers.
     private(set) var head = ""
     /// The token of the last feed frame that `feed` returned.
     private(set) var token = ""
+    /// The id of the next call.
     private var nextID: Int64
 
     /// Connects, sends `proxyHeader` as a proxy does, and performs the WebSocket handshake.
@@ -45,6 +46,7 @@ final class WireClient {
         var head: [UInt8] = []
         while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) { head.append(try self.readByte()) }
         self.head = String(decoding: head, as: UTF8.self)
+        // The status line begins with `HTTP/1.1 `, then come the three digits of the status.
         self.status = Int(self.head.dropFirst(9).prefix(3)) ?? 0
     }
 
@@ -82,7 +84,7 @@ final class WireClient {
         var sent = 0
         while sent < bytes.count {
             let count = unsafe bytes[sent...].withUnsafeBytes { bytes in
-                unsafe Glibc.send(self.descriptor, bytes.baseAddress, bytes.count, 0x4000)
+                unsafe Glibc.send(self.descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
             }
             guard count > 0 else { throw Failure(description: "cannot write: errno \(errno)") }
             sent += count
@@ -139,7 +141,7 @@ final class WireClient {
     func answer(to id: Int64) throws -> Outcome {
         if let index = self.pendingFrames.firstIndex(where: { Self.reply($0.0, id) != nil }) {
             return try Self.reply(self.pendingFrames.remove(at: index).0, id)
-                ?? { throw Failure(description: "lost") }()
+                ?? { throw Failure(description: "the reply was lost") }()
         }
         while true {
             switch try self.read() {
@@ -182,7 +184,7 @@ final class WireClient {
         return numbers
     }
 
-    /// Waits until the connection is closed, and returns its code.
+    /// Waits until the connection is closed, and returns its code; 1006 if there was no close frame.
     func closeCode() throws -> UInt16 {
         while true {
             switch try self.read() {
@@ -200,11 +202,13 @@ final class WireClient {
         return unsafe poll(&entry, 1, milliseconds) == 0
     }
 
+    /// The outcome in a frame that replies to call `id`; nil for any other frame.
     private static func reply(_ frame: ServerFrame, _ id: Int64) -> Outcome? {
         if case .reply(id, let outcome) = frame { return outcome }
         return nil
     }
 
+    /// Reads one frame from the socket, and answers pings.
     private func read() throws -> Received {
         while true {
             guard let first = try? self.readByte() else { return .ended }
@@ -218,6 +222,7 @@ final class WireClient {
             var payload: [UInt8] = []
             payload.reserveCapacity(count)
             while payload.count < count { payload.append(try self.readByte()) }
+            // The opcodes of text, close and ping frames; a close frame without a code counts as 1005.
             switch first & 0x0F {
             case 1: return .frame(try Wire.decode(ServerFrame.self, from: payload), text: payload)
             case 8: return .closed(payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : 1005)

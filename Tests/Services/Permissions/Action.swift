@@ -15,6 +15,7 @@ enum ExpectedOutcome: Hashable, Sendable {
     static let noSuchRoom = ExpectedOutcome.refused(.noSuchRoom)
     static let notOnSeat = ExpectedOutcome.refused(.notOnSeat)
     static let alreadySeated = ExpectedOutcome.refused(.alreadySeated)
+    /// There is no application or invitation that the call could end.
     static let nothingPending = ExpectedOutcome.refused(.failed)
 }
 
@@ -33,11 +34,14 @@ struct Action: Sendable, CustomStringConvertible {
     var seated: ExpectedOutcome?
     var muted: ExpectedOutcome?
     var server = ExpectedOutcome.allowed
+    /// A user of the app who has not joined the live.
     var outside = ExpectedOutcome.notInRoom
-    /// A user who was banned after it had joined; nil: `staleTicket` if the call requires membership.
+    /// A user who was banned after it had joined; nil stands for `staleTicket` if the call requires membership, and
+    /// for `outside` if not.
     var banned: ExpectedOutcome?
+    /// A user of another app.
     var stranger = ExpectedOutcome.noSuchRoom
-    /// Prepares the state that the call requires; the caller has joined already if the cell says so.
+    /// Prepares the state that the call requires, for the caller of a cell; the caller has joined if the cell says so.
     var prepare: Preparation
     /// The call.
     var call: @Sendable (MatrixHarness, LiveKey, Caller) -> Effect
@@ -72,11 +76,11 @@ struct Action: Sendable, CustomStringConvertible {
         case .server: return self.server
         case .owner, .admin, .viewer, .seated, .muted, .banned: break
         }
-        guard cell.isOwn else { return cell.isIn ? self.viewer : self.outside }
+        guard cell.isOwnLive else { return cell.hasJoined ? self.viewer : self.outside }
         if cell.role == .banned {
-            return self.banned ?? (cell.isIn && self.outside == .notInRoom ? .refused(.staleTicket) : self.outside)
+            return self.banned ?? (cell.hasJoined && self.outside == .notInRoom ? .refused(.staleTicket) : self.outside)
         }
-        guard cell.isIn else { return self.outside }
+        guard cell.hasJoined else { return self.outside }
         switch cell.role {
         case .owner: return self.owner
         case .admin: return self.admin

@@ -3,7 +3,8 @@ import PlazaModel
 
 /// Calls that the connection machine decides.
 extension Action {
-    /// A call that only the live's owner and the app's server may make.
+    /// A call that only the live's owner and the app's server may make; `command` gets the harness, the live and the
+    /// caller.
     private static func ownerCall(
         _ name: String, admin: ExpectedOutcome = .needsOwner, viewer: ExpectedOutcome = .needsOwner,
         prepare: @escaping Preparation = { _, _, _ in },

@@ -35,6 +35,7 @@ struct LeaseFake {
             ])
         case .kick(let live, let user, _):
             guard let member = self.lives[live]?.removeValue(forKey: user) else { return .nothing }
+            // The request does not name the owner, who is therefore counted too. The matrix compares no counts.
             return .changed([.kicked(user: member.user, count: self.count(live, ""))])
         case .rename(let live, let user, _, _):
             guard self.lives[live]?[user.userID] != nil else { return .nothing }
@@ -56,6 +57,7 @@ struct LeaseFake {
         }
     }
 
+    /// The number of users in a live, without the owner.
     private func count(_ live: LiveKey, _ owner: UserID) -> Int {
         (self.lives[live] ?? [:]).keys.count { $0 != owner }
     }

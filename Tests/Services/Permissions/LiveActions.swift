@@ -4,6 +4,8 @@ import PlazaModel
 /// Calls that the directory, presence and the fan-out decide.
 extension Action {
     /// A call to the directory that the owner may make and, unless `isForOwnerOnly`, the admins.
+    ///
+    /// `command` gets the live and the caller.
     private static func hostCall(
         _ name: String, isForOwnerOnly: Bool = false, prepare: @escaping Preparation = { _, _, _ in },
         _ command: @escaping @Sendable (LiveID, Caller) -> DirectoryCommand
@@ -14,8 +16,10 @@ extension Action {
         ) { _, key, caller in .directoryCommand(key, command(key.live, caller)) }
     }
 
-    /// Calls against a viewer, which hosts may make; against an admin, only owner and server; against the owner,
-    /// nobody.
+    /// A call against a viewer, which hosts may make; against an admin, which only owner and server may make; and
+    /// against the owner, which nobody may make.
+    ///
+    /// `command` gets the live, the user against whom the call is made, and the caller.
     private static func againstUser(
         _ name: String, _ command: @escaping @Sendable (LiveID, UserID, Caller) -> DirectoryCommand
     ) -> [Action] {

@@ -47,6 +47,7 @@ enum MatrixFixture {
             Self.place("sven", on: 3, key, &harness)
         }
         let key = LiveKey(MatrixHarness.app, Self.concert)
+        // A duration of -1 means without an end.
         _ = harness.run(
             .directoryCommand(key, .mute(live: key.live, users: ["mia"], durationSeconds: -1, caller: harness.server()))
         )
@@ -60,14 +61,14 @@ enum MatrixFixture {
         for cell in Cell.all {
             var harness = Self.harness
             scenes[cell] = (harness, nil)
-            guard cell.isIn, cell.role != .server else { continue }
-            let wasBanned = cell.role == .banned && cell.isOwn
+            guard cell.hasJoined, cell.role != .server else { continue }
+            let wasBanned = cell.role == .banned && cell.isOwnLive
             if wasBanned {
                 let unban = DirectoryCommand.unban(live: cell.key.live, users: ["bert"], caller: harness.server())
                 _ = harness.run(.directoryCommand(cell.key, unban))
             }
             let ticket = Self.join(cell.role.user, cell.key, &harness)
-            if cell.role == .seated, cell.isOwn { Self.place(cell.role.user, on: 4, cell.key, &harness) }
+            if cell.role == .seated, cell.isOwnLive { Self.place(cell.role.user, on: 4, cell.key, &harness) }
             if wasBanned { _ = harness.run(.directoryCommand(cell.key, Self.ban("bert", cell.key, harness.server()))) }
             scenes[cell] = (harness, ticket)
         }

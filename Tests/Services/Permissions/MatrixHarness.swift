@@ -45,7 +45,7 @@ struct MatrixHarness {
     private var now = Timestamp(milliseconds: 1_700_000_000_000)
     private var offset: Int64 = 0
     private var counter: Int64 = 0
-    /// The battle that a preparation has begun.
+    /// The battle that a preparation has requested or started.
     var battle: BattleID = "none"
 
     /// An empty harness, whose app has one gift.
@@ -135,9 +135,11 @@ extension MatrixHarness {
         var seats: [SeatKey: SeatRow] = [:]
         var connections: [ConnectionKey: ConnectionRow] = [:]
         var audience: [AudienceKey: AudienceRow] = [:]
+        /// The users who have a lease in each live.
         var members: [LiveID: [UserID]] = [:]
     }
 
+    /// The state that a rejected call must leave as it is.
     var state: State {
         var state = State()
         for key in self.directory.rows.sortedKeys {

@@ -17,13 +17,13 @@ import Testing
         #expect(state.members[MatrixFixture.party] == ["anna", "bob", "carl", "otto", "sven"])
         #expect(Set(Self.actions.map(\.description)).count == Self.actions.count)
         for (cell, scene) in MatrixFixture.scenes {
-            let isIn = scene.harness.state.members[cell.key.live]?.contains(cell.role.user) ?? false
-            let hasJoined = cell.isIn && cell.role != .server && cell.role != .stranger
-            let isBanned = cell.role == .banned && cell.isOwn
+            let isMember = scene.harness.state.members[cell.key.live]?.contains(cell.role.user) ?? false
+            let hasTicket = cell.hasJoined && cell.role != .server && cell.role != .stranger
+            let isBanned = cell.role == .banned && cell.isOwnLive
             // An owner that has not joined is a second device of the owner, who is in the live.
-            let isOwner = cell.role == .owner && cell.isOwn
-            #expect(isIn == (hasJoined && !isBanned || isOwner), "\(cell)")
-            #expect((scene.ticket != nil) == hasJoined, "\(cell)")
+            let isOwner = cell.role == .owner && cell.isOwnLive
+            #expect(isMember == (hasTicket && !isBanned || isOwner), "\(cell)")
+            #expect((scene.ticket != nil) == hasTicket, "\(cell)")
         }
     }
 
@@ -74,7 +74,7 @@ import Testing
             let create = DirectoryCommand.create(
                 live: cell.key.live, changes: LiveChanges(), owner: caller.user, caller: caller)
             let outcome = harness.outcome(.directoryCommand(cell.key, create), of: caller)
-            switch (cell.role, cell.isOwn, outcome) {
+            switch (cell.role, cell.isOwnLive, outcome) {
             case (.stranger, _, .success?), (.owner, true, .success?): break
             case (.owner, false, .failure(let error)?): #expect(error.code == .inAnotherRoom, "\(cell)")
             case (.admin, _, .failure(let error)?), (.viewer, _, .failure(let error)?),

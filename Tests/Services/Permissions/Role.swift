@@ -39,24 +39,24 @@ struct Cell: Hashable, Sendable, CustomStringConvertible {
     /// True: the call is about `concert`, where the user has the role.
     ///
     /// False: about `party`, where the user has no role.
-    var isOwn: Bool
+    var isOwnLive: Bool
     /// Whether the user has joined; a banned user joined before its ban.
-    var isIn: Bool
+    var hasJoined: Bool
 
     static let all: [Cell] = Role.allCases.flatMap { role in
-        [true, false].flatMap { isOwn in
-            [true, false].map { Cell(role: role, isOwn: isOwn, isIn: $0) }
+        [true, false].flatMap { isOwnLive in
+            [true, false].map { Cell(role: role, isOwnLive: isOwnLive, hasJoined: $0) }
         }
     }
 
     var description: String {
-        "\(self.role.rawValue), \(self.isOwn ? "own" : "foreign") live, \(self.isIn ? "in" : "out")"
+        "\(self.role.rawValue), \(self.isOwnLive ? "own" : "foreign") live, \(self.hasJoined ? "in" : "out")"
     }
 
     /// The live that the call is about.
     var key: LiveKey {
         LiveKey(
             self.role == .stranger ? "elsewhere" : MatrixHarness.app,
-            self.isOwn ? MatrixFixture.concert : MatrixFixture.party)
+            self.isOwnLive ? MatrixFixture.concert : MatrixFixture.party)
     }
 }

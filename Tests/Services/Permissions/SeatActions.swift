@@ -3,7 +3,7 @@ import PlazaModel
 
 /// Calls that the seat machine decides.
 extension Action {
-    /// A call to the seat machine that only hosts may make.
+    /// A call to the seat machine that only hosts may make; `command` gets the live and the caller.
     private static func seatHosts(
         _ name: String, owner: ExpectedOutcome = .allowed, admin: ExpectedOutcome = .allowed,
         viewer: ExpectedOutcome = .noPermission,
@@ -31,7 +31,7 @@ extension Action {
         _ = harness.run(.seatCommand(key, invite))
     }
 
-    /// Calls of hosts about guests; most are rejected for an owner who keeps its seat.
+    /// Calls of hosts about seats and guests; the seat that the owner keeps can be neither locked, emptied nor moved.
     static let hosting: [Action] = [
         .seatHosts("accept an application") { .acceptApplication(user: "carl", caller: $1) },
         .seatHosts("reject an application") { .rejectApplication(user: "carl", caller: $1) },
@@ -75,6 +75,7 @@ extension Action {
         },
     ]
 
+    /// Calls of users about their own seat; a seat index of -1 means any free seat.
     static let guests: [Action] = [
         // The owner of a video live has its seat already (R6.8).
         Action(

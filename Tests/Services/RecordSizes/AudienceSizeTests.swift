@@ -18,7 +18,7 @@ import Testing
         let moment = Moment(now: Largest.now, offset: Largest.offset, standstill: Milliseconds(Largest.offset))
         var window = CallWindow(at: moment)
         for counter in 0..<20 {
-            let error = ReplyError(.banned, Largest.quotationMarks(200), retryAfter: Largest.offset)
+            let error = ReplyError(.banned, Largest.quotationMarks(bytes: 200), retryAfter: Largest.offset)
             window.record(
                 .answered(outcome: .failure(error: error), required: nil), of: Largest.offset + Int64(counter),
                 at: moment)
@@ -29,10 +29,11 @@ import Testing
             (.fence(Largest.key), .fence(row: Largest.fence)),
             (.calls(Largest.key, Largest.user(0), Largest.session(0)), .calls(row: window)),
         ]
+        // The kinds are named by the first five characters of their keys, such as `bans/` and `floor`.
         for (key, row) in rows {
-            ledger.note("row \(key.text.prefix(5))", key.text.utf8.count + Wire.encode(row).count)
+            ledger.note("row \(key.text.prefix(5))", bytes: key.text.utf8.count + Wire.encode(row).count)
         }
-        ledger.expectBounded(["row bans/": 60, "row live/": 30, "row floor": 60, "row calls": 5])
+        ledger.expectBounded(minKilobytes: ["row bans/": 60, "row live/": 30, "row floor": 60, "row calls": 5])
     }
 
     /// Rules: R17.6.
@@ -51,9 +52,9 @@ import Testing
         let page = AudiencePage(
             members: profiles.prefix(Limits.audiencePage).map { AudienceMember(user: $0, joinedAt: Largest.now) },
             cursor: "\(Largest.offset)", count: 100_000_000)
-        ledger.note(.success(.audience(page: page), to: Largest.caller(0, 1), app: Largest.app))
+        ledger.note(.success(.audience(page: page), to: Largest.caller(0, counter: 1), app: Largest.app))
         let event = WebhookContent.memberState(isOnline: true, cause: .enter, users: Array(profiles.prefix(200)))
         ledger.note(.webhook(WebhookEvent(Largest.key, at: Largest.now, event)))
-        ledger.expectBounded(["audience.inbox": 200, "replies": 80, "webhooks": 60])
+        ledger.expectBounded(minKilobytes: ["audience.inbox": 200, "replies": 80, "webhooks": 60])
     }
 }

@@ -10,10 +10,11 @@ import Testing
     @Test func `I16 every row and record of the largest feed stays below half of a broker's limit`() {
         var machine = BarrageMachine(policies: Largest.policies)
         let gift = Gift(
-            giftID: GiftID(Largest.word(0, 32)), name: Largest.quotationMarks(100), desc: Largest.quotationMarks(200),
-            iconURL: Largest.quotationMarks(200), resourceURL: Largest.quotationMarks(200), level: 1000,
+            giftID: GiftID(Largest.word(0, bytes: 32)), name: Largest.quotationMarks(bytes: 100),
+            desc: Largest.quotationMarks(bytes: 200),
+            iconURL: Largest.quotationMarks(bytes: 200), resourceURL: Largest.quotationMarks(bytes: 200), level: 1000,
             coins: 1_000_000_000,
-            extensionInfo: Largest.quotationMarks(2048))
+            extensionInfo: Largest.quotationMarks(bytes: 2048))
         let category = GiftCategory(categoryID: "c", name: "C", gifts: [gift])
         machine.updateSettings(
             AppTable([AppRecord(app: Largest.app, revision: 1, settings: AppSettings(gifts: [category]))]))
@@ -22,6 +23,7 @@ import Testing
         func send(_ command: BarrageCommand) -> [ReplyCode] { fanout.send(BarrageInput(key, command)).codes }
         #expect(send(.opened(epoch: Largest.offset, owner: Largest.user(0))) == [])
         _ = send(.rights(isMessageDisable: false, admins: Largest.info.admins, isGiftEnabled: true))
+        // One user more than the lists of mutes and floors have space for.
         for index in 0...1000 {
             _ = send(.muted(user: Largest.user(20_000 + index), until: Largest.now + .seconds(315_360_000)))
             _ = send(.floor(user: Largest.user(20_000 + index), ticket: Ticket(Largest.offset + Int64(index))))
@@ -30,34 +32,35 @@ import Testing
             app: Largest.app, live: Largest.live, epoch: Largest.offset, revision: Largest.offset,
             seats: (0..<50).map { Largest.seat($0, of: Largest.live) })
         _ = send(.publish(content: .stage(record: stage, events: [])))
-        for index in 0..<50 { #expect(send(.speaking(level: 100, caller: Largest.caller(index, 1))) == []) }
-        #expect(send(.sendLikes(count: 1000, caller: Largest.caller(0, 1))) == [])
+        for index in 0..<50 { #expect(send(.speaking(level: 100, caller: Largest.caller(index, counter: 1))) == []) }
+        #expect(send(.sendLikes(count: 1000, caller: Largest.caller(0, counter: 1))) == [])
         for index in 0..<600 {
             #expect(
                 send(
                     .sendGift(
                         giftID: gift.giftID, count: 255, receivers: (0..<50).map { Largest.user($0) },
-                        caller: Largest.caller(index, 2))) == [])
+                        caller: Largest.caller(index, counter: 2))) == [])
         }
-        let half = Largest.quotationMarks(Limits.messageBytes / 2)
-        #expect(send(.sendText(text: half, extensionInfo: ["": half], caller: Largest.caller(1, 3))) == [])
+        let half = Largest.quotationMarks(bytes: Limits.messageBytes / 2)
+        #expect(send(.sendText(text: half, extensionInfo: ["": half], caller: Largest.caller(1, counter: 3))) == [])
         let names = Dictionary(uniqueKeysWithValues: (0..<4000).map { (String($0, radix: 36), "") })
-        #expect(send(.sendText(text: "x", extensionInfo: names, caller: Largest.caller(1, 4))) == [])
+        #expect(send(.sendText(text: "x", extensionInfo: names, caller: Largest.caller(1, counter: 4))) == [])
         #expect(
-            send(.sendCustom(businessID: half, data: half, caller: Largest.caller(1, 5))) == [])
+            send(.sendCustom(businessID: half, data: half, caller: Largest.caller(1, counter: 5))) == [])
+        // More rejections than a session's window has outcomes.
         for counter in 10..<30 {
             let error = ReplyError(.giftCheckFailed, String(repeating: "\u{1}", count: 200), retryAfter: 1000)
-            _ = send(.forbidden(error: error, isGift: true, caller: Largest.caller(2, Int64(counter))))
+            _ = send(.forbidden(error: error, isGift: true, caller: Largest.caller(2, counter: Int64(counter))))
         }
-        // Use up the budget of one second, with each message from another user.
+        // Use up the budget of one second, with each message from another user: 9000 of 10,000 items may be messages.
         fanout.now = fanout.now + .seconds(2)
         for index in 0..<9000 {
             _ = send(
                 .sendText(
                     text: "x", extensionInfo: nil,
-                    caller: Largest.caller(index, Int64(100 + index), session: index % 10)))
+                    caller: Largest.caller(index, counter: Int64(100 + index), session: index % 10)))
         }
         fanout.noteRows()
-        fanout.ledger.expectBounded(["row feed": 300, "row backend": 15, "room.feed": 30])
+        fanout.ledger.expectBounded(minKilobytes: ["row feed": 300, "row backend": 15, "room.feed": 30])
     }
 }

@@ -10,7 +10,7 @@ import Testing
 
     /// The bytes of a call's record; nil for a call without one.
     private func size(_ method: String, _ params: String) throws -> Int? {
-        let caller = Largest.server(1)
+        let caller = Largest.server(counter: 1)
         let bytes = Array(params.utf8)
         #expect(bytes.count <= Self.bodyBytes)
         let frame = try CallFrame(id: 1, method: method, params: bytes)
@@ -23,6 +23,7 @@ import Testing
 
     /// Rules: R17.7.
     @Test func `I16 the record of a call stays below half of a broker's limit, whatever its body is`() throws {
+        // A body of `head`, `tail`, and as many elements between them as fit into it.
         func fill(
             _ head: String, _ makeElement: (Int) -> String, _ tail: String, maxElements: Int = .max
         ) -> String {
@@ -37,6 +38,7 @@ import Testing
             return body + tail
         }
         let textBytes = Self.bodyBytes - 1000
+        // Characters that a record writes in more, in fewer or in as many bytes as the body.
         let texts = [
             String(repeating: "x", count: textBytes), String(repeating: #"\""#, count: textBytes / 2),
             String(repeating: #"\u0001"#, count: textBytes / 6), String(repeating: "\u{7F}", count: textBytes),
@@ -63,14 +65,15 @@ import Testing
                     "{\"categories\":[{\"categoryID\":\"c\",\"name\":\"\",\"gifts\":[",
                     { _ in
                         let languages = (0..<AppLimits.languages).map { "\"\($0)\":{\"name\":\"\"}" }
-                        return
-                            "{\"giftID\":\"g\",\"name\":\"\(Largest.plainText(300))\",\"translations\":{\(languages.joined(separator: ","))}}"
+                        let translations = languages.joined(separator: ",")
+                        let name = Largest.plainText(bytes: 300)
+                        return "{\"giftID\":\"g\",\"name\":\"\(name)\",\"translations\":{\(translations)}}"
                     }, "]}]}", maxElements: AppLimits.gifts)
             ),
         ]
         for (method, params) in bodies { largest = max(largest, try #require(try self.size(method, params))) }
         #expect(largest < SizeLedger.limit, "\(largest)")
-        #expect(largest > Self.bodyBytes, "\(largest)")
+        #expect(largest > Self.bodyBytes, "some record is larger than its call: \(largest)")
         // The parser rejects these calls, so they cause no record.
         for text in texts {
             let metadata = "{\"live\":\"a\",\"metadata\":{\"k\":\"\(text)\"}}"

@@ -25,7 +25,7 @@ import Testing
         var counter: Int64 = Largest.offset
         func owner() -> Caller {
             counter += 1
-            return Largest.caller(0, counter)
+            return Largest.caller(0, counter: counter)
         }
         self.send(
             .create(live: live, changes: Largest.changes, owner: Largest.person(0), caller: owner()), to: &directory)
@@ -50,6 +50,7 @@ import Testing
                 self.send(.profile(live: live, user: Largest.person(1000 + group * 20 + user)), to: &directory)
             }
         }
+        // A row has at most 50 of the 1000 bans or mutes.
         #expect(directory.rows(of: "bans") == 20 && directory.rows(of: "mutes") == 20)
         self.send(.bans(live: live, offset: 0, count: SanctionLimits.entriesPerPage, caller: owner()), to: &directory)
         for _ in 0..<IdempotencyLimits.maxOutcomes {
@@ -58,7 +59,7 @@ import Testing
         directory.noteRows()
         self.send(.end(live: live, caller: owner()), to: &directory)
         #expect(directory.rows(of: "bans") == 0 && directory.rows(of: "mutes") == 0)
-        directory.ledger.expectBounded([
+        directory.ledger.expectBounded(minKilobytes: [
             "row room": 90, "row roomCalls": 60, "row bans": 30, "row mutes": 20, "rooms": 30, "barrage.inbox": 30,
             "replies": 60, "seat.inbox": 30,
         ])
@@ -67,46 +68,49 @@ import Testing
     /// Rules: R17.7.
     @Test func `I16 an app's words and gifts stay below half of a broker's limit`() {
         var directory = SizeHarness(DirectoryMachine(policies: Largest.policies))
-        func change(_ change: AppSettingsChange, _ counter: Int64) -> [ReplyCode] {
-            let caller = Largest.server(counter)
+        func rejections(of change: AppSettingsChange, counter: Int64) -> [ReplyCode] {
+            let caller = Largest.server(counter: counter)
             return directory.send(DirectoryInput(app: Largest.app, .appSettings(change: change, caller: caller))).codes
         }
-        #expect(change(.setWords(words: Largest.settings.words), 1) == [])
-        // The maximum number of gifts and languages, then texts until one more byte is rejected.
-        func catalogue(_ bytes: Int) -> [GiftCategory] {
-            let languages = (0..<AppLimits.languages).map { Largest.word($0, AppLimits.languageBytes) }
+        #expect(rejections(of: .setWords(words: Largest.settings.words), counter: 1) == [])
+        // A catalogue with the maximum number of gifts and languages, which is sent with longer and longer texts. From
+        // some length on it is rejected.
+        func catalogue(extensionInfoBytes: Int) -> [GiftCategory] {
+            let languages = (0..<AppLimits.languages).map { Largest.word($0, bytes: AppLimits.languageBytes) }
             return (0..<AppLimits.categories).map { number in
                 GiftCategory(
-                    categoryID: GiftCategoryID(Largest.word(number, 32)), name: "n",
+                    categoryID: GiftCategoryID(Largest.word(number, bytes: 32)), name: "n",
                     gifts: (0..<AppLimits.gifts / AppLimits.categories).map { index in
                         Gift(
-                            giftID: GiftID(Largest.word(number * 100 + index, 32)), name: "n", level: 1000,
-                            coins: 1_000_000_000, extensionInfo: Largest.quotationMarks(bytes),
+                            giftID: GiftID(Largest.word(number * 100 + index, bytes: 32)), name: "n", level: 1000,
+                            coins: 1_000_000_000, extensionInfo: Largest.quotationMarks(bytes: extensionInfoBytes),
                             translations: Dictionary(
                                 uniqueKeysWithValues: languages.map { ($0, GiftText(name: "n")) }))
                     })
             }
         }
         let sizes = Array(stride(from: 0, to: 200, by: 8))
-        let accepted = sizes.filter { change(.setGifts(categories: catalogue($0)), Int64(2 + $0)) == [] }
+        let accepted = sizes.filter {
+            rejections(of: .setGifts(categories: catalogue(extensionInfoBytes: $0)), counter: Int64(2 + $0)) == []
+        }
         #expect(!accepted.isEmpty && accepted.count < sizes.count && accepted == Array(sizes.prefix(accepted.count)))
-        // The same without languages, with the maximum number of texts.
-        var withoutLanguages = catalogue(230)
+        // Without languages, longer texts are accepted.
+        var withoutLanguages = catalogue(extensionInfoBytes: 230)
         for category in withoutLanguages.indices {
             for gift in withoutLanguages[category].gifts.indices {
                 withoutLanguages[category].gifts[gift].translations = [:]
             }
         }
-        #expect(change(.setGifts(categories: withoutLanguages), 1000) == [])
+        #expect(rejections(of: .setGifts(categories: withoutLanguages), counter: 1000) == [])
         // Texts of 256 KB whose size JSON doubles are too large.
         for category in withoutLanguages.indices {
             for gift in withoutLanguages[category].gifts.indices {
-                withoutLanguages[category].gifts[gift].extensionInfo = Largest.quotationMarks(450)
+                withoutLanguages[category].gifts[gift].extensionInfo = Largest.quotationMarks(bytes: 450)
             }
         }
-        #expect(change(.setGifts(categories: withoutLanguages), 1001) == [.overLimit])
+        #expect(rejections(of: .setGifts(categories: withoutLanguages), counter: 1001) == [.overLimit])
         directory.noteRows()
-        directory.ledger.expectBounded(["row app": 350, "apps": 350])
+        directory.ledger.expectBounded(minKilobytes: ["row app": 350, "apps": 350])
     }
 
     /// Rules: R17.8.
@@ -115,12 +119,12 @@ import Testing
         var directory = SizeHarness(DirectoryMachine(policies: Largest.policies))
         self.send(
             .create(
-                live: live, changes: LiveChanges(), owner: Largest.person(0), caller: Largest.caller(0, 1)),
+                live: live, changes: LiveChanges(), owner: Largest.person(0), caller: Largest.caller(0, counter: 1)),
             to: &directory)
-        self.send(.setMetadata(live: live, values: ["a": "1"], caller: Largest.caller(0, 2)), to: &directory)
+        self.send(.setMetadata(live: live, values: ["a": "1"], caller: Largest.caller(0, counter: 2)), to: &directory)
         let update = DirectoryInput(
             app: Largest.app,
-            .updateInfo(live: live, changes: LiveChanges(notice: "x"), caller: Largest.caller(0, 3)))
+            .updateInfo(live: live, changes: LiveChanges(notice: "x"), caller: Largest.caller(0, counter: 3)))
         func info(_ effects: [Effect]) -> LiveInfo? {
             guard case .reply(let reply)? = effects.last, case .success(.live(let info, _, _, _)) = reply.outcome else {
                 return nil
@@ -130,7 +134,7 @@ import Testing
         let first = try #require(info(directory.send(update)))
         #expect(first.notice == "x" && first.metaData == ["a": "1"])
         #expect(info(directory.send(update)) == first)
-        self.send(.setMetadata(live: live, values: ["a": "2"], caller: Largest.caller(0, 4)), to: &directory)
+        self.send(.setMetadata(live: live, values: ["a": "2"], caller: Largest.caller(0, counter: 4)), to: &directory)
         var withCurrentMetadata = first
         withCurrentMetadata.metaData = ["a": "2"]
         #expect(info(directory.send(update)) == withCurrentMetadata)

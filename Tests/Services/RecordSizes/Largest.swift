@@ -4,7 +4,7 @@ import PlazaModel
 
 /// The largest values that the limits allow, as JSON writes them: a `"` takes two bytes, and some texts may consist of it.
 enum Largest {
-    static let app = AppID(Self.word(0, 32))
+    static let app = AppID(Self.word(0, bytes: 32))
     static let live = Self.live(0)
     static let key = LiveKey(Self.app, Self.live)
     static let policy: AppPolicy = {
@@ -21,57 +21,59 @@ enum Largest {
     static let offset: Int64 = 9_007_199_254_000_000
 
     /// An identifier of `bytes` bytes that ends with the index.
-    static func word(_ index: Int, _ bytes: Int) -> String {
+    static func word(_ index: Int, bytes: Int) -> String {
         let number = String(index)
         return String(repeating: "w", count: bytes - number.utf8.count) + number
     }
-    static func user(_ index: Int) -> UserID { UserID(Self.word(index, 32)) }
-    static func session(_ index: Int) -> SessionID { SessionID(Self.word(index, 80)) }
+    static func user(_ index: Int) -> UserID { UserID(Self.word(index, bytes: 32)) }
+    static func session(_ index: Int) -> SessionID { SessionID(Self.word(index, bytes: 80)) }
     /// Live ids may contain `"`.
     static func live(_ index: Int) -> LiveID {
         let number = String(index)
         return LiveID(String(repeating: "\"", count: 48 - number.utf8.count) + number)
     }
     /// A text in which `"` is not allowed.
-    static func plainText(_ bytes: Int) -> String { String(repeating: "p", count: bytes) }
+    static func plainText(bytes: Int) -> String { String(repeating: "p", count: bytes) }
     /// A text of `"` only, which JSON writes with two bytes each.
-    static func quotationMarks(_ bytes: Int) -> String { String(repeating: "\"", count: bytes) }
+    static func quotationMarks(bytes: Int) -> String { String(repeating: "\"", count: bytes) }
 
     /// The profile of a user, with the largest name and avatar URL.
     static func person(_ index: Int) -> UserInfo {
         UserInfo(
-            userID: Self.user(index), userName: Self.plainText(Limits.userNameBytes),
-            avatarURL: Self.plainText(Limits.urlBytes))
+            userID: Self.user(index), userName: Self.plainText(bytes: Limits.userNameBytes),
+            avatarURL: Self.plainText(bytes: Limits.urlBytes))
     }
-    static func caller(_ index: Int, _ counter: Int64, session: Int? = nil) -> Caller {
+    /// The caller of a call with this request counter; the session's index is that of the user unless one is given.
+    static func caller(_ index: Int, counter: Int64, session: Int? = nil) -> Caller {
         Caller(
             user: Self.person(index), role: .user,
             request: RequestID(session: Self.session(session ?? index), counter: counter),
-            replyTo: GatewayID(Self.word(0, 64)), ticket: Ticket(.max))
+            replyTo: GatewayID(Self.word(0, bytes: 64)), ticket: Ticket(.max))
     }
-    static func server(_ counter: Int64) -> Caller {
+    /// The app's server as the caller of a call with this request counter.
+    static func server(counter: Int64) -> Caller {
         Caller(
             user: Self.person(0), role: .server, request: RequestID(session: Self.session(0), counter: counter),
-            replyTo: GatewayID(Self.word(0, 64)))
+            replyTo: GatewayID(Self.word(0, bytes: 64)))
     }
 
     static let changes = LiveChanges(
-        liveName: Self.plainText(Limits.liveNameBytes), notice: Self.quotationMarks(Limits.noticeBytes),
-        maxSeatCount: 50, seatTemplate: 70, coverURL: Self.plainText(Limits.urlBytes),
-        backgroundURL: Self.plainText(Limits.urlBytes),
+        liveName: Self.plainText(bytes: Limits.liveNameBytes), notice: Self.quotationMarks(bytes: Limits.noticeBytes),
+        maxSeatCount: 50, seatTemplate: 70, coverURL: Self.plainText(bytes: Limits.urlBytes),
+        backgroundURL: Self.plainText(bytes: Limits.urlBytes),
         categoryList: [.min, .min, .min], activityStatus: .min, maxMemberCount: 100_000_000)
     static let metadata = Dictionary(
         uniqueKeysWithValues: (0..<Limits.metadataKeys).map { index in
             (
-                Self.quotationMarks(Limits.metadataKeyBytes - 1) + "\(index)",
-                Self.quotationMarks(Limits.metadataTotalBytes / 10)
+                Self.quotationMarks(bytes: Limits.metadataKeyBytes - 1) + "\(index)",
+                Self.quotationMarks(bytes: Limits.metadataTotalBytes / 10)
             )
         })
     static var info: LiveInfo {
         var info = LiveInfo(liveID: Self.live, liveOwner: Self.person(0), createTime: Self.now)
-        (info.liveName, info.notice) = (Self.plainText(100), Self.quotationMarks(100))
+        (info.liveName, info.notice) = (Self.plainText(bytes: 100), Self.quotationMarks(bytes: 100))
         (info.maxSeatCount, info.seatTemplate) = (50, 70)
-        (info.coverURL, info.backgroundURL) = (Self.plainText(200), Self.plainText(200))
+        (info.coverURL, info.backgroundURL) = (Self.plainText(bytes: 200), Self.plainText(bytes: 200))
         (info.categoryList, info.activityStatus) = ([.min, .min, .min], .min)
         info.metaData = Self.metadata
         info.admins = (1...100).map { Self.user($0) }
@@ -101,11 +103,11 @@ enum Largest {
         return (0..<maxSeats).map { Self.seat($0, of: live) }
     }
 
-    /// An app's word list and catalogue at every limit.
+    /// An app's settings with the largest word list, and without gifts.
     static let settings: AppSettings = {
         let words = (0..<AppLimits.words).map { index in
             // The words are distinct, and together have as many bytes as an app may have.
-            Self.word(index, AppLimits.wordsTotalBytes / AppLimits.words)
+            Self.word(index, bytes: AppLimits.wordsTotalBytes / AppLimits.words)
         }
         return AppSettings(words: words, gifts: [])
     }()

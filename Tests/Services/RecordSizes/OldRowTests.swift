@@ -10,7 +10,8 @@ import Testing
 @Suite struct OldRowTests {
     private static let key = LiveKey("demo", "show")
 
-    private func caller(_ user: UserID, _ counter: Int64) -> Caller {
+    /// The caller of a user's call with this request counter.
+    private func caller(_ user: UserID, counter: Int64) -> Caller {
         Caller(
             user: UserInfo(userID: user), role: .user, request: RequestID(session: "s", counter: counter),
             replyTo: "g", ticket: Ticket(100))
@@ -20,10 +21,12 @@ import Testing
     @Test func `the bans of an older version are read from their one row, and split at the next change`() throws {
         var directory = SizeHarness(DirectoryMachine(policies: Policies()))
         let create = DirectoryCommand.create(
-            live: "show", changes: LiveChanges(), owner: UserInfo(userID: "alice"), caller: self.caller("alice", 1))
+            live: "show", changes: LiveChanges(), owner: UserInfo(userID: "alice"),
+            caller: self.caller("alice", counter: 1))
         for case .directory(let input, _) in directory.send(DirectoryInput(app: "demo", create)) {
             directory.send(input)
         }
+        // With four digits each, the names are in the same order as texts and as numbers.
         let names = (0..<600).map { "u\(1000 + $0)" }
         let entries = names.map { #"{"by":"alice","reason":"\u0001","user":"\#($0)"}"# }.joined(separator: ",")
         let oldRow = Array(#"{"sanctions":{"list":{"entries":[\#(entries)]}}}"#.utf8)
@@ -34,7 +37,8 @@ import Testing
             var users: [String] = []
             var offset = 0
             repeat {
-                let list = DirectoryCommand.bans(live: "show", offset: offset, count: 100, caller: caller("alice", 2))
+                let list = DirectoryCommand.bans(
+                    live: "show", offset: offset, count: 100, caller: caller("alice", counter: 2))
                 guard case .reply(let reply)? = directory.send(DirectoryInput(app: "demo", list)).last,
                     case .success(.sanctions(let page)) = reply.outcome
                 else { return [] }
@@ -45,17 +49,20 @@ import Testing
         }
         #expect(listedUsers() == names)
         #expect(directory.rows(of: "bans") == 1)
-        let unban = DirectoryCommand.unban(live: "show", users: ["u1300"], caller: self.caller("alice", 3))
+        let unban = DirectoryCommand.unban(live: "show", users: ["u1300"], caller: self.caller("alice", counter: 3))
         #expect(directory.send(DirectoryInput(app: "demo", unban)).codes == [])
         #expect(listedUsers() == names.filter { $0 != "u1300" })
+        // A row has at most 50 entries.
         #expect(directory.rows(of: "bans") == 12)
         let ban = DirectoryCommand.ban(
-            live: "show", users: ["a", "u1200", "z"], durationSeconds: 60, reason: "", caller: self.caller("alice", 4))
+            live: "show", users: ["a", "u1200", "z"], durationSeconds: 60, reason: "",
+            caller: self.caller("alice", counter: 4))
         #expect(directory.send(DirectoryInput(app: "demo", ban)).codes == [])
         #expect(listedUsers() == ["a"] + names.filter { $0 != "u1300" } + ["z"])
         directory.noteRows()
         #expect(directory.machine.checkInvariants(directory.journal) == [])
         directory.now = directory.now + .seconds(60)
+        // Before any input, the machine removes the bans that have ended.
         directory.send(DirectoryInput(app: "demo", unban))
         #expect(listedUsers() == names.filter { $0 != "u1300" && $0 != "u1200" })
         #expect(directory.machine.checkInvariants(directory.journal) == [])
@@ -80,7 +87,7 @@ import Testing
         seats.journal.restore(key, try Wire.decode(SeatRow.self, from: oldRow))
 
         func listedUsers() -> [String] {
-            let effects = seats.send(SeatInput(Self.key, .requests(caller: caller("alice", 1))))
+            let effects = seats.send(SeatInput(Self.key, .requests(caller: caller("alice", counter: 1))))
             guard case .reply(let reply)? = effects.last,
                 case .success(.seatRequests(let applications, let invitations, _)) = reply.outcome
             else { return [] }
@@ -93,11 +100,11 @@ import Testing
         #expect(listedUsers() == applicationsFirst(names))
         #expect(seats.rows(of: "requests") == 1)
         let apply = SeatCommand.apply(
-            seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: self.caller("u2000", 2))
+            seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: self.caller("u2000", counter: 2))
         #expect(seats.send(SeatInput(Self.key, apply)).codes == [])
         #expect(listedUsers() == applicationsFirst(names + ["u2000"]))
         #expect(seats.rows(of: "requests") == 3)
-        // The first page is emptied, the others stay.
+        // The first row of 50 requests is emptied, the others stay.
         for (index, name) in names.prefix(50).enumerated() {
             let userGone = SeatCommand.userGone(user: UserID(name))
             seats.send(SeatInput(Self.key, userGone))

@@ -9,22 +9,24 @@ struct SizeLedger {
     /// The maximum size of a row or record: half of the broker's maximum message size.
     static let limit = PlazaTopic.maxMessageBytes / 2
 
+    /// The bytes of the largest record, by kind: a topic's name, or "row " and the kind of the row.
     private(set) var largest: [String: Int] = [:]
 
     /// Notes a row or record of a kind with its bytes.
-    mutating func note(_ kind: String, _ bytes: Int) { self.largest[kind] = max(self.largest[kind] ?? 0, bytes) }
+    mutating func note(_ kind: String, bytes: Int) { self.largest[kind] = max(self.largest[kind] ?? 0, bytes) }
 
     /// Notes the record that an effect writes, its key and headers included.
     mutating func note(_ effect: Effect) {
         let record = TopicRecord(effect)
-        let headers = record.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 16 }
-        self.note(record.topic.rawValue, record.key.utf8.count + (record.value?.count ?? 0) + headers)
+        // The lengths of a header take at most 16 bytes.
+        let headerBytes = record.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 16 }
+        self.note(record.topic.rawValue, bytes: record.key.utf8.count + (record.value?.count ?? 0) + headerBytes)
     }
 
-    /// Checks that every record is below the limit, and that the largest of each named kind has at least this many KB.
+    /// Checks that every record is below the limit, and that the largest of each named kind has `minKilobytes` or more.
     ///
-    /// A test that builds only a small state would prove nothing.
-    func expectBounded(_ minKilobytes: [String: Int], sourceLocation: SourceLocation = #_sourceLocation) {
+    /// Without a minimum, a test that builds only a small state would pass.
+    func expectBounded(minKilobytes: [String: Int], sourceLocation: SourceLocation = #_sourceLocation) {
         for (kind, bytes) in self.largest.sorted(by: { $0.key < $1.key }) {
             #expect(bytes < Self.limit, "\(kind): \(bytes) bytes", sourceLocation: sourceLocation)
         }
@@ -64,7 +66,7 @@ struct SizeHarness<M: Machine> where M.Effect == Effect, M.Row: Codable {
             guard let row = self.journal[key] else { continue }
             let kind = key.text.split(separator: "/")[0]
             let bytes = Wire.encode(row)
-            self.ledger.note("row \(kind)", key.text.utf8.count + bytes.count)
+            self.ledger.note("row \(kind)", bytes: key.text.utf8.count + bytes.count)
             #expect((try? Wire.decode(M.Row.self, from: bytes)) == row && M.Key(text: key.text) == key, "\(kind)")
         }
     }

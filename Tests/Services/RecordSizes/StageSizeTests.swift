@@ -15,7 +15,7 @@ import Testing
         #expect(send(.userBack(user: Largest.person(0))) == [])
         // The owner has a seat. The server places users on all other seats but one, so that more users can apply.
         for index in 1..<49 {
-            let caller = Largest.server(Int64(index))
+            let caller = Largest.server(counter: Int64(index))
             #expect(send(.place(user: Largest.user(index), seatIndex: -1, caller: caller)) == [])
             #expect(
                 send(
@@ -25,9 +25,9 @@ import Testing
         for index in 0..<Limits.floorsPerLive {
             _ = send(.floor(user: Largest.user(50_000 + index), ticket: Ticket(Largest.offset + Int64(index))))
         }
-        let extraInfo = Largest.quotationMarks(Limits.extraInfoBytes)
+        let extraInfo = Largest.quotationMarks(bytes: Limits.extraInfoBytes)
         for index in 0..<Limits.openSeatRequests {
-            let caller = Largest.server(Int64(1000 + index))
+            let caller = Largest.server(counter: Int64(1000 + index))
             let offer = SeatOffer.invitation(seatIndex: -1, timeoutSeconds: 1800, extraInfo: extraInfo)
             let guest = Largest.person(1000 + index)
             #expect(
@@ -37,13 +37,14 @@ import Testing
                     == [])
             #expect(send(.guestMembershipVerified(user: guest, offer: offer, caller: caller)) == [])
         }
-        let lateApplicant = Largest.caller(5000, 1)
+        let lateApplicant = Largest.caller(5000, counter: 1)
         #expect(
             send(.apply(seatIndex: -1, timeoutSeconds: 1800, extraInfo: extraInfo, caller: lateApplicant)) == [
                 .overloaded
             ])
+        // A row has at most 50 requests.
         #expect(seats.rows(of: "requests") == 10)
-        #expect(send(.requests(caller: Largest.server(1))) == [])
+        #expect(send(.requests(caller: Largest.server(counter: 1))) == [])
         // More than is possible: nine lives with twelve seats each, and nine battles between all of them.
         let lives = (0..<Limits.coHostLives).map { Largest.live($0) }
         let members = lives.enumerated().map { index, live in
@@ -53,18 +54,19 @@ import Testing
         }
         let battles = (0..<Limits.coHostLives).map { number in
             BattleView(
-                id: BattleID(Largest.word(number, 32)), extensionInfo: extraInfo, durationSeconds: 86_400,
+                id: BattleID(Largest.word(number, bytes: 32)), extensionInfo: extraInfo, durationSeconds: 86_400,
                 startTime: Largest.now, endTime: Largest.now,
                 sides: lives.enumerated().map {
                     BattleSide(live: $1, host: Largest.person($0), score: 1 << 53)
                 }, ended: .allMemberExit)
         }
         let view = ConnectionView(
-            id: ConnectionID(Largest.word(0, 32)), members: members, mutedLives: Array(lives.dropFirst()))
+            id: ConnectionID(Largest.word(0, bytes: 32)), members: members, mutedLives: Array(lives.dropFirst()))
         _ = send(
             .connection(
                 view: view, battle: battles[0], revision: 1,
                 events: members.map { .coHostJoined(member: $0) }, otherBattles: Array(battles.dropFirst())))
+        // The report itself is a record of the seats' inbox.
         seats.ledger.note(
             .seat(
                 SeatInput(
@@ -73,7 +75,7 @@ import Testing
                         view: view, battle: battles[0], revision: 1, events: members.map { .coHostJoined(member: $0) },
                         otherBattles: Array(battles.dropFirst())))))
         seats.noteRows()
-        seats.ledger.expectBounded([
+        seats.ledger.expectBounded(minKilobytes: [
             "row stage": 150, "row requests": 30, "row floors": 60, "stages": 150, "barrage.inbox": 150, "replies": 350,
             "seat.inbox": 150,
         ])
@@ -88,9 +90,9 @@ import Testing
         var counter: Int64 = 0
         func server() -> Caller {
             counter += 1
-            return Largest.server(counter)
+            return Largest.server(counter: counter)
         }
-        let extraInfo = Largest.quotationMarks(Limits.extraInfoBytes)
+        let extraInfo = Largest.quotationMarks(bytes: Limits.extraInfoBytes)
         let lives = (0..<Limits.coHostLives).map { Largest.live($0) }
         for (index, live) in lives.enumerated() {
             _ = send(.opened(live: live, owner: Largest.person(index), isVoice: false))
@@ -120,7 +122,7 @@ import Testing
             #expect(send(.battleInfo(battle: nil, live: lives[0], caller: server())) == [])
         }
         connections.noteRows()
-        connections.ledger.expectBounded([
+        connections.ledger.expectBounded(minKilobytes: [
             "row live": 10, "row connection": 3, "row battle": 8, "row floors": 60, "row outcomes": 100,
             "seat.inbox": 60, "user.notices": 4, "replies": 8,
         ])

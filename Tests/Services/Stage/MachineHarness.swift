@@ -108,12 +108,15 @@ extension CheckedHarness {
     }
 }
 
-/// Creates callers, with a new request id for each call.
+/// Creates callers; the request counters of all callers are one sequence.
 struct Callers {
     var counter: Int64 = 0
 
-    /// The next call of a user, by default with the ticket of a join.
-    mutating func user(_ user: UserID, ticket: Ticket? = Ticket(50)) -> Caller {
+    /// The ticket of every user's calls: the offset at which the user joined the live, before the test began.
+    static let joinTicket = Ticket(50)
+
+    /// The next call of a user; nil as its ticket stands for a user who has not joined the live.
+    mutating func user(_ user: UserID, ticket: Ticket? = Self.joinTicket) -> Caller {
         self.counter += 1
         return Caller(
             user: UserInfo(userID: user, userName: user.text), role: .user,
@@ -128,6 +131,11 @@ struct Callers {
             user: UserInfo(userID: "backend"), role: .server,
             request: RequestID(session: "s-backend", counter: self.counter), replyTo: "gw-1")
     }
+}
+
+extension ReplyCode {
+    /// Stands for the success of a call; a reply never contains it.
+    static let success = ReplyCode(0)
 }
 
 extension [Effect] {
@@ -145,16 +153,16 @@ extension [Effect] {
     /// The inputs for the seat machine, in order.
     var seatInputs: [SeatInput] { self.compactMap { if case .seat(let input) = $0 { input } else { nil } } }
 
-    /// The code of the only reply: 0 for a success, nil when there is no reply.
-    var code: Int? {
+    /// The code of the last reply; nil when there is no reply.
+    var code: ReplyCode? {
         guard let outcome = self.replies.last?.outcome else { return nil }
         return switch outcome {
-        case .success: 0
-        case .failure(let error): error.code.code
+        case .success: .success
+        case .failure(let error): error.code
         }
     }
 
-    /// The result of the only reply.
+    /// The result of the last reply; nil when the call was rejected or there is no reply.
     var result: CallResult? {
         if case .success(let result)? = self.replies.last?.outcome { result } else { nil }
     }
@@ -191,9 +199,9 @@ extension SeatCommand {
 /// A user with its id as its name.
 func userInfo(_ user: UserID) -> UserInfo { UserInfo(userID: user, userName: user.text) }
 
-/// The ending of the live with this epoch.
-func ending(_ epoch: Int64 = 7, _ caller: Caller? = nil) -> Ending {
+/// The ending of the live with this epoch; the harnesses open lives with epoch 7.
+func ending(epoch: Int64 = 7) -> Ending {
     Ending(
-        reason: .endedByHost, caller: caller, epoch: epoch, createdAt: Timestamp(milliseconds: 400_000),
+        reason: .endedByHost, caller: nil, epoch: epoch, createdAt: Timestamp(milliseconds: 400_000),
         endedAt: Timestamp(milliseconds: 1_000_000))
 }

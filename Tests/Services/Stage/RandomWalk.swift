@@ -8,11 +8,11 @@ protocol RandomWalk {
     associatedtype Tested: CheckedMachine
     var random: SeededRandom { get set }
     var machine: MachineHarness<Tested> { get set }
-    /// The last call and its reply, which a client may repeat.
+    /// The last call, which the client may repeat, and its reply; nil when no call may be repeated.
     var lastCall: (input: Tested.Input, reply: Reply)? { get set }
-    /// The contradictions that were found.
+    /// What was found wrong: an effect that contradicts another effect, a reply or a row.
     var contradictions: [String] { get set }
-    /// One in this many steps is a pause.
+    /// The number of steps of which, on average, one is a pause.
     static var stepsPerPause: Int { get }
     /// The longest pause.
     static var maxPauseMilliseconds: Int64 { get }
@@ -29,7 +29,7 @@ protocol RandomWalk {
 }
 
 extension RandomWalk {
-    /// Makes one step: a repeated call, a pause, or a random input.
+    /// Makes one step: in one case of twelve a repeated call, else a pause or a random input.
     mutating func step() {
         if let lastCall = self.lastCall, Int.random(in: 0..<12, using: &self.random) == 0 {
             // The client repeats the call: it gets the same reply, and nothing else changes.
@@ -41,13 +41,14 @@ extension RandomWalk {
         }
         if Int.random(in: 0..<Self.stepsPerPause, using: &self.random) == 0 {
             self.advance(milliseconds: Int64.random(in: 0...Self.maxPauseMilliseconds, using: &self.random))
+            // A query is not recorded. After the pause its repetition would get a newer answer.
             self.lastCall = nil
             return
         }
         let input = self.randomInput()
         let effects = self.send(input)
-        // A call that was rejected because of the rate limit counts as a new call when it is repeated.
-        self.lastCall = effects.code == -2 ? nil : effects.replies.last.map { (input, $0) }
+        // A call above the rate limit is not recorded either, so its repetition is decided anew.
+        self.lastCall = effects.code == .tooFrequent ? nil : effects.replies.last.map { (input, $0) }
     }
 
     /// Picks one of `choices` at random.

@@ -5,6 +5,7 @@ import Testing
 
 @testable import AttackKit
 
+/// What the connections of each attack send, without a gateway.
 @Suite struct AttackClientTests {
     private static func client(_ attack: any Attack, index: Int = 0) -> any AttackClient {
         attack.client(
@@ -60,6 +61,7 @@ import Testing
     @Test func `half of a frame is never a whole one`() {
         let half = HalfFrameAttack.halfFrame
         let announced = Int(half[2]) << 8 | Int(half[3])
+        // The head has eight bytes: two, then the length in two, then the mask.
         #expect(half.count - 8 == announced / 2 && announced > 10_000 && announced < 16 << 10)
     }
 
@@ -77,6 +79,7 @@ import Testing
     }
 
     @Test func `answers are read however they are split`() {
+        // A close frame with the code 4104; the frame before it has the text "hi".
         let close: [UInt8] = [0x88, 2, 0x10, 0x08]
         let bytes = Array("HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\n\r\n".utf8) + [0x81, 2, 0x68, 0x69] + close
         for cut in 0...bytes.count {

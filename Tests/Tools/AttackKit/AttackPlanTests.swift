@@ -6,6 +6,7 @@ import Testing
 
 @testable import AttackKit
 
+/// Which addresses may be attacked, from which addresses connections come, and which attacks a run selects.
 @Suite struct AttackPlanTests {
     private static func target(_ host: String, http: String = "127.0.0.1") throws(AttackError) -> AttackTarget {
         try AttackTarget(
@@ -32,6 +33,7 @@ import Testing
         let sources = (0..<20_000).compactMap { Loopback.source(of: $0, to: "127.0.0.1") }
         #expect(sources.count == 20_000)
         let counts = Dictionary(grouping: sources) { $0 }.mapValues(\.count)
+        // A source has at most 50 connections.
         #expect(counts.count == 400 && counts.values.allSatisfy { $0 <= Loopback.connectionsPerSource })
         #expect(counts.keys.allSatisfy { Loopback.numericAddress($0) == $0 && $0 != "127.0.0.1" })
         #expect(Loopback.source(of: 0, to: "::1") == nil)

@@ -3,6 +3,7 @@ import Testing
 
 @testable import AttackKit
 
+/// Which measurements mean that a cluster withstood an attack.
 @Suite struct AttackVerdictTests {
     /// What the honest clients see without an attack.
     private static let baseline: HonestResult = {
@@ -52,6 +53,7 @@ import Testing
             ("does not answer any more", { $0.gateways["gateway-1"]?.after = nil }),
             ("did not answer before", { $0.gateways["gateway-1"]?.before = nil }),
             ("was started again", { $0.gateways["gateway-1"]?.after?.startTime = 101 }),
+            // The attack had 1000 connections, for which a gateway may grow by 87 MiB.
             ("beyond 87 MiB", { $0.gateways["gateway-1"]?.maxBytes = 1e8 + 92_000_000 }),
             ("Only 4 of 10 honest HTTP", { $0.http.answered = 4 }),
             ("Only 1 of 2 partitions", { $0.partitions.answered = 1 }),

@@ -3,6 +3,7 @@ import ChaosKit
 import ClusterKit
 import Testing
 
+/// The proxies through which the processes of a cluster connect, so that a fault can interrupt a connection.
 struct ChaosNetworkTests {
     @Test func `the first instance of each service reaches each broker through a proxy of its own`() throws {
         var options = ClusterOptions(runDirectory: "unused")
@@ -15,6 +16,7 @@ struct ChaosNetworkTests {
         // If two routes shared a port, an interruption of one would affect the other.
         let ports = brokerRoutes.flatMap { [$0.listener, $0.advertised] }
         #expect(Set(ports).count == ports.count)
+        // There is one link to Kafka for each service, one to Redis, and one to the clients.
         #expect(network.links.count == ServiceKind.allCases.count + 2)
     }
 

@@ -2,7 +2,9 @@
 import ChaosKit
 import Testing
 
+/// The results of rounds of faults, as tables and as JSON.
 struct ChaosReportTests {
+    /// A round that sent 10 messages; the run with the seed 8 had the option `--only redis`.
     private static func round(
         _ number: Int, seed: UInt64, kind: String, pause: Double, findings: [String] = []
     ) -> RoundResult {

@@ -3,6 +3,7 @@ import ChaosKit
 import ClusterKit
 import Testing
 
+/// The choice of a fault for each round of a chaos run.
 struct FaultScheduleTests {
     private static let shape = ClusterShape(
         instances: Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, 2) }), brokers: 1)

@@ -166,6 +166,7 @@ struct HistoryCheckerTests {
         history.neverLeft = [Self.bob.userID]
         history.endedLives = [Self.live]
         history.battles = [Self.battle: [Self.live: SumBounds(acknowledged: 7)]]
+        // The feed number that the reply to each message named; "three" had no reply.
         history.texts = [Self.live: ["one": 1, "two": 2, "three": nil]]
         history.requests = [.init(name: "eve's application", ends: ["accepted"])]
         history.counts = [.init(live: Self.live, members: 2, lastCount: 2)]

@@ -42,6 +42,7 @@ import Testing
     @Test(arguments: 0..<5) func `a cluster with an invalid apps file starts nothing and reports each fault once`(
         index: Int
     ) async throws {
+        // The test runs once for each of the five files in `invalid`.
         let (json, words) = Self.invalid[index]
         let directory = try self.directory(json)
         defer { try? FileManager.default.removeItem(atPath: directory) }

@@ -93,6 +93,7 @@ import Tokens
         options.scale = [:]
         options.broker = .kafkaHome("/x", brokers: 2)
         #expect(options.validationError == "--brokers must be 1 or 3, not 2.")
+        // The replication factor is the number of brokers.
         #expect(options.replication == 2)
         options.broker = .embedded
         options.feedBudget = 0

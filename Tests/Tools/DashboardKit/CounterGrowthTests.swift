@@ -3,6 +3,7 @@ import DashboardKit
 import LoadKit
 import Testing
 
+/// How much the counters of a cluster have grown since the dashboard began, across restarts of processes.
 @Suite struct CounterGrowthTests {
     static func reading(_ name: String, startedAt: Int, _ lines: String...) -> ProcessReading {
         let page = (["process_start_time_seconds \(startedAt)"] + lines).joined(separator: "\n")

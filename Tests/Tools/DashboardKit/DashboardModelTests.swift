@@ -3,6 +3,7 @@ import DashboardKit
 import LoadKit
 import Testing
 
+/// The figures that the dashboard computes from readings of the processes' metrics.
 @Suite struct DashboardModelTests {
     private static func gateway(delivered: Int, due: Int, owed: Int) -> ProcessReading {
         CounterGrowthTests.reading(

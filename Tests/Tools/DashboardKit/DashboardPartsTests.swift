@@ -2,6 +2,7 @@
 import DashboardKit
 import Testing
 
+/// The parts of the dashboard: quantiles, samples, the recovery clock, and the check of requests.
 @Suite struct DashboardPartsTests {
     private static func bucket(_ bound: String, _ value: Double) -> (MetricsTable.Sample, Double) {
         (MetricsTable.Sample(name: "t_seconds_bucket", labels: ["le": bound, "method": "live"]), value)
@@ -48,6 +49,7 @@ import Testing
         var clock = RecoveryClock()
         clock.observe([Self.reading("gateway-1", pid: 7, isReady: true)], at: 0)
         clock.processKilled("gateway-1", pid: 7, at: 1000)
+        // A second report of the same kill changes nothing.
         clock.processKilled("gateway-1", pid: 7, at: 1001)
         // The state still names the killed process.
         clock.observe([Self.reading("gateway-1", pid: 7, isReady: true)], at: 1010)

@@ -18,6 +18,7 @@ struct InspectFixture {
     /// A time in the last minute of the window, in seconds from the start of that minute.
     static func at(_ seconds: Int64) -> Timestamp { Self.now - .seconds(60 - seconds) }
 
+    /// The caller of a user's call with a call counter; the ticket is nil before the user has joined.
     static func caller(_ user: UserID, _ counter: Int64, ticket: Int64? = 1) -> Caller {
         Caller(
             user: UserInfo(userID: user), role: .user,
@@ -47,6 +48,7 @@ struct InspectFixture {
         self.add(.audience(AudienceInput(Self.live, command)), at: time)
     }
 
+    /// Adds a feed item with this number in epoch 77.
     mutating func addItem(_ number: Int64, _ content: FeedContent, at time: Timestamp) {
         let position = FeedPosition(epoch: 77, number: number)
         self.add(.feed(FeedItem(key: Self.live, position: position, at: time, content: content)), at: time)
@@ -63,6 +65,7 @@ struct InspectFixture {
     }
 }
 
+/// The lines that `plaza inspect` shows for the records of a live.
 @Suite struct LiveReplayTests {
     private typealias Fixture = InspectFixture
     private static let alice = UserInfo(userID: "alice")
@@ -79,6 +82,7 @@ struct InspectFixture {
         #expect(fixture.replay().lines.count == 1)
         #expect(line.user == "alice" && line.feedClass == .barrage && line.content == "\"hello\"")
         #expect(line.position == FeedPosition(epoch: 77, number: 12) && line.delay == .seconds(1))
+        // The call is the second record of the fixture, whose offsets begin at 101.
         #expect(line.callLocation == "barrage.inbox 0:102" && line.request?.counter == 4)
         #expect(line.scene.present == ["alice"])
         #expect(line.text(names: 5).contains("77.12       barrage   alice  text  \"hello\""))

@@ -11,6 +11,7 @@ import Testing
 
     private var tracker = PresenceTracker(lease: .seconds(90))
 
+    /// Applies the record of a command; the offset of a join is its ticket.
     private mutating func apply(
         _ command: AudienceCommand, offset: Int64, at seconds: Int64, isRejected: Bool = false
     ) {
@@ -45,6 +46,7 @@ import Testing
     }
 
     @Test mutating func `a heartbeat shows a member whose join was long ago, until its lease ends`() {
+        // The last sign of life was 10 s before the heartbeat, so the lease ends 90 s after second 90.
         self.apply(Self.heartbeat("alice", ticket: 5, silentFor: 10_000), offset: 90, at: 100)
         #expect(self.present(at: 180) == ["alice"])
         #expect(self.present(at: 182) == [])

@@ -7,6 +7,7 @@ import Testing
 
 @testable import LoadKit
 
+/// The cast of the evening, and the calls that its hosts and users make.
 @Suite struct EveningCallTests {
     private let cast = EveningCast.lives
 
@@ -24,6 +25,7 @@ import Testing
 
     @Test func `every picture that the cast names is served with the pages`() {
         let paths = self.cast.map(\.coverURL) + self.cast.compactMap { $0.product["product-cover"] }
+        // There are four covers, and one picture of a product.
         #expect(paths.count == 5)
         for path in paths {
             #expect(FileManager.default.fileExists(atPath: Repository.root.path + "/clients/web" + path), "\(path)")

@@ -3,6 +3,7 @@ import Testing
 
 @testable import LoadKit
 
+/// Who does what and when on the evening; times are milliseconds since its beginning.
 @Suite struct EveningScriptTests {
     /// The actions of the time from 0 to `milliseconds`, in steps of 200 ms.
     private func play(_ script: inout EveningScript, until milliseconds: Int64) -> [EveningAction] {
@@ -79,6 +80,7 @@ import Testing
         script.observed(.battling)
         #expect(!hasBattle(stride(from: 5_200, through: 70_000, by: 200), &script))
         script.observed(.connected)
+        // A pause of 8 to 15 s follows a battle.
         #expect(!hasBattle(stride(from: 70_200, through: 77_000, by: 200), &script))
         #expect(hasBattle(stride(from: 77_200, through: 90_000, by: 200), &script))
     }

@@ -6,6 +6,7 @@ import Testing
 
 @testable import LoadKit
 
+/// The mark in a load message, `#LP<sequence>:<due>#`, and its search in the bytes of frames.
 @Suite struct LoadMessageTests {
     private func find(_ bytes: [UInt8]) -> [[Int64]] {
         var found: [[Int64]] = []

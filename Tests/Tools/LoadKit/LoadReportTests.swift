@@ -5,6 +5,7 @@ import Testing
 
 @testable import LoadKit
 
+/// The results of a load run, and what makes them unclean.
 @Suite struct LoadReportTests {
     @Test func `the JSON of a report is one object with the names of the table`() throws {
         var report = Self.report

@@ -3,6 +3,7 @@ import Testing
 
 @testable import LoadKit
 
+/// The servers' own counts of messages during a load run, across restarts and missed readings.
 @Suite struct ServerLedgerTests {
     private static let admitted = #"barrage_admitted_total{class="barrage"}"#
 
@@ -17,6 +18,7 @@ import Testing
         """
     }
 
+    /// The totals after readings of one fan-out; nil is a reading that the process did not answer.
     private static func ledger(_ pages: [String?]) -> ServerLedger.Totals {
         var ledger = ServerLedger()
         for page in pages { ledger.addRound([("barrage-fanout-1", .fanout, page)]) }
@@ -69,6 +71,7 @@ import Testing
     func
         `a restart makes the sums of its own program lower bounds, without its gauges, and leaves those of others exact`()
     {
+        // `gateway_feed_partitions` is not a figure of the ledger.
         let gateway = { (delivered: Int, start: Int) in
             """
             gateway_feed_delivered_total \(delivered)

@@ -2,6 +2,7 @@
 import ScaleKit
 import Testing
 
+/// The results of a run that adds instances of a service, and when the run passes.
 struct ScaleReportTests {
     private static func step(
         _ instances: Int, work: Int = 1000, cpu: Double = 1, pause: Double = 0, _ findings: [String] = []
@@ -20,6 +21,7 @@ struct ScaleReportTests {
     @Test func `equal cost per unit of work passes, whatever the throughput is`() {
         let report = Self.report(Self.step(1), Self.step(2, work: 500, cpu: 0.55), Self.step(4, work: 4000, cpu: 4.5))
         #expect(report.findings == [] && report.isPassed)
+        // The columns are units a second, microseconds of CPU for each unit, the ratio to one instance, and the pause in milliseconds.
         #expect(report.table.contains("| barrage-fanout (messages) | 2 | 50 | 1100 | 1.10 | 0 |"))
     }
 
@@ -49,6 +51,7 @@ struct ScaleReportTests {
             ("", 0), ("1 (a) S 1", 0),
         ])
     func `processor time is read from the system's text`(text: String, seconds: Double) {
+        // The 14th and the 15th word are the user's and the system's time, in ticks of 10 ms.
         #expect(CPUMeter.seconds(inStat: text) == seconds)
     }
 }

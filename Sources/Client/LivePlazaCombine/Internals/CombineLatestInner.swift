@@ -9,6 +9,7 @@ internal import Foundation
 final class CombineLatestInner<Downstream: Subscriber>: Subscription {
     typealias Completion = Subscribers.Completion<Downstream.Failure>
 
+    /// An event of a source.
     enum Event {
         /// A source has sent a value; the closure stores it as the latest value of the source.
         case value(storeLatest: () -> Void)
@@ -41,6 +42,8 @@ final class CombineLatestInner<Downstream: Subscriber>: Subscription {
         downstream?.receive(subscription: self)
     }
 
+    /// Stores the subscription to a source, and requests the present demand from it; cancels it if the source has a
+    /// subscription already or has ended, or if the subscriber has cancelled.
     func attach(_ subscription: any Subscription, source: Int) {
         let demand: Subscribers.Demand? = self.lock.withLock {
             if self.downstream == nil || self.upstreams[source] != nil || self.hasEnded[source] { return nil }

@@ -10,9 +10,11 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
     typealias Input = Downstream.Input
     typealias Completion = Subscribers.Completion<Downstream.Failure>
 
+    /// An event of a source, or of the subscriber.
     enum Event {
         case value(Input, source: Int)
         case completion(Completion, source: Int)
+        /// The subscriber has asked for values.
         case demand
     }
 
@@ -36,6 +38,8 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
         if self.hasEnded.isEmpty { self.detach().downstream?.receive(completion: .finished) }
     }
 
+    /// Stores the subscription to a source, and requests values from it; cancels it if the source has a subscription
+    /// already or has ended, or if the subscriber has cancelled.
     func attach(_ subscription: any Subscription, source: Int) {
         let demand: Subscribers.Demand? = self.lock.withLock {
             if self.downstream == nil || self.upstreams[source] != nil || self.hasEnded[source] { return nil }

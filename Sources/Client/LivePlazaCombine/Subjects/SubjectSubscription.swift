@@ -4,6 +4,7 @@ internal import Foundation
 
 /// The subscription of one subscriber to a subject, which it retains until it ends, as in Combine.
 final class SubjectSubscription<Output, Failure: Error>: Subscription {
+    /// What is delivered to the subscriber.
     enum Event {
         case value(Output)
         /// The subject's latest value, for a subscriber that had no demand when this value was sent.

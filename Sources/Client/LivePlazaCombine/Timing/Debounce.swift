@@ -129,6 +129,7 @@ private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: S
             defer { (self.hasEnded, self.pending) = (true, nil) }
             return (!self.hasEnded, self.pending)
         }
+        // The dropped value is released here, after the lock, because its deinitializer may call back.
         _ = dropped
         return isFirst
     }

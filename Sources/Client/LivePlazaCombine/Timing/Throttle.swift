@@ -139,6 +139,7 @@ private final class ThrottleInner<Downstream: Subscriber, Context: Scheduler>: S
             defer { (self.state.hasEnded, self.state.pending, self.state.completion) = (true, nil, nil) }
             return self.state.pending
         }
+        // The dropped value is released here, after the lock, because its deinitializer may call back.
         _ = dropped
         self.output.cancel()
     }

@@ -7,6 +7,7 @@ internal import Foundation
 ///
 /// A value for which there is no demand is dropped.
 final class TimedOutput<Downstream: Subscriber> {
+    /// What is delivered to the subscriber.
     enum Event {
         case value(Downstream.Input)
         case completion(Subscribers.Completion<Downstream.Failure>)

@@ -25,6 +25,7 @@ struct DispatchWorkQueue: WorkQueue {
 /// A caller that the work resumes, such as one whose reply has arrived, continues at the end of the same turn of the
 /// queue. Otherwise the next frame of the server would be shown before the caller's completion.
 package final class EngineQueue: SerialExecutor {
+    /// One run of the queue: a piece of work, then the jobs that were enqueued while it ran.
     private struct Turn {
         var isRunning = false
         /// The jobs that run at the end of the turn, in order.

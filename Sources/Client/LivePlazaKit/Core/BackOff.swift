@@ -5,18 +5,19 @@ package typealias RandomSource = @Sendable () -> Double
 
 /// How long to wait before the next attempt.
 enum BackOff {
-    /// The pause after a failure.
+    /// The pause after a failed attempt.
     ///
-    /// It has full jitter, so that the clients of a gateway that died do not reconnect at the same moment
+    /// When a gateway dies, its clients must not reconnect at the same moment. Therefore the pause has full jitter
     /// (PROTOCOL.md, section 7).
     ///
     /// - Parameters:
-    ///   - failures: how many attempts failed in a row before this one, from 0.
+    ///   - failures: the number of consecutive failures before the latest failure: 0 after the first failure.
     ///   - random: a random number from 0 to below 1.
     ///   - first: the longest wait after the first failure, in milliseconds.
-    ///   - longest: the longest wait of all, in milliseconds.
+    ///   - longest: the longest wait after any number of failures, in milliseconds.
     /// - Returns: milliseconds, from 0 to `min(longest, first · 2^failures)`.
     static func pause(failures: Int, random: Double, first: Double = 100, max longest: Double = 5000) -> Double {
+        // The exponent is limited, because a shift by 63 or more bits would overflow.
         random * min(longest, first * Double(1 << min(max(failures, 0), 20)))
     }
 }

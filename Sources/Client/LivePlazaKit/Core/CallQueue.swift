@@ -153,7 +153,7 @@ struct CallQueue: Sendable {
         return nextDue
     }
 
-    /// When another call may be sent without exceeding `maxCallsPerSecond`.
+    /// When another call may be sent without exceeding `maxCallsPerSecond`; minus infinity if at any time.
     private var sendAllowedAt: Double {
         self.sendTimes.count < Self.maxCallsPerSecond ? -.infinity : self.sendTimes[0] + 1000
     }
@@ -163,7 +163,8 @@ struct CallQueue: Sendable {
 
 /// The frames that a client sends.
 enum OutgoingFrame {
-    /// The maximum size of the parameters in bytes; a whole frame has at most 64 KiB.
+    /// The maximum size of the parameters in bytes: a whole frame has at most 64 KiB, of which 256 bytes are reserved for
+    /// its other fields.
     private static let maxParams = (64 << 10) - 256
 
     /// Writes a call.

@@ -46,12 +46,16 @@ struct ClientCore: Sendable {
     }
 
     private var options: Options
+    /// The connection and the token.
     private var link: Link
     private var calls: CallQueue
+    /// The live that the client is in, if any.
     private var place = LivePlace()
+    /// The actions since the last call of `takeActions`.
     private var actions: [ClientAction] = []
     private var nextID: Int64
     private var nextHandle = 1
+    // The call ids of the last login, token renewal and ping; 0 before the first.
     private var loginID: Int64 = 0
     private var renewalID: Int64 = 0
     private var pingID: Int64 = 0
@@ -305,7 +309,9 @@ extension ClientCore {
         self.link.heartbeat.pingSent(at: now)
     }
 
-    /// The server has told its time in the answer to a call, half of whose round trip has passed since (R2.27).
+    /// Emits the difference between the server's clock and this client's clock.
+    ///
+    /// The server's time is taken as the time in the middle between the call and its reply (R2.27).
     private mutating func serverTimeReceived(_ time: Timestamp, sentAt: Double, at now: Double) {
         self.emit([.serverTime(offset: Double(time.milliseconds) - (sentAt + now) / 2)])
     }

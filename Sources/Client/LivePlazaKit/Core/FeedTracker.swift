@@ -3,7 +3,7 @@ internal import PlazaModel
 
 /// Follows the numbers of the feed items that a client receives in one live, and finds repeats and gaps.
 struct FeedTracker: Sendable {
-    /// The last item's position; nil before the first frame.
+    /// The last item's position; nil before the first frame or resume.
     private(set) var position: FeedPosition?
     /// The token of the last frame, for a resume.
     private(set) var token: String?
@@ -29,11 +29,12 @@ struct FeedTracker: Sendable {
     /// - Returns: the items that are new, and whether items before them are missing.
     mutating func record(_ frame: FeedFrame) -> (items: [FrameItem], hasGap: Bool) {
         guard let previous = self.position, frame.position.epoch <= previous.epoch else {
+            // The first frame, or the first of a higher epoch: there is no earlier number to compare with.
             self.accept(frame)
-            return (frame.items, false)
+            return (frame.items, hasGap: false)
         }
         let isEarlier = frame.position.epoch < previous.epoch || frame.position.number < previous.number
-        guard !isEarlier else { return ([], false) }
+        guard !isEarlier else { return ([], hasGap: false) }
         // The items of a history are older than the feed's position. Therefore the position tells where the feed
         // continues after a history, as it does after a frame without items.
         let nextNumber = frame.position.number + 1
@@ -42,7 +43,7 @@ struct FeedTracker: Sendable {
         if missingCount > 0 { self.missing &+= missingCount }
         self.accept(frame)
         let items = frame.isHistory ? frame.items : frame.items.filter { $0.n > previous.number }
-        return (items, missingCount > 0)
+        return (items, hasGap: missingCount > 0)
     }
 
     private mutating func accept(_ frame: FeedFrame) {

@@ -19,7 +19,7 @@ struct Heartbeat: Sendable {
         self.answerTimeout = answerTimeout
     }
 
-    /// Whether no frame was received since the last ping.
+    /// Whether a ping was sent and no frame was received since.
     var isAwaitingAnswer: Bool { self.pingSentAt != .infinity }
 
     /// A connection begins.

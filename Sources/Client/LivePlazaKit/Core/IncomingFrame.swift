@@ -48,6 +48,7 @@ struct FeedFrame: Sendable {
 struct FrameItem: Sendable {
     /// The number of the item in its feed.
     var n: Int64
+    /// The broker's time of the item; 0 if the frame does not contain it.
     var at: Timestamp
     /// Nil if the content is of a later version, or violates the protocol.
     var content: FeedContent?
@@ -61,7 +62,9 @@ struct FrameItem: Sendable {
 /// A message to this user.
 struct NoticeFrame: Sendable {
     var id: String
+    /// The live that the notice is about; empty if the frame does not name it.
     var live: LiveID
+    /// The broker's time of the notice; 0 if the frame does not contain it.
     var at: Timestamp
     /// For `kickedOut`: the lowest ticket that is still valid.
     var floor: Ticket?

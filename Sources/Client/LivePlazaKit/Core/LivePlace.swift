@@ -27,7 +27,7 @@ struct LivePlace: Sendable {
     /// The maximum number of frames that are kept until the reply to a join; notices, which are few, are always kept.
     private static let maxEarlyFrames = 1000
 
-    /// The parameters with which a login resumes the live; nil if there is none.
+    /// The parameters with which a login resumes the live; nil if the client is in no live.
     var resumePoint: ResumePoint? {
         guard let live = self.live, let ticket = self.ticket else { return nil }
         let token = self.tracker.token ?? self.startToken
@@ -146,8 +146,8 @@ struct LivePlace: Sendable {
         if let fault = notice.fault { return [.badFrame(fault)] }
         guard let content = notice.content else { return [] }
         if case .kickedOut(let reason, let by) = content {
-            // A kick voids the tickets below `floor`. A client whose ticket is still valid joined after the kick, or the
-            // kick removed another device of the user because this one has joined.
+            // A kick voids the tickets below `floor`; without a floor, any ticket. A client whose ticket is still valid
+            // ignores the kick: it has joined after the kick, or its join led to the kick of the user's other device.
             let isVoid = notice.floor.map { floor in self.ticket.map { $0 < floor } ?? true } ?? true
             guard notice.live == self.live, isVoid else { return [] }
             self.forgetLive()

@@ -40,7 +40,7 @@ enum CloseCode {
     static let signedInElsewhere = Int(DisconnectCode.kickedOffline.code)
     static let tooManyConnections = Int(DisconnectCode.tooManyConnections.code)
 
-    /// Whether a client may reconnect by itself after a connection ended with this code.
+    /// Whether a client may reconnect by itself after a connection ended with this code; 4100 to 4199 forbid it.
     static func allowsReconnect(after code: Int) -> Bool { !(4100...4199).contains(code) }
 }
 

@@ -66,7 +66,7 @@ struct TokenKeeper: Sendable {
     var renewAt = Double.infinity
     let hasProvider: Bool
     private let random: RandomSource
-    /// How often the provider has failed since it last returned a token.
+    /// How often in a row the provider has failed.
     private var failures = 0
     /// Whether a token was refused since the last login; a second refusal is final.
     private var wasRefused = false
@@ -110,6 +110,7 @@ struct TokenKeeper: Sendable {
     mutating func recordFailure(at now: Double) -> Double {
         let pause = BackOff.pause(failures: self.failures, random: self.random(), first: 1000, max: 30_000)
         self.failures += 1
+        // The random pause may be almost 0; the provider is asked at most once in a second.
         if self.text != nil { self.renewAt = now + max(1000, pause) }
         return pause
     }

@@ -2,15 +2,15 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// The requests to this user that lead to an event but are in no state; each of them leads to only one event.
+/// The requests to this user that were reported to the app by an event and that no store's state contains.
 ///
-/// A request is announced by a notice. The server keeps a notice for only a minute; if the client missed the notice, a
-/// later snapshot of the open requests announces the request.
+/// Each request leads to only one event. Usually a notice announces the request. The server keeps a notice for only a
+/// minute; if the client missed the notice, a later snapshot of the open requests announces the request.
 struct AnnouncedRequests: Sendable {
     private var battles: Set<BattleID> = []
     private var invitations: Set<Invitation> = []
 
-    /// An invitation to a seat, which its host and its end identify.
+    /// An invitation to a seat, identified by its host and its expiry.
     private struct Invitation: Hashable {
         let host: UserID
         let expiresAt: Timestamp

@@ -2,7 +2,7 @@
 internal import MachineKit
 internal import PlazaModel
 
-/// An input of a fold.
+/// What a `LiveFold` receives: items of the feed, counts, notices, snapshots, and changes by this client.
 enum FoldInput: Sendable {
     case item(FeedEntry)
     case counts(LiveCount)
@@ -64,7 +64,7 @@ enum Snapshot: Sendable {
         }
     }
 
-    /// The time of the snapshot: it contains what feed items and notices up to this time tell (R1.19).
+    /// The time of the snapshot: it contains the changes of all feed items and notices up to this time (R1.19).
     ///
     /// Nil if the server does not tell, and for `details`, whose parts have revisions of their own.
     var at: Timestamp? {

@@ -34,7 +34,7 @@ extension LiveAudienceState {
         }
     }
 
-    /// A user as the list of viewers shows it, or as the server does, or with nothing but its id.
+    /// The user's entry in the list of viewers; otherwise the user from `info`; without `info`, a user with only an id.
     private func knownUser(_ user: UserID, _ info: UserInfo? = nil) -> LiveUserInfo {
         self.audienceList.first { $0.userID == user.text } ?? info.map { LiveUserInfo($0) }
             ?? LiveUserInfo(userID: user.text)
@@ -47,7 +47,7 @@ extension LiveAudienceState {
         case .audienceJoined(let user, _) where user.userID.text != owner:
             let audience = LiveUserInfo(user)
             context.events.append(.audience(.onAudienceJoined(audience: audience)))
-            if context.covering.contains(.audience) { return }
+            if context.coveringSnapshots.contains(.audience) { return }
             if self.audienceList.contains(where: { $0.userID == audience.userID }) {
                 self.audienceList = self.audienceList.replacing(audience)
             } else if self.audienceList.count < maxAudience {
@@ -55,18 +55,18 @@ extension LiveAudienceState {
             }
         case .audienceLeft(let user) where user.userID.text != owner:
             context.events.append(.audience(.onAudienceLeft(audience: LiveUserInfo(user))))
-            if context.covering.contains(.audience) { return }
+            if context.coveringSnapshots.contains(.audience) { return }
             self.audienceList = self.audienceList.without(user.userID.text)
         case .userChanged(let user):
-            if !context.covering.contains(.audience) {
+            if !context.coveringSnapshots.contains(.audience) {
                 self.audienceList = self.audienceList.replacing(LiveUserInfo(user))
             }
             self.messageBannedUserList = self.messageBannedUserList.replacing(LiveUserInfo(user))
         case .messageDisabled(let user, let isDisable, _):
             let audience = LiveUserInfo(user)
             context.events.append(.audience(.onAudienceMessageDisabled(audience: audience, isDisable: isDisable)))
-            let isCovered = user.userID == context.selfID && context.covering.contains(.ownMute)
-            if isCovered || context.covering.contains(.mutes) { return }
+            let isCovered = user.userID == context.selfID && context.coveringSnapshots.contains(.ownMute)
+            if isCovered || context.coveringSnapshots.contains(.mutes) { return }
             if isDisable { self.addMute(of: audience) } else { self.removeMute(of: audience) }
         default: break
         }

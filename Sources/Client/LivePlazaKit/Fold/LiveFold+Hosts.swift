@@ -5,9 +5,10 @@ extension CoHostState {
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         switch input {
         case .notice(let content, _):
+            // A notice leads to its event even if a snapshot already contains its change to the state.
             let previousState = self
             self.reduce(content, &context)
-            if context.covering.contains(.coHostRequests) { self = previousState }
+            if context.coveringSnapshots.contains(.coHostRequests) { self = previousState }
         case .snapshot(.coHostRequests(let sent, let received, _)):
             self.invitees = sent.map { SeatUserInfo($0.invitee) }
             self.applicant = received.last.map { SeatUserInfo($0.inviter) }
@@ -97,7 +98,7 @@ extension CoHostState {
 
 extension BattleState {
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
-        // The events tell of the former battle too, which the new stage may not contain any more.
+        // An event may be about the former battle, which the new stage may no longer contain.
         let formerState = self
         if let record = context.newStage { self.show(record.battle) }
         for event in context.states.stage.events { formerState.reduce(event, &context) }
@@ -120,6 +121,7 @@ extension BattleState {
     private func reduce(_ event: StageEvent, _ context: inout FoldContext) {
         switch event {
         case .battleStarted(let id):
+            // The inviter's side is the first one.
             let sides = Self.battle(id, context)?.sides.map { SeatUserInfo($0) } ?? []
             context.events.append(
                 .battle(

@@ -67,7 +67,7 @@ extension LiveSummaryState {
         case .snapshot(.statistics(let figures, _)): self.show(figures)
         case .item(let entry):
             switch entry.content {
-            case .summary(let figures): if !context.covering.contains(.statistics) { self.show(figures) }
+            case .summary(let figures): if !context.coveringSnapshots.contains(.statistics) { self.show(figures) }
             case .liveEnded(_, let figures): self.summaryData = LiveSummaryData(figures)
             default: break
             }

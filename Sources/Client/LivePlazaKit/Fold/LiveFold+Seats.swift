@@ -53,9 +53,10 @@ extension CoGuestState {
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
         switch input {
         case .notice(let content, _):
+            // A notice leads to its event even if a snapshot already contains its change to the state.
             let previousState = self
             self.reduceForHosts(content, &context)
-            if context.covering.contains(.seatRequests) { self = previousState }
+            if context.coveringSnapshots.contains(.seatRequests) { self = previousState }
             Self.reduceForGuests(content, &context)
         case .snapshot(.seatRequests(let applications, let invitations, _)):
             self.applicants = applications.map { LiveUserInfo($0.guest) }
@@ -65,7 +66,7 @@ extension CoGuestState {
         default: break
         }
         if let record = context.newStage {
-            self.connected = record.seats.compactMap { $0.occupant.map { SeatUserInfo($0) } }
+            self.connected = record.seats.compactMap { seat in seat.occupant.map { SeatUserInfo($0) } }
         }
         // A user on a seat is invited no more. A former admin answers no requests any more.
         self.invitees.removeAll { invitee in self.connected.contains { $0.userID == invitee.userID } }

@@ -20,7 +20,7 @@ struct LiveFold: Sendable {
         /// The inputs that were received since the request and change the snapshot.
         var inputs: [FoldInput] = []
         /// Whether there were more than `maxKeptInputs`, so that the snapshot must be read again.
-        var isOverflown = false
+        var hasOverflowed = false
     }
 
     init(liveID: LiveID, selfID: UserID) {
@@ -38,7 +38,7 @@ struct LiveFold: Sendable {
     mutating func snapshotFailed(_ name: SnapshotName) { self.requests[name] = nil }
 
     /// Whether so many inputs were received since the request of a snapshot that it must be read again.
-    func mustReadAgain(_ name: SnapshotName) -> Bool { self.requests[name]?.isOverflown ?? false }
+    func mustReadAgain(_ name: SnapshotName) -> Bool { self.requests[name]?.hasOverflowed ?? false }
 
     /// Folds an input and returns its events.
     mutating func apply(_ input: FoldInput) -> [StoreEvent] {
@@ -46,7 +46,7 @@ struct LiveFold: Sendable {
             if request.inputs.count < Self.maxKeptInputs {
                 self.requests[name]?.inputs.append(input)
             } else {
-                self.requests[name]?.isOverflown = true
+                self.requests[name]?.hasOverflowed = true
             }
         }
         return self.fold(input)
@@ -63,7 +63,7 @@ struct LiveFold: Sendable {
     }
 
     /// The snapshots that contain an input, because it is not later than they are (R1.19).
-    private func covering(_ input: FoldInput) -> Set<SnapshotName> {
+    private func snapshotsCovering(_ input: FoldInput) -> Set<SnapshotName> {
         guard let at = input.at, !self.snapshotTimes.isEmpty else { return [] }
         return Set(self.snapshotTimes.filter { name, time in at <= time && name.isChanged(by: input) }.keys)
     }
@@ -80,7 +80,7 @@ struct LiveFold: Sendable {
         var states = self.states
         var context = FoldContext(
             liveID: self.liveID, selfID: self.selfID, states: self.states, newStage: newStage,
-            covering: self.covering(input))
+            coveringSnapshots: self.snapshotsCovering(input))
         // Later reducers read the states of earlier ones.
         states.audience.reduce(input, &context)
         context.states.audience = states.audience

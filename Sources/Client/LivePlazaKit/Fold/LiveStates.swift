@@ -44,11 +44,11 @@ struct FoldContext {
     let selfID: UserID
     /// The states, with the results of the reducers that have run; the list of messages is empty here.
     var states: LiveStates
-    /// The stage, if the input has changed it.
+    /// The stage; nil if the input has not changed it.
     let newStage: StageRecord?
     /// The snapshots that already contain the input: it leads to events, but does not change the states that these
     /// snapshots set.
-    let covering: Set<SnapshotName>
+    let coveringSnapshots: Set<SnapshotName>
     /// The events that the input has led to.
     var events: [StoreEvent] = []
 

@@ -54,7 +54,7 @@ public struct StageWidgetModel<View: AnyObject> {
         let maker = delegate.map { ObjectIdentifier($0) }
         var changes: [WidgetChange<View>] = []
         if maker != self.maker {
-            changes = self.widgets.values.compactMap { $0.view.map { .remove($0) } }
+            changes = self.widgets.values.compactMap { widget in widget.view.map { .remove($0) } }
             self.widgets = [:]
             self.maker = maker
         }

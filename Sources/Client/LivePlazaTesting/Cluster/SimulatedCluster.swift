@@ -89,6 +89,7 @@ public final class SimulatedCluster: Sendable {
             count += 1
             return count
         }
+        // Each client has a seed of its own.
         let random = Locked(SeededRandom(seed: self.seed &* 1_000_003 &+ number))
         let options = PlazaOptions(
             gateways: ["ws://simulated/v1"], tokenProvider: tokenProvider, transport: transport ?? self.transport(name),
@@ -115,7 +116,7 @@ public final class SimulatedCluster: Sendable {
         return SimulatedToken(app: "\(self.sdkAppID)", sub: userID, exp: end, name: userName).text
     }
 
-    /// A token of the app's backend, whose calls need no membership and no permission.
+    /// A token of the app's backend, whose calls need no membership and no permission; valid for eleven days.
     func serverToken() -> String {
         SimulatedToken(
             app: "\(self.sdkAppID)", sub: "backend", exp: self.clock.wall / 1000 + 1e6, role: "server"
@@ -226,6 +227,7 @@ public final class SimulatedCluster: Sendable {
         self.queue.sync {
             let outputs = self.state.withLock { $0.perform(at: self.clock.now, body) }
             for (connection, output) in outputs {
+                // The connections of scripted users have negative numbers.
                 if connection > 0 {
                     self.network.deliver(output, to: connection)
                 } else if case .text(let text) = output {

@@ -23,7 +23,9 @@ final class SimulatedNetwork: Sendable {
         weak var cluster: SimulatedCluster?
         var connections: [Int: Connection] = [:]
         var lastNumber = 0
+        /// The devices that cannot connect.
         var unreachable: Set<String> = []
+        /// The devices whose frames are held back.
         var stalled: Set<String> = []
         /// How many frames of a device are delivered before its connections are cut.
         var framesUntilCut: [String: Int] = [:]

@@ -5,6 +5,7 @@ internal import LivePlazaKit
 final class SimulationClock: PlazaClock {
     private struct Timer {
         let id: Int
+        /// When the timer is due, in milliseconds of the clock.
         let at: Double
         let queue: EngineQueue
         let action: @Sendable () -> Void
@@ -32,7 +33,7 @@ final class SimulationClock: PlazaClock {
             state.timers.append(Timer(id: state.lastID, at: at, queue: queue, action: action))
             return state.lastID
         }
-        return PlazaTimer { [weak self] in self?.state.withLock { $0.timers.removeAll { $0.id == id } } }
+        return PlazaTimer { [weak self] in self?.state.withLock { state in state.timers.removeAll { $0.id == id } } }
     }
 
     /// When the next timer is due; nil if there is none.

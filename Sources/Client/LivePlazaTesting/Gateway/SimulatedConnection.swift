@@ -19,7 +19,8 @@ struct SimulatedConnection: Sendable {
     var session = SessionID("")
     /// The session's id that the client uses.
     var clientSession = SessionID("")
-    var signIn = DeviceSignIn(connection: 0, isOnly: false)
+    /// The sign-in of the first login; a placeholder before it.
+    var signIn = DeviceSignIn(connection: 0, endsOtherSessions: false)
     var retryAges = RetryAges()
     /// When a text of the client was last received.
     var lastReceivedAt: MonotonicTime

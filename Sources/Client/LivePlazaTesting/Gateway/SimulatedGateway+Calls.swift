@@ -16,6 +16,7 @@ extension SimulatedGateway {
         do throws(ReplyError) {
             frame = try CallFrame(text)
         } catch {
+            // The id of the call cannot be read, so the reply has the id -1.
             self.reply(-1, .failure(error: error), to: number)
             return self.disconnect(number, .protocolViolation)
         }

@@ -73,6 +73,7 @@ extension SimulatedGateway {
         let lastNumber = items.map(\.position.number).max() ?? 0
         let epoch = items.first?.position.epoch ?? 0
         let entries = items.map { FeedEntry(n: $0.position.number, at: $0.at, content: $0.content) }
+        // A simulated feed has no records in Kafka, so the item's number stands for the offset of its record.
         let token = FeedToken(FeedPosition(epoch: epoch, number: lastNumber), offset: lastNumber)
         return Wire.encode(ServerFrame.feed(live: key.live, epoch: epoch, items: entries, token: token.text))
     }

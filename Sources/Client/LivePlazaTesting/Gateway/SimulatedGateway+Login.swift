@@ -68,11 +68,11 @@ extension SimulatedGateway {
         let isOnly = connection.role == .user && self.policies[connection.app].devices == .one
         if isOnly, let id = params.notices.flatMap({ NoticeID(text: $0) }) {
             let missed = self.notices.entries(of: connection.userKey, after: id).map(\.notice)
-            if DeviceSignIn.wasEnded(missed, ownSession: connection.session) {
+            if DeviceSignIn.wasSessionEnded(by: missed, ownSession: connection.session) {
                 throw ReplyError(.signedInElsewhere, "you signed in on another device; log in anew to be here instead")
             }
         }
-        connection.signIn = DeviceSignIn(connection: self.random.next(), isOnly: isOnly)
+        connection.signIn = DeviceSignIn(connection: self.random.next(), endsOtherSessions: isOnly)
         if isOnly || params.session != nil {
             let content = connection.signIn.makeNotice(for: connection.session, at: self.now)
             self.write(

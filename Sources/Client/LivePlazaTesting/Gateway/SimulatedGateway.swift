@@ -19,14 +19,18 @@ struct SimulatedGateway: Sendable {
     var connectionOfSession: [SessionID: Int] = [:]
     var model = ReadModel()
     var ranking: Ranking
+    /// The last notices, for clients that connect again.
     var notices = NoticeRing()
+    /// The replies that wait until the model has their required revision.
     var awaited = AwaitedReplies()
+    /// The last items of each feed.
     var feeds: [LiveKey: FeedLog] = [:]
     var random: SeededRandom
     /// The frames for clients and the closes since the last call of `takeOutputs`.
     private var outputs: [(connection: Int, output: ConnectionOutput)] = []
     /// The records since the last call of `takeEffects`.
     private var effects: [Effect] = []
+    /// The offset of the last notice; 0 before the first.
     private var noticeOffset: Int64 = 0
     /// When the ranking was last refreshed.
     private var rankedAt = MonotonicTime.distantPast
@@ -52,11 +56,13 @@ struct SimulatedGateway: Sendable {
     /// The time of day, for replies and records.
     var wallTime: Timestamp { self.startTime + Milliseconds(self.now.milliseconds) }
 
+    /// Removes and returns the frames and closes for connections.
     mutating func takeOutputs() -> [(connection: Int, output: ConnectionOutput)] {
         defer { self.outputs = [] }
         return self.outputs
     }
 
+    /// Removes and returns the records for the services.
     mutating func takeEffects() -> [Effect] {
         defer { self.effects = [] }
         return self.effects
@@ -72,6 +78,7 @@ struct SimulatedGateway: Sendable {
         self.send(.reply(id: id, outcome), to: connection)
     }
 
+    /// Writes a record for the services.
     mutating func write(_ effect: Effect) { self.effects.append(effect) }
 
     /// Closes a connection from the server's side, and forgets it.
@@ -230,6 +237,7 @@ struct SimulatedGateway: Sendable {
     mutating func deliver(_ entry: NoticeRing.Entry, to number: Int) {
         if case .kickedOut(let reason, _) = entry.notice.content, let floor = entry.notice.floor {
             let isRemoved = self.connections[number]?.core.kicked(from: entry.notice.live, floor: floor) ?? false
+            // If the join of this client led to the kick of the user's other device, this client gets no notice.
             if reason == .byLoggedOnOtherDevice, !isRemoved, self.connections[number]?.core.membership != .outside {
                 return
             }

@@ -10,6 +10,7 @@ internal import Foundation
 /// A token that the simulated cluster accepts: it has the form of a JSON Web Token, but no signature.
 struct SimulatedToken: Hashable, Sendable, Codable {
     var app: String
+    /// The user's id.
     var sub: String
     /// When it ends, in seconds since 1970.
     var exp: Double

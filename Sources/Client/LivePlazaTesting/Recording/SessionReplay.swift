@@ -38,6 +38,7 @@ public final class SessionReplay: Sendable {
         let options = PlazaOptions(
             gateways: ["ws://replay/v1"], transport: network, deliveryQueue: queue.queue,
             loginTimeout: .seconds(3600), callTimeout: .seconds(3600))
+        // All random numbers of the client are 0, so it reconnects without a pause.
         self.plaza = LivePlaza(options: options, queue: EngineQueue(queue), clock: self.clock) { 0 }
     }
 

@@ -112,6 +112,7 @@ extension Leases {
         var live = self.lives[key] ?? Live()
         if let earlierTicket {
             let holder = live.members.first { $0.value.listTicket == earlierTicket }?.key
+            // The ticket is void if it belongs to another user, or if it is revoked.
             if holder ?? user != user || self.isRevoked(user, presence.session, earlierTicket, in: live) {
                 return [.ticketVoid]
             }
@@ -119,17 +120,17 @@ extension Leases {
         if user != owner, live.members[user] == nil, live.count >= limit { return [.full] }
         let previousProfile = live.members[user]?.user
         let isFirst = self.add(presence, owner, end: self.leaseTime + self.lease, to: &live)
-        var replaces = false
+        var replacesOthers = false
         if removesOtherSessions, let others = live.members[user]?.sessions.filter({ $0.id != presence.session }),
             !others.isEmpty
         {
             for other in others { self.revoke(user, other.id, presence.ticket, in: &live) }
             live.members[user]?.sessions.removeAll { $0.id != presence.session }
-            replaces = true
+            replacesOthers = true
         }
         let isRenamed = !isFirst && live.members[user]?.user != previousProfile
         self.lives[key] = live
-        return [.joined(isFirst: isFirst, count: live.count, replacesOthers: replaces, isRenamed: isRenamed)]
+        return [.joined(isFirst: isFirst, count: live.count, replacesOthers: replacesOthers, isRenamed: isRenamed)]
     }
 
     private mutating func leave(

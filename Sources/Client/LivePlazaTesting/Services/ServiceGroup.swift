@@ -74,6 +74,7 @@ struct ServiceGroup: Sendable {
         if self.barrage.nextTick.map({ $0 <= now }) ?? false { self.barrage.tick(at: now, into: &effects) }
         if self.seats.nextTick.map({ $0 <= now }) ?? false { self.seats.tick(at: now, into: &effects) }
         if self.connections.nextTick.map({ $0 <= now }) ?? false { self.connections.tick(at: now, into: &effects) }
+        // `append` puts inputs into their inboxes; the other effects are for the gateway.
         return effects.filter { !self.append($0) } + self.run(at: now)
     }
 

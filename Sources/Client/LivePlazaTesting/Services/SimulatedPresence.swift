@@ -73,6 +73,7 @@ struct SimulatedPresence: Sendable {
         let plannedInputs = self.machine.plan([(moment, input)], in: &self.rows)
         if self.needsEpoch {
             self.needsEpoch = false
+            // Before the first epoch there were no sessions, so the epoch settles at once.
             let wasEmpty = self.epochCount == 0
             self.epochCount += 1
             self.machine.handle(

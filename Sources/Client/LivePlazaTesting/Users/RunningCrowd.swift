@@ -109,7 +109,8 @@ public final class RunningCrowd: Sendable {
 
     /// The number of actions of a kind that are due in this step.
     ///
-    /// A step is often too short for a whole action. Therefore the fraction is stored for the next step.
+    /// A step is often too short for a whole action. Therefore the fraction is stored for the next step. At most 1,000
+    /// actions of a kind are due in a second.
     private func takeDueCount(of kind: ActionKind, _ perSecond: Double) -> Int {
         self.state.withLock { state in
             let due = state.fractions[kind, default: 0] + min(max(0, perSecond), 1000) * Self.stepMilliseconds / 1000

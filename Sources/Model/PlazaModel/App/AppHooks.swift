@@ -2,13 +2,13 @@
 
 /// The webhooks of an app's backend (R14.1, R14.7), as the apps file has them under `hooks`.
 package struct AppHooks: Hashable, Sendable, Codable {
-    /// Whether a message or gift enters when the app's backend does not answer in time.
+    /// Whether a message or gift enters the feed when the app's backend does not answer in time.
     package enum TimeoutPolicy: String, Hashable, Sendable, Codable {
         case refuse
         case allow
     }
 
-    /// The hooks that ask the backend before a message or gift enters; nil if the backend is not asked.
+    /// The hooks that ask the backend before a message or gift enters the feed.
     package struct BeforeHooks: Hashable, Sendable, Codable {
         /// What happens to a message if the backend does not answer in time; nil if messages are not checked.
         package var message: TimeoutPolicy?
@@ -27,7 +27,7 @@ package struct AppHooks: Hashable, Sendable, Codable {
     package var secret: String
     /// The events that the backend receives after they happened; nil for all events.
     package var events: [WebhookName]?
-    /// Which messages and gifts the backend checks before they enter; nil for none.
+    /// Whether the backend checks messages and gifts before they enter the feed; nil if it checks neither.
     package var before: BeforeHooks?
 
     /// The minimum length of a secret in bytes.

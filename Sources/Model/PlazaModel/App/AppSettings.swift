@@ -68,6 +68,7 @@ package enum AppLimits {
 
 /// The record of an app in the topic `apps`.
 package struct AppRecord: Hashable, Sendable, Codable {
+    /// The version of the record's format.
     package var v = 1
     package var app: AppID
     /// Grows with every change; readers ignore a record with a lower revision than the last one.

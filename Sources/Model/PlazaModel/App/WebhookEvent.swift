@@ -32,7 +32,7 @@ package enum WebhookContent: Hashable, Sendable, Codable {
     case memberState(isOnline: Bool, cause: MemberCause, users: [UserInfo])
     /// The complete current seat list.
     case seatsChanged(seats: [Seat])
-    /// A battle was created by `from`, the inviting live, under whose key all events of the battle are sent.
+    /// The inviting live, `from`, created a battle; all events of the battle have the key of this live.
     case battleCreated(
         battle: BattleID, from: BattleSide, to: [BattleSide], durationMilliseconds: Int64, timeoutMilliseconds: Int64,
         needResponse: Bool, extensionInfo: String)
@@ -81,6 +81,7 @@ package enum WebhookName: String, Hashable, Sendable, Codable, CaseIterable {
 ///
 /// Machines write these records in their transactions, and only when `policies[app].hasWebhooks`.
 package struct WebhookEvent: Hashable, Sendable, Codable {
+    /// The version of the record's format.
     package var v = 1
     package var app: AppID
     package var live: LiveID

@@ -3,6 +3,7 @@ package import MachineKit
 
 /// An input of presence, the machine that tracks the audience; keyed by live.
 package struct AudienceInput: Hashable, Sendable, Codable {
+    /// The version of the record's format.
     package var v = 1
     package var key: LiveKey
     package var command: AudienceCommand

@@ -3,6 +3,7 @@ package import MachineKit
 
 /// An input of the fan-out, keyed by live.
 package struct BarrageInput: Hashable, Sendable, Codable {
+    /// The version of the record's format.
     package var v = 1
     package var key: LiveKey
     package var command: BarrageCommand

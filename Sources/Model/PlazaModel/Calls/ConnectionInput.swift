@@ -2,6 +2,7 @@
 
 /// An input of the connection machine, keyed by app.
 package struct ConnectionInput: Hashable, Sendable, Codable {
+    /// The version of the record's format.
     package var v = 1
     package var app: AppID
     package var command: ConnectionCommand
@@ -33,6 +34,7 @@ package enum ScoreOperation: Int, Hashable, Sendable, Codable {
 ///
 /// Large payloads are indirect, so that frequent commands are cheap to move.
 package enum ConnectionCommand: Hashable, Sendable, Codable {
+    /// The live was opened.
     case opened(live: LiveID, owner: UserInfo, isVoice: Bool)
     indirect case ended(live: LiveID, ending: Ending)
     /// Presence reports that the user is no longer in the live; ignored unless the user owns the live.
@@ -65,6 +67,7 @@ package enum ConnectionCommand: Hashable, Sendable, Codable {
     case exit(live: LiveID, caller: Caller)
     /// The owner or an admin of `live` mutes the host of `other` for the viewers of `live` only.
     case muteRemote(live: LiveID, other: LiveID, isMuted: Bool, caller: Caller)
+    /// Invites connected lives to a battle; a duration of 0 means the app's maximum.
     case requestBattle(
         from: LiveID, to: [LiveID], durationSeconds: Int64, needResponse: Bool, timeoutSeconds: Int64,
         extensionInfo: String, caller: Caller)

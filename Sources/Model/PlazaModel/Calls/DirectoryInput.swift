@@ -5,6 +5,7 @@
 /// Most inputs are keyed by the live. Claims, which limit each user to one live, are keyed by the owner. Settings are
 /// keyed by the app.
 package struct DirectoryInput: Hashable, Sendable, Codable {
+    /// The version of the record's format.
     package var v = 1
     package var app: AppID
     package var command: DirectoryCommand

@@ -88,6 +88,7 @@ package enum NoticeContent: Hashable, Sendable, Codable {
 
 /// A message to one user, beside the feed.
 package struct Notice: Hashable, Sendable, Codable {
+    /// The version of the record's format.
     package var v = 1
     package var to: UserKey
     /// The live that the notice is about; empty for a notice between gateways.

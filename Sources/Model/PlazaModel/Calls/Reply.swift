@@ -29,6 +29,7 @@ package struct RequiredRevision: Hashable, Sendable, Codable {
 
 /// The answer to a call, addressed to the gateway that forwarded the call.
 package struct Reply: Hashable, Sendable, Codable {
+    /// The version of the record's format.
     package var v = 1
     package var to: GatewayID
     package var app: AppID

@@ -22,6 +22,7 @@ package struct RevocationFence: Hashable, Sendable, Codable {
     package mutating func raise(_ user: UserID, to ticket: Ticket, reason: KickReason? = nil) {
         let index = self.index(of: user)
         if index < self.floors.count, self.floors[index].user == user {
+            // An equal ticket replaces the reason.
             if ticket >= self.floors[index].ticket {
                 self.floors[index] = Floor(user: user, ticket: ticket, reason: reason)
             }

@@ -2,6 +2,7 @@
 
 /// An input of the seat machine, keyed by live.
 package struct SeatInput: Hashable, Sendable, Codable {
+    /// The version of the record's format.
     package var v = 1
     package var key: LiveKey
     package var command: SeatCommand
@@ -31,7 +32,9 @@ package enum SeatOffer: Hashable, Sendable, Codable {
 ///
 /// A seat index of -1 means the lowest seat that is free and unlocked.
 package enum SeatCommand: Hashable, Sendable, Codable {
+    /// The directory opened the live.
     indirect case opened(epoch: Int64, info: LiveInfo)
+    /// The directory changed the live's info.
     indirect case infoChanged(info: LiveInfo)
     /// The live ended and has left its connection: empties the seats and forwards the end to presence.
     indirect case ended(ending: Ending)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-// The fan-out decides by these checks whether it accepts a message. Gateways apply them too. Therefore they ask an app's
-// backend only about messages that the fan-out would accept.
+// The fan-out decides by these checks whether it accepts a message. Gateways apply the checks too, so that they ask an
+// app's backend only about messages that the fan-out would accept.
 
 extension FeedContent {
     /// The rejection of an empty or too long message (R5.11, R17.5); nil if the message is valid.
@@ -13,7 +13,8 @@ extension FeedContent {
         default: return nil
         }
         let bytes = self.sumOverTexts { $0.utf8.count }
-        // JSON encodes a byte as at most six bytes. Therefore a short message is valid without a check of its characters.
+        // JSON encodes a byte as at most six bytes, and a message may have twice its limit in JSON. Therefore a message of
+        // a third of the limit is valid without a check of its characters.
         if bytes <= Limits.messageBytes / 3 { return nil }
         let isBounded =
             bytes <= Limits.messageBytes

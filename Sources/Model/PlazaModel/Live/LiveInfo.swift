@@ -38,6 +38,7 @@ package struct LiveInfo: Hashable, Sendable, Codable {
     package var isMessageDisable = false
     /// Whether lists contain the live; users who know its id can join in any case.
     package var isPublicVisible = true
+    /// Whether the owner has seat 0.
     package var keepOwnerOnSeat = true
     /// The number of seats; fixed by the template, except for karaoke and salon.
     package var maxSeatCount = 9
@@ -50,6 +51,7 @@ package struct LiveInfo: Hashable, Sendable, Codable {
     package var backgroundURL = ""
     /// At most 3.
     package var categoryList: [Int] = []
+    /// A number that the app defines.
     package var activityStatus = 0
     package var isGiftEnabled = true
     package var metaData: [String: String] = [:]

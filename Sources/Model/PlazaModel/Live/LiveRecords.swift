@@ -5,6 +5,7 @@ package import MachineKit
 ///
 /// A tombstone removes the record some minutes after the live's end.
 package struct LiveRecord: Hashable, Sendable, Codable {
+    /// The version of the record's format.
     package var v = 1
     package var app: AppID
     package var info: LiveInfo
@@ -28,6 +29,7 @@ package struct LiveRecord: Hashable, Sendable, Codable {
 
 /// The audience count of a live in the topic `audience.counts`.
 package struct CountRecord: Hashable, Sendable, Codable {
+    /// The version of the record's format.
     package var v = 1
     package var app: AppID
     package var live: LiveID
@@ -62,6 +64,7 @@ package struct CountRecord: Hashable, Sendable, Codable {
 /// A new epoch begins when presence has lost its leases. Each gateway then reports its connected members of the
 /// partition's lives to presence (I5).
 package struct PresenceEpochRecord: Hashable, Sendable, Codable {
+    /// The version of the record's format.
     package var v = 1
     package var partition: Int
     /// Identifies the epoch; each epoch has a different text.

@@ -32,7 +32,7 @@ package struct ConnectionView: Hashable, Sendable, Codable {
     package var id: ConnectionID
     /// The connected lives in the order in which they joined (I12).
     package var members: [ConnectionMember]
-    /// The layout template of all connected lives, in place of their own (R9.11).
+    /// The layout template of all connected lives, in place of their own (R9.11); by default 600, the dynamic grid.
     package var templateID: Int
     /// The members that are muted in this live's mix; each live has its own list.
     package var mutedLives: [LiveID]

@@ -87,10 +87,13 @@ package struct Seat: Hashable, Sendable, Codable {
 
 /// The record of a live in the topic `stages`: its seats, connection, battles and layout.
 package struct StageRecord: Hashable, Sendable, Codable {
+    /// The version of the record's format.
     package var v = 1
     package var app: AppID
     package var live: LiveID
+    /// The live's feed epoch.
     package var epoch: Int64
+    /// Grows with every change of the stage.
     package var revision: Int64
     package var seats: [Seat]
     package var connection: ConnectionView?

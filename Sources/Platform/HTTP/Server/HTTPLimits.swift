@@ -51,8 +51,9 @@ package typealias HTTPObserver = @Sendable (_ status: Int, _ microseconds: Int) 
 package struct HTTPLimits: Sendable, Equatable {
     /// The maximum number of open connections; further connections stay in the kernel's queue.
     ///
-    /// When more than nine tenths of the connections are open, each new connection closes another one: one that waits
-    /// for bytes from its client, of the address with the most connections.
+    /// When more than nine tenths of the connections are open, one connection is closed for each new one. The choice is
+    /// among the connections that wait for bytes from their clients; one of the address with the most connections is
+    /// closed.
     package var connections = 1_000
     /// The maximum number of open connections of one address, or of one IPv6 network of 64 bits; further ones are
     /// closed at once.

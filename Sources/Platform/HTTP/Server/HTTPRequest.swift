@@ -74,6 +74,7 @@ package struct HTTPRequest: Sendable, Equatable {
 
     /// Whether the headers announce no body, or one that is small enough to be read and discarded.
     var hasSmallBody: Bool {
+        // The length of a chunked body is unknown. A client that sends `Expect` has not sent its body yet.
         if self.headers["transfer-encoding"] != nil || self.headers["expect"] != nil { return false }
         return (self.headers["content-length"].map { Int($0) ?? .max } ?? 0) <= 16 << 10
     }

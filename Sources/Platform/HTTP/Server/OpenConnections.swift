@@ -136,6 +136,7 @@ struct OpenConnections {
                 switch connection.phase {
                 case .readingHead: .headTimeout
                 case .readingBody: .bodyTimeout
+                // `handling` has no deadline here, so only `sendingResponse` occurs.
                 case .handling, .sendingResponse: .responseTimeout
                 }
             overdue.append(Overdue(descriptor: connection.descriptor, refusal: refusal))

@@ -123,6 +123,7 @@ extension Router where Route == HTTPHeadHandler {
         { request in
             let match = self.match(request.method, request.segments)
             guard case .found(let handler, let parameters) = match else {
+                // `rejection` is nil only for `.found`, so the alternative is never used.
                 return match.rejection(of: request, body).map { .reject($0) } ?? .read { _, _ in }
             }
             var head = request

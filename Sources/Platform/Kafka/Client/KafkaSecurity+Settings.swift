@@ -31,6 +31,9 @@ extension KafkaSecurity {
     /// values that are invalid by themselves.
     private func rejectContradictions(_ reader: inout SettingsReader) {
         let setNames = Set(reader.effective.filter { $0.source != .defaultValue }.map(\.name))
+        // `secret("kafka-password")` declares the option --kafka-password-file and also reads an environment variable.
+        // A file that cannot be read gives no password, and a password from the environment sets no option, so both
+        // conditions are needed.
         let hasPassword = setNames.contains("kafka-password-file") || self.password != nil
         let security = self.transport.rawValue
         func isSet(_ name: String) -> Bool { setNames.contains(name) }

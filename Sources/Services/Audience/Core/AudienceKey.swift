@@ -17,6 +17,9 @@ package enum AudienceKey: RowKey {
     /// The idempotency window of one session's calls in a live.
     case calls(LiveKey, UserID, SessionID)
 
+    /// The stored key: the name of the kind and the key's parts, separated by slashes.
+    ///
+    /// A fence is stored as `floors`.
     package var text: String {
         switch self {
         case .partition: "partition"

@@ -5,7 +5,7 @@ internal import PlazaModel
 // MARK: - Joins
 
 extension AudienceMachine {
-    /// Handles an admitted join: if Redis has rejected it, replies with an error; otherwise publishes the user and
+    /// Handles a join that `plan` has admitted: if Redis has rejected it, replies with an error; otherwise publishes the user and
     /// replies with the ticket.
     func handleJoin(
         _ caller: Caller, _ input: AudienceInput, _ planned: PlannedInput, _ result: LeaseResult, in rows: inout Rows,

@@ -26,8 +26,8 @@ extension AudienceMachine {
         let reason: KickReason = caller?.role == .user ? .byAdmin : .byServer
         let isRemoved = self.remove(
             user, reason, by: caller?.userID ?? row.owner, key, moment, result, in: &rows, into: &effects)
-        for case .kicked(let user, _) in result.changes {
-            self.sendSanctionProfile(user, key, into: &effects)
+        for case .kicked(let profile, _) in result.changes {
+            self.sendSanctionProfile(profile, key, into: &effects)
         }
         // The fence is raised even for an absent user: without it, a heartbeat with an earlier ticket would return the
         // user to the live.
@@ -48,16 +48,16 @@ extension AudienceMachine {
     ///
     /// - Returns: false when the user is not in the live; then nothing changes.
     private func remove(
-        _ user: UserID, _ reason: KickReason, by: UserID, _ key: LiveKey, _ moment: Moment, _ result: LeaseResult,
-        in rows: inout Rows, into effects: inout [Effect]
+        _ user: UserID, _ reason: KickReason, by kicker: UserID, _ key: LiveKey, _ moment: Moment,
+        _ result: LeaseResult, in rows: inout Rows, into effects: inout [Effect]
     ) -> Bool {
         guard var row = rows.live(key) else { return false }
-        var removed: (user: UserInfo, count: Int)?
-        for case .kicked(let profile, let count) in result.changes { removed = (profile, count) }
+        var removal: (user: UserInfo, count: Int)?
+        for case .kicked(let profile, let count) in result.changes { removal = (profile, count) }
         // Uncertain leases may lack users who are in the live. So while they are uncertain, the first kick of any user
         // succeeds.
         let areLeasesUncertain = row.isStale || result == .unavailable
-        guard removed != nil || areLeasesUncertain && !row.kickedWhileStale.contains(user) else { return false }
+        guard removal != nil || areLeasesUncertain && !row.kickedWhileStale.contains(user) else { return false }
         if areLeasesUncertain {
             row.kickedWhileStale.append(user)
             if row.kickedWhileStale.count > Self.kickedWhileStaleLimit { row.kickedWhileStale.removeFirst() }
@@ -69,20 +69,20 @@ extension AudienceMachine {
             row.ownerPresence = .left
             rows[.live(key)] = .live(row: row)
         } else {
-            self.publish(.audienceLeft(user: removed?.user ?? UserInfo(userID: user)), to: key, into: &effects)
+            self.publish(.audienceLeft(user: removal?.user ?? UserInfo(userID: user)), to: key, into: &effects)
             row.recentLeaves = row.recentLeaves ?? RecentLeaves()
             row.recentLeaves?.userLeft(user, at: moment.now)
             rows[.live(key)] = .live(row: row)
         }
         self.notifyOfLeave(user, key, row, into: &effects)
         self.sendMemberEvent(
-            key, .leave, [removed?.user ?? UserInfo(userID: user)], at: moment.now, into: &effects)
-        self.updateCount(key, removed?.count ?? row.count, at: moment.now, in: &rows, into: &effects)
+            key, .leave, [removal?.user ?? UserInfo(userID: user)], at: moment.now, into: &effects)
+        self.updateCount(key, removal?.count ?? row.count, at: moment.now, in: &rows, into: &effects)
         effects.append(
             .notice(
                 Notice(
                     to: UserKey(key.app, user), live: key.live, at: moment.now, floor: floor,
-                    content: .kickedOut(reason: reason, by: by))))
+                    content: .kickedOut(reason: reason, by: kicker))))
         return true
     }
 

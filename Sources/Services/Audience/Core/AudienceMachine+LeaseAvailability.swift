@@ -54,6 +54,7 @@ extension AudienceMachine {
     func leaseEpochBegan(
         _ name: String, wasEmpty: Bool, at moment: Moment, in rows: inout Rows, into effects: inout [Effect]
     ) {
+        // The new row clears `isUnavailable` and `needsEpoch`; only the standstill continues.
         var partition = PartitionRow()
         partition.standstill = rows.partition.standstill
         partition.settlesAt = wasEmpty ? nil : moment.now + self.settling
@@ -63,6 +64,7 @@ extension AudienceMachine {
         self.markStale(at: moment.now, in: &rows, into: &effects)
         for key in rows.lives {
             guard var row = rows.live(key) else { continue }
+            // The epoch has no leases yet; each assertion raises the count.
             row.count = 0
             rows[.live(key)] = .live(row: row)
         }

@@ -34,9 +34,11 @@ extension AudienceMachine {
         _ planned: PlannedInput, _ result: LeaseResult, in rows: inout Rows, into effects: inout [Effect]
     ) {
         var expired: [(key: LiveKey, users: [UserInfo])] = []
-        for case .expired(let key, let user, let count) in result.changes
-        where self.publishLeave(user, .offline, from: key, count: count, at: planned.moment, in: &rows, into: &effects)
-        {
+        for case .expired(let key, let user, let count) in result.changes {
+            guard
+                self.publishLeave(
+                    user, .offline, from: key, count: count, at: planned.moment, in: &rows, into: &effects)
+            else { continue }
             // The expired leases of one live are consecutive.
             if expired.last?.key != key { expired.append((key, [])) }
             expired[expired.count - 1].users.append(user)

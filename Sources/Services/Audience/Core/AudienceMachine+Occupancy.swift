@@ -12,20 +12,22 @@ extension AudienceMachine {
     /// uncertain, presence reports only that the owner or a viewer has arrived (I5).
     func reportOccupancy(_ key: LiveKey, at now: Timestamp, in rows: inout Rows, into effects: inout [Effect]) {
         guard var row = rows.live(key) else { return }
-        var owner = row.ownerPresence
-        var isEmpty = row.count == 0 && owner != .present && !row.hasUnrecordedJoins
+        var ownerPresence = row.ownerPresence
+        var isEmpty = row.count == 0 && ownerPresence != .present && !row.hasUnrecordedJoins
         if row.isStale || row.isOwnerUnconfirmed {
-            if owner != .present { owner = row.reportedOwnerPresence }
+            if ownerPresence != .present { ownerPresence = row.reportedOwnerPresence }
             isEmpty = isEmpty && row.wasReportedEmpty
         }
         row.occupancyDue = nil
-        if owner != row.reportedOwnerPresence || isEmpty != row.wasReportedEmpty {
+        if ownerPresence != row.reportedOwnerPresence || isEmpty != row.wasReportedEmpty {
             let nextTime = row.occupancyReportedAt + Self.countInterval
             if now < nextTime {
                 row.occupancyDue = nextTime
             } else {
-                (row.reportedOwnerPresence, row.wasReportedEmpty, row.occupancyReportedAt) = (owner, isEmpty, now)
-                let report = DirectoryCommand.occupancy(live: key.live, owner: owner, isEmpty: isEmpty)
+                (row.reportedOwnerPresence, row.wasReportedEmpty, row.occupancyReportedAt) = (
+                    ownerPresence, isEmpty, now
+                )
+                let report = DirectoryCommand.occupancy(live: key.live, owner: ownerPresence, isEmpty: isEmpty)
                 effects.append(.directory(DirectoryInput(app: key.app, report)))
             }
         }

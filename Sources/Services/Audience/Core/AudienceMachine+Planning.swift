@@ -122,6 +122,8 @@ extension AudienceMachine {
             guard let ticket = caller.ticket else { return nil }
             return .rename(live: key, user: caller.user, session: caller.request.session, ticket: ticket)
         case .list(let cursor, let count, _):
+            // -1 is below every ticket, so the page begins with the first user. `rejection(ofCursor:)` has already rejected
+            // a malformed cursor.
             let after = cursor.isEmpty ? -1 : Int64(cursor) ?? -1
             return .page(live: key, after: after, count: min(max(1, count), Limits.audiencePage))
         case .verifyAdminMembership(let user, _): return .isMember(live: key, user: user)

@@ -81,6 +81,7 @@ extension AudienceMachine {
         case .calls:
             guard var window = rows.window(key) else { return }
             rows[key] = window.expire(at: moment) ? nil : .calls(row: window)
+        // A fence has no due time, so this case is not reached.
         case .fence: rows[key] = nil
         }
     }

@@ -86,7 +86,7 @@ package struct LiveRow: Hashable, Sendable, Codable {
     package var ownerPresence = OwnerPresence.left
     /// The owner's presence as last reported to the directory, which assumes `left` for a new live.
     package var reportedOwnerPresence = OwnerPresence.left
-    /// Whether the live was last reported to the directory as empty; the directory assumes so for a new live.
+    /// Whether the live was last reported to the directory as empty; the directory assumes that a new live is empty.
     package var wasReportedEmpty = true
     /// When the occupancy was last reported to the directory.
     package var occupancyReportedAt = Timestamp.distantPast

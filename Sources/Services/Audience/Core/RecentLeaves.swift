@@ -42,7 +42,9 @@ package struct RecentLeaves: Hashable, Sendable, Codable {
         self.second(of: now) - (entry & 0xffff_ffff) < self.span.count / 1000
     }
 
+    /// The time in seconds, limited to the 32 bits that an entry stores.
     private static func second(of time: Timestamp) -> Int64 { (time.milliseconds / 1000) & 0xffff_ffff }
 
+    /// The 31 bits of the user's hash that an entry stores.
     private static func hash(of user: UserID) -> Int64 { Int64(StableHash.of(user.text) >> 33) }
 }

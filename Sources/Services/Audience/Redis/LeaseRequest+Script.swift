@@ -94,7 +94,8 @@ extension LeaseRequest {
             if reply == .null { return .profile(nil) }
             return reply.text.flatMap(StoredProfile.entry).map { .profile(StoredProfile.user(user, $0.profile)) }
         case .page:
-            // The number of users, the ticket after which the next page begins, then users and entries alternately.
+            // The number of users, the ticket after which the next page begins (empty on the last page), then users and
+            // entries alternately.
             guard let list = reply.elements, list.count >= 2, list.count % 2 == 0, let count = list[0].integer,
                 let nextTicket = list[1].text
             else { return nil }

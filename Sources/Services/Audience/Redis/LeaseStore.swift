@@ -95,9 +95,9 @@ package final class LeaseStore {
                 let expectedEpoch = newEpoch ?? cursor.epoch
                 // The name of an epoch ends with the run id of its server. A server with another run id has restarted,
                 // and may have lost leases.
-                let isExpected = opened.epoch == expectedEpoch && expectedEpoch.hasSuffix(opened.identity.runID)
+                let isEpochExpected = opened.epoch == expectedEpoch && expectedEpoch.hasSuffix(opened.identity.runID)
                 var epoch = expectedEpoch
-                if !isExpected || needsEpoch && newEpoch == nil {
+                if !isEpochExpected || needsEpoch && newEpoch == nil {
                     epoch = try self.beginEpoch(opened.identity, cursor, at: first.moment.now, lives)
                     newEpoch = epoch
                 }
@@ -253,6 +253,7 @@ package final class LeaseStore {
         return (entries.compactMap { OutboxEntry($0) }, entries.count >= Self.outboxPageLimit)
     }
 
+    /// Runs one script; the error of the script becomes a `Failure`.
     private func runScript(_ call: RedisScriptCall) throws(Failure) -> RedisReply {
         guard let reply = try self.runScripts([call]).first else {
             throw .unavailable(mayHaveRun: true, detail: "no reply")

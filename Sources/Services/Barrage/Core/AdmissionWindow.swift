@@ -115,6 +115,7 @@ package struct AdmissionWindow: Sendable {
         self.removeExpiredAdmissions(at: now)
         guard var limit = budget.limit(of: feedClass) else { return .admitted }
         if feedClass == .barrage, sender.mayFillBudget { limit = budget.total }
+        // A sender has no more admissions than the window, so the search is skipped while the window has fewer than `rate`.
         if sender.hash != 0, self.count >= rate, let wait = self.wait(untilBelow: rate, for: sender.hash, at: now) {
             return .tooOften(retryAfter: wait)
         }
@@ -122,6 +123,7 @@ package struct AdmissionWindow: Sendable {
             // The count falls below the limit when the admission at `count - limit` expires.
             return .dropped(reason: .budget, retryAfter: self.waitUntilExpiry(of: self.count - limit, at: now))
         }
+        // Shares apply while more than half of the budget is used. A sender with hash 0 has no tally and no share.
         if !sender.mayFillBudget, sender.hash != 0, 2 * self.count > budget.total {
             self.removeExpiredTallies(at: now)
             let share = budget.share(among: self.tallies.count)
@@ -156,6 +158,7 @@ package struct AdmissionWindow: Sendable {
             if surplus == 0 { return self.waitUntilExpiry(of: index, at: now) }
             surplus -= 1
         }
+        // Not reached while each tally counts the sender's admissions in the window.
         return Milliseconds(Self.span)
     }
 
@@ -170,6 +173,7 @@ package struct AdmissionWindow: Sendable {
             self.tallies[index].admitted += 1
             self.tallies[index].lastAttempt = now
         } else {
+            // An admission needs a tally, so idle tallies are removed for it.
             if self.tallies.count >= budget.total {
                 self.removeIdleTallies(untilBelow: budget.total, at: now)
                 index = self.tallyIndex(of: sender.hash)
@@ -318,7 +322,7 @@ extension AdmissionWindow: Codable {
             if index >= 0 { self.tallies[index].admitted += 1 }
         }
         self.count = self.ring.count
-        // So the next call of `removeExpiredTallies(at:)` computes the time.
+        // `.min` makes the next call of `removeExpiredTallies(at:)` compute the time.
         self.nextTallyExpiry = .min
     }
 

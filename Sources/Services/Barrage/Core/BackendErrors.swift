@@ -59,6 +59,7 @@ extension BarrageMachine {
         if case .backend(let stored)? = rows[.backend(key, caller.request.session)] { errors = stored }
         errors.record(caller.counter, error, keepingCallsIn: window)
         rows[.backend(key, caller.request.session)] = .backend(words: errors)
+        // The last effect is the reply with the default error, which `replyOnce` has appended.
         effects.removeLast()
         effects.append(.reply(Reply(to: caller, app: key.app, .failure(error: error))))
     }

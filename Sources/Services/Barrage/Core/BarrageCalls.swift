@@ -105,6 +105,7 @@ extension BarrageMachine {
             feed.publishCounters(to: key, under: rules, at: moment.now, into: &effects)
             return .none
         }
+        // Nil means that there is no feed; `Rejection.none` means that the level was set.
         guard let rejection else {
             effects.append(.failure(.noSuchRoom, "there is no such live", to: caller, app: key.app))
             return

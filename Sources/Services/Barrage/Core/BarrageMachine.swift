@@ -76,6 +76,7 @@ package struct BarrageMachine: Machine {
             let (isEmpty, hasEnded) = rows.update(key) { $0.expireWindow(at: moment) } ?? (true, true)
             if hasEnded { rows[key] = nil }
             if isEmpty { rows[.backend(live, key.session)] = nil }
+        // Rows of these kinds have no due time, so this case is not reached.
         case .givers, .backend: rows[key] = nil
         }
     }

@@ -44,6 +44,7 @@ package struct BarrageKey: RowKey {
         BarrageKey(kind: .backend, live: live, session: session)
     }
 
+    /// The stored key: `KIND/APP/LIVE`, followed by `/SESSION` if each session has its own row of this kind.
     package var text: String {
         let text = "\(self.kind.name)/\(self.live.text)"
         return self.kind.isPerSession ? "\(text)/\(self.session.text)" : text
@@ -96,6 +97,7 @@ package enum BarrageRow: JournalRow, Codable {
     case feed(row: CopyOnWrite<FeedRow>)
     case calls(window: MessageWindow)
     case givers(count: UniqueCount)
+    /// The backend's errors; stored rows name them `words`.
     case backend(words: BackendErrors)
 
     package var due: Timestamp? {

@@ -37,6 +37,7 @@ package struct BarrageUndoStore: RowUndoStore {
         }
     }
 
+    /// The row that was saved as number `number`; the first saved row has number 0.
     package subscript(number: Int) -> BarrageRow {
         switch self.entries[number] {
         case .feed(let numbersIndex, let window, let details):
@@ -72,6 +73,7 @@ struct WindowUndoStore: Sendable {
     private var admissions: ContiguousArray<AdmissionWindow.Admission> = []
     private var tallies: ContiguousArray<AdmissionWindow.Tally> = []
 
+    /// Saves a copy of the window, and returns its position.
     mutating func save(_ window: AdmissionWindow) -> SavedWindow {
         let firstAdmission = self.admissions.count
         let firstTally = self.tallies.count
@@ -82,6 +84,7 @@ struct WindowUndoStore: Sendable {
             head: window.head, count: window.count, nextTallyExpiry: window.nextTallyExpiry)
     }
 
+    /// The window that was saved at this position.
     subscript(saved: SavedWindow) -> AdmissionWindow {
         AdmissionWindow(
             ring: ContiguousArray(self.admissions[saved.admissions]), head: saved.head, count: saved.count,

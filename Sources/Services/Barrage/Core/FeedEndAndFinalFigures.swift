@@ -24,6 +24,7 @@ extension BarrageMachine {
             statistics = feed.statistics
             return false
         }
+        // The directory waits for `closed`. So a live whose feed is missing, or belongs to a newer live, is closed too.
         guard !(wasEnded ?? false) else { return }
         effects.append(.directory(DirectoryInput(app: key.app, .closed(live: key.live, epoch: ending.epoch))))
         for caller in callers {
@@ -59,6 +60,7 @@ extension FeedRow {
         at now: Timestamp,
         into effects: inout [Effect]
     ) {
+        // A pending summary is not counted as merged, because `liveEnded` contains the same statistics.
         for kind in Counters.Kind.allCases where kind != .summary && self.counters.isPending(kind) {
             self.ledger.countDropped(.counter, .merged)
         }

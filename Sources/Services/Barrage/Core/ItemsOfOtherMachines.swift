@@ -15,7 +15,7 @@ extension FeedRow {
             return
         }
         switch content {
-        case .audienceJoined(_, true?): break
+        case .audienceJoined(_, continuesVisit: true?): break
         case .audienceJoined:
             // A join is counted even if its tip is dropped.
             self.statistics.totalViewers = self.statistics.totalViewers.saturatingAdd(1)
@@ -28,6 +28,7 @@ extension FeedRow {
         switch content.feedClass {
         case .control, .gift:
             self.append(content, content.feedClass, to: key, under: rules, at: now, into: &effects)
+        // Other machines publish no barrage and no counters; such an item would be treated as a tip.
         case .barrage, .tip, .counter: self.publishTip(content, to: key, under: rules, at: now, into: &effects)
         }
     }

@@ -35,8 +35,9 @@ package struct Ledger: Sendable {
         package var count: Int64
     }
 
-    // Indices into `counts`, with gaps for new classes, reasons and rejections. Stored rows contain the indices, so they
-    // must never change.
+    // The layout of the 64 `counts`: from 0 the admitted items by class, from 8 the dropped items by class and reason, from
+    // 32 the refused messages by rejection. There are gaps for new classes, reasons and rejections. Stored rows contain the
+    // indices, so they must never change.
     private static let firstDroppedIndex = 8
     private static let droppedIndicesPerClass = 4
     private static let firstRefusedIndex = 32

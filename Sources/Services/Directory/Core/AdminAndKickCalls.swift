@@ -4,7 +4,7 @@ import PlazaModel
 
 /// Calls that name or revoke admins, or kick users.
 extension DirectoryMachine {
-    /// First step of naming an admin: requests presence to verify that the user is in the live.
+    /// First step of naming an admin: asks presence to verify that the user is in the live.
     ///
     /// If the user is in the live, presence sends the call back as `adminMembershipVerified`.
     func setAdmin(_ user: UserID, _ caller: Caller, _ key: LiveKey, _ row: LiveRow) throws(ReplyError) -> CallDecision {

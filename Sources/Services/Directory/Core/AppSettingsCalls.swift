@@ -35,7 +35,7 @@ extension DirectoryMachine {
         do throws(ReplyError) {
             try AppSettingsRules.apply(change, to: &row.settings)
             if row.settings != oldSettings {
-                // Offset 0 must give a revision above 0, the revision of an app without settings.
+                // Offset 0 must give a revision above 0, because 0 is the revision of an app without settings.
                 row.revision = moment.offset + 1
                 rows[.app(app)] = .app(row: row)
                 effects.append(.app(AppRecord(app: app, revision: row.revision, settings: row.settings)))

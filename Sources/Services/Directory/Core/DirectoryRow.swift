@@ -21,6 +21,9 @@ package enum DirectoryKey: RowKey {
     /// The outcomes of a session's changes of the settings.
     case appCalls(AppID, SessionID)
 
+    /// The stored key: the name of the kind and the key's parts, separated by slashes.
+    ///
+    /// Stored names say `room` for a live.
     package var text: String {
         switch self {
         case .live(let key): "room/\(key.text)"

@@ -15,8 +15,7 @@ extension Journal<DirectoryKey, DirectoryRow> {
     mutating func record(_ key: DirectoryKey, _ caller: Caller, _ outcome: CallOutcome, at moment: Moment) {
         let counter = caller.counter
         let outcome = outcome.withoutMetadata
-        let update: Void? = self.update(key) { $0.record(outcome, of: counter, at: moment) }
-        if update != nil { return }
+        if self.update(key, { $0.record(outcome, of: counter, at: moment) }) != nil { return }
         var window = CallWindow(at: moment)
         window.record(outcome, of: counter, at: moment)
         self[key] = .calls(window: window)

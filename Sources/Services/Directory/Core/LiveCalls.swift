@@ -54,6 +54,7 @@ extension DirectoryMachine {
             break
         case .fresh where !call.isReturnedByPresence:
             break
+        // A call that presence returns was recorded as passed on. If it seems new, the window has removed the record.
         case .forgotten, .fresh:
             effects.append(.requestForgotten(caller, key.app))
             return

@@ -14,37 +14,38 @@ enum LivePermissions {
         guard row.ended == nil else { throw ReplyError(.noSuchRoom, "the live has ended") }
         if let rejection = row.floors.rejection(of: call.caller) { throw rejection }
         let owner = row.info.liveOwner.userID
-        let isOwner = call.caller.role == .server || call.caller.userID == owner
-        let isHost = isOwner || row.info.admins.contains(call.caller.userID)
+        let hasOwnerRights = call.caller.role == .server || call.caller.userID == owner
+        let hasHostRights = hasOwnerRights || row.info.admins.contains(call.caller.userID)
         switch call.command {
         case .setAdmin(_, let user, _), .adminMembershipVerified(_, let user, _):
-            guard isOwner else { throw ReplyError(.needsOwner, "only the owner may name admins") }
+            guard hasOwnerRights else { throw ReplyError(.needsOwner, "only the owner may name admins") }
             guard user != owner else { throw ReplyError(.noPermission, "the owner cannot be an admin") }
         case .revokeAdmin:
-            guard isOwner else { throw ReplyError(.needsOwner, "only the owner may revoke admins") }
+            guard hasOwnerRights else { throw ReplyError(.needsOwner, "only the owner may revoke admins") }
         case .end:
-            guard isOwner else { throw ReplyError(.needsOwner, "only the owner may end the live") }
+            guard hasOwnerRights else { throw ReplyError(.needsOwner, "only the owner may end the live") }
         case .kick(_, let user, _):
-            guard isHost else { throw ReplyError(.needsOwnerOrAdmin, "only the owner and admins may kick") }
-            try self.checkTargets([user], row, isByOwner: isOwner, "kicked")
+            guard hasHostRights else { throw ReplyError(.needsOwnerOrAdmin, "only the owner and admins may kick") }
+            try self.checkTargets([user], row, hasOwnerRights: hasOwnerRights, "kicked")
         case .ban(_, let users, _, _, _):
-            guard isHost else { throw ReplyError(.needsOwnerOrAdmin, "only the owner and admins may ban") }
-            try self.checkTargets(users, row, isByOwner: isOwner, "banned")
+            guard hasHostRights else { throw ReplyError(.needsOwnerOrAdmin, "only the owner and admins may ban") }
+            try self.checkTargets(users, row, hasOwnerRights: hasOwnerRights, "banned")
         case .mute(_, let users, _, _):
-            guard isHost else { throw ReplyError(.needsOwnerOrAdmin, "only the owner and admins may mute") }
-            try self.checkTargets(users, row, isByOwner: isOwner, "muted")
+            guard hasHostRights else { throw ReplyError(.needsOwnerOrAdmin, "only the owner and admins may mute") }
+            try self.checkTargets(users, row, hasOwnerRights: hasOwnerRights, "muted")
         case .unban, .bans:
-            guard isHost else {
+            guard hasHostRights else {
                 throw ReplyError(.needsOwnerOrAdmin, "only the owner and admins may list or lift bans")
             }
         case .updateInfo, .setMetadata, .deleteMetadata:
-            guard isHost else {
+            guard hasHostRights else {
                 throw ReplyError(.needsOwnerOrAdmin, "only the owner and admins may change the live")
             }
         case .mutes:
             // Everybody in the live may list the mutes (R4.19).
             break
         case .create, .open, .enter, .repeatOpen, .release, .closed, .occupancy, .profile, .floor, .appSettings:
+            // These commands are no calls about a live.
             break
         }
     }
@@ -53,13 +54,13 @@ enum LivePermissions {
     ///
     /// `participle` is the action in error messages, such as "kicked".
     private static func checkTargets(
-        _ users: [UserID], _ row: LiveRow, isByOwner: Bool, _ participle: String
+        _ users: [UserID], _ row: LiveRow, hasOwnerRights: Bool, _ participle: String
     ) throws(ReplyError) {
         for user in users {
             guard user != row.info.liveOwner.userID else {
                 throw ReplyError(.noPermission, "the owner cannot be \(participle)")
             }
-            guard isByOwner || !row.info.admins.contains(user) else {
+            guard hasOwnerRights || !row.info.admins.contains(user) else {
                 throw ReplyError(
                     .noPermission, "\(user) is an admin, and an admin cannot be \(participle) by another admin")
             }

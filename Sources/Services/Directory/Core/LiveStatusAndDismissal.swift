@@ -8,12 +8,12 @@ import PlazaModel
 extension DirectoryMachine {
     /// Applies presence's report on whether the owner is in the live and whether the live is empty.
     func updateOccupancy(
-        _ key: LiveKey, _ owner: OwnerPresence, isEmpty: Bool, in rows: inout DirectoryRows, at moment: Moment,
+        _ key: LiveKey, _ ownerPresence: OwnerPresence, isEmpty: Bool, in rows: inout DirectoryRows, at moment: Moment,
         into effects: inout [Effect]
     ) {
         guard case .live(var row)? = rows[.live(key)], row.ended == nil else { return }
         row.emptySince = isEmpty ? row.emptySince ?? moment.now : nil
-        switch owner {
+        switch ownerPresence {
         case .present:
             row.ownerGone = nil
             row.info.status = .running
@@ -21,7 +21,7 @@ extension DirectoryMachine {
             // A scheduled live stays scheduled, because its owner has not joined yet and cannot leave.
             if row.info.status == .scheduled { break }
             row.info.status = .suspended
-            let isOffline = owner == .offline
+            let isOffline = ownerPresence == .offline
             if row.ownerGone?.isOffline != isOffline {
                 row.ownerGone = LiveRow.OwnerGone(isOffline: isOffline, since: moment.now)
             }

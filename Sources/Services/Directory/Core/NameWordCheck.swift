@@ -29,11 +29,11 @@ struct WordFilterTable: Sendable {
     subscript(app: AppID) -> WordFilter? { self.entries[app]?.filter }
 
     /// Builds the filters of the apps whose settings have changed.
-    mutating func update(from apps: AppTable) {
-        for app in apps.apps {
-            let revision = apps.revision(of: app)
+    mutating func update(from table: AppTable) {
+        for app in table.apps {
+            let revision = table.revision(of: app)
             if self.entries[app]?.revision == revision { continue }
-            self.entries[app] = Entry(revision: revision, filter: WordFilter(apps[app].words))
+            self.entries[app] = Entry(revision: revision, filter: WordFilter(table[app].words))
         }
     }
 }

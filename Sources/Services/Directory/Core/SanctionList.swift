@@ -15,6 +15,7 @@ package struct SanctionList: Hashable, Sendable, Codable {
 
     /// Creates a list from all its pages.
     init(pages: [SanctionList]) {
+        // The entries of one page are sorted already.
         if pages.count == 1 { self = pages[0] }
         guard pages.count > 1 else { return }
         self.entries = pages.flatMap(\.entries).sorted { $0.user < $1.user }
@@ -65,8 +66,9 @@ package struct SanctionList: Hashable, Sendable, Codable {
     ///
     /// - Returns: the users whose sanctions have expired.
     mutating func removeExpired(at now: Timestamp) -> [UserID] {
-        let users = self.entries.filter { $0.until.map { $0 <= now } ?? false }.map(\.user)
-        self.entries.removeAll { $0.until.map { $0 <= now } ?? false }
+        func isExpired(_ sanction: Sanction) -> Bool { sanction.until.map { $0 <= now } ?? false }
+        let users = self.entries.filter(isExpired).map(\.user)
+        self.entries.removeAll(where: isExpired)
         return users
     }
 

@@ -74,6 +74,7 @@ final class BatchingWriter: RecordSink {
                 let pause = self.state.withLock { $0.policy.nextBatchAt } - MonotonicClock.now
                 self.stopRequested.wait(timeout: .milliseconds(pause.count))
                 let batch = self.state.withLock { $0.policy.takeBatch(now: MonotonicClock.now) }
+                // Nothing was buffered since the last batch, so the thread sleeps until the next record is buffered.
                 if batch.isEmpty { break }
                 for buffered in batch { self.flush(buffered) }
             }

@@ -46,6 +46,8 @@ package final class BrokerProbe: Sendable {
     }
 
     /// Sends probe requests until the broker is reachable, or until `stop`.
+    ///
+    /// `gateway` returns nil after the gateway was deallocated; the probe then ends.
     private func run(for gateway: () -> Gateway?) {
         var isOutageLogged = false
         // Each request is preceded by a pause; otherwise a broker that answers probes but accepts no records would be

@@ -17,7 +17,7 @@ extension ShardCalls {
     ) {
         let startMicroseconds = MonotonicClock.microseconds - (self.shard.now - ended.startedAt).count * 1000
         // The client may have joined another live meanwhile; it then gets only the result of the creation.
-        guard case .proceed = client.core.verdict(on: ended.id, .joinCreated(live, createResult), in: nil) else {
+        guard case .proceed = client.core.verdict(on: ended.id, .joinCreated(live, createResult)) else {
             return self.reply(
                 ended.id, .success(result: createResult), to: client, method: ended.record.method,
                 startMicroseconds: startMicroseconds)

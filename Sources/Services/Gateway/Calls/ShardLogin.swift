@@ -88,8 +88,8 @@ final class ShardLogin {
             identity.userKey, role: identity.role, isReplacing: self.gateway.registry.shard(of: client.session) != nil)
         client.isCounted = true
         try self.shard.sessions.open(
-            client, isNamed: params.session != nil, since: params.notices.flatMap { NoticeID(text: $0) },
-            until: self.expiry(of: identity))
+            client, isNamed: params.session != nil, lastNotice: params.notices.flatMap { NoticeID(text: $0) },
+            expiry: self.expiry(of: identity))
     }
 
     /// Completes a successful login: replies, sends missed notices, and resumes the live that the login names, if any.
@@ -119,10 +119,11 @@ final class ShardLogin {
 
     /// Sends presence a join with the client's previous ticket.
     ///
-    /// - Returns: The error with which the resume is refused; nil if the join was sent.
+    /// - Returns: The error with which the resume is refused; nil if the join was sent, by this call or by an earlier copy
+    ///   of it that is still open.
     private func resume(_ frame: CallFrame, _ client: Client, _ point: ResumePoint) -> ReplyError? {
         if client.role == .server { return ShardCalls.serverCannotJoin }
-        switch client.core.verdict(on: frame.id, .resume(point), in: nil) {
+        switch client.core.verdict(on: frame.id, .resume(point)) {
         case .proceed: break
         case .repeated: return nil
         case .refused(let error): return error

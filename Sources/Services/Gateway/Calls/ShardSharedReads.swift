@@ -56,6 +56,7 @@ final class ShardSharedReads {
         // Forgets the calls whose answer was lost, which happens only if the shard's mailbox was full.
         let oldestPossibleWait = self.shard.now - SharedReads<WaitingRead>.deadline - .seconds(1)
         client.waitingReads.removeAll { $0.waitsSince < oldestPossibleWait }
+        // The client resent a call that still waits: one reply answers both.
         if client.isWaitingRead(frame.id) { return true }
         guard try self.shard.calls.canForward(frame.id, .plain, in: live, client) else { return true }
         let read = SharedRead(kind, of: key, epoch: record.epoch)
@@ -91,6 +92,7 @@ final class ShardSharedReads {
         if !self.unsentAnswers.isEmpty { self.timer?.start(after: .milliseconds(1)) }
     }
 
+    /// Sends an answer to one call, unless its client no longer waits for it.
     private func send(_ answer: SharedAnswer, to call: WaitingRead) {
         guard let client = self.shard.sessions.client(of: call.session), client.generation == call.generation,
             let index = client.waitingReads.firstIndex(where: { $0.id == call.id })
@@ -119,6 +121,7 @@ final class ShardSharedReads {
     private static func sharedRead(of effect: Effect) -> (SharedRead.Kind, LiveKey)? {
         switch effect {
         case .audience(let input):
+            // An empty cursor stands for the first page.
             guard case .list("", Limits.audiencePage, _) = input.command else { return nil }
             return (.audience, input.key)
         case .barrage(let input):

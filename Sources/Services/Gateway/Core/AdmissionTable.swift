@@ -6,6 +6,7 @@ package import PlazaModel
 ///
 /// The table has no IO and no clock. Counts of zero are removed, so there are no more counts than connections.
 package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
+    /// Identifies a rate limit.
     private enum Key: Hashable, Sendable {
         case handshake(Address)
         case call(UserKey, MeteredCall)

@@ -54,7 +54,7 @@ package struct BatchingPolicy<Record: Sendable>: Sendable {
         return .scheduleBatch
     }
 
-    /// Removes and returns the buffered records, when the gap has passed.
+    /// Removes and returns the buffered records; called at `nextBatchAt`, or earlier to send the last records at a stop.
     ///
     /// - Parameter now: The current monotonic time.
     /// - Returns: The records to send now; the caller must call this method again one gap later. Empty if no record was

@@ -40,6 +40,7 @@ package struct DeliveryBudget: Hashable, Sendable {
 
     /// Creates a budget.
     package init(bytes: Int = 256 << 10, timeout: Milliseconds = .seconds(10)) {
+        // `level` divides the budget by up to 8, so a smaller budget would have levels of 0 bytes.
         self.bytes = max(8, bytes)
         self.timeout = timeout
     }

@@ -21,7 +21,7 @@ package struct DeviceSignIn: Hashable, Sendable {
     /// Random bits that identify this connection among those of all gateways.
     private let connection: UInt64
     /// Whether the sign-in ends the user's other sessions, because the app allows one device.
-    private let isOnly: Bool
+    private let endsOtherSessions: Bool
     /// How often the notice was written; 0 if none is needed.
     private var attempt = 0
     /// When the notice was last written.
@@ -35,10 +35,10 @@ package struct DeviceSignIn: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - connection: Random bits.
-    ///   - isOnly: Whether the sign-in ends the user's other sessions.
-    package init(connection: UInt64, isOnly: Bool) {
+    ///   - endsOtherSessions: Whether the sign-in ends the user's other sessions.
+    package init(connection: UInt64, endsOtherSessions: Bool) {
         self.connection = connection
-        self.isOnly = isOnly
+        self.endsOtherSessions = endsOtherSessions
     }
 
     /// Returns the notice to write, for the first or a repeated attempt.
@@ -52,7 +52,7 @@ package struct DeviceSignIn: Hashable, Sendable {
         self.writtenAt = now
         self.isConfirmed = false
         return .signedInElsewhere(
-            session: session, connection: self.connectionName, attempt: self.attempt, isOnly: self.isOnly)
+            session: session, connection: self.connectionName, attempt: self.attempt, isOnly: self.endsOtherSessions)
     }
 
     /// Returns whether the notice must be written again: it was not read back in time, and the client has sent
@@ -73,7 +73,7 @@ package struct DeviceSignIn: Hashable, Sendable {
     ///   - ownSession: This connection's session.
     /// - Returns: The reason to close this connection; nil if it stays open.
     package mutating func noticeReceived(_ content: NoticeContent, ownSession: SessionID) -> DisconnectCode? {
-        guard case .signedInElsewhere(let session, let connection, let attempt, let isOnly) = content else {
+        guard case .signedInElsewhere(let session, let connection, let attempt, let endsOtherSessions) = content else {
             return nil
         }
         if connection == self.connectionName {
@@ -82,7 +82,7 @@ package struct DeviceSignIn: Hashable, Sendable {
         }
         guard self.isConfirmed else { return nil }
         if session == ownSession { return .replaced }
-        return isOnly && self.isOnly ? .kickedOffline : nil
+        return endsOtherSessions && self.endsOtherSessions ? .kickedOffline : nil
     }
 
     /// Returns whether another device ended a session while the session was disconnected: the latest one-device sign-in
@@ -92,7 +92,7 @@ package struct DeviceSignIn: Hashable, Sendable {
     ///   - missed: The user's notices after the last one that the session received.
     ///   - ownSession: The session.
     /// - Returns: True if the client must not reconnect without its user's action.
-    package static func wasEnded(_ missed: [Notice], ownSession: SessionID) -> Bool {
+    package static func wasSessionEnded(by missed: [Notice], ownSession: SessionID) -> Bool {
         for notice in missed.reversed() {
             if case .signedInElsewhere(let session, _, _, isOnly: true) = notice.content {
                 return session != ownSession

@@ -56,7 +56,7 @@ package struct FeedCache: Sendable {
     /// Removes the items that are older than the span.
     package mutating func prune(at now: MonotonicTime) { self.recent.prune(at: now) }
 
-    /// Forgets a live.
+    /// Removes a live's items and messages, and the record that they were searched for.
     package mutating func forget(_ key: LiveKey) {
         self.recent.forget(key)
         self.messages.forget(key)
@@ -69,6 +69,7 @@ package struct FeedCache: Sendable {
         if position.number == 0, let joinOffset = token.offset {
             return self.planResume(key, token, fromOffset: joinOffset)
         }
+        // Item numbers begin with 1, so a negative number in the client's token is no position.
         guard let ring = self.recent.ring(key), ring.epoch >= position.epoch else {
             guard position.number >= 0 else { return .refused(.unknown) }
             return self.planReplay(key, token, beforeNumber: nil, endOffset: self.readOffset)
@@ -117,6 +118,10 @@ package struct FeedCache: Sendable {
             endOffset: item?.offset ?? ring.lastOffset.map { $0 + 1 })
     }
 
+    /// Plans that the replay reader reads from the token's offset to `endOffset`.
+    ///
+    /// The plan is a refusal if an offset is unknown, if the offsets are not in order, or if there are too many records
+    /// between them.
     private func planReplay(
         _ key: LiveKey, _ token: FeedToken, beforeNumber: Int64?, endOffset: Int64?
     ) -> ResumePlan {
@@ -130,10 +135,10 @@ package struct FeedCache: Sendable {
                 key, epoch: token.position.epoch, target, beforeNumber: beforeNumber, endOffset: endOffset))
     }
 
-    /// Returns the live's last `count` messages up to number `last`, as far as they are cached.
-    package func history(_ key: LiveKey, epoch: Int64, count: Int, upTo last: Int64 = .max) -> [EncodedFeedItem] {
+    /// Returns the live's last `count` messages up to number `lastNumber`, as far as they are cached.
+    package func history(_ key: LiveKey, epoch: Int64, count: Int, upTo lastNumber: Int64 = .max) -> [EncodedFeedItem] {
         guard let ring = self.messages.ring(key), ring.epoch == epoch else { return [] }
-        return ring.keptItems.prefix { $0.number <= last }.suffix(count)
+        return ring.keptItems.prefix { $0.number <= lastNumber }.suffix(count)
     }
 
     /// Returns the replay request that searches for those of the last `count` messages that are not cached.
@@ -154,6 +159,7 @@ package struct FeedCache: Sendable {
     /// Adds the messages and the live's latest position that the replay reader found.
     package mutating func addReplayed(_ outcome: ReplayOutcome) {
         let request = outcome.request
+        // Without `beforeNumber`, this cache had no item of the live, so the last item that was read is the latest one.
         if request.beforeNumber == nil, let latest = outcome.latestToken { self.recent.setLatest(request.key, latest) }
         guard case .messages = request.target, case .found(let items) = outcome.answer else { return }
         self.messages.prepend(Array(items), to: request.key, epoch: request.epoch)

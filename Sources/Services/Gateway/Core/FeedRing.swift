@@ -88,6 +88,7 @@ package struct FeedRing: Sendable {
         if let lastOffset = self.lastOffset, lastOffset < offset { return self.lastNumber + 1 }
         guard let first = self.items.first, let firstOffset = first.offset else { return nil }
         if firstOffset < offset { return self.keptItems.first { $0.offset ?? 0 >= offset }?.number }
+        // Unless the first kept item begins the sequence, earlier items from the offset on may have been removed.
         return first.number == self.sequenceStart ? first.number : nil
     }
 
@@ -116,6 +117,8 @@ package struct FeedRing: Sendable {
         }
         self.lastNumber = item.number
         self.lastOffset = item.offset
+        // An item that exceeds the limit by itself is not kept. The earlier items are removed too, because the ring must
+        // have no gap.
         if item.bytes.count > Self.byteLimit {
             dropped += self.clear()
             return .fresh

@@ -22,6 +22,7 @@ package struct HeartbeatPlan: Hashable, Sendable {
 
     /// Creates a plan for leases of this duration.
     package init(lease: Milliseconds) {
+        // A step takes at least 5 ms, however short the lease is.
         self.stepInterval = Milliseconds(max(5, lease.count / Self.roundsPerLease / Int64(Self.stepsPerRound)))
     }
 }

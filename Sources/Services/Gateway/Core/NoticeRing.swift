@@ -8,7 +8,7 @@ package import PlazaModel
 package struct NoticeID: Hashable, Sendable {
     /// The partition.
     package var partition: Int
-    /// The offset in it.
+    /// The offset in it; -1 before the first notice of the partition.
     package var offset: Int64
 
     /// Creates the id of a record.

@@ -23,6 +23,7 @@ package struct PartitionFeedCache: Sendable {
     /// The live of each item, oldest item first; used to remove the oldest item.
     private var order = RingBuffer<CachedItem>(limit: PartitionFeedCache.itemLimit)
 
+    /// A live's ring, and the number of entries in `order` that refer to none of its items.
     private struct CachedLive: Sendable {
         var ring: FeedRing
         /// The number of items that the ring dropped itself.
@@ -31,6 +32,7 @@ package struct PartitionFeedCache: Sendable {
         var droppedCount = 0
     }
 
+    /// An entry of `order`: the live of an item, and when the item was read.
     private struct CachedItem: Sendable {
         var key: LiveKey
         var readAt: MonotonicTime
@@ -87,6 +89,7 @@ package struct PartitionFeedCache: Sendable {
             guard ring.epoch <= epoch else { return }
             if ring.epoch == epoch { newer = ring.keptItems }
             self.byteCount -= ring.byteCount
+            // The entries of these items in `order` no longer refer to an item.
             self.rings[key]?.droppedCount += ring.count
             let empty = self.emptyRing(epoch)
             self.rings[key]?.ring = empty
@@ -120,7 +123,7 @@ package struct PartitionFeedCache: Sendable {
     /// Returns a live's ring; nil if the live has none.
     package func ring(_ key: LiveKey) -> FeedRing? { self.rings[key]?.ring }
 
-    /// Forgets a live, so that ended lives do not accumulate.
+    /// Removes a live's ring, so that the rings of ended lives do not accumulate.
     package mutating func forget(_ key: LiveKey) {
         // The live's entries in `order` now refer to no item. If a later live has the same id, these entries remove some
         // of its items early.
@@ -128,10 +131,14 @@ package struct PartitionFeedCache: Sendable {
         self.byteCount -= removedLive?.ring.byteCount ?? 0
     }
 
+    /// Returns an empty ring with the limits of this cache.
     private func emptyRing(_ epoch: Int64) -> FeedRing {
         FeedRing(epoch: epoch, itemLimit: self.itemsPerLive, isSparse: self.isSparse)
     }
 
+    /// Removes the oldest entry of `order` with its item; returns false if there is no entry.
+    ///
+    /// The entry may refer to no item any more; then no item is removed.
     @discardableResult private mutating func removeOldest() -> Bool {
         guard let oldest = self.order.popFirst() else { return false }
         guard var live = self.rings.removeValue(forKey: oldest.key) else { return true }

@@ -38,6 +38,7 @@ package struct Ranking: Sendable {
     /// that.
     package static let maxBytesPerPage = 2 << 20
 
+    /// The order of each app's lives at one time.
     private struct Snapshot: Sendable {
         var id: Int64
         var createdAt: MonotonicTime
@@ -66,7 +67,8 @@ package struct Ranking: Sendable {
                 a.totalViewers != b.totalViewers ? a.totalViewers > b.totalViewers : a.key < b.key
             }.map(\.key)
         }
-        // Two snapshots of the same millisecond have different ids.
+        // Two snapshots of the same millisecond have different ids. `.min / 2`, which no time reaches, stands for the id
+        // before the first snapshot.
         let id = max(now.milliseconds, (self.snapshots.last?.id ?? .min / 2) + 1)
         self.snapshots.append(Snapshot(id: id, createdAt: now, liveKeys: orderedKeys))
         self.snapshots.removeAll { now - $0.createdAt > Self.lifetime }
@@ -143,6 +145,7 @@ extension LiveListEntry {
         for text in [info.liveName, info.notice, info.coverURL, info.backgroundURL, owner.userName, owner.avatarURL] {
             bytes += text.maxJSONBytes
         }
+        // A property `"key":"value",` has 6 bytes besides its texts, an element `"admin",` has 3.
         for (key, value) in info.metaData { bytes += key.maxJSONBytes + value.maxJSONBytes + 6 }
         for admin in info.admins { bytes += admin.text.utf8.count + 3 }
         return bytes

@@ -132,6 +132,7 @@ package struct ReadModel: Sendable {
         return LiveCount(record)
     }
 
+    /// Returns the viewer count of `live`; a count of 0 if presence has not reported one.
     private func count(of live: LiveRecord) -> LiveCount {
         self.reportedCount(live)
             ?? LiveCount(live: live.info.liveID, count: 0, totalViewers: 0, stale: false, at: live.info.createTime)

@@ -13,6 +13,7 @@ package struct ReplayScan: Sendable {
         package var unfinished: [ReplayQueue.Entry] = []
     }
 
+    /// The items that the scan has collected for one incarnation of a live.
     private struct LiveItems: Sendable {
         /// All items, for clients that resume; with the limits of a `FeedRing`.
         var items: FeedRing?
@@ -125,7 +126,7 @@ package struct ReplayScan: Sendable {
     }
 
     /// The requests to put back into the queue when the scan cannot continue.
-    package var unanswered: [ReplayQueue.Entry] { self.entries }
+    package var unansweredEntries: [ReplayQueue.Entry] { self.entries }
 
     /// Returns each request's outcome, or its entry for the next search step.
     package func finish() -> Result {
@@ -174,6 +175,7 @@ package struct ReplayScan: Sendable {
         guard let lastNumber = collected.latestToken?.position.number, collected.firstNumber - 1 <= after,
             after <= lastNumber || self.isTruncated
         else { return outcome(.refused(.gone)) }
+        // Complete: the items up to the first cached item were read; without a cached item, the whole range was read.
         let isComplete = request.beforeNumber.map { lastNumber >= $0 - 1 } ?? !self.isTruncated
         guard isComplete else { return outcome(.refused(self.isTruncated ? .tooMany : .gone)) }
         let start = items.firstIndex { $0.number > after } ?? items.endIndex

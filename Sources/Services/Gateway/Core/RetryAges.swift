@@ -8,6 +8,7 @@ package import MachineKit
 /// Three stored ids give a lower bound of the retry's age, so the size of this value does not depend on the number of
 /// calls. The age of a call that an earlier connection sent is known only if the client states it.
 package struct RetryAges: Hashable, Sendable {
+    /// The highest id of the calls so far, and when it was recorded.
     private struct HighestID: Hashable, Sendable {
         var id: Int64
         /// The last time at which `id` was recorded as the highest one.

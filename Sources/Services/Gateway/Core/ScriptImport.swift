@@ -25,6 +25,7 @@ struct ScriptImport {
             self.clause = words.joined(separator: " ")
         }
         self.path = String(path.dropFirst())
+        // Any object name shows whether `binding` supports the clause.
         guard self.clause.isEmpty || self.binding(of: "x") != nil else { return nil }
     }
 

@@ -119,7 +119,8 @@ private struct ScriptScanner {
     private mutating func write(_ byte: UInt8) {
         if self.line.isEmpty { self.isTopLevel = self.closingBytes.isEmpty }
         if Self.isWord(byte) {
-            // A blank between two words ends the first word. After a dot, `of` is a name and not a keyword.
+            // A blank between two words ends the first word. After a dot, `of` is a name and not a keyword. So after a dot
+            // the first byte is stored twice: `oof` is not among `wordsBeforeRegularExpression`.
             if !Self.isWord(self.line.last ?? 0) { self.lastWord = self.lastByte == UInt8(ascii: ".") ? [byte] : [] }
             self.lastWord.append(byte)
         } else {
@@ -169,6 +170,7 @@ private struct ScriptScanner {
         return false
     }
 
+    /// Copies a string; if it is the specifier of a dynamic `import(…)`, converts it with `resolve`.
     private mutating func copyString(closedBy quote: UInt8, resolve: (String) -> String) -> Bool {
         var end = self.index + 1
         while end < self.source.count, self.source[end] != quote {
@@ -177,7 +179,7 @@ private struct ScriptScanner {
         }
         guard end < self.source.count else { return false }
         var literal = Array(self.source[(self.index + 1)..<end])
-        if self.line.suffix(7).elementsEqual(Array("import(".utf8)) {
+        if self.line.suffix("import(".utf8.count).elementsEqual(Array("import(".utf8)) {
             literal = Array(resolve(String(decoding: literal, as: UTF8.self)).utf8)
         }
         self.copy([quote] + literal + [quote])
@@ -215,15 +217,16 @@ private struct ScriptScanner {
         return false
     }
 
+    /// Copies a regular expression; a `/` in a character class, such as `[/]`, does not end it.
     private mutating func copyRegularExpression() -> Bool {
         var end = self.index + 1
-        var isInClass = false
-        while end < self.source.count, isInClass || self.source[end] != UInt8(ascii: "/") {
+        var isInCharacterClass = false
+        while end < self.source.count, isInCharacterClass || self.source[end] != UInt8(ascii: "/") {
             switch self.source[end] {
             case UInt8(ascii: "\n"): return false
             case UInt8(ascii: "\\"): end += 1
-            case UInt8(ascii: "["): isInClass = true
-            case UInt8(ascii: "]"): isInClass = false
+            case UInt8(ascii: "["): isInCharacterClass = true
+            case UInt8(ascii: "]"): isInCharacterClass = false
             default: break
             }
             end += 1
@@ -239,9 +242,11 @@ private struct ScriptScanner {
         if self.line.isEmpty { self.isTopLevel = self.closingBytes.isEmpty }
         self.line += bytes
         self.lastWord = []
+        // The closing quote of a string stands for the end of any literal.
         self.lastByte = UInt8(ascii: "'")
     }
 
+    /// Returns whether a byte may be part of a name or a keyword; bytes from 0x80 on belong to letters beyond ASCII.
     private static func isWord(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -108,7 +108,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
     ///   - waiting: The number of the session's calls that are not yet forwarded; they count as open.
     /// - Returns: Whether to forward, ignore or refuse the call.
     package func verdict(
-        on id: Int64, _ purpose: CallPurpose, in requiredLive: LiveID?, waiting: Int = 0
+        on id: Int64, _ purpose: CallPurpose, in requiredLive: LiveID? = nil, waiting: Int = 0
     ) -> CallVerdict {
         switch self.calls.rejection(of: id, waiting: waiting) {
         case .repeated: return .repeated
@@ -227,12 +227,14 @@ package struct SessionCore<Record: Sendable>: Sendable {
         return true
     }
 
+    /// Ends a call, which has been removed from the open calls.
     private mutating func end(_ call: OpenCalls<Record>.Call, _ outcome: Outcome) -> EndedCall {
         EndedCall(
             id: call.id, conclusion: self.conclude(call.purpose, outcome), record: call.record,
             startedAt: call.startedAt)
     }
 
+    /// Updates the membership by a call's outcome, and returns the action that follows.
     private mutating func conclude(_ purpose: CallPurpose, _ outcome: Outcome) -> Conclusion {
         switch purpose {
         case .plain: return .reply(outcome)
@@ -282,6 +284,7 @@ package struct SessionCore<Record: Sendable>: Sendable {
             self.membership = .outside
             return .reply(.failure(error: ReplyError(.staleTicket, "you were removed from the live; join it again")))
         }
+        // The reply is late: the client has entered another live meanwhile.
         if case .inside(let current, _) = self.membership, current != live { return .reply(outcome) }
         self.membership = .inside(live, ticket)
         return makeConclusion(epoch, ticket)

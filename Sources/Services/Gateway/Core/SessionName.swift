@@ -17,8 +17,10 @@ package enum SessionName {
     /// Returns whether the session belongs to an HTTP request.
     package static func isHTTPRequest(_ session: SessionID) -> Bool { session.text.hasPrefix(Self.requestPrefix) }
 
+    /// The beginning of the session names of HTTP requests; the names of clients' sessions begin with `s-`.
     fileprivate static let requestPrefix = "h-"
 
+    /// Returns the number as 16 hexadecimal digits.
     fileprivate static func hex(_ value: UInt64) -> String {
         let digits = String(value, radix: 16)
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits
@@ -39,7 +41,7 @@ package struct SessionNamer: Sendable {
     package init(digest: @escaping @Sendable (String) -> String) { self.digest = digest }
 
     /// The namer of a cluster without a session key; its hash is not cryptographic.
-    package static let unkeyed = SessionNamer { Self.hash($0, 1) + Self.hash($0, 2) }
+    package static let unkeyed = SessionNamer { Self.hash($0, seed: 1) + Self.hash($0, seed: 2) }
 
     /// Returns the cluster-wide name of a client's session.
     ///
@@ -67,7 +69,7 @@ package struct SessionNamer: Sendable {
     }
 
     /// Returns 16 hexadecimal digits for a text: its FNV-1a hash, whose bits the finalizer of SplitMix64 mixes.
-    private static func hash(_ text: String, _ seed: UInt64) -> String {
+    private static func hash(_ text: String, seed: UInt64) -> String {
         var hash = FNV1a.hash(text, basis: FNV1a.offsetBasis ^ (seed &* 0x9E37_79B9_7F4A_7C15))
         hash = (hash ^ (hash >> 30)) &* 0xBF58_476D_1CE4_E5B9
         hash = (hash ^ (hash >> 27)) &* 0x94D0_49BB_1331_11EB

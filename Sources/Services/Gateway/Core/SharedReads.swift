@@ -47,11 +47,13 @@ package struct SharedReads<Waiter: Sendable>: Sendable {
         case full
     }
 
+    /// A call, and the time since which it waits for an answer.
     private struct WaitingCall: Sendable {
         var waiter: Waiter
         var waitsSince: MonotonicTime
     }
 
+    /// The state of one read: its open request, and the calls that wait.
     private struct Entry: Sendable {
         var bucket = TokenBucket()
         /// Whether a request was sent that the service has not answered yet.

@@ -17,7 +17,7 @@ package struct WebOrigins: Sendable, Equatable {
     /// - Returns: True if the text is an origin.
     package static func isOrigin(_ text: String, schemes: [String] = ["http", "https"]) -> Bool {
         guard let scheme = schemes.first(where: { text.lowercased().hasPrefix("\($0)://") }) else { return false }
-        return Self.hostName(of: String(text.dropFirst(scheme.utf8.count + 3))) != nil
+        return Self.hostName(of: String(text.dropFirst("\(scheme)://".utf8.count))) != nil
     }
 
     /// Returns whether a request is accepted.

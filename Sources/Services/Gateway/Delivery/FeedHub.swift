@@ -18,6 +18,7 @@ package final class FeedHub: Sendable {
     /// `post` ignores shards that do not exist.
     private static let maxShards = 64
 
+    /// A followed partition.
     private struct Partition {
         var cache: FeedCache
         /// Whether the partition was read up to its end; only then are new items posted to shards.
@@ -133,15 +134,15 @@ package final class FeedHub: Sendable {
 
     /// Returns the earlier messages for a new viewer.
     ///
-    /// - Returns: The cached messages up to number `last`, and the replay request for the missing ones, if any are
+    /// - Returns: The cached messages up to number `lastNumber`, and the replay request for the missing ones, if any are
     ///   missing. Nil if the app shows no earlier messages.
-    func history(_ key: LiveKey, epoch: Int64, upTo last: Int64) -> (
+    func history(_ key: LiveKey, epoch: Int64, upTo lastNumber: Int64) -> (
         messages: [EncodedFeedItem], search: ReplayRequest?
     )? {
         let count = self.policies[key.app].historyCount
         if count == 0 { return nil }
         return self.withCache(of: key) { cache in
-            let messages = cache.history(key, epoch: epoch, count: count, upTo: last)
+            let messages = cache.history(key, epoch: epoch, count: count, upTo: lastNumber)
             return (messages, cache.searchRequest(key, epoch: epoch, count: count))
         }
     }

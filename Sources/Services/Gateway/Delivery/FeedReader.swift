@@ -105,9 +105,11 @@ final class FeedReader: FeedSource {
             records.removeAll(keepingCapacity: true)
             let outcome = try consumer.poll(max: Self.maxPollRecords, timeout: .milliseconds(timeout), into: &records)
             self.passToHub(records, &assigned)
-            for (partition, end) in outcome.reachedEnds where loading.remove(Int(partition.partition)) != nil {
-                let completeOffset = assigned[Int(partition.partition)]?.filter.completeOffset(upTo: end)
-                self.gateway.feeds.partitionLoaded(Int(partition.partition), endOffset: completeOffset ?? end)
+            for (topicPartition, end) in outcome.reachedEnds {
+                let number = Int(topicPartition.partition)
+                guard loading.remove(number) != nil else { continue }
+                let completeOffset = assigned[number]?.filter.completeOffset(upTo: end)
+                self.gateway.feeds.partitionLoaded(number, endOffset: completeOffset ?? end)
             }
             if MonotonicClock.now >= nextSweepAt {
                 nextSweepAt = MonotonicClock.now + Self.sweepInterval
@@ -187,6 +189,7 @@ final class FeedReader: FeedSource {
         let now = tracer.now
         for record in records {
             guard let context = tracer.sampledContext(from: record.header(TraceContext.headerName)) else { continue }
+            // The timestamp of a record is in milliseconds, the start of a span in nanoseconds.
             tracer.record(
                 TraceSpan(
                     "fan-out", .consumer, tracer.child(of: context), parentID: context.spanID,

@@ -25,6 +25,7 @@ struct RecentOffsetFinder {
         let end = try consumer.endOffset(of: partition, timeout: .seconds(5))
         let since = self.wallClock() - self.span.count
         let offsets = try consumer.offsets(forTimes: [partition: since], timeout: .seconds(5))
+        // The offset is negative if no record is as late as `since`.
         guard let offset = offsets[partition], offset >= 0 else { return end }
         return min(offset, end)
     }
@@ -41,6 +42,7 @@ struct RecentOffsetFinder {
     /// the gateway's clock is wrong, or if the gateway was suspended for longer than the span.
     func includes(_ record: IncomingRecord) -> Bool {
         guard self.mode == .embedded else { return true }
+        // A record without a timestamp, which is then negative, counts as recent.
         return record.timestamp < 0
             || self.wallClock() - record.timestamp < self.span.count + Self.toleranceMilliseconds
     }

@@ -130,6 +130,7 @@ final class ShardDelivery {
         for item in items { countsByClass[item.feedClass.rawValue] += 1 }
         var deliveredViewers = 0
         for client in live.viewers {
+            // The viewer joined, or caught up from the cache, after some of these items had been read.
             if client.caughtUpTo >= first.number {
                 if client.caughtUpTo < last.number { self.deliverMissing(items, live, client) }
                 continue

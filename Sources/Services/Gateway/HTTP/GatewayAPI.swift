@@ -29,6 +29,7 @@ struct GatewayAPI: Sendable {
         for route in RouteTable.all {
             router.add(route.method, route.path) { request in self.checkHead(of: request, route) }
         }
+        // `.reject` sends a response without reading the request's body; here the response is a success.
         router.add(.get, "/openapi.json") { _ in .reject(HTTPResponse(status: 200, body: OpenAPIDocument.bytes)) }
         if let pages = self.gateway.settings.pages { PagesAPI(self.gateway, pages).add(to: &router) }
         return router.headHandler(failureBody: Self.failureBody)

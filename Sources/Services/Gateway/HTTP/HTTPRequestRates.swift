@@ -44,6 +44,7 @@ final class HTTPRequestRates: Sendable {
     func tokenRefused(of address: IPAddress?) {
         guard let key = address?.limitKey else { return }
         let now = MonotonicClock.microseconds
+        // Only the count matters: `checkTokens` decides about the next request.
         self.rates.withLock { _ = $0.admit(.refusedToken(key), limit: Self.refusedTokens, at: now) }
     }
 

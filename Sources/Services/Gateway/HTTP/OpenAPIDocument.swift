@@ -95,10 +95,10 @@ enum OpenAPIDocument {
         var responses: [String: JSONValue] = ["\(route.success.status)": Self.response("Done.", result)]
         for status in HTTPStatus.refusals {
             // Only calls with a cursor get 410: the list of lives, and any call that the request names.
-            let needsCursor = status == 410
-            let needsBody = status == 413 || status == 415
-            if needsCursor && route.call != "live.list" && route.call != nil { continue }
-            if needsBody && route.body == nil { continue }
+            let isAboutCursor = status == 410
+            let isAboutBody = status == 413 || status == 415
+            if isAboutCursor && route.call != "live.list" && route.call != nil { continue }
+            if isAboutBody && route.body == nil { continue }
             responses["\(status)"] = Self.response(
                 Self.statusDescriptions[status] ?? "Refused.", ["$ref": "#/components/schemas/Error"])
         }

@@ -75,7 +75,7 @@ struct Route: Sendable {
     /// Converts the request's parameters to the call's parameters; nil if they have the same structure.
     var convertParameters: (@Sendable ([String: JSONValue]) -> [String: JSONValue])?
 
-    /// The schema of a live's id.
+    /// The schema of a live's id: printable ASCII characters without blanks and `/`.
     static let liveID = Schema.text(1...48, pattern: "^[!-.0-~]{1,48}$")
     /// Returns the schema of an identifier: letters, digits, hyphens and underscores.
     static func identifier(_ maxLength: Int) -> Schema {

@@ -18,7 +18,7 @@ final class TableReader: Sendable {
     private let log: Log
     private let follower: CompactedTopicFollower
     /// Finds the offset of the oldest notice that is read at the start.
-    private let recentNotices: RecentOffsetFinder
+    private let recentNoticeFinder: RecentOffsetFinder
     /// When the ranking of lives must next be refreshed, in milliseconds of the monotonic clock.
     ///
     /// Lists of lives are answered from the ranking.
@@ -34,7 +34,7 @@ final class TableReader: Sendable {
         self.follower = CompactedTopicFollower(
             [.rooms, .stages, .audienceCounts, .apps], partitions: gateway.settings.partitions, kafka: kafka,
             fetchWait: mode == .embedded ? .milliseconds(5) : .milliseconds(100), maxRecords: 1000)
-        self.recentNotices = RecentOffsetFinder(span: Self.noticeSpan, mode: mode)
+        self.recentNoticeFinder = RecentOffsetFinder(span: Self.noticeSpan, mode: mode)
     }
 
     /// When the thread last began a turn of its loop, in monotonic time.
@@ -68,7 +68,7 @@ extension TableReader: CompactedTopicSubscriber {
         let partitions = Int32(self.gateway.settings.partitions)
         for number in 0..<partitions {
             let partition = TopicPartition(PlazaTopic.userNotices.rawValue, number)
-            let spanStart = try self.recentNotices.find(consumer, partition)
+            let spanStart = try self.recentNoticeFinder.find(consumer, partition)
             // After a failure that lasted longer than the span, the notices before the span would be skipped. So reading
             // continues at the next unread offset if that is earlier. `spanStart` is negative if it stands for the
             // beginning of the partition; `lastReadOffset` is negative if no notice was read yet.
@@ -83,6 +83,7 @@ extension TableReader: CompactedTopicSubscriber {
     /// Returns false for notices: a notice that is read after the other topics are loaded is sent to its user immediately.
     func mustLoadFirst(topic: String) -> Bool { topic != PlazaTopic.userNotices.rawValue }
 
+    /// Sends the buffered replies that are due, and returns how long the next poll may wait.
     func preparePoll() -> Duration {
         let now = MonotonicClock.now
         let refreshAt = MonotonicTime(milliseconds: self.rankingRefreshAt.load(ordering: .relaxed))
@@ -91,17 +92,20 @@ extension TableReader: CompactedTopicSubscriber {
         return .milliseconds(max(1, min(Self.maxPollMilliseconds, (deadline - now).count)))
     }
 
+    /// Reports that the tables are filled, so that the gateway can listen.
     func topicsLoaded() {
         self.gateway.tablesFilled()
         self.log.info("the tables are filled", [.count: .int(self.gateway.tables.sizes.lives)])
     }
 
+    /// Refreshes the ranking and prunes the notices, if that is due.
     func turnFinished() {
         guard MonotonicClock.milliseconds >= self.rankingRefreshAt.load(ordering: .relaxed) else { return }
         self.scheduleRankingRefresh()
         self.gateway.refreshRankingAndPruneNotices()
     }
 
+    /// Logs a failure of the consumer, and reports it to the circuit breaker.
     func readFailed(_ error: KafkaError) {
         ConsumerLoop.logFailure(
             error, "the tables cannot be read now", isStarting: !self.gateway.areTablesFilled, in: self.log)
@@ -133,7 +137,7 @@ extension TableReader: CompactedTopicSubscriber {
                     self.gateway.received(try Wire.decode(AppRecord.self, from: value))
                 }
             case .userNotices:
-                guard let value = record.value, self.recentNotices.includes(record) else { return }
+                guard let value = record.value, self.recentNoticeFinder.includes(record) else { return }
                 let notice = try Wire.decode(Notice.self, from: value)
                 self.gateway.received(notice, partition: Int(record.partition), offset: record.offset)
             case .replies:

@@ -45,7 +45,7 @@ final class Tables: Sendable {
     /// Changes the model with `body`, and removes the buffered replies that can be sent then.
     ///
     /// - Returns: Whether `body` has changed the model, and the removed replies.
-    func change(at now: MonotonicTime, _ body: (inout ReadModel) -> Bool) -> (hasChanged: Bool, released: [Reply]) {
+    func change(at now: MonotonicTime, _ body: (inout ReadModel) -> Bool) -> (hasChanged: Bool, replies: [Reply]) {
         self.state.withLock { state in
             guard body(&state.model) else { return (false, []) }
             return (true, state.awaitedReplies.release(in: state.model, at: now))

@@ -25,6 +25,7 @@ final class ReplayReader: ReplaySource {
     private static let maxPollRecords = 2000
     /// The poll timeout while requests are open.
     private static let busyTimeout: Duration = .milliseconds(20)
+    /// The poll timeout without requests; a new request wakes the poll earlier.
     private static let idleTimeout: Duration = .milliseconds(500)
 
     /// A scan, and the filter that drops records of fenced owners.
@@ -49,7 +50,7 @@ final class ReplayReader: ReplaySource {
             [weak self] in Double(self?.queue.withLock { $0.count } ?? 0)
         }
         registry.observe("gateway_replay_bytes", help: "Bytes of items that were read again and are not sent yet.") {
-            [reservations] in Double(reservations.count)
+            [reservations] in Double(reservations.byteCount)
         }
     }
 
@@ -76,7 +77,7 @@ final class ReplayReader: ReplaySource {
             } catch {
                 // The next consumer restarts these scans, unless their deadlines have passed.
                 for (partition, running) in scans {
-                    self.queue.withLock { $0.putBack(running.scan.unanswered, partition: partition) }
+                    self.queue.withLock { $0.putBack(running.scan.unansweredEntries, partition: partition) }
                 }
                 throw error
             }
@@ -116,7 +117,7 @@ final class ReplayReader: ReplaySource {
     private func startScans(
         _ consumer: KafkaConsumer, _ checkpointClient: KafkaConsumer?, _ scans: inout [Int: RunningScan]
     ) throws(KafkaError) {
-        while scans.count < ReplayLimits.maxConcurrentScans, self.reservations.count < ReplayLimits.maxUnsentBytes {
+        while scans.count < ReplayLimits.maxConcurrentScans, self.reservations.byteCount < ReplayLimits.maxUnsentBytes {
             let busy = Set(scans.keys)
             guard var scan = self.queue.withLock({ $0.nextScan(excluding: busy) }) else { return }
             // An error would lose the requests, which have left the queue. So they are stored in `scans` first.
@@ -126,6 +127,7 @@ final class ReplayReader: ReplaySource {
                 scan.limit(toLogStart: try consumer.beginningOffset(of: topicPartition, timeout: .seconds(1)))
                 scans[scan.partition]?.scan = scan
             }
+            // The log has no record of the scan's range, so `finishScans` computes the outcomes without reading.
             if scan.isFinished { continue }
             do throws(KafkaError) {
                 let (filter, startOffset) = try AppendedFeed.batchFilter(
@@ -135,7 +137,7 @@ final class ReplayReader: ReplaySource {
             } catch {
                 // The error affects only this partition; the scans of the others continue.
                 scans[scan.partition] = nil
-                self.queue.withLock { $0.putBack(scan.unanswered, partition: scan.partition) }
+                self.queue.withLock { $0.putBack(scan.unansweredEntries, partition: scan.partition) }
                 return self.log.info("the past of a feed cannot be read now", [.detail: .string(error.description)])
             }
         }
@@ -147,10 +149,11 @@ final class ReplayReader: ReplaySource {
         guard scans[partition]?.scan.isFinished == false else { return }
         var accepted: [IncomingRecord] = []
         scans[partition]?.filter.accept(record, into: &accepted)
-        for record in accepted {
-            let key = record.key.flatMap { LiveKey(text: String(decoding: $0, as: UTF8.self)) }
+        for acceptedRecord in accepted {
+            let key = acceptedRecord.key.flatMap { LiveKey(text: String(decoding: $0, as: UTF8.self)) }
             let isNeeded = key.map { scans[partition]?.scan.hasRequest(for: $0) ?? false } ?? false
-            scans[partition]?.scan.recordRead(isNeeded ? FeedRecord(record, at: now) : nil, at: record.offset)
+            scans[partition]?.scan.recordRead(
+                isNeeded ? FeedRecord(acceptedRecord, at: now) : nil, at: acceptedRecord.offset)
         }
         // A record that the filter dropped also advances the scan, once the filter has decided about all earlier records.
         let completeOffset = scans[partition]?.filter.completeOffset(upTo: record.offset + 1) ?? 0

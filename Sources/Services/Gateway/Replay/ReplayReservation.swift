@@ -14,7 +14,7 @@ package final class ReplayReservation: Sendable {
         package init() {}
 
         /// The number of reserved bytes.
-        package var count: Int { self.bytes.load(ordering: .relaxed) }
+        package var byteCount: Int { self.bytes.load(ordering: .relaxed) }
 
         fileprivate func add(_ count: Int) { self.bytes.add(count, ordering: .relaxed) }
     }

@@ -26,6 +26,7 @@ final class ShardReplay {
     private var awaitingReader: [UInt64: PendingReplay] = [:]
     /// The clients whose position is ahead of this gateway's feed, by numbers from the same sequence.
     private var awaitingFeed: [UInt64: PendingReplay] = [:]
+    /// The number of the last client that began to wait.
     private var lastNumber: UInt64 = 0
 
     init(_ shard: Shard) {
@@ -152,6 +153,7 @@ final class ShardReplay {
         client.backlog?.replay = .finished
         if join.resume == nil { return self.sendLateInitialState(join, live) }
         switch answer {
+        // Number 0 with a token: the client has joined the live, but has received no item.
         case .found(let items) where join.resume?.position.number == 0 && join.resume?.token != nil:
             self.replayFromStart(items, reservation, join, live)
         case .found(let items): self.startReplay(join, live, readItems: items, reservation)

@@ -24,7 +24,7 @@ final class Client {
     /// Whether the client is in the list of `ShardCalls` whose open calls are swept.
     var isInCallSweep = false
     /// The sign-in state, which decides whether a later sign-in closes this connection; set at the login.
-    var signIn = DeviceSignIn(connection: 0, isOnly: false)
+    var signIn = DeviceSignIn(connection: 0, endsOtherSessions: false)
     /// Whether the token sets the user's name, so that the user cannot change it.
     var hasFixedName = false
     /// Whether the token sets the user's avatar, so that the user cannot change it.

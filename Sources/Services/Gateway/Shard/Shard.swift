@@ -50,7 +50,7 @@ final class Shard {
         self.server?.admission = gateway.admission
         self.server?.requestFilter = { request in
             if !settings.origins.allows(request.header("origin"), host: request.header("host")) { return .forbidden }
-            // A client may offer no subprotocol. If it offers some, the gateway's must be among them.
+            // A client may offer no subprotocol. If it offers some, the gateway's must be among them. Nil accepts the request.
             let offeredSubprotocols = request.header("sec-websocket-protocol")
             return offeredSubprotocols == nil || request.subprotocol != nil ? nil : .malformed(.subprotocol)
         }
@@ -185,6 +185,7 @@ final class Shard {
         self.gateway.shardTurns[self.number].recordTurn()
         self.calls.sweep(at: now)
         self.httpCalls.sweep(at: now)
+        // All shards share these reads, so only one shard sweeps them.
         if self.number == 0 { self.gateway.sweepSharedReads(at: now) }
         self.delivery.sweepClientsCatchingUp(at: now)
         self.joins.sweep(at: now)

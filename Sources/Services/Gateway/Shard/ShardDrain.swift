@@ -50,6 +50,7 @@ final class ShardDrain {
                     CloseCode(rawValue: DisconnectCode.draining.code), reason: DisconnectCode.draining.reason)
             }
         }
+        // The second half of the drain time has as many sweeps as the first half.
         if self.shareCount >= 2 * maxShares - 1 || self.shard.group.count == 0 {
             self.shard.httpCalls.failAll()
             self.shard.loop.stop()

@@ -58,8 +58,8 @@ final class ShardHeartbeats {
     /// Asserts the next members.
     ///
     /// There may be very many members, so each call writes a limited number of records. The shard's sweep calls again.
-    /// The members are taken from the end of the array. When a viewer leaves in the meantime, the array's last viewer, who
-    /// was asserted already, takes the free index.
+    /// The members are taken from the end of the array. When a viewer leaves in the meantime, other
+    /// viewers move only to lower indices, so none is skipped.
     func continueAsserting() {
         var remainingRecords = Self.maxAssertionRecords
         let now = self.shard.now

@@ -22,7 +22,7 @@ final class ShardLive {
     private(set) var viewers: [Client] = []
     private var heartbeatCursor: HeartbeatCursor
     /// The members whose sockets have closed, until this is reported to presence.
-    private var departed: [DepartedMember] = []
+    private var departedMembers: [DepartedMember] = []
     /// The newest viewer count, until it is sent.
     var unsentCount: LiveCount?
     /// When the viewer count was last sent.
@@ -46,7 +46,7 @@ final class ShardLive {
     }
 
     /// Whether the live has no viewers, and no departed members to report.
-    var isUnused: Bool { self.viewers.isEmpty && self.departed.isEmpty }
+    var isUnused: Bool { self.viewers.isEmpty && self.departedMembers.isEmpty }
 
     /// Adds a viewer.
     func add(_ client: Client) {
@@ -69,20 +69,20 @@ final class ShardLive {
 
     /// Adds a member whose socket has closed to the next heartbeat, which is the member's last one.
     func addDeparted(_ client: Client, _ ticket: Ticket) {
-        if self.departed.count >= HeartbeatPlan.departedLimit { self.departed.removeFirst() }
-        self.departed.append(
+        if self.departedMembers.count >= HeartbeatPlan.departedLimit { self.departedMembers.removeFirst() }
+        self.departedMembers.append(
             DepartedMember(
                 session: client.session, user: client.user.userID, ticket: ticket, lastReceived: client.lastReceived))
     }
 
     /// Returns the heartbeats of one step: for all departed members, and for the step's part of the viewers.
     func takeHeartbeats(step: Int, at now: MonotonicTime) -> [Heartbeat] {
-        var heartbeats: [Heartbeat] = self.departed.map { departed in
+        var heartbeats: [Heartbeat] = self.departedMembers.map { departed in
             Heartbeat(
                 session: departed.session, user: departed.user, ticket: departed.ticket,
                 silentFor: max(0, (now - departed.lastReceived).count))
         }
-        self.departed = []
+        self.departedMembers = []
         for member in self.heartbeatCursor.advance(step: step, members: self.viewers.count) {
             let client = self.viewers[member]
             guard let ticket = client.core.ticket else { continue }

@@ -42,12 +42,14 @@ final class ShardMissedEnds {
     /// Presence processes a live's end before the fan-out writes the last item, and this gateway may not have read the
     /// feed yet. So the client waits for the last item, as long as for a replay.
     func resumeRejected(_ resume: EndedResume) {
+        // 0: the client does not know its position, and so not the epoch of its live.
         let epoch = resume.point.position.epoch
         guard self.pending.count < ReplayLimits.maxQueuedRequests,
             let live = self.gateway.tables.read({ $0.live(resume.key) }),
             epoch == 0 || epoch == live.epoch
         else { return self.shard.send(.reply(id: resume.call, resume.rejection), to: resume.client) }
         self.pending.append((resume, self.shard.now + ReplayLimits.resumeTimeout))
+        // The sweeps look for the end in the cache, so it does not matter whether the partition is loaded already.
         _ = self.shard.lives.subscribe(resume.key)
         self.sweep(at: self.shard.now)
     }

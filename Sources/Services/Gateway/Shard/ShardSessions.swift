@@ -38,9 +38,9 @@ final class ShardSessions {
     /// - Throws: `signedInElsewhere`. In an app that allows one device, also the error that prevented the notice to the
     ///   other devices.
     func open(
-        _ client: Client, isNamed: Bool, since lastNotice: NoticeID?, until expiry: MonotonicTime
+        _ client: Client, isNamed: Bool, lastNotice: NoticeID?, expiry: MonotonicTime
     ) throws(ReplyError) {
-        let replaced = try self.signIn(client, isNamed: isNamed, since: lastNotice)
+        let replaced = try self.signIn(client, isNamed: isNamed, lastNotice: lastNotice)
         client.core.loggedIn(until: expiry)
         if let replaced {
             if Int(replaced.shard) == self.shard.number {
@@ -96,23 +96,23 @@ extension ShardSessions {
     ///
     /// - Returns: The location of the session's earlier connection to this gateway, if there is one.
     private func signIn(
-        _ client: Client, isNamed: Bool, since lastNotice: NoticeID?
+        _ client: Client, isNamed: Bool, lastNotice: NoticeID?
     ) throws(ReplyError) -> SessionRegistry.Location? {
-        let isOnly = client.role == .user && self.gateway.settings.policies[client.app].devices == .one
-        if isOnly, let lastNotice {
+        let allowsOneDevice = client.role == .user && self.gateway.settings.policies[client.app].devices == .one
+        if allowsOneDevice, let lastNotice {
             let partition = PlazaTopic.partition(of: client.userKey.text, among: self.gateway.settings.partitions)
             let (missed, _) = self.gateway.tables.notices(of: client.userKey, after: lastNotice, partition: partition)
-            if DeviceSignIn.wasEnded(missed.map(\.notice), ownSession: client.session) {
+            if DeviceSignIn.wasSessionEnded(by: missed.map(\.notice), ownSession: client.session) {
                 throw ReplyError(.signedInElsewhere, "you signed in on another device; log in anew to be here instead")
             }
         }
-        client.signIn = DeviceSignIn(connection: self.random.next(), isOnly: isOnly)
+        client.signIn = DeviceSignIn(connection: self.random.next(), endsOtherSessions: allowsOneDevice)
         var writeError: ReplyError?
         let claim = self.gateway.registry.claim(client.session, shard: self.shard.number) {
-            if isOnly || isNamed { writeError = self.writeSignIn(client) }
+            if allowsOneDevice || isNamed { writeError = self.writeSignIn(client) }
             // With one device allowed, this device must not be admitted before its notice is written. Otherwise the notice,
             // which closes only the session's earlier connections, may be written later.
-            return writeError == nil || !isOnly
+            return writeError == nil || !allowsOneDevice
         }
         guard let claim else {
             throw writeError ?? ReplyError(.unavailable, "the broker is away", retryAfter: 1000)
@@ -133,11 +133,13 @@ extension ShardSessions {
     ///
     /// - Returns: The error that prevented the write; nil if the notice was written.
     private func writeSignIn(_ client: Client) -> ReplyError? {
+        // A sign-in belongs to no live, so the notice has an empty one.
         let content = client.signIn.makeNotice(for: client.session, at: self.shard.now)
         let notice = Notice(
             to: client.userKey, live: LiveID(""), at: Timestamp(milliseconds: WallClock.milliseconds()),
             content: content)
         do throws(ReplyError) {
+            // The sent record is needed only for calls, which are resent; `repeatSignIn` writes a lost notice again.
             _ = try self.shard.calls.send(TopicRecord(.notice(notice)), "login")
             return nil
         } catch {

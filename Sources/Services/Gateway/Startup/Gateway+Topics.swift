@@ -59,7 +59,7 @@ extension Gateway {
 
     /// Makes the shards assert their members if presence has lost the partition's state (I5, presence recovers).
     package func received(_ record: PresenceEpochRecord) {
-        if self.isNewEpoch(record) { self.postToAll(.assertMembers(partition: record.partition)) }
+        if self.storePresenceEpoch(record) { self.postToAll(.assertMembers(partition: record.partition)) }
     }
 
     /// Routes a reply to its shard, or buffers it until the tables have the revision that the reply requires.
@@ -93,8 +93,8 @@ extension Gateway {
 
     /// Changes the read model, and routes the replies that can be sent then; returns whether the model has changed.
     @discardableResult private func change(_ body: (inout ReadModel) -> Bool) -> Bool {
-        let (hasChanged, released) = self.tables.change(at: MonotonicClock.now, body)
-        for reply in released { self.route(reply) }
+        let (hasChanged, replies) = self.tables.change(at: MonotonicClock.now, body)
+        for reply in replies { self.route(reply) }
         return hasChanged
     }
 }

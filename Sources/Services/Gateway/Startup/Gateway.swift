@@ -114,6 +114,7 @@ package final class Gateway: Sendable {
         self.feeds.attach(source)
         for number in self.mailboxes.indices {
             let mailbox = self.mailboxes[number]
+            // If the setting is 0, the first shard gets a free port, and the other shards share it.
             let port = self.port == 0 ? self.settings.port : self.port
             do throws(LoopError) {
                 let (thread, boundPort) = try EventLoop.start(name: "shard-\(number)") {
@@ -170,6 +171,9 @@ package final class Gateway: Sendable {
         for shard in self.mailboxes.indices { self.post(shard, [message]) }
     }
 
+    /// Posts messages to a mailbox; if it is full, drops and counts them.
+    ///
+    /// A shard that does not exist is ignored.
     private static func post(
         _ messages: [MailboxMessage], to shard: Int, of mailboxes: [Mailbox<MailboxMessage>], _ metrics: GatewayMetrics
     ) {
@@ -253,8 +257,9 @@ extension Gateway {
 
     /// Stores a presence epoch, and returns whether the partition's members must be asserted.
     ///
-    /// A new epoch means that presence has lost the partition's state.
-    func isNewEpoch(_ record: PresenceEpochRecord) -> Bool {
+    /// A new epoch means that presence has lost the partition's state. Epochs that are read while the tables are still being
+    /// filled are old, and a stopping gateway asserts no members.
+    func storePresenceEpoch(_ record: PresenceEpochRecord) -> Bool {
         self.state.withLock { state in
             let previousEpoch = state.presenceEpochs.updateValue(record.epoch, forKey: record.partition)
             return previousEpoch != record.epoch && state.areTablesFilled && !state.isStopping

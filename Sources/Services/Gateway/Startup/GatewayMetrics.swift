@@ -136,7 +136,8 @@ final class GatewayMetrics: Sendable {
 
     /// Records the close code of a connection that has ended.
     ///
-    /// A client may send any code. Unknown codes, and codes of the gateway that a client sent, share one label.
+    /// A client may send any code. Unknown codes, and application codes (3000 and above) that a client sent, share one
+    /// label.
     func connectionClosed(_ code: UInt16, byPeer isByPeer: Bool) {
         let isGatewayCodeOfPeer = isByPeer && code >= 3000
         (isGatewayCodeOfPeer ? self.otherCloses : self.closes[code] ?? self.otherCloses).add()

@@ -108,6 +108,7 @@ package final class GatewayService: ServiceComponent {
             self.webhookClient?.stop()
             batchingWriter.stop()
             probe.stop()
+            // A thread that does not end in time is left running.
             for thread in threads { _ = thread.join(timeout: .seconds(1)) }
             _ = probe.join(timeout: .seconds(1))
             writer.close(milliseconds: 200)

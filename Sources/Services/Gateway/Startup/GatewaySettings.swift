@@ -71,6 +71,7 @@ package struct GatewaySettings: Sendable {
         self.host = host
         self.port = port
         self.httpPort = httpPort
+        // `FeedHub` stores a set of shards in 64 bits.
         self.shards = min(64, max(1, shards))
         self.partitions = max(1, partitions)
         self.lease = lease

@@ -22,7 +22,7 @@ enum SettingFile {
     /// A line end after the secret is removed, because editors and `echo` append one.
     ///
     /// - Returns: the secret, or a problem if the file is missing, cannot be read, is empty, is readable by everybody,
-    ///   or has more than one line.
+    ///   is not UTF-8, or has more than one line.
     static func secret(at path: String) -> ReadResult {
         let result = Self.read(path, maxBytes: Self.maxSecretBytes, isPrivate: true)
         guard case .contents(var bytes) = result else { return result }
@@ -71,6 +71,7 @@ enum SettingFile {
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             return .problem("it is no regular file; give the path of one")
         }
+        // 0o007 is the access of users who are neither the file's owner nor in its group.
         if isPrivate, status.st_mode & 0o007 != 0 {
             return .problem("every user of this machine has access to it; run chmod 600 on it")
         }

@@ -82,7 +82,7 @@ package struct SettingsReader {
         return text.isEmpty ? nil : text
     }
 
-    /// Reads an integer in `range`.
+    /// Reads an integer in `range`; returns the lower bound if a required value is missing, which `finish()` reports.
     package mutating func int(
         _ name: String, default defaultValue: Int? = nil, range: ClosedRange<Int>, env variable: String? = nil,
         placeholder: String = "NUMBER", help: String
@@ -153,7 +153,8 @@ package struct SettingsReader {
             guard argument == "--\(name)" || argument == "--no-\(name)" || hasValue else { continue }
             self.isUsed[index] = true
             source = .argument
-            let text = hasValue ? String(argument.dropFirst("--\(name)=".count)) : "\(argument == "--\(name)")"
+            let textWithoutValue = argument == "--\(name)" ? "true" : "false"
+            let text = hasValue ? String(argument.dropFirst("--\(name)=".count)) : textWithoutValue
             if let parsed = Self.parseBool(text) {
                 value = parsed
             } else {
@@ -301,6 +302,7 @@ package struct SettingsReader {
     }
 
     private static func parseMilliseconds(_ text: String) -> Int? {
+        // A longer unit stands before its suffix (`ms` before `s`). A number without a unit is in milliseconds.
         let units: [(String, Int)] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("", 1)]
         guard let (unit, factor) = units.first(where: { text.hasSuffix($0.0) }) else { return nil }
         guard let number = Int(text.dropLast(unit.count)) else { return nil }

@@ -7,6 +7,8 @@ package enum Suggestion {
     /// - Returns: the candidate; nil if all distances exceed two, or a third of the letters of a long word.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         let limit = max(2, word.count / 3)
+        // The distance must also be less than the word's length: otherwise a short word would get a suggestion that
+        // shares no letter with it.
         return
             candidates
             .map { (word: $0, distance: Self.editDistance(Array(word), Array($0))) }

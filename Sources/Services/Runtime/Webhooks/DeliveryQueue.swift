@@ -145,8 +145,8 @@ package struct DeliveryQueue: Sendable {
     /// - Parameters:
     ///   - position: the position of the event's record.
     ///   - key: the event's live.
-    ///   - catchUp: the catch-up that read the event. An app whose share is used up is removed from it, and lags from this
-    ///     event on.
+    ///   - catchUp: the catch-up that read the event. If the app's share is used up, the app is removed from the catch-up
+    ///     and lags from this event on.
     /// - Returns: whether the event is queued.
     package mutating func addInCatchUp(_ position: EventPosition, of key: LiveKey, in catchUp: inout CatchUp) -> Bool {
         guard catchUp.partition == position.partition, catchUp.apps.contains(key.app),
@@ -160,7 +160,7 @@ package struct DeliveryQueue: Sendable {
         return true
     }
 
-    /// Records that a record was read for the first time whose event no app needs.
+    /// Records the first reading of a record that is not queued: no app subscribes to its event, or it is malformed.
     package mutating func skip(_ position: EventPosition) {
         self.progress[position.partition, default: ReadingProgress()].recordRead(position.offset)
     }
@@ -265,6 +265,7 @@ package struct DeliveryQueue: Sendable {
         if isDelivered { self.failingApps.remove(key.app) } else { self.failingApps.insert(key.app) }
         event.attempts += 1
         if !isDelivered, event.attempts < self.limits.maxAttempts {
+            // The shift is limited so that it cannot overflow; `maxRetryPause` applies long before.
             let doubledPause = self.limits.minRetryPause.count << Int64(min(20, event.attempts - 1))
             let pause = min(self.limits.maxRetryPause.count, doubledPause)
             let notBefore = now + Milliseconds(pause / 2 + Int64(Double(pause - pause / 2) * min(1, max(0, jitter))))

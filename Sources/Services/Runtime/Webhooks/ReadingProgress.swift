@@ -13,7 +13,9 @@ package struct ReadingProgress: Hashable, Sendable {
     package struct Checkpoint: Hashable, Sendable {
         /// All events before this offset are finished, except events of the apps in `laggingOffsets`.
         package var offset: Int64
-        /// For each lagging app, the offset from which its events must be read again.
+        /// For each app with unfinished events, the offset of the first one.
+        ///
+        /// The next owner treats these apps as lagging: it reads their events again from there on.
         package var laggingOffsets: [AppID: Int64]
 
         package init(offset: Int64, laggingOffsets: [AppID: Int64] = [:]) {
@@ -74,6 +76,7 @@ package struct ReadingProgress: Hashable, Sendable {
         let orderedApps = unfinished.sorted { ($0.value, $0.key.text) < ($1.value, $1.key.text) }
         var checkpoint = Checkpoint(offset: self.nextOffset)
         for (app, offset) in orderedApps.prefix(Self.maxLaggingApps) { checkpoint.laggingOffsets[app] = offset }
+        // The events of the apps that do not fit are read again from the earliest of their offsets.
         if orderedApps.count > Self.maxLaggingApps {
             checkpoint.offset = min(self.nextOffset, orderedApps[Self.maxLaggingApps].value)
         }

@@ -41,8 +41,11 @@ final class WebhookDispatcher {
     private var catchUp: DeliveryQueue.CatchUp?
     /// The offset before which the running catch-up has read all records.
     private var catchUpOffset: Int64 = 0
+    /// The partition of the last catch-up; -1 before the first.
     private var lastCatchUpPartition: Int32 = -1
-    /// The error of the last failed acquisition; the next turn throws it.
+    /// The error of a failed acquisition.
+    ///
+    /// The rebalance handler cannot throw, so it stores the error here; `runTurn` throws it when the poll returns.
     private var failure: KafkaError?
 
     init(
@@ -113,6 +116,8 @@ final class WebhookDispatcher {
             pollTimeout = min(pollTimeout, max(Milliseconds(1), due - now))
         }
         var records: [IncomingRecord] = []
+        // A turn that has handled attempts does not wait for records, so that the metrics and the commit below follow
+        // at once.
         let outcome = try self.consumer.poll(
             max: Self.maxRecords, timeout: endedAttempts.isEmpty ? Duration(pollTimeout) : .zero, into: &records)
         if outcome.hasRebalanced { self.isMember = true }

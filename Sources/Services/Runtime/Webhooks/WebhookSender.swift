@@ -62,6 +62,7 @@ package final class WebhookSender: ServiceComponent {
         let thread = DedicatedThread("webhook-client") { client.run() }
         defer {
             client.stop()
+            // The stopped client returns at once; the timeout is only a precaution.
             _ = thread.join(timeout: .seconds(1))
         }
         while !self.status.isStopping {

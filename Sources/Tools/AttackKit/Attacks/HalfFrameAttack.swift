@@ -14,6 +14,8 @@ package struct HalfFrameAttack: Attack {
     package func client(_ setting: AttackClientSetting) -> any AttackClient { SingleShot(.raw(Self.halfFrame)) }
 
     /// The header of a masked text frame whose payload has `frameBytes` bytes, and the first half of the payload.
+    ///
+    /// The header: final text frame, masked with a length of 16 bits, the length, and a mask of four zeros.
     static let halfFrame: [UInt8] =
         [0x81, 0x80 | 126, UInt8(Self.frameBytes >> 8), UInt8(Self.frameBytes & 0xFF), 0, 0, 0, 0]
         + Array(repeating: UInt8(ascii: " "), count: Self.frameBytes / 2)

@@ -54,6 +54,7 @@ private struct NumberClient: AttackClient {
     mutating func takeTurn() -> [AttackBytes] {
         self.turns += 1
         let number = HostileNumbers.all[self.turns / Self.callKinds % HostileNumbers.all.count]
+        // A cursor is `gateway.snapshot.rank`.
         let cursor = self.cursorPrefix.map { $0 + number } ?? "gateway-1.1.\(number)"
         switch self.turns % Self.callKinds {
         case 0: return [self.writer.call("live.list", "{\"count\":1}")]

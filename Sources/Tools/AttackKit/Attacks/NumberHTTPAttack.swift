@@ -18,6 +18,7 @@ package struct NumberHTTPAttack: Attack {
             "GET /v1/lives/\(live)/audience?cursor=\(number).\(number)",
             "GET /v1/lives/\(live)/bans?offset=\(number)", "POST /v1/call/live.get",
         ]
+        // Consecutive connections use all numbers with one request, and then with the next.
         let target = requestTargets[setting.index / HostileNumbers.all.count % requestTargets.count]
         let request =
             HTTPRequestText.head(target, token: setting.makeToken("\(setting.namePrefix)-\(setting.index)"))

@@ -27,6 +27,7 @@ package struct PayloadAttack: Attack {
         case .numbers:
             self.name = isHTTP ? "numbers-http" : "numbers-websocket"
             self.summary = "\(isHTTP ? "HTTP bodies of 256 KB" : "messages of 60 KB") that consist of numbers"
+            // Each number takes four bytes; 20 bytes are left for the rest of the message.
             self.params = "{\"live\":[" + String(repeating: "1e5,", count: (bytes - 20) / 4) + "1]}"
         case .deep:
             self.name = isHTTP ? "deep-json-http" : "deep-json-websocket"
@@ -41,6 +42,7 @@ package struct PayloadAttack: Attack {
     package func connections(limit: Int) -> Int { min(limit, self.channel == .http ? 100 : 10) }
 
     package func client(_ setting: AttackClientSetting) -> any AttackClient {
+        // The connections share 20 users.
         let token = setting.makeToken("\(setting.namePrefix)-\(setting.index % 20)")
         if self.channel == .http {
             // A quarter of the requests has no token. A gateway must reject these before it reads their bodies.

@@ -3,6 +3,7 @@ internal import WebSocket
 
 /// Parses what a gateway sends on one connection: the head of an HTTP response, and frames after a handshake.
 struct AnswerReader {
+    /// One thing that the gateway has sent.
     enum Answer: Equatable {
         /// An HTTP response with this status.
         case status(Int)

@@ -12,6 +12,7 @@ final class AttackConnection: TCPStreamDelegate {
     private unowned let swarm: AttackSwarm
     private var client: any AttackClient
     private var random: SeededRandom
+    /// The WebSocket handshake; nil if the attack writes a handshake itself, or uses HTTP.
     private let handshake: ClientHandshake?
     private var stream: TCPStream?
     private var reader = AnswerReader()
@@ -62,6 +63,7 @@ final class AttackConnection: TCPStreamDelegate {
     func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
         for answer in self.reader.read(&bytes) {
             switch answer {
+            // Without a handshake of this class, the client may send since the connection was established.
             case .status(101): if self.handshake != nil { self.open() }
             case .status(let status): self.end("HTTP \(status)")
             case .close(let code): self.end("close \(code)")

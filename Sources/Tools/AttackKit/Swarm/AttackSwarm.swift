@@ -8,8 +8,8 @@ internal import WebSocket
 
 /// All connections of one attack, which share one event loop.
 ///
-/// The swarm opens connections at an even rate, so that all could be open after the first half of the attack. It
-/// replaces connections that the gateway closes at the same rate, and lets each client take its turns at the attack's
+/// The swarm opens connections at an even rate, so that all could be open after the first half of the attack. At the
+/// same rate it replaces the connections that the gateway closes. It lets each client take its turns at the attack's
 /// interval. Therefore the rate of the whole attack is limited.
 final class AttackSwarm {
     /// The counts of the attack so far.
@@ -19,9 +19,11 @@ final class AttackSwarm {
     /// The beginning of the names of users and lives.
     private let namePrefix: String
     private let honestLives: [LiveID]
+    /// The gateways' addresses for the channel of the attack.
     private let targets: [PlazaAddress]
     private let loop: EventLoop
     private let onFinish: (AttackTally) -> Void
+    /// The connections by their indexes.
     private var connections: [Int: AttackConnection] = [:]
     /// How many connections each index has had.
     private var attempts: [Int]
@@ -63,13 +65,15 @@ final class AttackSwarm {
         self.timer = timer
     }
 
-    /// Called when a connection has ended by itself; a new connection gets its index later.
+    /// Forgets a connection that has ended by itself; a new connection gets its index later.
     func connectionEnded(_ connection: AttackConnection) {
         guard self.connections[connection.index] === connection else { return }
         self.connections[connection.index] = nil
         self.unconnectedIndexes.insert(connection.index, at: 0)
     }
 
+    /// Opens the connections that are due, and lets the clients take their turns; after the attack's duration, lets the
+    /// clients clean up, and then finishes.
     private func advance() {
         let now = MonotonicClock.microseconds
         let elapsed = Duration.microseconds(now - self.beganAt)
@@ -131,6 +135,7 @@ final class AttackSwarm {
         self.onFinish(self.tally)
     }
 
+    /// The time between two calls of `advance`.
     private static let tick = Duration.milliseconds(10)
     /// How long the connections stay open after the attack, so that the gateway reads their last calls.
     private static let cleanUpTime = Duration.milliseconds(300)

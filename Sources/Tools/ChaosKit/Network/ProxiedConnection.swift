@@ -7,9 +7,12 @@ internal import EventLoop
 /// stream ends, the other one ends too, as soon as the bytes in transit to it are delivered.
 final class ProxiedConnection: TCPStreamDelegate {
     private let loop: EventLoop
+    /// The port of the server on 127.0.0.1.
     private let port: UInt16
     private let client: TCPStream
+    /// The stream to the server; nil until the first call of `apply` whose interruption allows new connections.
     private var server: TCPStream?
+    /// Whether the stream to the server is connected.
     private var isConnected = false
     private var toServer = DirectionState()
     private var toClient = DirectionState()
@@ -114,6 +117,7 @@ final class ProxiedConnection: TCPStreamDelegate {
     func streamEnded(_ stream: TCPStream, _ error: LoopError) {
         let direction: Direction = stream === self.client ? .toServer : .toClient
         if direction == .toServer { self.toServer.hasEnded = true } else { self.toClient.hasEnded = true }
+        // Nothing is left to forward if both sides have ended, or if one ended before the server was connected.
         if self.toServer.hasEnded, self.toClient.hasEnded || !self.isConnected { return self.close() }
         if self.toClient.hasEnded, !self.isConnected { return self.close() }
         self.forward(.end, direction)

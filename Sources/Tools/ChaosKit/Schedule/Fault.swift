@@ -56,7 +56,10 @@ package enum Fault: Hashable, Sendable {
         }
     }
 
-    /// How long clients may see no progress: the duration of the fault plus the time of a recovery.
+    /// How long clients may see no progress: the seconds of the fault plus 15 s for the recovery, or 20 s after the kill
+    /// of a broker or a full disk.
+    ///
+    /// Each of repeated kills adds 5 s.
     package var allowedStandstill: Duration {
         switch self {
         case .kill(let names) where names.contains(where: { $0.hasPrefix("broker") }): .seconds(20)

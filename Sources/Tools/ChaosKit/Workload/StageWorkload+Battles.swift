@@ -58,6 +58,8 @@ extension StageWorkload {
         await self.sendScores(battle)
         for witness in self.hosts + self.viewers {
             try await self.wait(witness, "the end of battle \(battle.text)") { witness in
+                // After a gap, a stage without a battle may be later than the whole battle. A stage with another battle
+                // is later in any case.
                 guard let view = witness.stage?.battle else { return witness.feed.steps.contains(.gap) }
                 return view.id == battle ? view.ended != nil : true
             }
@@ -70,7 +72,7 @@ extension StageWorkload {
     func waitForLastSecondOfBattle() async -> Bool {
         let deadline = ContinuousClock.now + .seconds(20)
         while ContinuousClock.now < deadline {
-            let timeLeft = self.battleEnd.withLock { $0.map { $0 - ContinuousClock.now } }
+            let timeLeft = self.battleEnd.withLock { end in end.map { $0 - ContinuousClock.now } }
             // With less than 200 ms left, the battle might end before the fault is injected.
             if let timeLeft, timeLeft < .milliseconds(900), timeLeft > .milliseconds(200) { return true }
             try? await Task.sleep(for: .milliseconds(50))
@@ -86,6 +88,7 @@ extension StageWorkload {
             round += 1
             let live = self.lives[Int(round % 2)]
             let score = 1 + round % 7
+            // Operation 1 adds to the score.
             let params = CallParams(
                 battle: battle, operation: 1, scores: [ScoreUpdate(live: live, score: score)])
             // nil if there was no reply that tells whether the score was applied.

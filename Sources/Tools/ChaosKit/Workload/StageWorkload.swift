@@ -21,8 +21,11 @@ final class StageWorkload: Sendable {
     let setting: Setting
     let hub: ClientHub
     let lives: [LiveID]
+    /// The host of each live.
     let hosts: [Witness]
+    /// One viewer of each live.
     let viewers: [Witness]
+    /// The guest, in the first live.
     let guest: Witness
     /// The app's own server, which sends scores.
     let appServer: PlazaClient
@@ -178,6 +181,7 @@ final class StageWorkload: Sendable {
                 }
                 var number: Int64?
                 if case .sent(let position) = reply { number = position.number }
+                // `.some`, because the assignment of a plain nil would remove the text.
                 self.history.withLock { $0.texts[viewer.live, default: [:]][text] = .some(number) }
             }
             try? await Task.sleep(for: .milliseconds(200))

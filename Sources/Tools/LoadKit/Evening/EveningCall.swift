@@ -46,6 +46,7 @@ struct EveningCall: Sendable {
         case .score(let points):
             guard let battle else { return nil }
             let score = ScoreUpdate(live: live, score: Int64(points))
+            // Operation 1 adds the points to the score.
             self.init("battle.score", Params(battle: battle, operation: 1, scores: [score]))
         }
     }

@@ -66,9 +66,9 @@ extension EveningScript {
     /// While a battle runs, the price of the gift is also added to the score of the live.
     private mutating func sendGift(_ live: Int, into actions: inout [EveningAction]) {
         let indices = EveningCast.gifts.indices
-        // The gifts are sorted by price, so the lower one of two random indices mostly is that of a cheap gift.
+        // The gifts are sorted by price, so the lower one of two random indices is mostly that of a cheap gift.
         let gift = min(Int.random(in: indices, using: &self.random), Int.random(in: indices, using: &self.random))
-        // Only of the two cheapest gifts several are sent at a time.
+        // A call sends more than one gift only if the gift is one of the two cheapest.
         let count = gift < 2 ? Int.random(in: 1...5, using: &self.random) : 1
         guard let viewer = self.randomViewer(live) else { return }
         actions.append(self.action(live, viewer, .gift(gift, count: count)))

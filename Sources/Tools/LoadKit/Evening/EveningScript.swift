@@ -57,6 +57,7 @@ package struct EveningScript: Sendable {
     let cast: [EveningLive]
     var lives: [Live]
     var random: SeededRandom
+    /// The common stage of the first two lives, as it was last observed.
     var stage = EveningStage.disconnected
     /// When the next battle may begin.
     var nextBattleAt: Int64 = 0
@@ -68,7 +69,9 @@ package struct EveningScript: Sendable {
         self.random = SeededRandom(seed: seed)
         self.lives = cast.map { live in
             Live(
+                // The last two viewers are absent at first, so that they can join later.
                 present: Set(0..<max(1, live.viewerCount - 2)),
+                // The first time of each event, in the order of the cases of `Event`.
                 dueTimes: [3_000, 500, 1_500, 4_000, 6_000, 1_000, 8_000, 2_000, 500, 1_000])
         }
     }

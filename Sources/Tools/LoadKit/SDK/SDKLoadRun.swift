@@ -10,7 +10,7 @@ internal import Synchronization
 package final class SDKLoadRun: Sendable {
     private let plan: SDKLoadPlan
     private let transport: LoopTransport
-    /// The delivery queues of the instances, which are distributed among them: the instances use as many cores.
+    /// The delivery queues, among which the instances are distributed; so the instances can use two cores.
     private let queues = [DispatchQueue(label: "viewers-0"), DispatchQueue(label: "viewers-1")]
     /// The counts of each delivery queue, in the order of `queues`.
     private let tallies = [SDKLoadTally(), SDKLoadTally()]
@@ -80,9 +80,12 @@ package final class SDKLoadRun: Sendable {
         await self.end(viewers, asOwners: false)
         await self.end(owners, asOwners: true)
         let weakClients = (owners + viewers).map { WeakClient(plaza: $0.plaza) }
+        // Here the run releases the instances. Those that still exist afterwards have leaked.
         (owners, viewers) = ([], [])
         report.leaked = await Self.waitForRelease(weakClients)
-        report.failures = self.progress.failures.withLock { $0.map { "\($0.value) × \($0.key)" }.sorted() }
+        report.failures = self.progress.failures.withLock { failures in
+            failures.map { "\($0.value) × \($0.key)" }.sorted()
+        }
         return report
     }
 
@@ -148,7 +151,7 @@ package final class SDKLoadRun: Sendable {
         return (messagesPerLive * owners.count, self.progress.accepted.withLock { $0 })
     }
 
-    private var shownCount: Int { self.tallies.reduce(0) { $0 + $1.counts.withLock { $0.shown } } }
+    private var shownCount: Int { self.tallies.reduce(0) { sum, tally in sum + tally.counts.withLock { $0.shown } } }
 
     /// Waits until the instances have shown `expected` messages, at most for `drainTimeout`.
     private func waitForMessages(_ expected: Int) async {

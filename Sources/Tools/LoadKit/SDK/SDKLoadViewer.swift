@@ -7,6 +7,7 @@ internal import Synchronization
 
 /// Counts what the instances of one delivery queue have shown; changed only on that queue, and read at the end.
 final class SDKLoadTally: Sendable {
+    /// The numbers of shown messages, as in `SDKLoadReport`, and their latencies in microseconds.
     struct Counts: Sendable {
         var shown = 0
         var repeated = 0
@@ -79,6 +80,7 @@ final class SDKLoadViewer: Sendable {
 
     /// Ends the live as its owner, logs out, and cancels the subscription.
     func end(asOwner isOwner: Bool) async {
+        // Failures are ignored, because the measurement is over.
         if isOwner { _ = try? await self.plaza.liveListStore.endLive() }
         try? await self.plaza.loginStore.logout()
         self.subscription.withLock { $0 = nil }
@@ -87,9 +89,11 @@ final class SDKLoadViewer: Sendable {
     /// Records the messages at the end of the list that the instance has not shown yet.
     private func show(_ messages: [Barrage], _ tally: SDKLoadTally) {
         self.state.withLock { state in
-            var firstNew = messages.endIndex
-            while firstNew > messages.startIndex, messages[firstNew - 1].sequence > state.lastSequence { firstNew -= 1 }
-            for message in messages[firstNew...] {
+            var firstNewIndex = messages.endIndex
+            while firstNewIndex > messages.startIndex, messages[firstNewIndex - 1].sequence > state.lastSequence {
+                firstNewIndex -= 1
+            }
+            for message in messages[firstNewIndex...] {
                 state.lastSequence = message.sequence
                 let words = message.textContent.split(separator: " ")
                 guard words.count == 2, let number = Int(words[0]), let sentAt = Int64(words[1]) else { continue }

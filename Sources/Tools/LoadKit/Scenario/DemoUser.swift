@@ -78,7 +78,7 @@ package final class DemoUser {
                 }
                 index += 1
             }
-        } while await self.receive(before: deadline, oldest: &index)
+        } while await self.receive(before: deadline, adjusting: &index)
         throw ScenarioFailure("\(self.name) did not hear within \(seconds) s: \(expectation)")
     }
 
@@ -108,8 +108,8 @@ package final class DemoUser {
     /// Receives updates for `seconds` and stores them for later steps.
     package func collectUpdates(seconds: Double) async {
         let deadline = ContinuousClock.now + .seconds(seconds)
-        var oldest = 0
-        while await self.receive(before: deadline, oldest: &oldest) {}
+        var unusedIndex = 0
+        while await self.receive(before: deadline, adjusting: &unusedIndex) {}
     }
 
     /// Whether no feed item is missing or repeated so far.
@@ -122,9 +122,9 @@ package final class DemoUser {
     ///
     /// - Parameters:
     ///   - deadline: when to give up.
-    ///   - oldest: an index into the pending updates, which is moved when the oldest are dropped.
+    ///   - index: an index into the pending updates; reduced by the number of updates that are dropped.
     /// - Returns: false at the deadline, or when the client has ended.
-    private func receive(before deadline: ContinuousClock.Instant, oldest: inout Int) async -> Bool {
+    private func receive(before deadline: ContinuousClock.Instant, adjusting index: inout Int) async -> Bool {
         guard let update = await self.client.updates.next(before: deadline) else { return false }
         if case .feed(let entries, let epoch) = update {
             self.recordFeedItems(entries)
@@ -134,7 +134,7 @@ package final class DemoUser {
         }
         let excess = max(0, self.pendingUpdates.count - Self.maxPendingUpdates)
         self.pendingUpdates.removeFirst(excess)
-        oldest = max(0, oldest - excess)
+        index = max(0, index - excess)
         return true
     }
 

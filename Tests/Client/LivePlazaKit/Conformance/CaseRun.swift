@@ -249,7 +249,7 @@ final class CaseRun {
         }
     }
 
-    /// A step in which the number of the turn replaces `$i`.
+    /// A step in which the number of the turn, from 0, replaces `$i` in texts; `$i+5` and the object `{"$i":5}` add 5.
     private static func numbered(_ value: JSONValue, _ turn: Int64) -> JSONValue {
         switch value {
         case .text(let text):

@@ -44,6 +44,8 @@ enum Reflection {
 
     /// Compares a value with the value that a case expects; members that an expected object does not name are ignored.
     ///
+    /// An expected object with `$length`, `$first` or `$last` describes an array.
+    ///
     /// - Returns: the first difference; nil if the values match.
     static func difference(_ actual: JSONValue, _ expected: JSONValue, at path: String = "") -> String? {
         switch (actual, expected) {

@@ -5,7 +5,8 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// A login, a join, messages in both directions, and a leave; the connection is cut where `decideCut` decides.
+/// A client that logs in, joins, sends and receives messages, and leaves; `decideCut` decides where its connection is
+/// cut.
 private final class ViewerScenario {
     private let queue = ManualQueue()
     private let clock = ManualClock()
@@ -88,6 +89,7 @@ private final class ParkMiller: Sendable {
     }
 }
 
+/// Plays the same session with cuts at different frames; the app must notice none of them.
 @Suite struct CutTests {
     @Test func `a connection that is cut before or after any frame changes nothing that the app sees`() {
         let uncut = ViewerScenario { _ in nil }

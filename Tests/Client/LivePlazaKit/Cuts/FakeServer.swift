@@ -5,8 +5,8 @@ import PlazaWire
 
 /// A server with one live, which implements the calls of a viewer.
 ///
-/// It keeps outcomes by id, numbers the items of the feed, and replays the items that a resuming client has missed. Each
-/// frame in either direction may be cut by `decideCut`. Everything runs on the test's thread.
+/// It keeps outcomes by id, numbers the items of the feed, and replays the items that a resuming client has missed. `decideCut`
+/// may cut the connection at each frame in either direction. Everything runs on the test's thread.
 final class FakeServer: Transport, @unchecked Sendable {
     /// Where a connection is cut: before or after a frame.
     enum Cut { case before, after }
@@ -85,6 +85,7 @@ final class FakeServer: Transport, @unchecked Sendable {
     }
 
     private func sendFeed(_ socket: FakeSocket, _ items: [JSONValue]) {
+        // A frame without items names the last position of the feed.
         let number = items.last?.members["n"] ?? .integer(Int64(self.feed.count))
         guard case .integer(let last) = number else { return }
         let body: JSONValue = [
@@ -93,7 +94,7 @@ final class FakeServer: Transport, @unchecked Sendable {
         self.send(socket, ["feed": body])
     }
 
-    /// Delivers a frame, unless `decideCut` cuts the connection before it.
+    /// Delivers a frame, unless `decideCut` cuts the connection before the frame; it may also cut after the frame.
     private func deliverUnlessCut(_ socket: FakeSocket, _ deliver: () -> Void) {
         if socket.isClosed { return }
         let cut = self.decideCut(self.frameCount)
@@ -111,6 +112,7 @@ final class FakeServer: Transport, @unchecked Sendable {
             }
             return self.reply(socket, id, outcome.answer)
         }
+        // Only a call that is sent again may have an old id, and such a call states its age.
         if self.outcomes[id] == nil, id <= self.lastID, call.age == nil {
             self.violations.append("\(method) \(id) is not above \(self.lastID)")
         }

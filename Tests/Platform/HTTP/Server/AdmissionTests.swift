@@ -28,12 +28,12 @@ import Testing
         ///
         /// A client sees the end of its connection before the server reports the refusal.
         func waitForRefusals() -> [HTTPRefusal] {
-            Self.eventually { !self.refusals.list.isEmpty }
+            Self.waitUntil { !self.refusals.list.isEmpty }
             return self.refusals.list
         }
 
         /// Checks `condition` every 10 ms until it is true, for at most 10 s.
-        static func eventually(_ condition: () throws -> Bool) rethrows {
+        static func waitUntil(_ condition: () throws -> Bool) rethrows {
             let began = ContinuousClock.now
             while try !condition(), ContinuousClock.now - began < .seconds(10) { usleep(10_000) }
         }
@@ -69,6 +69,7 @@ import Testing
         client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(try client.readResponse().status == 200)
         let elapsed = try client.sendSlowly("GET / HTTP/1.1\r\nX-Y: " + String(repeating: "a", count: 200))
+        // For a second head the idle timeout and the head timeout add up.
         #expect((.milliseconds(1900)...(.seconds(8))).contains(elapsed))
         #expect(fixture.waitForRefusals() == [.headTimeout])
     }
@@ -113,7 +114,7 @@ import Testing
         clients[0].endSending()
         #expect(clients[0].readToEnd().isEmpty)
         var isServed = false
-        ServerFixture.eventually {
+        ServerFixture.waitUntil {
             guard let fifth = try? RawClient(port: fixture.server.port) else { return false }
             fifth.send(get)
             isServed = (try? fifth.readResponse().status) == 200
@@ -137,7 +138,7 @@ import Testing
         }
         // All clients of this test have one address, so a new connection closes the one with the earliest deadline.
         let began = ContinuousClock.now
-        ServerFixture.eventually {
+        ServerFixture.waitUntil {
             guard let client = try? RawClient(port: fixture.server.port) else { return false }
             client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             return (try? client.readResponse().status) == 200
@@ -176,7 +177,7 @@ import Testing
         #expect(try waiting.readResponse().status == 200)
         #expect(fixture.waitForRefusals() == [.requestsPerAddress])
         var body: String?
-        try ServerFixture.eventually {
+        try ServerFixture.waitUntil {
             body = try send("/", "1.1.1.1").readResponse().body
             return body == "1.1.1.1"
         }

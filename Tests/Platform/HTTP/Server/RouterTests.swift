@@ -2,6 +2,7 @@
 import HTTPServer
 import Testing
 
+/// The route for a method and a path; `matchText` gives the route's name with its parameters, or the status of the error.
 @Suite struct RouterTests {
     static let router: Router<String> = {
         var router = Router<String>()

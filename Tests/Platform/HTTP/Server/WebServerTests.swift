@@ -45,6 +45,7 @@ final class ResponderQueue: Sendable {
         router.add(.get, "/thread") { _, responder in
             DispatchQueue.global().async { responder.complete(.text("from another thread")) }
         }
+        // This handler sends an impossible status, a header that tries to add another one, and a second response.
         router.add(.get, "/odd") { _, responder in
             responder.complete(HTTPResponse(status: 99, headers: [HTTPHeader("X-Bad", "a\r\nX-Evil: b")]))
             #expect(!responder.complete(.text("again")))

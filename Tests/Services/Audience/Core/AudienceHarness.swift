@@ -4,31 +4,41 @@ import MachineKit
 import PlazaModel
 
 /// One partition with one running live: inputs are handled one by one, with the results that Redis would return.
+///
+/// The tests name each result themselves, such as `.changed([.joined(isFirst: true, count: 1)])`.
 struct AudienceHarness {
     static let key = LiveKey("demo", "stage-1")
     static let owner = UserInfo(userID: "host", userName: "Host")
     static let alice = UserInfo(userID: "alice", userName: "Alice")
+    static let bob = UserInfo(userID: "bob", userName: "Bob")
+    /// The offset of the first input of a test; if this input is a join, it is the ticket of the join.
+    static let firstOffset: Int64 = 102
+    /// A ticket for calls that need one.
+    ///
+    /// It is above the live's opening, and no join of the tests has this offset. Presence does not know which offsets
+    /// belong to joins, so it accepts the ticket in every later input.
+    static let unusedTicket: Int64 = 110
     static let ending = Ending(
         reason: .endedByHost, caller: nil, epoch: 7, createdAt: Timestamp(milliseconds: 1_000_000),
         endedAt: Timestamp(milliseconds: 1_020_000))
-    static let bob = UserInfo(userID: "bob", userName: "Bob")
 
     var machine: AudienceMachine
     var rows = AudienceMachine.Rows()
+    /// The offset of the last input.
     var offset: Int64 = 100
     var now = Timestamp(milliseconds: 1_000_000)
 
-    /// A partition whose live was opened at offset 101, with its first count published.
+    /// A partition whose live was opened at offset 101, with its first count published 10 s ago.
     init(policies: Policies = Policies()) {
         self.machine = AudienceMachine(partition: 3, policies: policies)
         _ = self.send(.opened(epoch: 7, owner: Self.owner))
         self.now = self.now + .seconds(10)
     }
 
-    /// Plans and handles one input in a batch of its own, with `result` as the answer of Redis; nil is a tick.
-    mutating func send(_ command: AudienceCommand?, _ result: LeaseResult = .nothing) -> [Effect] {
+    /// Plans and handles one input in a batch of its own, with `redisResult` as the answer of Redis; nil is a tick.
+    mutating func send(_ command: AudienceCommand?, redisResult: LeaseResult = .nothing) -> [Effect] {
         var effects: [Effect] = []
-        self.handle(.leasesAnswered(self.plan(command), result), into: &effects)
+        self.handle(.leasesAnswered(self.plan(command), redisResult), into: &effects)
         self.rows.commit()
         return effects
     }
@@ -48,13 +58,13 @@ struct AudienceHarness {
         return self.machine.plan([(Moment(now: self.now, offset: self.offset), input)], in: &self.rows)[0]
     }
 
-    /// Plans a tick in a batch of its own; returns the decision of the first phase.
+    /// Plans a tick in a batch of its own, without handling it.
     mutating func planTick() -> PlannedInput { self.plan(nil) }
 
     /// Advances the time by `span`, then handles a tick, at which Redis reports `changes`.
-    mutating func tick(after span: Milliseconds, _ changes: [LeaseChange] = []) -> [Effect] {
+    mutating func tick(after span: Milliseconds, changes: [LeaseChange] = []) -> [Effect] {
         self.now = self.now + span
-        return self.send(nil, .changed(changes))
+        return self.send(nil, redisResult: .changed(changes))
     }
 
     /// Begins a new epoch at the next input.
@@ -87,14 +97,23 @@ struct AudienceHarness {
         Self.directoryProfile(Self.owner), Self.occupancy(.present, isEmpty: false),
     ]
 
-    static func caller(_ user: UserInfo, _ counter: Int64, ticket: Int64? = nil, session: SessionID = "s1") -> Caller {
+    /// The caller of a user's call with this request counter; without a ticket the user has not joined.
+    static func caller(
+        _ user: UserInfo, counter: Int64, ticket: Int64? = nil, session: SessionID = "s1"
+    ) -> Caller {
         Caller(
             user: user, role: .user, request: RequestID(session: session, counter: counter), replyTo: "gateway-1",
             ticket: ticket.map { Ticket($0) })
     }
 
+    /// The effect of a successful call.
     static func reply(_ caller: Caller, _ result: CallResult) -> Effect {
         .success(result, to: caller, app: "demo")
+    }
+
+    /// The effects that are replies.
+    static func replies(_ effects: [Effect]) -> [Effect] {
+        effects.filter { if case .reply = $0 { true } else { false } }
     }
     /// The reason in the first reply that rejects a call.
     static func rejectionReason(_ effects: [Effect]) -> String? {
@@ -111,16 +130,21 @@ struct AudienceHarness {
         }
         return nil
     }
+    /// The effect that publishes a content to the live's viewers.
     static func tip(_ content: FeedContent) -> Effect { .barrage(BarrageInput(key, .publish(content: content))) }
+    /// The effect that tells the seats that a user has left the live.
     static func userGone(_ user: UserID) -> Effect { .seat(SeatInput(key, .userGone(user: user))) }
+    /// The effect that tells the seats that a user has joined the live or has returned to it.
     static func userPresent(_ user: UserInfo) -> Effect { .seat(SeatInput(key, .userBack(user: user))) }
     /// The effect that tells the directory a user's name; it stores the owner's name.
     static func directoryProfile(_ user: UserInfo) -> Effect {
         .directory(DirectoryInput(app: "demo", .profile(live: "stage-1", user: user)))
     }
+    /// The effect that reports the owner's presence and whether the live is empty.
     static func occupancy(_ owner: OwnerPresence, isEmpty: Bool) -> Effect {
         .directory(DirectoryInput(app: "demo", .occupancy(live: "stage-1", owner: owner, isEmpty: isEmpty)))
     }
+    /// The effects that `occupancy` describes.
     static func occupancies(_ effects: [Effect]) -> [Effect] {
         effects.filter {
             if case .directory(let input, _) = $0, case .occupancy = input.command { true } else { false }
@@ -154,12 +178,15 @@ struct AudienceHarness {
     ///
     /// - Returns: the offset of the join.
     mutating func joinAlice() -> Int64 {
-        _ = self.send(.join(caller: Self.caller(Self.alice, 1)), .changed([.joined(isFirst: true, count: 1)]))
+        _ = self.send(
+            .join(caller: Self.caller(Self.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
         let offset = self.offset
         self.now = self.now + .seconds(5)
         return offset
     }
 
+    /// The effect that publishes the count, with the total of visits since the live began.
     func count(_ count: Int, of total: Int, stale: Bool = false) -> Effect {
         .count(
             CountRecord(

@@ -16,6 +16,7 @@ import Testing
         effects.compactMap { if case .webhook(let event) = $0 { event.content } else { nil } }
     }
 
+    /// The one expected event about members.
     private static func memberState(
         isOnline: Bool, _ cause: MemberCause, _ users: [UserInfo]
     ) -> [WebhookContent] {
@@ -26,29 +27,29 @@ import Testing
     @Test func `a backend is notified of joins, leaves, expiries and returns, each with its cause`() {
         var harness = Self.harness()
         var effects = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
         #expect(Self.webhooks(effects) == Self.memberState(isOnline: true, .enter, [AudienceHarness.alice]))
         let ticket = Ticket(harness.offset)
         effects = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1, session: "s2")),
-            .changed([.joined(isFirst: false, count: 1)]))
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1, session: "s2")),
+            redisResult: .changed([.joined(isFirst: false, count: 1)]))
         #expect(Self.webhooks(effects).isEmpty)
         effects = harness.tick(
-            after: .seconds(91), [.expired(live: AudienceHarness.key, user: AudienceHarness.alice, count: 0)])
+            after: .seconds(91), changes: [.expired(live: AudienceHarness.key, user: AudienceHarness.alice, count: 0)])
         #expect(
             Self.webhooks(effects) == Self.memberState(isOnline: false, .heartbeatInterrupt, [AudienceHarness.alice]))
         let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: ticket, silentFor: 0)
         effects = harness.send(
-            .heartbeats(beats: [heartbeat]), .changed([.returned(user: AudienceHarness.alice, count: 1)]))
+            .heartbeats(beats: [heartbeat]), redisResult: .changed([.returned(user: AudienceHarness.alice, count: 1)]))
         #expect(Self.webhooks(effects) == Self.memberState(isOnline: true, .heartbeatRecover, [AudienceHarness.alice]))
         effects = harness.send(
-            .leave(caller: AudienceHarness.caller(AudienceHarness.alice, 2, ticket: ticket.offset)),
-            .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
+            .leave(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: ticket.offset)),
+            redisResult: .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
         #expect(Self.webhooks(effects) == Self.memberState(isOnline: false, .leave, [AudienceHarness.alice]))
         effects = harness.send(
-            .kick(user: "bob", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, 1)),
-            .changed([.kicked(user: AudienceHarness.bob, count: 0)]))
+            .kick(user: "bob", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, counter: 1)),
+            redisResult: .changed([.kicked(user: AudienceHarness.bob, count: 0)]))
         #expect(Self.webhooks(effects) == Self.memberState(isOnline: false, .leave, [AudienceHarness.bob]))
     }
 
@@ -57,9 +58,9 @@ import Testing
         var harness = Self.harness()
         let users = (0..<450).map { UserInfo(userID: UserID("u\($0)")) }
         let effects = harness.tick(
-            after: .seconds(91), users.map { .expired(live: AudienceHarness.key, user: $0, count: 0) })
+            after: .seconds(91), changes: users.map { .expired(live: AudienceHarness.key, user: $0, count: 0) })
         let events = Self.webhooks(effects)
-        #expect(events.count == 3)
+        #expect(events.count == 3, "an event has at most 200 users")
         var reported: [UserInfo] = []
         for case .memberState(false, .heartbeatInterrupt, let group) in events { reported += group }
         #expect(reported == users)
@@ -68,19 +69,19 @@ import Testing
     @Test func `I5 a loss of the leases is not reported to a backend, and an app without webhooks gets no event`() {
         var harness = Self.harness()
         _ = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
         let ticket = Ticket(harness.offset)
         var effects = harness.beginEpoch("e2")
         let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: ticket, silentFor: 0)
         effects += harness.send(
-            .heartbeats(beats: [heartbeat]), .changed([.returned(user: AudienceHarness.alice, count: 1)]))
+            .heartbeats(beats: [heartbeat]), redisResult: .changed([.returned(user: AudienceHarness.alice, count: 1)]))
         effects += harness.tick(after: .seconds(12))
         #expect(Self.webhooks(effects).isEmpty)
         var harnessWithoutWebhooks = AudienceHarness()
         let joined = harnessWithoutWebhooks.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
         #expect(Self.webhooks(joined).isEmpty)
     }
 }

@@ -9,12 +9,13 @@ import Testing
     @Test func `I6 a ban removes a user everywhere, once, with one notice and no reply`() {
         var harness = AudienceHarness()
         _ = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
         harness.now = harness.now + .seconds(5)
         let ban = AudienceCommand.banned(
-            user: "alice", until: harness.now + .seconds(60), caller: AudienceHarness.caller(AudienceHarness.owner, 1))
-        let effects = harness.send(ban, .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
+            user: "alice", until: harness.now + .seconds(60),
+            caller: AudienceHarness.caller(AudienceHarness.owner, counter: 1))
+        let effects = harness.send(ban, redisResult: .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
         let floor = Ticket(harness.offset)
         #expect(
             effects == AudienceHarness.floors("alice", floor) + harness.effectsOfKick(floor: floor)
@@ -29,23 +30,24 @@ import Testing
         let until = harness.now + .seconds(60)
         _ = harness.send(.banned(user: "alice", until: until, caller: nil))
         harness.now = until - Milliseconds(1)
-        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         let effects = harness.send(.join(caller: caller))
         #expect(AudienceHarness.rejection(caller, effects) == .banned)
         guard case .reply(let reply)? = effects.first, case .failure(let error) = reply.outcome else {
             return #expect(Bool(false), "no refusal: \(effects)")
         }
-        #expect(error.retryAfter == 1)
+        #expect(error.retryAfter == 1, "milliseconds")
         #expect(error.message.contains("\(until.milliseconds)"))
         #expect(effects.count == 1)
         harness.now = until
         #expect(harness.plan(.join(caller: caller)).decision == .proceed)
-        #expect(harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.bob, 1))).decision == .proceed)
+        #expect(
+            harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.bob, counter: 1))).decision == .proceed)
     }
 
     @Test func `a ban without an end lasts until it is lifted or its live ends`() {
         var harness = AudienceHarness()
-        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         _ = harness.send(.banned(user: "alice", until: nil, caller: nil))
         harness.now = harness.now + .seconds(1_000_000)
         #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .banned)
@@ -61,7 +63,7 @@ import Testing
 
     @Test func `I6 a ban rejects a later join of the same batch`() {
         var harness = AudienceHarness()
-        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         let plannedInputs = harness.machine.plan(
             [
                 (
@@ -78,11 +80,11 @@ import Testing
     @Test func `I6 a ban revokes the ticket of a user whose leases have expired`() {
         var harness = AudienceHarness()
         _ = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
         let revokedTicket = Ticket(harness.offset)
         _ = harness.tick(
-            after: .seconds(91), [.expired(live: AudienceHarness.key, user: AudienceHarness.alice, count: 0)])
+            after: .seconds(91), changes: [.expired(live: AudienceHarness.key, user: AudienceHarness.alice, count: 0)])
         _ = harness.send(.banned(user: "alice", until: nil, caller: nil))
         let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: revokedTicket, silentFor: 0)
         #expect(harness.plan(.heartbeats(beats: [heartbeat])).request == nil)
@@ -94,7 +96,7 @@ import Testing
         #expect(AudienceHarness.notices(harness.sendWithoutRedis(ban)).count == 1)
         #expect(AudienceHarness.notices(harness.sendWithoutRedis(ban)).isEmpty)
         #expect(harness.rows.partition.needsEpoch)
-        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         #expect(AudienceHarness.rejection(caller, harness.sendWithoutRedis(.join(caller: caller))) == .banned)
     }
 
@@ -118,6 +120,7 @@ import Testing
         bans.set("forever", until: nil)
         let now = Timestamp(milliseconds: 0)
         #expect(bans.bans.count == Limits.bansPerLive)
+        // The later a user was banned, the earlier its ban ends.
         #expect(bans.ban(of: UserID("u\(Limits.bansPerLive - 1)"), at: now) == nil)
         #expect(bans.ban(of: "u0", at: now) != nil)
         #expect(bans.ban(of: "forever", at: .distantFuture) != nil)

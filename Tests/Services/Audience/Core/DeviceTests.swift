@@ -5,6 +5,7 @@ import PlazaModel
 import Testing
 
 @Suite struct DeviceTests {
+    /// A live of an app with this policy for a user's devices.
     private static func harness(_ devices: DevicePolicy) -> AudienceHarness {
         var policy = AppPolicy()
         policy.devices = devices
@@ -26,31 +27,34 @@ import Testing
     @Test func `where one device is allowed, a second device replaces the first, and viewers see no change`() {
         var harness = Self.harness(.one)
         _ = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
         harness.now = harness.now + .seconds(5)
-        let second = AudienceHarness.caller(AudienceHarness.alice, 1, session: "s2")
-        guard case .join(_, _, _, _, _, removesOtherSessions: true)? = harness.plan(.join(caller: second)).request
+        let secondDevice = AudienceHarness.caller(AudienceHarness.alice, counter: 1, session: "s2")
+        guard case .join(_, _, _, _, _, removesOtherSessions: true)? = harness.plan(.join(caller: secondDevice)).request
         else {
             return #expect(Bool(false), "the other sessions stay")
         }
         let effects = harness.send(
-            .join(caller: second), .changed([.joined(isFirst: false, count: 1, replacesOthers: true)]))
-        let reply = AudienceHarness.reply(second, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
+            .join(caller: secondDevice),
+            redisResult: .changed([.joined(isFirst: false, count: 1, replacesOthers: true)]))
+        let reply = AudienceHarness.reply(
+            secondDevice, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
         #expect(effects == Self.replacementEffects(harness) + [reply])
         #expect(harness.rows.live(AudienceHarness.key)?.totalViewers == 1)
-        let first = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: 102)
+        let firstDevice = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: AudienceHarness.firstOffset)
         #expect(
-            AudienceHarness.rejection(first, harness.send(.list(cursor: "", count: 1, caller: first))) == .staleTicket)
+            AudienceHarness.rejection(firstDevice, harness.send(.list(cursor: "", count: 1, caller: firstDevice)))
+                == .staleTicket)
     }
 
     @Test func `a device that joins again does not replace itself`() {
         var harness = Self.harness(.one)
         _ = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
-        let rejoining = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: harness.offset)
-        let effects = harness.send(.join(caller: rejoining), .changed([.joined(isFirst: false, count: 1)]))
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
+        let rejoining = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset)
+        let effects = harness.send(.join(caller: rejoining), redisResult: .changed([.joined(isFirst: false, count: 1)]))
         #expect(
             effects == [
                 AudienceHarness.reply(rejoining, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
@@ -59,13 +63,13 @@ import Testing
 
     @Test func `where several devices are allowed, a join replaces no other device`() {
         var harness = Self.harness(.several)
-        let planned = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
+        let planned = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
         guard case .join(_, _, _, _, _, removesOtherSessions: false)? = planned.request else {
             return #expect(Bool(false), "the other sessions are removed")
         }
         #expect(
             AudienceHarness.notices(
-                harness.sendWithoutRedis(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
+                harness.sendWithoutRedis(.join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
             ).isEmpty)
     }
 
@@ -73,9 +77,9 @@ import Testing
     func `while the leases are uncertain, a fresh join replaces all other devices, and a resume replaces none`() {
         var harness = Self.harness(.one)
         _ = harness.tickWithoutRedis()
-        let fresh = harness.sendWithoutRedis(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
+        let fresh = harness.sendWithoutRedis(.join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
         #expect(Self.replacementEffects(harness).allSatisfy(fresh.contains))
-        let resuming = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: harness.offset)
+        let resuming = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset)
         #expect(AudienceHarness.notices(harness.sendWithoutRedis(.join(caller: resuming))).isEmpty)
         #expect(harness.plan(.join(caller: resuming)).decision == .repeated)
     }
@@ -84,17 +88,17 @@ import Testing
     @Test func `I6 a kicked session cannot resume, but can join again`() {
         var harness = Self.harness(.several)
         _ = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
         let ticket = harness.offset
         _ = harness.send(
-            .kick(user: "alice", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, 1)),
-            .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
-        let resuming = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: ticket)
+            .kick(user: "alice", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, counter: 1)),
+            redisResult: .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
+        let resuming = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: ticket)
         let effects = harness.send(.join(caller: resuming))
         #expect(AudienceHarness.rejection(resuming, effects) == .staleTicket)
         #expect(AudienceHarness.rejectionReason(effects) == "byAdmin")
-        let fresh = AudienceHarness.caller(AudienceHarness.alice, 3)
+        let fresh = AudienceHarness.caller(AudienceHarness.alice, counter: 3)
         #expect(harness.plan(.join(caller: fresh)).decision == .proceed)
     }
 
@@ -102,16 +106,17 @@ import Testing
     func `I6 a resume after a kick in one batch is rejected by the leases, or without Redis by the revocation fence`() {
         var harness = Self.harness(.several)
         _ = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
-        let resuming = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: harness.offset)
-        let rejected = harness.send(.join(caller: resuming), .changed([.ticketVoid]))
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
+        let resuming = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset)
+        let rejected = harness.send(.join(caller: resuming), redisResult: .changed([.ticketVoid]))
         #expect(AudienceHarness.rejection(resuming, rejected) == .staleTicket)
         #expect(AudienceHarness.rejectionReason(rejected) == nil, "the session may have left: no kick is recorded")
 
-        let kickedCaller = AudienceHarness.caller(AudienceHarness.alice, 3, ticket: 102)
+        let kickedCaller = AudienceHarness.caller(
+            AudienceHarness.alice, counter: 3, ticket: AudienceHarness.firstOffset)
         let kick = AudienceCommand.kick(
-            user: "alice", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, 1))
+            user: "alice", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, counter: 1))
         let inputs = [kick, .join(caller: kickedCaller)].enumerated().map { index, command in
             (
                 moment: Moment(now: harness.now, offset: 200 + Int64(index)),

@@ -10,11 +10,11 @@ struct GuestMembershipTests {
 
     @Test func `an offer is returned to the seats with the guest's profile in the live`() {
         var harness = AudienceHarness()
-        let caller = AudienceHarness.caller(AudienceHarness.owner, 1, ticket: 110)
+        let caller = AudienceHarness.caller(AudienceHarness.owner, counter: 1, ticket: AudienceHarness.unusedTicket)
         let command = AudienceCommand.verifyGuestMembership(user: "alice", offer: self.offer, caller: caller)
         #expect(harness.plan(command).request == .profile(live: AudienceHarness.key, user: "alice"))
         #expect(
-            harness.send(command, .profile(AudienceHarness.alice)) == [
+            harness.send(command, redisResult: .profile(AudienceHarness.alice)) == [
                 .seat(
                     SeatInput(
                         AudienceHarness.key,
@@ -25,9 +25,9 @@ struct GuestMembershipTests {
     @Test
     func `an offer is rejected when the guest is absent, when Redis cannot be reached, and when the live has ended`() {
         var harness = AudienceHarness()
-        let caller = AudienceHarness.caller(AudienceHarness.owner, 1, ticket: 110)
+        let caller = AudienceHarness.caller(AudienceHarness.owner, counter: 1, ticket: AudienceHarness.unusedTicket)
         let command = AudienceCommand.verifyGuestMembership(user: "alice", offer: self.offer, caller: caller)
-        #expect(AudienceHarness.rejection(caller, harness.send(command, .profile(nil))) == .notMember)
+        #expect(AudienceHarness.rejection(caller, harness.send(command, redisResult: .profile(nil))) == .notMember)
         #expect(AudienceHarness.rejection(caller, harness.sendWithoutRedis(command)) == .unavailable)
         _ = harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
         #expect(AudienceHarness.rejection(caller, harness.send(command)) == .noSuchRoom)

@@ -9,8 +9,8 @@ import Testing
     /// Rules: R3.21.
     @Test func `I4 a join is published at once, and its offset is the ticket`() {
         var harness = AudienceHarness()
-        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
-        let effects = harness.send(.join(caller: caller), .changed([.joined(isFirst: true, count: 1)]))
+        let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
+        let effects = harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 1)]))
         #expect(
             effects == [
                 AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice)),
@@ -22,7 +22,7 @@ import Testing
 
     @Test func `a join requests a lease for a session whose ticket is the offset of the join`() {
         var harness = AudienceHarness(policies: Policies(["demo": AppPolicy(maxAudience: 9)]))
-        let planned = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
+        let planned = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
         let member = Presence(session: "s1", user: AudienceHarness.alice, ticket: Ticket(harness.offset), silentFor: 0)
         #expect(planned.request == .join(live: AudienceHarness.key, owner: "host", member: member, limit: 9))
     }
@@ -30,17 +30,19 @@ import Testing
     @Test func `neither the join of a user's second device nor the leave of one of two devices is published`() {
         var harness = AudienceHarness()
         _ = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
-        let second = AudienceHarness.caller(AudienceHarness.alice, 1, session: "s2")
-        var effects = harness.send(.join(caller: second), .changed([.joined(isFirst: false, count: 1)]))
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
+        let secondDevice = AudienceHarness.caller(AudienceHarness.alice, counter: 1, session: "s2")
+        var effects = harness.send(
+            .join(caller: secondDevice), redisResult: .changed([.joined(isFirst: false, count: 1)]))
         #expect(
             effects == [
-                AudienceHarness.reply(second, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
+                AudienceHarness.reply(secondDevice, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
             ])
-        let leaving = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: harness.offset, session: "s2")
+        let leaving = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset, session: "s2")
         effects = harness.send(
-            .leave(caller: leaving), .changed([.left(user: AudienceHarness.alice, isLast: false, count: 1)]))
+            .leave(caller: leaving),
+            redisResult: .changed([.left(user: AudienceHarness.alice, isLast: false, count: 1)]))
         #expect(effects == [AudienceHarness.reply(leaving, .done)])
     }
 
@@ -48,9 +50,10 @@ import Testing
     @Test func `I4 the leave of the last device is published to viewers and seats at once`() {
         var harness = AudienceHarness()
         let ticket = harness.joinAlice()
-        let leaving = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: ticket)
+        let leaving = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: ticket)
         let effects = harness.send(
-            .leave(caller: leaving), .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
+            .leave(caller: leaving), redisResult: .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)])
+        )
         #expect(
             effects == [
                 AudienceHarness.tip(.audienceLeft(user: AudienceHarness.alice)), AudienceHarness.userGone("alice"),
@@ -63,14 +66,14 @@ import Testing
     @Test
     func `the owner has a lease, but is neither announced nor counted, and its loss is reported to the connections`() {
         var harness = AudienceHarness()
-        let caller = AudienceHarness.caller(AudienceHarness.owner, 1)
-        var effects = harness.send(.join(caller: caller), .changed([.joined(isFirst: true, count: 0)]))
+        let caller = AudienceHarness.caller(AudienceHarness.owner, counter: 1)
+        var effects = harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 0)]))
         #expect(
             effects == AudienceHarness.ownerArrived + [
                 AudienceHarness.reply(caller, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
             ])
         effects = harness.tick(
-            after: .seconds(91), [.expired(live: AudienceHarness.key, user: AudienceHarness.owner, count: 0)])
+            after: .seconds(91), changes: [.expired(live: AudienceHarness.key, user: AudienceHarness.owner, count: 0)])
         #expect(
             effects == [
                 AudienceHarness.userGone("host"),
@@ -83,11 +86,11 @@ import Testing
     @Test func `I4 an expired viewer is published as having left, and as joined again at its next heartbeat`() {
         var harness = AudienceHarness()
         _ = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
         let ticket = Ticket(harness.offset)
         var effects = harness.tick(
-            after: .seconds(91), [.expired(live: AudienceHarness.key, user: AudienceHarness.alice, count: 0)])
+            after: .seconds(91), changes: [.expired(live: AudienceHarness.key, user: AudienceHarness.alice, count: 0)])
         #expect(
             effects == [
                 AudienceHarness.tip(.audienceLeft(user: AudienceHarness.alice)), AudienceHarness.userGone("alice"),
@@ -97,7 +100,7 @@ import Testing
         harness.now = harness.now + .seconds(3)
         let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: ticket, silentFor: 0)
         effects = harness.send(
-            .heartbeats(beats: [heartbeat]), .changed([.returned(user: AudienceHarness.alice, count: 1)]))
+            .heartbeats(beats: [heartbeat]), redisResult: .changed([.returned(user: AudienceHarness.alice, count: 1)]))
         #expect(
             effects == [
                 AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice, continuesVisit: true)),
@@ -109,16 +112,17 @@ import Testing
     /// Rules: R3.23.
     @Test func `a join of a missing or full live, and a call without a ticket, are rejected with their codes`() {
         var harness = AudienceHarness()
-        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         #expect(
-            AudienceHarness.rejection(caller, harness.send(.join(caller: caller), .changed([.full]))) == .roomFull)
-        let outsider = AudienceHarness.caller(AudienceHarness.bob, 1)
+            AudienceHarness.rejection(caller, harness.send(.join(caller: caller), redisResult: .changed([.full])))
+                == .roomFull)
+        let outsider = AudienceHarness.caller(AudienceHarness.bob, counter: 1)
         #expect(AudienceHarness.rejection(outsider, harness.send(.leave(caller: outsider))) == .notInRoom)
         #expect(
             AudienceHarness.rejection(outsider, harness.send(.list(cursor: "", count: 10, caller: outsider)))
                 == .notInRoom)
         _ = harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
-        let lateCaller = AudienceHarness.caller(AudienceHarness.bob, 2, ticket: 150)
+        let lateCaller = AudienceHarness.caller(AudienceHarness.bob, counter: 2, ticket: AudienceHarness.unusedTicket)
         #expect(AudienceHarness.rejection(lateCaller, harness.send(.join(caller: lateCaller))) == .noSuchRoomOnEntry)
         #expect(AudienceHarness.rejection(lateCaller, harness.send(.leave(caller: lateCaller))) == .noSuchRoom)
         #expect(
@@ -134,7 +138,7 @@ import Testing
     /// Rules: R18.6.
     @Test func `the end of a live clears its leases, removes its count and rejects the joins of the same batch`() {
         var harness = AudienceHarness()
-        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         let plannedInputs = harness.machine.plan(
             [
                 (Moment(now: harness.now, offset: 200), AudienceInput(AudienceHarness.key, .join(caller: caller))),
@@ -150,7 +154,7 @@ import Testing
         harness.handle(.leasesAnswered(plannedInputs[1], .nothing), into: &effects)
         #expect(AudienceHarness.rejection(caller, effects) == .noSuchRoomOnEntry)
         // The end is passed on to the fan-out with the total of viewers (R3.56).
-        #expect(effects.count == 3)
+        #expect(effects.count == 3, "the first effect is the rejection")
         #expect(
             effects.suffix(2) == [
                 .countRemoved(AudienceHarness.key),
@@ -159,11 +163,11 @@ import Testing
     }
 
     /// Rules: R3.56.
-    @Test func `the end of a live is passed on with its total of viewers, also when the live is not known`() {
+    @Test func `the end of a live is passed on with its total of viewers, and a repeated end without a total`() {
         var harness = AudienceHarness()
         for counter in 1...3 {
-            let caller = AudienceHarness.caller(AudienceHarness.bob, Int64(counter))
-            _ = harness.send(.join(caller: caller), .changed([.joined(isFirst: true, count: 1)]))
+            let caller = AudienceHarness.caller(AudienceHarness.bob, counter: Int64(counter))
+            _ = harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 1)]))
         }
         var ending = AudienceHarness.ending
         ending.totalViewers = 3
@@ -175,27 +179,29 @@ import Testing
                 == [.barrage(BarrageInput(AudienceHarness.key, .ended(ending: AudienceHarness.ending)))])
     }
 
-    @Test func `a ticket of an earlier live of the same name is rejected`() {
+    @Test func `a ticket from an earlier live of the same name is rejected`() {
         var harness = AudienceHarness()
         _ = harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
         _ = harness.send(.opened(epoch: 8, owner: AudienceHarness.owner))
-        let earlierCaller = AudienceHarness.caller(AudienceHarness.alice, 5, ticket: 102)
+        let earlierCaller = AudienceHarness.caller(
+            AudienceHarness.alice, counter: 5, ticket: AudienceHarness.firstOffset)
         #expect(AudienceHarness.rejection(earlierCaller, harness.send(.leave(caller: earlierCaller))) == .staleTicket)
-        let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: Ticket(102), silentFor: 0)
+        let heartbeat = Heartbeat(
+            session: "s1", user: "alice", ticket: Ticket(AudienceHarness.firstOffset), silentFor: 0)
         #expect(harness.plan(.heartbeats(beats: [heartbeat])).request == nil)
     }
 
     /// Rules: R1.19, R4.1, R4.2.
     @Test func `a page of the list contains the cursor of the next page`() {
         var harness = AudienceHarness()
-        let caller = AudienceHarness.caller(AudienceHarness.alice, 1, ticket: 110)
+        let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1, ticket: AudienceHarness.unusedTicket)
         let member = AudienceMember(user: AudienceHarness.alice, joinedAt: harness.now)
         #expect(
             harness.plan(.list(cursor: "", count: 1000, caller: caller)).request
                 == .page(live: AudienceHarness.key, after: -1, count: Limits.audiencePage))
         let effects = harness.send(
             .list(cursor: "", count: 1, caller: caller),
-            .page(members: [member], next: 110, count: 5))
+            redisResult: .page(members: [member], next: 110, count: 5))
         #expect(
             effects == [
                 AudienceHarness.reply(
@@ -205,32 +211,39 @@ import Testing
         #expect(
             harness.plan(.list(cursor: "110", count: 1, caller: caller)).request
                 == .page(live: AudienceHarness.key, after: 110, count: 1))
-        let bad = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: 110)
+        let callerWithBadCursor = AudienceHarness.caller(
+            AudienceHarness.alice, counter: 2, ticket: AudienceHarness.unusedTicket)
         #expect(
-            AudienceHarness.rejection(bad, harness.send(.list(cursor: "x", count: 1, caller: bad))) == .invalidParameter
+            AudienceHarness.rejection(
+                callerWithBadCursor, harness.send(.list(cursor: "x", count: 1, caller: callerWithBadCursor)))
+                == .invalidParameter
         )
     }
 
     /// Rules: R4.4.
     @Test func `presence verifies the membership of a new admin who is in the live, and rejects one who is not`() {
         var harness = AudienceHarness()
-        let caller = AudienceHarness.caller(AudienceHarness.owner, 1, ticket: 110)
+        let caller = AudienceHarness.caller(AudienceHarness.owner, counter: 1, ticket: AudienceHarness.unusedTicket)
         let command = AudienceCommand.verifyAdminMembership(user: "alice", caller: caller)
         #expect(
-            harness.send(command, .membership(isMember: true)) == [
+            harness.send(command, redisResult: .membership(isMember: true)) == [
                 .directory(
                     DirectoryInput(
                         app: "demo", .adminMembershipVerified(live: "stage-1", user: "alice", caller: caller)))
             ])
-        #expect(AudienceHarness.rejection(caller, harness.send(command, .membership(isMember: false))) == .notMember)
+        #expect(
+            AudienceHarness.rejection(caller, harness.send(command, redisResult: .membership(isMember: false)))
+                == .notMember)
     }
 
-    @Test func `an occupant without a session is reported as gone`() {
+    @Test func `the seats are told that an occupant who has no session is gone`() {
         var harness = AudienceHarness()
         #expect(harness.plan(.confirm(user: "alice")).request == .isMember(live: AudienceHarness.key, user: "alice"))
-        #expect(harness.send(.confirm(user: "alice"), .membership(isMember: true)).isEmpty)
+        #expect(harness.send(.confirm(user: "alice"), redisResult: .membership(isMember: true)).isEmpty)
         #expect(
-            harness.send(.confirm(user: "alice"), .membership(isMember: false)) == [AudienceHarness.userGone("alice")])
+            harness.send(.confirm(user: "alice"), redisResult: .membership(isMember: false)) == [
+                AudienceHarness.userGone("alice")
+            ])
     }
 
     @Test func `row keys survive a round trip through their text`() {
@@ -240,10 +253,11 @@ import Testing
         ] {
             #expect(AudienceKey(text: key.text) == key)
         }
-        #expect(AudienceKey(text: "calls/demo/stage-1/alice") == nil)
+        #expect(AudienceKey(text: "calls/demo/stage-1/alice") == nil, "the session is missing")
         #expect(AudienceKey(text: "") == nil)
     }
 
+    /// The stored name of a fence is `floors`.
     @Test func `a stored revocation fence keeps its name`() throws {
         let row = try JSONEncoder().encode(AudienceRow.fence(row: RevocationFence()))
         #expect(String(decoding: row, as: UTF8.self) == #"{"floors":{"row":{"floors":[]}}}"#)

@@ -5,12 +5,12 @@ import PlazaModel
 import Testing
 
 @Suite struct OccupancyTests {
-    private let ownerCaller = AudienceHarness.caller(AudienceHarness.owner, 1)
+    private let ownerCaller = AudienceHarness.caller(AudienceHarness.owner, counter: 1)
 
     /// A live whose owner joined some time ago; `ticket` is the offset of the join.
     private func liveWithOwner() -> (harness: AudienceHarness, ticket: Int64) {
         var harness = AudienceHarness()
-        _ = harness.send(.join(caller: self.ownerCaller), .changed([.joined(isFirst: true, count: 0)]))
+        _ = harness.send(.join(caller: self.ownerCaller), redisResult: .changed([.joined(isFirst: true, count: 0)]))
         let ticket = harness.offset
         harness.now = harness.now + .seconds(5)
         return (harness, ticket)
@@ -19,37 +19,40 @@ import Testing
     /// Rules: R3.30.
     @Test func `the owner's join, leave, expiry and return are reported to the directory`() {
         var (harness, ticket) = self.liveWithOwner()
-        let leaving = AudienceHarness.caller(AudienceHarness.owner, 2, ticket: ticket)
+        let leaving = AudienceHarness.caller(AudienceHarness.owner, counter: 2, ticket: ticket)
         var effects = harness.send(
-            .leave(caller: leaving), .changed([.left(user: AudienceHarness.owner, isLast: true, count: 0)]))
+            .leave(caller: leaving), redisResult: .changed([.left(user: AudienceHarness.owner, isLast: true, count: 0)])
+        )
         #expect(AudienceHarness.occupancies(effects) == [AudienceHarness.occupancy(.left, isEmpty: true)])
         harness.now = harness.now + .seconds(5)
-        let rejoining = AudienceHarness.caller(AudienceHarness.owner, 3)
-        effects = harness.send(.join(caller: rejoining), .changed([.joined(isFirst: true, count: 0)]))
+        let rejoining = AudienceHarness.caller(AudienceHarness.owner, counter: 3)
+        effects = harness.send(.join(caller: rejoining), redisResult: .changed([.joined(isFirst: true, count: 0)]))
         #expect(AudienceHarness.occupancies(effects) == [AudienceHarness.occupancy(.present, isEmpty: false)])
         ticket = harness.offset
         effects = harness.tick(
-            after: .seconds(91), [.expired(live: AudienceHarness.key, user: AudienceHarness.owner, count: 0)])
+            after: .seconds(91), changes: [.expired(live: AudienceHarness.key, user: AudienceHarness.owner, count: 0)])
         #expect(AudienceHarness.occupancies(effects) == [AudienceHarness.occupancy(.offline, isEmpty: true)])
         harness.now = harness.now + .seconds(5)
         let heartbeat = Heartbeat(session: "s1", user: "host", ticket: Ticket(ticket), silentFor: 0)
         effects = harness.send(
-            .heartbeats(beats: [heartbeat]), .changed([.returned(user: AudienceHarness.owner, count: 0)]))
+            .heartbeats(beats: [heartbeat]), redisResult: .changed([.returned(user: AudienceHarness.owner, count: 0)]))
         #expect(effects == AudienceHarness.ownerArrived)
     }
 
     @Test func `an owner that its gateway signs off is reported as having left`() {
         var (harness, ticket) = self.liveWithOwner()
         let command = AudienceCommand.signOff(session: "s1", user: "host", ticket: Ticket(ticket))
-        let effects = harness.send(command, .changed([.left(user: AudienceHarness.owner, isLast: true, count: 0)]))
+        let effects = harness.send(
+            command, redisResult: .changed([.left(user: AudienceHarness.owner, isLast: true, count: 0)]))
         #expect(AudienceHarness.occupancies(effects) == [AudienceHarness.occupancy(.left, isEmpty: true)])
     }
 
     @Test func `the leave of one of several devices is not reported`() {
         var (harness, ticket) = self.liveWithOwner()
-        let leaving = AudienceHarness.caller(AudienceHarness.owner, 2, ticket: ticket)
+        let leaving = AudienceHarness.caller(AudienceHarness.owner, counter: 2, ticket: ticket)
         let effects = harness.send(
-            .leave(caller: leaving), .changed([.left(user: AudienceHarness.owner, isLast: false, count: 0)]))
+            .leave(caller: leaving),
+            redisResult: .changed([.left(user: AudienceHarness.owner, isLast: false, count: 0)]))
         #expect(effects == [AudienceHarness.reply(leaving, .done)])
     }
 
@@ -57,21 +60,25 @@ import Testing
     @Test func `occupancy is reported at most once a second, and the last value always`() {
         var harness = AudienceHarness()
         var reports: [(at: Timestamp, effect: Effect)] = []
+        // alice joins and leaves in turn.
         for index in 1...24 {
             let isJoin = index % 2 == 1
             let effects =
                 isJoin
                 ? harness.send(
-                    .join(caller: AudienceHarness.caller(AudienceHarness.alice, Int64(index))),
-                    .changed([.joined(isFirst: true, count: 1)]))
+                    .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: Int64(index))),
+                    redisResult: .changed([.joined(isFirst: true, count: 1)]))
                 : harness.send(
-                    .leave(caller: AudienceHarness.caller(AudienceHarness.alice, Int64(index), ticket: harness.offset)),
-                    .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
+                    .leave(
+                        caller: AudienceHarness.caller(
+                            AudienceHarness.alice, counter: Int64(index), ticket: harness.offset)),
+                    redisResult: .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
             for effect in AudienceHarness.occupancies(effects) { reports.append((harness.now, effect)) }
             harness.now = harness.now + Milliseconds(130)
         }
         _ = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.bob, 1)), .changed([.joined(isFirst: true, count: 1)]))
+            .join(caller: AudienceHarness.caller(AudienceHarness.bob, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
         #expect(harness.rows.nextDue != nil)
         for _ in 0..<3 {
             for effect in AudienceHarness.occupancies(harness.tick(after: .seconds(1))) {
@@ -86,18 +93,18 @@ import Testing
     @Test func `I5 the loss of the leases does not report a live as empty or its owner as gone`() {
         var (harness, _) = self.liveWithOwner()
         _ = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
         harness.now = harness.now + .seconds(5)
         var reports = AudienceHarness.occupancies(harness.tickWithoutRedis())
         reports += AudienceHarness.occupancies(harness.beginEpoch("e2"))
         let member = Presence(session: "s1", user: AudienceHarness.alice, ticket: Ticket(harness.offset), silentFor: 0)
         reports += AudienceHarness.occupancies(
-            harness.send(.assert(members: [member]), .changed([.asserted(count: 1)])))
+            harness.send(.assert(members: [member]), redisResult: .changed([.asserted(count: 1)])))
         let settled = harness.tick(after: .seconds(12))
         reports += AudienceHarness.occupancies(settled)
         #expect(settled.contains(.audience(AudienceInput(AudienceHarness.key, .confirm(user: "host")))))
-        let effects = harness.send(.confirm(user: "host"), .membership(isMember: true))
+        let effects = harness.send(.confirm(user: "host"), redisResult: .membership(isMember: true))
         #expect(effects.isEmpty)
         #expect(reports.isEmpty)
     }
@@ -106,7 +113,7 @@ import Testing
         var (harness, _) = self.liveWithOwner()
         _ = harness.beginEpoch("e2")
         #expect(AudienceHarness.occupancies(harness.tick(after: .seconds(12))).isEmpty)
-        let effects = harness.send(.confirm(user: "host"), .membership(isMember: false))
+        let effects = harness.send(.confirm(user: "host"), redisResult: .membership(isMember: false))
         #expect(
             effects == [
                 AudienceHarness.userGone("host"),
@@ -116,19 +123,19 @@ import Testing
         harness.now = harness.now + .seconds(5)
         // An owner that was reported as offline may be asserted later.
         #expect(
-            harness.send(.confirm(user: "host"), .membership(isMember: true))
+            harness.send(.confirm(user: "host"), redisResult: .membership(isMember: true))
                 == [AudienceHarness.occupancy(.present, isEmpty: false)])
     }
 
     @Test func `I5 a live is reported as empty once it is confirmed that the owner is absent`() {
         var harness = AudienceHarness()
         _ = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
         harness.now = harness.now + .seconds(5)
         _ = harness.beginEpoch("e2")
         #expect(AudienceHarness.occupancies(harness.tick(after: .seconds(12))).isEmpty)
-        let effects = harness.send(.confirm(user: "host"), .membership(isMember: false))
+        let effects = harness.send(.confirm(user: "host"), redisResult: .membership(isMember: false))
         #expect(AudienceHarness.occupancies(effects) == [AudienceHarness.occupancy(.left, isEmpty: true)])
     }
 
@@ -138,7 +145,7 @@ import Testing
         #expect(
             AudienceHarness.occupancies(
                 harness.sendWithoutRedis(
-                    .leave(caller: AudienceHarness.caller(AudienceHarness.owner, 2, ticket: ticket)))
+                    .leave(caller: AudienceHarness.caller(AudienceHarness.owner, counter: 2, ticket: ticket)))
             ).isEmpty)
         var harnessWithoutOwner = AudienceHarness()
         _ = harnessWithoutOwner.tickWithoutRedis()
@@ -146,13 +153,15 @@ import Testing
         #expect(AudienceHarness.occupancies(joined) == [AudienceHarness.occupancy(.present, isEmpty: false)])
         harnessWithoutOwner.now = harnessWithoutOwner.now + .seconds(5)
         // alice's join cannot be stored in Redis. The live must not be reported as empty until that is certain.
-        _ = harnessWithoutOwner.sendWithoutRedis(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
+        _ = harnessWithoutOwner.sendWithoutRedis(
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
         _ = harnessWithoutOwner.beginEpoch("e2")
         #expect(AudienceHarness.occupancies(harnessWithoutOwner.tick(after: .seconds(11))).isEmpty)
         let settled = harnessWithoutOwner.tick(after: .seconds(1))
         #expect(AudienceHarness.occupancies(settled).isEmpty, "the owner's absence is not confirmed yet")
         #expect(
-            AudienceHarness.occupancies(harnessWithoutOwner.send(.confirm(user: "host"), .membership(isMember: false)))
+            AudienceHarness.occupancies(
+                harnessWithoutOwner.send(.confirm(user: "host"), redisResult: .membership(isMember: false)))
                 == [AudienceHarness.occupancy(.offline, isEmpty: true)])
     }
 
@@ -169,16 +178,16 @@ import Testing
     @Test func `an owner who returns while the leases are uncertain is reported to the seats`() {
         var (harness, _) = self.liveWithOwner()
         _ = harness.tick(
-            after: .seconds(91), [.expired(live: AudienceHarness.key, user: AudienceHarness.owner, count: 0)])
+            after: .seconds(91), changes: [.expired(live: AudienceHarness.key, user: AudienceHarness.owner, count: 0)])
         harness.now = harness.now + .seconds(5)
         _ = harness.beginEpoch("e2")
-        let resuming = AudienceHarness.caller(AudienceHarness.owner, 5, ticket: 102)
-        let effects = harness.send(.join(caller: resuming), .changed([.joined(isFirst: true, count: 0)]))
+        let resuming = AudienceHarness.caller(AudienceHarness.owner, counter: 5, ticket: AudienceHarness.firstOffset)
+        let effects = harness.send(.join(caller: resuming), redisResult: .changed([.joined(isFirst: true, count: 0)]))
         #expect(effects.contains(AudienceHarness.userPresent(AudienceHarness.owner)))
         #expect(AudienceHarness.occupancies(effects) == [AudienceHarness.occupancy(.present, isEmpty: false)])
-        let rejoining = AudienceHarness.caller(AudienceHarness.owner, 6, ticket: harness.offset)
+        let rejoining = AudienceHarness.caller(AudienceHarness.owner, counter: 6, ticket: harness.offset)
         #expect(
-            harness.send(.join(caller: rejoining), .changed([.joined(isFirst: true, count: 0)]))
+            harness.send(.join(caller: rejoining), redisResult: .changed([.joined(isFirst: true, count: 0)]))
                 == [
                     AudienceHarness.reply(rejoining, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
                 ])
@@ -188,9 +197,9 @@ import Testing
         var harness = AudienceHarness()
         let ticket = harness.joinAlice()
         _ = harness.beginEpoch("e2")
-        let resuming = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: ticket)
+        let resuming = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: ticket)
         #expect(
-            harness.send(.join(caller: resuming), .changed([.joined(isFirst: true, count: 1)]))
+            harness.send(.join(caller: resuming), redisResult: .changed([.joined(isFirst: true, count: 1)]))
                 == [AudienceHarness.reply(resuming, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))]
         )
         #expect(harness.rows.live(AudienceHarness.key)?.totalViewers == 1)

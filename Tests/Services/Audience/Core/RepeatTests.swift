@@ -7,18 +7,21 @@ import Testing
 @Suite struct RepeatTests {
     @Test func `I15 a repeated join gets the same reply with the same ticket, without a lease request`() {
         var harness = AudienceHarness()
-        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
-        let first = harness.send(.join(caller: caller), .changed([.joined(isFirst: true, count: 1)]))
+        let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
+        let first = harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 1)]))
         let planned = harness.plan(.join(caller: caller))
         #expect(planned.request == nil)
-        #expect(harness.send(.join(caller: caller)) == Array(first.suffix(1)))
+        #expect(harness.send(.join(caller: caller)) == AudienceHarness.replies(first))
     }
 
-    @Test func `I6 I15 a repeated join is rejected after a kick, a leave or the live's end`() {
-        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+    @Test
+    func `I6 I15 a repeated join is rejected after a kick, a leave, a sign-off, and in a newer live of the same name`()
+    {
+        let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         func liveWithAlice() -> (harness: AudienceHarness, ticket: Int64) {
             var harness = AudienceHarness()
-            for effect in harness.send(.join(caller: caller), .changed([.joined(isFirst: true, count: 1)])) {
+            for effect in harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 1)]))
+            {
                 if case .reply(let reply) = effect, case .success(.joined(let ticket, _, _, _)) = reply.outcome {
                     return (harness, ticket.offset)
                 }
@@ -28,14 +31,14 @@ import Testing
         }
         var (harness, ticket) = liveWithAlice()
         _ = harness.send(
-            .kick(user: "alice", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, 1)),
-            .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
+            .kick(user: "alice", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, counter: 1)),
+            redisResult: .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
         #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .staleTicket)
 
         (harness, ticket) = liveWithAlice()
         _ = harness.send(
-            .leave(caller: AudienceHarness.caller(AudienceHarness.alice, 2, ticket: ticket)),
-            .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
+            .leave(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: ticket)),
+            redisResult: .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
         #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .staleTicket)
 
         (harness, ticket) = liveWithAlice()
@@ -51,32 +54,32 @@ import Testing
     @Test
     func `I6 a resume is rejected with a ticket that no join of the live issued, and accepted with an issued one`() {
         var harness = AudienceHarness()
-        let opened = harness.offset
+        let openingOffset = harness.offset
         _ = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
-        let issued = harness.offset
-        // The first ticket equals the offset of the join that carries it.
-        let neverIssued = [issued + 1, -1, 0, opened - 1, opened, Int64.max]
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
+        let issuedTicket = harness.offset
+        // The first of these tickets is the offset of the join that contains it.
+        let neverIssued = [issuedTicket + 1, -1, 0, openingOffset - 1, openingOffset, Int64.max]
         for (index, ticket) in neverIssued.enumerated() {
-            let caller = AudienceHarness.caller(AudienceHarness.bob, Int64(index + 1), ticket: ticket)
+            let caller = AudienceHarness.caller(AudienceHarness.bob, counter: Int64(index + 1), ticket: ticket)
             let effects = harness.send(.join(caller: caller))
             #expect(AudienceHarness.rejection(caller, effects) == .staleTicket, "ticket \(ticket) at \(harness.offset)")
             #expect(effects.count == 1)
         }
-        let resuming = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: issued)
-        let answer = harness.send(.join(caller: resuming), .changed([.joined(isFirst: false, count: 1)]))
+        let resuming = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: issuedTicket)
+        let answer = harness.send(.join(caller: resuming), redisResult: .changed([.joined(isFirst: false, count: 1)]))
         #expect(
             answer == [
                 AudienceHarness.reply(resuming, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
             ])
-        let expired = AudienceHarness.caller(AudienceHarness.alice, 3, ticket: issued)
-        let rejoin = harness.send(.join(caller: expired), .changed([.joined(isFirst: true, count: 1)]))
+        let expired = AudienceHarness.caller(AudienceHarness.alice, counter: 3, ticket: issuedTicket)
+        let rejoin = harness.send(.join(caller: expired), redisResult: .changed([.joined(isFirst: true, count: 1)]))
         #expect(
             rejoin.contains(AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice))),
             "after her lease had ended")
         // The same holds while Redis cannot be reached (I5).
-        let withUnissuedTicket = AudienceHarness.caller(AudienceHarness.bob, 20, ticket: harness.offset + 1)
+        let withUnissuedTicket = AudienceHarness.caller(AudienceHarness.bob, counter: 20, ticket: harness.offset + 1)
         #expect(
             AudienceHarness.rejection(withUnissuedTicket, harness.sendWithoutRedis(.join(caller: withUnissuedTicket)))
                 == .staleTicket)
@@ -85,17 +88,20 @@ import Testing
     @Test func `a leave that arrives after a later join does not change the recorded reply of that join`() {
         var harness = AudienceHarness()
         _ = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
-        let rejoining = AudienceHarness.caller(AudienceHarness.alice, 2)
-        let answer = harness.send(.join(caller: rejoining), .changed([.joined(isFirst: false, count: 1)])).suffix(1)
-        _ = harness.send(.leave(caller: AudienceHarness.caller(AudienceHarness.alice, 3, ticket: 102)), .changed([]))
-        #expect(harness.send(.join(caller: rejoining)) == Array(answer))
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
+        let rejoining = AudienceHarness.caller(AudienceHarness.alice, counter: 2)
+        let joined = harness.send(.join(caller: rejoining), redisResult: .changed([.joined(isFirst: false, count: 1)]))
+        _ = harness.send(
+            .leave(
+                caller: AudienceHarness.caller(AudienceHarness.alice, counter: 3, ticket: AudienceHarness.firstOffset)),
+            redisResult: .changed([]))
+        #expect(harness.send(.join(caller: rejoining)) == AudienceHarness.replies(joined))
     }
 
     @Test func `I15 a join that appears twice in one batch is executed once and answered twice`() {
         var harness = AudienceHarness()
-        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         let input = AudienceInput(AudienceHarness.key, .join(caller: caller))
         let plannedInputs = harness.machine.plan(
             [(Moment(now: harness.now, offset: 200), input), (Moment(now: harness.now, offset: 201), input)],
@@ -108,7 +114,7 @@ import Testing
         harness.handle(.leasesAnswered(plannedInputs[1], .nothing), into: &effects)
         let answer = AudienceHarness.reply(caller, .joined(ticket: Ticket(200), epoch: 7, confirmed: true))
         #expect(effects.filter { $0 == answer }.count == 2)
-        #expect(effects.count == 6)
+        #expect(effects.count == 6, "four effects of the join, and two replies")
     }
 
     /// Rules: R16.8.
@@ -116,19 +122,20 @@ import Testing
         var harness = AudienceHarness()
         for counter in 1...20 {
             _ = harness.send(
-                .join(caller: AudienceHarness.caller(AudienceHarness.alice, Int64(counter))),
-                .changed([.joined(isFirst: false, count: 1)]))
+                .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: Int64(counter))),
+                redisResult: .changed([.joined(isFirst: false, count: 1)]))
         }
-        let forgotten = AudienceHarness.caller(AudienceHarness.alice, 1)
+        let forgotten = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         #expect(AudienceHarness.rejection(forgotten, harness.send(.join(caller: forgotten))) == .requestForgotten)
     }
 
-    @Test func `recorded outcomes are removed when they expire`() {
+    @Test func `the row of recorded outcomes is removed when it expires`() {
         var harness = AudienceHarness()
         _ = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
         #expect(harness.rows[.calls(AudienceHarness.key, "alice", "s1")] != nil)
+        // Outcomes expire after a minute, their counters after `droppedCounterLifetime`, rounded up to ten seconds.
         _ = harness.tick(after: .seconds(71))
         _ = harness.tick(after: IdempotencyLimits.droppedCounterLifetime + .seconds(10))
         #expect(harness.rows[.calls(AudienceHarness.key, "alice", "s1")] == nil)
@@ -138,7 +145,7 @@ import Testing
         var harness = AudienceHarness()
         let before = harness.rows.sortedKeys.map { harness.rows[$0] }
         var effects: [Effect] = []
-        let planned = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)))
+        let planned = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
         harness.handle(.leasesAnswered(planned, .changed([])), into: &effects)
         harness.rows.rollback()
         #expect(harness.rows.sortedKeys.map { harness.rows[$0] } == before)
@@ -148,14 +155,15 @@ import Testing
     @Test
     func `I15 a late retry of a join admits nobody, and gets the outcome of its first copy while that is recorded`() {
         var harness = AudienceHarness()
-        var caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        var caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         caller.isLateRetry = true
         #expect(harness.plan(.join(caller: caller)).request == nil)
         #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .requestForgotten)
         caller.isLateRetry = false
-        let first = harness.send(.join(caller: caller), .changed([.joined(isFirst: true, count: 1)]))
+        let first = harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 1)]))
         caller.isLateRetry = true
-        #expect(harness.send(.join(caller: caller)) == Array(first.suffix(1)))
+        #expect(harness.send(.join(caller: caller)) == AudienceHarness.replies(first))
+        // The outcome is forgotten after a minute, and its counter after five more.
         _ = harness.tick(after: .seconds(70))
         caller.isLateRetry = false
         #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .requestForgotten)
@@ -168,23 +176,23 @@ import Testing
     @Test func `I15 a leave without a ticket gets the outcome of its first copy, or changes nothing`() {
         var harness = AudienceHarness()
         _ = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
-        let leave = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: harness.offset)
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
+        let leave = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset)
         let first = harness.send(
-            .leave(caller: leave), .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
-        let leaveWithoutTicket = AudienceHarness.caller(AudienceHarness.alice, 2)
+            .leave(caller: leave), redisResult: .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
+        let leaveWithoutTicket = AudienceHarness.caller(AudienceHarness.alice, counter: 2)
         #expect(
             harness.send(.leave(caller: leaveWithoutTicket))
-                == first.filter { if case .reply = $0 { true } else { false } })
+                == AudienceHarness.replies(first))
         let rowCount = harness.rows.count
-        let bobLeaving = AudienceHarness.caller(AudienceHarness.bob, 1)
+        let bobLeaving = AudienceHarness.caller(AudienceHarness.bob, counter: 1)
         #expect(AudienceHarness.rejection(bobLeaving, harness.send(.leave(caller: bobLeaving))) == .notInRoom)
         #expect(harness.rows.count == rowCount, "no outcome is stored")
         _ = harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
         #expect(
             harness.send(.leave(caller: leaveWithoutTicket))
-                == first.filter { if case .reply = $0 { true } else { false } })
+                == AudienceHarness.replies(first))
         #expect(AudienceHarness.rejection(bobLeaving, harness.send(.leave(caller: bobLeaving))) == .notInRoom)
     }
 }

@@ -8,18 +8,20 @@ import Testing
     /// Rules: R1.5, R4.3.
     @Test func `the list shows the admins that the directory has reported`() {
         var harness = AudienceHarness()
-        let caller = AudienceHarness.caller(AudienceHarness.alice, 1, ticket: 110)
+        let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1, ticket: AudienceHarness.unusedTicket)
         let members = [AudienceHarness.alice, AudienceHarness.bob].map {
             AudienceMember(user: $0, joinedAt: harness.now)
         }
         func roles() -> [LiveRole] {
             let result = LeaseResult.page(members: members, next: nil, count: 2)
-            for case .reply(let reply) in harness.send(.list(cursor: "", count: 2, caller: caller), result) {
+            for case .reply(let reply) in harness.send(.list(cursor: "", count: 2, caller: caller), redisResult: result)
+            {
                 if case .success(.audience(let page)) = reply.outcome { return page.members.map(\.role) }
             }
             return []
         }
         #expect(roles() == [.generalUser, .generalUser])
+        // 0 members: the live sets no limit of its own.
         #expect(harness.send(.rights(admins: ["bob"], maxMembers: 0)).isEmpty)
         #expect(roles() == [.generalUser, .admin])
         _ = harness.send(.rights(admins: [], maxMembers: 0))
@@ -29,26 +31,26 @@ import Testing
     /// Rules: R3.24.
     @Test func `the limit of users is the lower of the live's limit and the app's limit`() {
         var harness = AudienceHarness(policies: Policies(["demo": AppPolicy(maxAudience: 9)]))
-        let limit = { (harness: inout AudienceHarness) -> Int? in
+        let requestedLimit = { (harness: inout AudienceHarness) -> Int? in
             guard
                 case .join(_, _, _, let limit, _, _)? = harness.plan(
-                    .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1))
+                    .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1))
                 ).request
             else { return nil }
             return limit
         }
-        #expect(limit(&harness) == 9)
+        #expect(requestedLimit(&harness) == 9)
         _ = harness.send(.rights(admins: [], maxMembers: 3))
-        #expect(limit(&harness) == 3)
+        #expect(requestedLimit(&harness) == 3)
         _ = harness.send(.rights(admins: [], maxMembers: 30))
-        #expect(limit(&harness) == 9)
+        #expect(requestedLimit(&harness) == 9)
     }
 
     @Test func `a session that its gateway signs off leaves the live, without a reply`() {
         var harness = AudienceHarness()
         _ = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
         let ticket = Ticket(harness.offset)
         harness.now = harness.now + .seconds(2)
         let command = AudienceCommand.signOff(session: "s1", user: "alice", ticket: ticket)
@@ -56,11 +58,12 @@ import Testing
             harness.plan(command).request
                 == .leave(live: AudienceHarness.key, owner: "host", user: "alice", session: "s1", ticket: ticket))
         #expect(
-            harness.send(command, .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)])) == [
-                AudienceHarness.tip(.audienceLeft(user: AudienceHarness.alice)), AudienceHarness.userGone("alice"),
-                harness.count(0, of: 1),
-                AudienceHarness.occupancy(.left, isEmpty: true),
-            ])
+            harness.send(command, redisResult: .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
+                == [
+                    AudienceHarness.tip(.audienceLeft(user: AudienceHarness.alice)), AudienceHarness.userGone("alice"),
+                    harness.count(0, of: 1),
+                    AudienceHarness.occupancy(.left, isEmpty: true),
+                ])
         _ = harness.send(.banned(user: "alice", until: nil, caller: nil))
         #expect(harness.plan(command).request == nil)
     }
@@ -68,18 +71,20 @@ import Testing
     @Test func `a new name is published to seats and viewers once, and rejected while Redis cannot be reached`() {
         var harness = AudienceHarness()
         let renamed = UserInfo(userID: "alice", userName: "Alice B.", avatarURL: "https://example.org/b")
-        let caller = AudienceHarness.caller(renamed, 5, ticket: 110)
+        let caller = AudienceHarness.caller(renamed, counter: 5, ticket: AudienceHarness.unusedTicket)
         #expect(
             harness.plan(.profile(caller: caller)).request
-                == .rename(live: AudienceHarness.key, user: renamed, session: "s1", ticket: Ticket(110)))
-        let withoutRedis = AudienceHarness.caller(renamed, 6, ticket: 110)
+                == .rename(
+                    live: AudienceHarness.key, user: renamed, session: "s1",
+                    ticket: Ticket(AudienceHarness.unusedTicket)))
+        let withoutRedis = AudienceHarness.caller(renamed, counter: 6, ticket: AudienceHarness.unusedTicket)
         #expect(
             AudienceHarness.rejection(withoutRedis, harness.sendWithoutRedis(.profile(caller: withoutRedis)))
                 == .unavailable)
-        let outside = AudienceHarness.caller(renamed, 7)
-        #expect(AudienceHarness.rejection(outside, harness.send(.profile(caller: outside))) == .notInRoom)
+        let outsider = AudienceHarness.caller(renamed, counter: 7)
+        #expect(AudienceHarness.rejection(outsider, harness.send(.profile(caller: outsider))) == .notInRoom)
         #expect(
-            harness.send(.profile(caller: caller), .changed([.renamed])) == [
+            harness.send(.profile(caller: caller), redisResult: .changed([.renamed])) == [
                 .seat(SeatInput(AudienceHarness.key, .profile(user: renamed))),
                 AudienceHarness.tip(.userChanged(user: renamed)),
                 AudienceHarness.reply(caller, .done),
@@ -94,26 +99,26 @@ import Testing
         let mute = AudienceCommand.announceMute(user: "alice", isDisable: true, until: until)
         #expect(harness.plan(mute).request == .profile(live: AudienceHarness.key, user: "alice"))
         #expect(
-            harness.send(mute, .profile(AudienceHarness.alice)) == [
+            harness.send(mute, redisResult: .profile(AudienceHarness.alice)) == [
                 AudienceHarness.directoryProfile(AudienceHarness.alice),
                 AudienceHarness.tip(.messageDisabled(user: AudienceHarness.alice, isDisable: true, until: until)),
             ])
-        let end = AudienceCommand.announceMute(user: "alice", isDisable: false, until: nil)
-        let nameless = [
+        let endOfMute = AudienceCommand.announceMute(user: "alice", isDisable: false, until: nil)
+        let tipWithoutName = [
             AudienceHarness.tip(.messageDisabled(user: UserInfo(userID: "alice"), isDisable: false, until: nil))
         ]
-        #expect(harness.send(end, .profile(nil)) == nameless, "the user is not in the live")
+        #expect(harness.send(endOfMute, redisResult: .profile(nil)) == tipWithoutName, "the user is not in the live")
         var harnessWithoutRedis = AudienceHarness()
-        let announced = harnessWithoutRedis.sendWithoutRedis(end)
-        #expect(announced.filter { nameless.contains($0) } == nameless, "the leases are not available")
+        let announced = harnessWithoutRedis.sendWithoutRedis(endOfMute)
+        #expect(announced.filter { tipWithoutName.contains($0) } == tipWithoutName, "the leases are not available")
     }
 
     /// Rules: R2.13.
     @Test func `the owner's new name also reaches the directory and the connections, by a profile change or a join`() {
         var harness = AudienceHarness()
         let renamed = UserInfo(userID: "host", userName: "Host the Great")
-        let caller = AudienceHarness.caller(renamed, 5, ticket: 110)
-        let effects = harness.send(.profile(caller: caller), .changed([.renamed]))
+        let caller = AudienceHarness.caller(renamed, counter: 5, ticket: AudienceHarness.unusedTicket)
+        let effects = harness.send(.profile(caller: caller), redisResult: .changed([.renamed]))
         #expect(
             effects == [
                 .seat(SeatInput(AudienceHarness.key, .profile(user: renamed))),
@@ -125,7 +130,8 @@ import Testing
             var harness = AudienceHarness()
             let owner = UserInfo(userID: "host", userName: name)
             let entered = harness.send(
-                .join(caller: AudienceHarness.caller(owner, 6)), .changed([.joined(isFirst: true, count: 0)]))
+                .join(caller: AudienceHarness.caller(owner, counter: 6)),
+                redisResult: .changed([.joined(isFirst: true, count: 0)]))
             #expect(
                 entered.contains(AudienceHarness.directoryProfile(owner)) == isPublished,
                 "an owner without a name keeps the name in the directory")
@@ -134,19 +140,20 @@ import Testing
 
     @Test func `a user who joins again under another name is renamed everywhere, without a published join or leave`() {
         var harness = AudienceHarness()
-        harness.offset = 120
+        // A join may contain only a ticket that is lower than its own offset.
+        harness.offset = AudienceHarness.unusedTicket + 10
         let renamed = UserInfo(userID: "alice", userName: "Alice B.")
-        let caller = AudienceHarness.caller(renamed, 5, ticket: 110)
+        let caller = AudienceHarness.caller(renamed, counter: 5, ticket: AudienceHarness.unusedTicket)
         let result = LeaseResult.changed([.joined(isFirst: false, count: 0, isRenamed: true)])
         #expect(
-            harness.send(.join(caller: caller), result) == [
+            harness.send(.join(caller: caller), redisResult: result) == [
                 .seat(SeatInput(AudienceHarness.key, .profile(user: renamed))),
                 AudienceHarness.tip(.userChanged(user: renamed)),
                 AudienceHarness.reply(caller, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true)),
             ])
-        let owner = AudienceHarness.caller(UserInfo(userID: "host", userName: "Host B."), 6, ticket: 111)
+        let owner = AudienceHarness.caller(UserInfo(userID: "host", userName: "Host B."), counter: 6, ticket: 111)
         let effects = harness.send(
-            .join(caller: owner), .changed([.joined(isFirst: false, count: 0, isRenamed: true)]))
+            .join(caller: owner), redisResult: .changed([.joined(isFirst: false, count: 0, isRenamed: true)]))
         #expect(effects.contains(AudienceHarness.directoryProfile(owner.user)))
         #expect(
             effects.contains(.connection(ConnectionInput(app: "demo", .profile(live: "stage-1", user: owner.user)))))
@@ -154,7 +161,9 @@ import Testing
 
     @Test func `a new name of a user whose leases expired is accepted, and published only when the user returns`() {
         var harness = AudienceHarness()
-        let caller = AudienceHarness.caller(UserInfo(userID: "alice", userName: "Alice B."), 5, ticket: 110)
-        #expect(harness.send(.profile(caller: caller), .changed([])) == [AudienceHarness.reply(caller, .done)])
+        let caller = AudienceHarness.caller(
+            UserInfo(userID: "alice", userName: "Alice B."), counter: 5, ticket: AudienceHarness.unusedTicket)
+        #expect(
+            harness.send(.profile(caller: caller), redisResult: .changed([])) == [AudienceHarness.reply(caller, .done)])
     }
 }

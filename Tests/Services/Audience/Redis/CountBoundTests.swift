@@ -6,7 +6,7 @@ import Testing
 
 /// The error bound that PROTOCOL.md, section 9, states for counts.
 @Suite(.timeLimit(.minutes(2))) struct CountBoundTests {
-    /// The true state of a user: the ticket of its join, and the time of its join or of its last heartbeat.
+    /// A user in the live: the ticket of its join, and the time of its join or of its last heartbeat.
     private struct Viewer {
         var ticket: Int64
         var lastSignOfLife: Timestamp
@@ -23,6 +23,7 @@ import Testing
         var random = SeededRandom(seed: seed)
         var viewers: [String: Viewer] = [:]
         var changes: [Timestamp] = []
+        /// The last published count.
         var publishedCount = 0
         var visitCount = 0
         /// When each user last left, in seconds.
@@ -37,13 +38,13 @@ import Testing
                 let counter = Int64(partition.inbox.count)
                 if let viewer = viewers[name] {
                     if Int.random(in: 0..<3, using: &random) > 0 { continue }
-                    let caller = PartitionHarness.caller(name, counter, ticket: viewer.ticket)
+                    let caller = PartitionHarness.caller(name, counter: counter, ticket: viewer.ticket)
                     effects += try partition.send(.leave(caller: caller))
                     viewers[name] = nil
                     leftAt[name] = secondsNow()
                 } else {
                     let ticket = Int64(partition.inbox.count)
-                    effects += try partition.send(.join(caller: PartitionHarness.caller(name, counter)))
+                    effects += try partition.send(.join(caller: PartitionHarness.caller(name, counter: counter)))
                     viewers[name] = Viewer(ticket: ticket, lastSignOfLife: partition.now)
                     // A user who comes back within a minute continues the visit (R3.31).
                     if secondsNow() - (leftAt[name] ?? .min / 2) >= 60 { visitCount += 1 }
@@ -58,7 +59,7 @@ import Testing
                     // No expired user may return here: its return would be published as a join that is not counted.
                     if hasFallenSilent || (partition.now - viewer.lastSignOfLife).count > 80_000 { continue }
                     let silentFor = Int64.random(in: 0..<5000, using: &random)
-                    beats.append(PartitionHarness.beat(name, viewer.ticket, silentFor: silentFor))
+                    beats.append(PartitionHarness.beat(name, ticket: viewer.ticket, silentFor: silentFor))
                     viewers[name]?.lastSignOfLife = max(viewer.lastSignOfLife, partition.now - Milliseconds(silentFor))
                 }
                 effects += try partition.send(.heartbeats(beats: beats))

@@ -13,7 +13,7 @@ import Testing
 
     init() throws { self.fixture = try RedisFixture() }
 
-    /// Commands of Redis that damage the values of the partition 0.
+    /// The damages of partition 0, each as Redis commands that cause it.
     static let damages: [[[String]]] = {
         var damages: [[[String]]] = []
         let state = "{audience.0}:state"
@@ -25,6 +25,7 @@ import Testing
         }
         for value in ["", "x", "nan"] { damages.append([["HSET", state, "generation", value]]) }
         let live = PartitionHarness.key.text
+        // A key whose value has another type.
         for name in ["state", "outbox", "due", "leases:\(live)", "order:\(live)", "members:\(live)"] {
             let key = "{audience.0}:\(name)"
             damages.append([["DEL", key], ["SET", key, "x"]])
@@ -33,7 +34,9 @@ import Testing
         // Without its entry in `due` the live cannot be found in Redis.
         let leases = "{audience.0}:leases:\(live)"
         damages.append([["DEL", "{audience.0}:due", leases], ["SET", leases, "x"]])
+        // A member of the leases is `user/session`.
         damages.append([["ZADD", leases, "0", "no-slash"], ["ZADD", "{audience.0}:due", "0", live]])
+        // Entries whose ids are higher than those that the scripts write next.
         damages.append([["XADD", "{audience.0}:outbox", "18446744073709551615-1", "k", "joined"]])
         damages.append([["XADD", "{audience.0}:outbox", "999999-0", "k", "joined"], ["DEL", state]])
         return damages
@@ -43,7 +46,7 @@ import Testing
     func `I5 a value in Redis that no script can read costs one epoch and stops nothing`(damage: [[String]]) throws {
         var members: [Presence] = []
         for name in ["alice", "bob", "carol"] {
-            let ticket = self.partition.write(.join(caller: PartitionHarness.caller(name, 1)))
+            let ticket = self.partition.write(.join(caller: PartitionHarness.caller(name, counter: 1)))
             members.append(
                 Presence(
                     session: "s1", user: PartitionHarness.user(name), ticket: Ticket(ticket), silentFor: 100))
@@ -54,16 +57,16 @@ import Testing
         _ = try plainRedis.run(damage)
 
         // The session that joins touches all keys of the live.
-        try self.partition.send(.join(caller: PartitionHarness.caller("alice", 2, session: "s2")))
+        try self.partition.send(.join(caller: PartitionHarness.caller("alice", counter: 2, session: "s2")))
         try self.partition.tick(seconds: 3)
         try self.partition.send(.assert(members: members))
         try self.partition.tick(seconds: 14)
-        try self.partition.send(.heartbeats(beats: [PartitionHarness.beat("bob", members[1].ticket.offset)]))
+        try self.partition.send(.heartbeats(beats: [PartitionHarness.beat("bob", ticket: members[1].ticket.offset)]))
         #expect(try self.partition.listUserIDs(pageSize: 10).sorted() == ["alice", "bob", "carol"])
         #expect(PartitionHarness.epochs(self.partition.published).count <= 3)
         #expect(PartitionHarness.leftUsers(self.partition.published).isEmpty)
 
-        let joinEffects = try self.partition.send(.join(caller: PartitionHarness.caller("dora", 1)))
+        let joinEffects = try self.partition.send(.join(caller: PartitionHarness.caller("dora", counter: 1)))
         guard case .success(.joined(_, _, let isConfirmed, _))? = PartitionHarness.results(joinEffects).first else {
             return #expect(Bool(false), "dora did not join: \(joinEffects)")
         }
@@ -72,14 +75,18 @@ import Testing
         #expect(counts == [4])
     }
 
+    // `gone:LIVE:USER/SESSION` is the ticket of a session that has left, `gone:LIVE:USER/` the offset of a kick.
     @Test(arguments: ["gone:\(PartitionHarness.key.text):eve/s1", "gone:\(PartitionHarness.key.text):eve/"])
-    func `an unreadable ticket of a left or kicked session keeps nobody out of the live`(name: String) throws {
+    func `an unreadable ticket of a session that left, or of a kick, keeps nobody out of the live`(keyName: String)
+        throws
+    {
         try self.partition.tick(seconds: 2)
         let plainRedis = try PlainRedisClient(port: self.fixture.redis.port)
-        try plainRedis.run("SET", "{audience.0}:\(name)", "x")
+        try plainRedis.run("SET", "{audience.0}:\(keyName)", "x")
         try plainRedis.run("RPUSH", "{audience.0}:past:\(PartitionHarness.key.text):eve", "x")
+        // Any ticket above the opening suffices; this one is the offset of the last tick.
         let ticket = Int64(self.partition.inbox.count) - 1
-        try self.partition.send(.heartbeats(beats: [PartitionHarness.beat("eve", ticket)]))
+        try self.partition.send(.heartbeats(beats: [PartitionHarness.beat("eve", ticket: ticket)]))
         let listed = try self.partition.listUserIDs(pageSize: 10)
         #expect(listed == ["eve"])
         #expect(PartitionHarness.epochs(self.partition.published).count == 1)
@@ -89,9 +96,10 @@ import Testing
         try self.partition.tick(seconds: 20)
         try self.partition.replaceOwner()
         try self.partition.processAndCommit()
-        let fresh = try PartitionHarness(redis: self.fixture.redis.port)
-        try fresh.processAndCommit()
-        try fresh.send(.join(caller: PartitionHarness.caller("alice", 1)))
-        #expect(try fresh.listUserIDs(pageSize: 10) == ["alice"])
+        // A generation is an offset of the inbox, and the inbox of the new cluster is shorter.
+        let newCluster = try PartitionHarness(redis: self.fixture.redis.port)
+        try newCluster.processAndCommit()
+        try newCluster.send(.join(caller: PartitionHarness.caller("alice", counter: 1)))
+        #expect(try newCluster.listUserIDs(pageSize: 10) == ["alice"])
     }
 }

@@ -22,10 +22,10 @@ import Testing
     @Test func `I5 after FLUSHALL viewers are asserted again, and list and count are correct within 15 s`() throws {
         let tickets = try self.joinThree()
         try PlainRedisClient(port: self.fixture.redis.port).run("FLUSHALL")
-        let began = try self.partition.tick(seconds: 1)
-        #expect(PartitionHarness.epochs(began).count == 1)
-        #expect(PartitionHarness.counts(began).map(\.stale) == [true])
-        #expect(PartitionHarness.counts(began).map(\.count) == [3])
+        let epochEffects = try self.partition.tick(seconds: 1)
+        #expect(PartitionHarness.epochs(epochEffects).count == 1)
+        #expect(PartitionHarness.counts(epochEffects).map(\.stale) == [true])
+        #expect(PartitionHarness.counts(epochEffects).map(\.count) == [3])
         try self.assertViewersAndExpectSettled(tickets)
     }
 
@@ -45,7 +45,7 @@ import Testing
         let redis = try LiveRedis(
             arguments: ["--dir", data.path, "--appendonly", "yes", "--appendfsync", "always"])
         let partition = try PartitionHarness(redis: redis.port)
-        try partition.send(.join(caller: PartitionHarness.caller("alice", 1)))
+        try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 1)))
         redis.kill()
         try partition.tick(seconds: 2)
         try redis.restart()
@@ -69,7 +69,7 @@ import Testing
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 30)).isEmpty)
 
         connection.isCut = true
-        let joined = try self.partition.send(.join(caller: PartitionHarness.caller("dora", 1)))
+        let joined = try self.partition.send(.join(caller: PartitionHarness.caller("dora", counter: 1)))
         guard case .success(.joined(_, _, false, _))? = PartitionHarness.results(joined).first else {
             return #expect(Bool(false), "not unconfirmed: \(joined)")
         }
@@ -93,26 +93,27 @@ import Testing
         try self.joinThree()
         try PlainRedisClient(port: self.fixture.redis.port).run("FLUSHALL")
         self.partition.writeTick(after: .seconds(1))
-        let first = PartitionHarness.epochs(try self.partition.process())
+        let abortedEpochs = PartitionHarness.epochs(try self.partition.process())
         self.partition.rollback()
-        let second = PartitionHarness.epochs(try self.partition.process())
+        let committedEpochs = PartitionHarness.epochs(try self.partition.process())
         self.partition.commit()
-        #expect(first.count == 1)
-        #expect(second.count == 1)
-        #expect(first != second)
+        #expect(abortedEpochs.count == 1)
+        #expect(committedEpochs.count == 1)
+        #expect(abortedEpochs != committedEpochs)
         #expect(PartitionHarness.epochs(try self.partition.tick(seconds: 1)).isEmpty)
     }
 
     @Test func `a new cluster ignores the data that it finds in an old Redis`() throws {
         try self.joinThree()
         try self.partition.tick(seconds: 200)
-        let fresh = try PartitionHarness(redis: self.fixture.redis.port)
-        try fresh.processAndCommit()
+        let newCluster = try PartitionHarness(redis: self.fixture.redis.port)
+        try newCluster.processAndCommit()
         #expect(
-            PartitionHarness.joinedUsers(try fresh.send(.join(caller: PartitionHarness.caller("alice", 1)))) == [
-                "alice"
-            ])
-        #expect(try fresh.listUserIDs(pageSize: 10) == ["alice"])
+            PartitionHarness.joinedUsers(
+                try newCluster.send(.join(caller: PartitionHarness.caller("alice", counter: 1)))) == [
+                    "alice"
+                ])
+        #expect(try newCluster.listUserIDs(pageSize: 10) == ["alice"])
     }
 
     @Test func `I5 a viewer who is not asserted is gone when the epoch has settled`() throws {
@@ -128,17 +129,19 @@ import Testing
 
     // MARK: Steps
 
+    /// Lets alice, bob and carol join; returns their tickets.
     @discardableResult
     private func joinThree() throws -> [String: Int64] {
         var tickets: [String: Int64] = [:]
         for name in ["alice", "bob", "carol"] {
-            tickets[name] = self.partition.write(.join(caller: PartitionHarness.caller(name, 1)))
+            tickets[name] = self.partition.write(.join(caller: PartitionHarness.caller(name, counter: 1)))
         }
         try self.partition.processAndCommit()
         try self.partition.tick(seconds: 2)
         return tickets
     }
 
+    /// A gateway's assertion of one viewer.
     private func member(_ name: String, _ tickets: [String: Int64]) -> Presence {
         Presence(session: "s1", user: PartitionHarness.user(name), ticket: Ticket(tickets[name] ?? 0), silentFor: 100)
     }
@@ -146,7 +149,7 @@ import Testing
     /// Lets a gateway assert three viewers; checks that list and count are correct, and that no leave was published.
     private func assertViewersAndExpectSettled(_ tickets: [String: Int64]) throws {
         let names = tickets.keys.sorted()
-        try self.partition.send(.heartbeats(beats: [PartitionHarness.beat("bob", tickets["bob"] ?? 0)]))
+        try self.partition.send(.heartbeats(beats: [PartitionHarness.beat("bob", ticket: tickets["bob"] ?? 0)]))
         let asserted = try self.partition.send(.assert(members: names.map { self.member($0, tickets) }))
         #expect(asserted.isEmpty)
         #expect(try self.partition.listUserIDs(pageSize: 2).sorted() == names)
@@ -156,8 +159,8 @@ import Testing
         #expect(settled.contains(.seat(SeatInput(PartitionHarness.key, .confirmOccupants))))
         #expect(PartitionHarness.leftUsers(self.partition.published).isEmpty)
         #expect(PartitionHarness.usersGone(self.partition.published).isEmpty)
-        let tips = PartitionHarness.joinedUsers(self.partition.published)
-        #expect(tips.count == Set(tips).count)
+        let joinedUsers = PartitionHarness.joinedUsers(self.partition.published)
+        #expect(joinedUsers.count == Set(joinedUsers).count, "no join is published twice")
     }
 }
 

@@ -17,7 +17,7 @@ import Testing
             user: alice, role: .user, request: RequestID(session: "s1", counter: 1), replyTo: "gateway-1")
         let ticket = Int64(self.partition.inbox.count)
         try self.partition.send(.join(caller: joining))
-        let host = PartitionHarness.caller("host", 1, ticket: ticket)
+        let host = PartitionHarness.caller("host", counter: 1, ticket: ticket)
         let offer = SeatOffer.placement(seatIndex: 4)
         let command = AudienceCommand.verifyGuestMembership(user: "alice", offer: offer, caller: host)
         #expect(
@@ -25,7 +25,7 @@ import Testing
                 .seat(
                     SeatInput(PartitionHarness.key, .guestMembershipVerified(user: alice, offer: offer, caller: host))))
         )
-        try self.partition.send(.leave(caller: PartitionHarness.caller("alice", 2, ticket: ticket)))
+        try self.partition.send(.leave(caller: PartitionHarness.caller("alice", counter: 2, ticket: ticket)))
         guard case .failure(let error)? = PartitionHarness.results(try self.partition.send(command)).first else {
             Issue.record("the membership of a user who has left is verified")
             return

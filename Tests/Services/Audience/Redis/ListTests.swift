@@ -14,10 +14,10 @@ import Testing
 
     /// Rules: R4.1.
     @Test func `pages of the list contain every viewer once, in the order of joining, without the owner`() throws {
-        for index in 0..<25 { self.partition.write(.join(caller: PartitionHarness.caller("u\(index)", 1))) }
-        self.partition.write(.join(caller: PartitionHarness.caller("host", 1)))
+        for index in 0..<25 { self.partition.write(.join(caller: PartitionHarness.caller("u\(index)", counter: 1))) }
+        self.partition.write(.join(caller: PartitionHarness.caller("host", counter: 1)))
         // A second device does not change the order.
-        self.partition.write(.join(caller: PartitionHarness.caller("u3", 1, session: "s2")))
+        self.partition.write(.join(caller: PartitionHarness.caller("u3", counter: 1, session: "s2")))
         try self.partition.processAndCommit()
         #expect(try self.partition.listUserIDs(pageSize: 4) == (0..<25).map { "u\($0)" })
         #expect(try self.partition.listUserIDs(pageSize: 25) == (0..<25).map { "u\($0)" })
@@ -32,8 +32,9 @@ import Testing
         let caller = Caller(
             user: user, role: .user, request: RequestID(session: "s1", counter: 1), replyTo: "gateway-1")
         try self.partition.send(.join(caller: caller))
-        let asking = PartitionHarness.caller("alice", 2, ticket: 5)
-        let results = PartitionHarness.results(try self.partition.send(.list(cursor: "", count: 10, caller: asking)))
+        let listCaller = PartitionHarness.caller("alice", counter: 2, ticket: 5)
+        let results = PartitionHarness.results(
+            try self.partition.send(.list(cursor: "", count: 10, caller: listCaller)))
         let page = try #require(results.first?.audiencePage, "no page: \(results)")
         #expect(page.members.map(\.user) == [user])
         #expect(page.members.first?.joinedAt.milliseconds ?? 0 > 1_700_000_000_000)
@@ -44,12 +45,15 @@ import Testing
     @Test func `a full live admits the owner and a second device of a viewer, and nobody else`() throws {
         let connection = RedisLeaseConnection.withoutPause(port: self.fixture.redis.port)
         func join(_ offset: Int64, _ user: String, _ session: String) throws -> RedisReply {
+            // Generation, epoch, offset, time and lease; live, owner, user and session; a profile of an empty name and
+            // avatar, whose name has 0 bytes; at most one user; no earlier ticket; the user's other sessions stay.
             let arguments = [
                 "1", "e", "\(offset)", "1000", "90000", "a/l", "host", user, session, "0 ", "1", "", "0",
             ]
             return try connection.run([LeaseScript.join.call(arguments, key: "{audience.5}")])[0]
         }
         _ = try connection.connect()
+        // Generation, epoch, last committed outbox id, time, and that no owner has committed an offset.
         _ = try connection.run([LeaseScript.begin.call(["1", "e", "0", "1000", "1"], key: "{audience.5}")])
         for (offset, joining) in [
             (user: "alice", session: "s1"), (user: "alice", session: "s2"), (user: "host", session: "s1"),
@@ -68,28 +72,30 @@ import Testing
         for index in 0..<25 {
             tickets.append(
                 self.partition.write(
-                    .join(caller: PartitionHarness.caller("alice", 1, session: SessionID("s\(index)")))))
+                    .join(caller: PartitionHarness.caller("alice", counter: 1, session: SessionID("s\(index)")))))
         }
         let effects = try self.partition.processAndCommit()
         #expect(PartitionHarness.joinedUsers(effects) == ["alice"])
         let plainRedis = try PlainRedisClient(port: self.fixture.redis.port)
+        // A user has at most 20 sessions in a live.
         #expect(try plainRedis.run("ZCARD", "{audience.0}:leases:demo/stage-1") == .integer(20))
         #expect(try plainRedis.run("HGET", "{audience.0}:state", "sessions") == .text("20"))
         for index in 5..<24 {
             self.partition.write(
                 .leave(
-                    caller: PartitionHarness.caller("alice", 2, ticket: tickets[index], session: SessionID("s\(index)"))
+                    caller: PartitionHarness.caller(
+                        "alice", counter: 2, ticket: tickets[index], session: SessionID("s\(index)"))
                 ))
         }
         #expect(PartitionHarness.leftUsers(try self.partition.processAndCommit()).isEmpty)
-        let last = try self.partition.send(
-            .leave(caller: PartitionHarness.caller("alice", 2, ticket: tickets[24], session: "s24")))
-        #expect(PartitionHarness.leftUsers(last) == ["alice"])
+        let lastLeaveEffects = try self.partition.send(
+            .leave(caller: PartitionHarness.caller("alice", counter: 2, ticket: tickets[24], session: "s24")))
+        #expect(PartitionHarness.leftUsers(lastLeaveEffects) == ["alice"])
         #expect(try plainRedis.run("EXISTS", "{audience.0}:members:demo/stage-1") == .integer(0))
     }
 
     @Test func `the end of a live leaves no key in Redis`() throws {
-        for index in 0..<5 { self.partition.write(.join(caller: PartitionHarness.caller("u\(index)", 1))) }
+        for index in 0..<5 { self.partition.write(.join(caller: PartitionHarness.caller("u\(index)", counter: 1))) }
         try self.partition.send(.ended(epoch: 7, ending: PartitionHarness.ending))
         try self.partition.sendTick()
         let plainRedis = try PlainRedisClient(port: self.fixture.redis.port)
@@ -101,13 +107,13 @@ import Testing
 
     /// Rules: R4.9.
     @Test func `I6 a kick removes all devices of a user`() throws {
-        self.partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
-        self.partition.write(.join(caller: PartitionHarness.caller("alice", 1, session: "s2")))
+        self.partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1)))
+        self.partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1, session: "s2")))
         try self.partition.processAndCommit()
         let effects = try self.partition.send(
-            .kick(user: "alice", reason: .byAdmin, caller: PartitionHarness.caller("host", 1)))
+            .kick(user: "alice", reason: .byAdmin, caller: PartitionHarness.caller("host", counter: 1)))
         #expect(PartitionHarness.leftUsers(effects) == ["alice"])
-        #expect(effects.filter { if case .notice = $0 { true } else { false } }.count == 1)
+        #expect(PartitionHarness.notices(effects).count == 1)
         #expect(try self.partition.listUserIDs(pageSize: 10).isEmpty)
     }
 }

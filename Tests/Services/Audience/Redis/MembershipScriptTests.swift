@@ -11,6 +11,7 @@ import Testing
 
     init() throws { self.redis = try LiveRedis() }
 
+    /// A new partition of an app with this policy for a user's devices.
     private func partition(devices: DevicePolicy = .several) throws -> PartitionHarness {
         var policy = AppPolicy()
         policy.devices = devices
@@ -19,6 +20,7 @@ import Testing
         return partition
     }
 
+    /// The codes of the rejections.
     private static func codes(_ effects: [Effect]) -> [ReplyCode] {
         PartitionHarness.results(effects).compactMap { if case .failure(let error) = $0 { error.code } else { nil } }
     }
@@ -29,17 +31,18 @@ import Testing
         throws
     {
         let partition = try self.partition(devices: .one)
-        let firstTicket = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
+        let firstTicket = partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1)))
         try partition.processAndCommit()
-        let effects = try partition.send(.join(caller: PartitionHarness.caller("alice", 1, session: "s2")))
+        let effects = try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 1, session: "s2")))
         #expect(PartitionHarness.joinedUsers(effects).isEmpty)
         #expect(PartitionHarness.leftUsers(effects).isEmpty)
-        #expect(effects.filter { if case .notice = $0 { true } else { false } }.count == 1)
+        #expect(PartitionHarness.notices(effects).count == 1)
         let plainRedis = try PlainRedisClient(port: self.redis.port)
+        // A member of the leases is `user/session`.
         #expect(
             try plainRedis.run("ZRANGE", "{audience.0}:leases:demo/stage-1", "0", "-1") == .array([.text("alice/s2")]))
         #expect(try plainRedis.run("HGET", "{audience.0}:state", "sessions") == .text("1"))
-        #expect(try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", firstTicket)])).isEmpty)
+        #expect(try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", ticket: firstTicket)])).isEmpty)
         try partition.send(
             .assert(members: [
                 Presence(session: "s1", user: PartitionHarness.user("alice"), ticket: Ticket(firstTicket), silentFor: 0)
@@ -50,22 +53,22 @@ import Testing
         #expect(try partition.send(signOff).isEmpty)
         #expect(try partition.listUserIDs(pageSize: 10) == ["alice"])
         // The old device may join again; then it replaces the new one.
-        let rejoined = try partition.send(.join(caller: PartitionHarness.caller("alice", 2)))
-        #expect(rejoined.filter { if case .notice = $0 { true } else { false } }.count == 1)
+        let rejoined = try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 2)))
+        #expect(PartitionHarness.notices(rejoined).count == 1)
         #expect(PartitionHarness.joinedUsers(rejoined).isEmpty)
         #expect(
             try plainRedis.run("ZRANGE", "{audience.0}:leases:demo/stage-1", "0", "-1") == .array([.text("alice/s1")]))
     }
 
-    @Test func `of two devices that join in one batch only the later one stays, also for the owner`() throws {
+    @Test func `of three devices that join in one batch only the last one stays, also for the owner`() throws {
         let partition = try self.partition(devices: .one)
         for name in ["alice", "host"] {
             for session in ["s1", "s2", "s3"] {
-                partition.write(.join(caller: PartitionHarness.caller(name, 1, session: SessionID(session))))
+                partition.write(.join(caller: PartitionHarness.caller(name, counter: 1, session: SessionID(session))))
             }
         }
         let effects = try partition.processAndCommit()
-        #expect(effects.filter { if case .notice = $0 { true } else { false } }.count == 4)
+        #expect(PartitionHarness.notices(effects).count == 4, "each user's second and third device replace one")
         #expect(PartitionHarness.joinedUsers(effects) == ["alice"])
         #expect(PartitionHarness.occupancies(effects).first == "left not empty")
         let plainRedis = try PlainRedisClient(port: self.redis.port)
@@ -76,37 +79,39 @@ import Testing
 
     @Test func `I6 a resume after the kick of its user in one batch leaves no lease`() throws {
         let partition = try self.partition()
-        let ticket = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
+        let ticket = partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1)))
         try partition.processAndCommit()
-        partition.write(.kick(user: "alice", reason: .byAdmin, caller: PartitionHarness.caller("host", 1)))
-        partition.write(.join(caller: PartitionHarness.caller("alice", 2, ticket: ticket)))
+        partition.write(.kick(user: "alice", reason: .byAdmin, caller: PartitionHarness.caller("host", counter: 1)))
+        partition.write(.join(caller: PartitionHarness.caller("alice", counter: 2, ticket: ticket)))
         let effects = try partition.processAndCommit()
         #expect(Self.codes(effects) == [.staleTicket])
         #expect(PartitionHarness.joinedUsers(effects).isEmpty)
         let plainRedis = try PlainRedisClient(port: self.redis.port)
         #expect(try plainRedis.run("EXISTS", "{audience.0}:leases:demo/stage-1") == .integer(0))
         #expect(
-            PartitionHarness.joinedUsers(try partition.send(.join(caller: PartitionHarness.caller("alice", 3)))) == [
-                "alice"
-            ])
+            PartitionHarness.joinedUsers(
+                try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 3)))) == [
+                    "alice"
+                ])
     }
 
     @Test func `I6 a resume with another user's ticket is rejected, and one with the user's own after expiry succeeds`()
         throws
     {
         let partition = try self.partition()
-        let aliceTicket = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
-        let bobTicket = partition.write(.join(caller: PartitionHarness.caller("bob", 1)))
+        let aliceTicket = partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1)))
+        let bobTicket = partition.write(.join(caller: PartitionHarness.caller("bob", counter: 1)))
         try partition.processAndCommit()
-        partition.write(.join(caller: PartitionHarness.caller("carl", 1, ticket: aliceTicket)))
-        partition.write(.join(caller: PartitionHarness.caller("bob", 2, ticket: aliceTicket)))
-        partition.write(.join(caller: PartitionHarness.caller("bob", 3, ticket: bobTicket)))
+        partition.write(.join(caller: PartitionHarness.caller("carl", counter: 1, ticket: aliceTicket)))
+        partition.write(.join(caller: PartitionHarness.caller("bob", counter: 2, ticket: aliceTicket)))
+        partition.write(.join(caller: PartitionHarness.caller("bob", counter: 3, ticket: bobTicket)))
         let effects = try partition.processAndCommit()
         #expect(Self.codes(effects) == [.staleTicket, .staleTicket])
         #expect(PartitionHarness.results(effects).count == 3)
         #expect(PartitionHarness.joinedUsers(effects).isEmpty)
         for _ in 1...100 { try partition.tick(seconds: 1) }
-        let resumed = try partition.send(.join(caller: PartitionHarness.caller("alice", 2, ticket: aliceTicket)))
+        let resumed = try partition.send(
+            .join(caller: PartitionHarness.caller("alice", counter: 2, ticket: aliceTicket)))
         #expect(Self.codes(resumed).isEmpty)
         #expect(PartitionHarness.joinedUsers(resumed) == ["alice"])
     }
@@ -116,19 +121,20 @@ import Testing
         throws
     {
         let partition = try self.partition()
-        let ticket = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
-        partition.write(.join(caller: PartitionHarness.caller("alice", 1, session: "s2")))
-        partition.write(.join(caller: PartitionHarness.caller("bob", 1)))
+        let ticket = partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1)))
+        partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1, session: "s2")))
+        partition.write(.join(caller: PartitionHarness.caller("bob", counter: 1)))
         try partition.processAndCommit()
         let until = partition.now + .seconds(60)
         let effects = try partition.send(
-            .banned(user: "alice", until: until, caller: PartitionHarness.caller("host", 1)))
+            .banned(user: "alice", until: until, caller: PartitionHarness.caller("host", counter: 1)))
         #expect(PartitionHarness.leftUsers(effects) == ["alice"])
         #expect(PartitionHarness.usersGone(effects) == ["alice"])
-        #expect(effects.filter { if case .notice = $0 { true } else { false } }.count == 1)
+        #expect(PartitionHarness.notices(effects).count == 1)
         #expect(try partition.listUserIDs(pageSize: 10) == ["bob"])
-        try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", ticket)]))
-        #expect(Self.codes(try partition.send(.join(caller: PartitionHarness.caller("alice", 2)))) == [.banned])
+        try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", ticket: ticket)]))
+        #expect(
+            Self.codes(try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 2)))) == [.banned])
         // The ban survives a loss of Redis, because it is a row of the machine.
         try PlainRedisClient(port: self.redis.port).run("FLUSHALL")
         try partition.replaceOwner()
@@ -137,13 +143,15 @@ import Testing
             .assert(members: [
                 Presence(session: "s1", user: PartitionHarness.user("alice"), ticket: Ticket(ticket), silentFor: 0)
             ]))
-        #expect(Self.codes(try partition.send(.join(caller: PartitionHarness.caller("alice", 3)))) == [.banned])
+        #expect(
+            Self.codes(try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 3)))) == [.banned])
         try partition.tick(seconds: 60)
         #expect(try partition.listUserIDs(pageSize: 10).isEmpty)
         #expect(
-            PartitionHarness.joinedUsers(try partition.send(.join(caller: PartitionHarness.caller("alice", 4)))) == [
-                "alice"
-            ])
+            PartitionHarness.joinedUsers(
+                try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 4)))) == [
+                    "alice"
+                ])
     }
 
     /// Rules: R2.14.
@@ -151,8 +159,8 @@ import Testing
         throws
     {
         let partition = try self.partition()
-        func join(_ name: String, _ counter: Int64, _ session: SessionID) throws -> [Effect] {
-            var caller = PartitionHarness.caller("alice", counter, session: session)
+        func join(as name: String, counter: Int64, session: SessionID) throws -> [Effect] {
+            var caller = PartitionHarness.caller("alice", counter: counter, session: session)
             caller.user = UserInfo(userID: "alice", userName: name)
             return try partition.send(.join(caller: caller))
         }
@@ -164,57 +172,58 @@ import Testing
                 return user.userName
             }
         }
-        func listedNames(_ counter: Int64) throws -> [String] {
-            let asking = PartitionHarness.caller("alice", counter, ticket: 100_000)
-            let results = PartitionHarness.results(try partition.send(.list(cursor: "", count: 10, caller: asking)))
+        func listedNames(counter: Int64) throws -> [String] {
+            let listCaller = PartitionHarness.caller("alice", counter: counter, ticket: 100_000)
+            let results = PartitionHarness.results(try partition.send(.list(cursor: "", count: 10, caller: listCaller)))
             guard case .success(.audience(let page))? = results.first else { return ["no page: \(results)"] }
             return page.members.map(\.user.userName)
         }
-        #expect(publishedNames(try join("Alice", 1, "s1")) == [])
-        #expect(publishedNames(try join("Alice", 2, "s1")) == [], "the name has not changed")
-        let renamed = try join("Alice B.", 3, "s1")
+        #expect(publishedNames(try join(as: "Alice", counter: 1, session: "s1")) == [])
+        #expect(publishedNames(try join(as: "Alice", counter: 2, session: "s1")) == [], "the name has not changed")
+        let renamed = try join(as: "Alice B.", counter: 3, session: "s1")
         #expect(publishedNames(renamed) == ["Alice B."])
         #expect(
             renamed.contains(
                 .seat(SeatInput(PartitionHarness.key, .profile(user: UserInfo(userID: "alice", userName: "Alice B.")))))
         )
         #expect(PartitionHarness.joinedUsers(renamed).isEmpty)
-        #expect(publishedNames(try join("", 1, "s2")) == [], "another device, which gives no name")
-        #expect(try listedNames(4) == ["Alice B."])
-        #expect(publishedNames(try join("Álice C", 2, "s2")) == ["Álice C"])
-        #expect(try listedNames(5) == ["Álice C"])
+        #expect(
+            publishedNames(try join(as: "", counter: 1, session: "s2")) == [], "another device, which gives no name")
+        #expect(try listedNames(counter: 4) == ["Alice B."])
+        #expect(publishedNames(try join(as: "Álice C", counter: 2, session: "s2")) == ["Álice C"])
+        #expect(try listedNames(counter: 5) == ["Álice C"])
     }
 
     @Test func `a mute is announced with the name that the user has in the live`() throws {
         let partition = try self.partition()
-        try partition.send(.join(caller: PartitionHarness.caller("alice", 1)))
+        try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 1)))
         let effects =
             try partition.send(.announceMute(user: "alice", isDisable: true, until: nil))
             + partition.send(.announceMute(user: "nobody", isDisable: true, until: nil))
-        let named = effects.compactMap { effect -> UserInfo? in
+        let announcedUsers = effects.compactMap { effect -> UserInfo? in
             guard case .barrage(let input) = effect,
                 case .publish(.messageDisabled(let user, true, nil)) = input.command
             else { return nil }
             return user
         }
-        #expect(named == [PartitionHarness.user("alice"), UserInfo(userID: "nobody")])
+        #expect(announcedUsers == [PartitionHarness.user("alice"), UserInfo(userID: "nobody")])
     }
 
     /// Rules: R2.11.
     @Test func `a new name appears in the list at the same position, and is kept after the lease expires`() throws {
         let partition = try self.partition()
-        let ticket = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
-        partition.write(.join(caller: PartitionHarness.caller("bob", 1)))
+        let ticket = partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1)))
+        partition.write(.join(caller: PartitionHarness.caller("bob", counter: 1)))
         try partition.processAndCommit()
-        var caller = PartitionHarness.caller("alice", 2, ticket: ticket)
+        var caller = PartitionHarness.caller("alice", counter: 2, ticket: ticket)
         caller.user = UserInfo(userID: "alice", userName: "Álice 2", avatarURL: "https://example.org/a b")
         let effects = try partition.send(.profile(caller: caller))
         #expect(effects.contains(.seat(SeatInput(PartitionHarness.key, .profile(user: caller.user)))))
         #expect(
             effects.contains(
                 .barrage(BarrageInput(PartitionHarness.key, .publish(content: .userChanged(user: caller.user))))))
-        let asking = PartitionHarness.caller("bob", 2, ticket: ticket + 1)
-        let results = PartitionHarness.results(try partition.send(.list(cursor: "", count: 10, caller: asking)))
+        let listCaller = PartitionHarness.caller("bob", counter: 2, ticket: ticket + 1)
+        let results = PartitionHarness.results(try partition.send(.list(cursor: "", count: 10, caller: listCaller)))
         guard case .success(.audience(let page))? = results.first else {
             return #expect(Bool(false), "no page: \(results)")
         }
@@ -225,7 +234,7 @@ import Testing
         caller.request.counter = 3
         let profileEffects = try partition.send(.profile(caller: caller))
         #expect(profileEffects.count == 1, "a reply alone: nothing is published")
-        let returned = try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", ticket)]))
+        let returned = try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", ticket: ticket)]))
         #expect(
             returned.contains(
                 .barrage(
@@ -239,8 +248,8 @@ import Testing
         throws
     {
         let partition = try self.partition()
-        let hostTicket = partition.write(.join(caller: PartitionHarness.caller("host", 1)))
-        let aliceTicket = partition.write(.join(caller: PartitionHarness.caller("alice", 1)))
+        let hostTicket = partition.write(.join(caller: PartitionHarness.caller("host", counter: 1)))
+        let aliceTicket = partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1)))
         try partition.processAndCommit()
         try partition.tick(seconds: 2)
         #expect(PartitionHarness.occupancies(partition.published) == ["present not empty"])

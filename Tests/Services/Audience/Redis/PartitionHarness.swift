@@ -7,8 +7,8 @@ import PlazaWire
 import Presence
 import ServiceShell
 
-/// Simulates Kafka for one partition (the inbox, the committed rows, offset and metadata) and the owners of the
-/// partition.
+/// Simulates Kafka for one partition (the inbox, the committed rows, offset and metadata) and the instances that own
+/// the partition one after the other; the leases are in a real Redis.
 final class PartitionHarness {
     static let key = LiveKey("demo", "stage-1")
     static let host = UserInfo(userID: "host", userName: "Host")
@@ -21,11 +21,14 @@ final class PartitionHarness {
     private(set) var inbox: [InboxInput] = []
     private(set) var rows: [String: [UInt8]] = [:]
     private(set) var metadata = ""
+    /// The index of the first input in the inbox that is not committed.
     private(set) var committedOffset = 0
     private(set) var now = Timestamp(milliseconds: 1_700_000_000_000)
+    /// The processor of the instance that owns the partition.
     private(set) var owner: PresenceProcessor
-    /// All effects that were committed.
+    /// The effects of all committed inputs, in order.
     private(set) var published: [Effect] = []
+    /// The fencing token of the owner: the offset of the tick with which it acquired the partition.
     private var generation: Int64 = 0
 
     private let policy: AppPolicy
@@ -80,7 +83,7 @@ final class PartitionHarness {
         return oldOwner
     }
 
-    /// Processes the next inputs without committing them.
+    /// Processes the next inputs, at most `count`, without committing them.
     func process(count: Int = .max) throws -> [Effect] {
         var effects: [Effect] = []
         let end = min(self.inbox.count, self.committedOffset + min(count, self.inbox.count))
@@ -88,6 +91,7 @@ final class PartitionHarness {
         self.pending = (end, effects)
         return effects
     }
+    /// The inputs that are processed, but not committed: the index after the last one, and their effects.
     private var pending: (end: Int, effects: [Effect])?
 
     /// Commits the processed inputs.
@@ -141,13 +145,19 @@ final class PartitionHarness {
 
     static func user(_ name: String) -> UserInfo { UserInfo(userID: UserID(name), userName: name.uppercased()) }
 
-    static func caller(_ name: String, _ counter: Int64, ticket: Int64? = nil, session: SessionID = "s1") -> Caller {
+    /// The caller of a user's call with this request counter; without a ticket the user has not joined.
+    static func caller(
+        _ name: String, counter: Int64, ticket: Int64? = nil, session: SessionID = "s1"
+    ) -> Caller {
         Caller(
             user: self.user(name), role: .user, request: RequestID(session: session, counter: counter),
             replyTo: "gateway-1", ticket: ticket.map { Ticket($0) })
     }
 
-    static func beat(_ name: String, _ ticket: Int64, silentFor: Int64 = 0, session: SessionID = "s1") -> Heartbeat {
+    /// A heartbeat of a session that was silent for so many milliseconds, with the ticket of its join.
+    static func beat(
+        _ name: String, ticket: Int64, silentFor: Int64 = 0, session: SessionID = "s1"
+    ) -> Heartbeat {
         Heartbeat(session: session, user: UserID(name), ticket: Ticket(ticket), silentFor: silentFor)
     }
 
@@ -177,7 +187,7 @@ final class PartitionHarness {
             if case .seat(let input) = $0, case .userGone(let user) = input.command { user.text } else { nil }
         }
     }
-    /// The reports to the directory, each as the owner's presence and whether the live is empty.
+    /// The reports to the directory, such as "left not empty": the owner's presence, and whether the live is empty.
     static func occupancies(_ effects: [Effect]) -> [String] {
         effects.compactMap {
             if case .directory(let input, _) = $0, case .occupancy(_, let owner, let isEmpty) = input.command {
@@ -187,24 +197,30 @@ final class PartitionHarness {
             }
         }
     }
+    static func notices(_ effects: [Effect]) -> [Notice] {
+        effects.compactMap { if case .notice(let notice) = $0 { notice } else { nil } }
+    }
     static func counts(_ effects: [Effect]) -> [CountRecord] {
         effects.compactMap { if case .count(let record) = $0 { record } else { nil } }
     }
+    /// The names of the presence epochs that begin.
     static func epochs(_ effects: [Effect]) -> [String] {
         effects.compactMap { if case .presenceEpoch(let record) = $0 { record.epoch } else { nil } }
     }
+    /// The outcomes in the replies.
     static func results(_ effects: [Effect]) -> [Outcome] {
         effects.compactMap { if case .reply(let reply) = $0 { reply.outcome } else { nil } }
     }
 
-    /// Reads the whole viewer list, page by page; returns the users' ids.
+    /// Reads the whole viewer list, page by page; returns the users' ids, and "?" instead of a page that is missing.
     func listUserIDs(pageSize: Int) throws -> [String] {
         var userIDs: [String] = []
         var cursor = ""
+        // The counters are above those of the test's own calls. Any ticket above the opening suffices for a list.
         var counter: Int64 = 1000
         repeat {
             counter += 1
-            let caller = Self.caller("host", counter, ticket: counter)
+            let caller = Self.caller("host", counter: counter, ticket: counter)
             guard
                 case .success(.audience(let page))? = Self.results(
                     try self.send(.list(cursor: cursor, count: pageSize, caller: caller))

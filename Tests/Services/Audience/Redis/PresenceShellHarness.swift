@@ -76,6 +76,7 @@ final class PresenceShellHarness {
         defer { group.close() }
         let committed = try group.committedOffsets(of: [inboxPartition], timeout: .seconds(10))[inboxPartition] ?? nil
         guard let offset = committed?.offset else { throw TestFailure("nothing is committed for \(inboxPartition)") }
+        // This input and the next 1000 are processed one at a time.
         let record = ProcessingAttempts.Record(
             offset: offset, step: 0, count: 0, aloneUntil: offset + 1000, process: "dead")
         try self.producer.send(
@@ -90,7 +91,7 @@ final class PresenceShellHarness {
         init(_ text: String) { self.text = text }
     }
 
-    /// Reads on until `isEnough`, for at most `seconds`; `meanwhile` is called between two reads.
+    /// Reads further records until `isEnough`, for at most `seconds`; calls `meanwhile` after each read.
     func read(
         seconds: Int64 = 30, until isEnough: ([IncomingRecord]) -> Bool, meanwhile: () throws -> Void = {}
     ) throws {

@@ -23,8 +23,8 @@ import Testing
             let harness = try PresenceShellHarness(mode, leaseSeconds: 6)
             let first = harness.start("one")
             try harness.write(.opened(epoch: 1, owner: UserInfo(userID: "host")), self.live)
-            try harness.write(.join(caller: self.caller("alice", 1)), self.live)
-            try harness.write(.join(caller: self.caller("bob", 1)), self.live)
+            try harness.write(.join(caller: self.caller("alice", counter: 1)), self.live)
+            try harness.write(.join(caller: self.caller("bob", counter: 1)), self.live)
             try harness.read(until: { PresenceShellHarness.ticket($0, session: self.session("bob")) != nil })
             let ticket = try #require(PresenceShellHarness.ticket(harness.records, session: self.session("bob")))
             #expect(first.stop())
@@ -34,7 +34,7 @@ import Testing
             try harness.read(
                 until: { PresenceShellHarness.joinsAndLeaves($0, self.live).contains { $0.text == "-alice" } },
                 meanwhile: { try harness.write(.heartbeats(beats: [beat]), self.live) })
-            try harness.write(.leave(caller: self.caller("bob", 2, ticket: ticket)), self.live)
+            try harness.write(.leave(caller: self.caller("bob", counter: 2, ticket: ticket)), self.live)
             try harness.read(until: {
                 PresenceShellHarness.joinsAndLeaves($0, self.live).contains { $0.text == "-bob" }
                     && PresenceShellHarness.count($0, self.live)?.count == 0
@@ -57,7 +57,7 @@ import Testing
             let harness = try PresenceShellHarness(mode, leaseSeconds: 60)
             let shell = harness.start("one")
             try harness.write(.opened(epoch: 1, owner: UserInfo(userID: "host")), self.live)
-            try harness.write(.join(caller: self.caller("alice", 1)), self.live)
+            try harness.write(.join(caller: self.caller("alice", counter: 1)), self.live)
             try harness.read(until: {
                 PresenceShellHarness.count($0, self.live)?.count == 1
                     && PresenceShellHarness.ticket($0, session: self.session("alice")) != nil
@@ -92,12 +92,12 @@ import Testing
             let harness = try PresenceShellHarness(mode, leaseSeconds: 6)
             let first = harness.start("one")
             try harness.write(.opened(epoch: 1, owner: UserInfo(userID: "host")), self.live)
-            try harness.write(.join(caller: self.caller("alice", 1)), self.live)
+            try harness.write(.join(caller: self.caller("alice", counter: 1)), self.live)
             try harness.read(until: { PresenceShellHarness.ticket($0, session: self.session("alice")) != nil })
             #expect(first.stop())
             try harness.writeFailedAttempt(self.live)
             let users = (1...20).map { "viewer\($0)" }
-            for user in users { try harness.write(.join(caller: self.caller(user, 1)), self.live) }
+            for user in users { try harness.write(.join(caller: self.caller(user, counter: 1)), self.live) }
             let second = harness.start("two")
             try harness.read(until: { records in
                 users.allSatisfy { PresenceShellHarness.ticket(records, session: self.session($0)) != nil }
@@ -116,7 +116,7 @@ import Testing
 
     private func session(_ user: String) -> SessionID { SessionID("\(user)-\(self.runID)") }
 
-    private func caller(_ user: String, _ counter: Int64, ticket: Int64? = nil) -> Caller {
+    private func caller(_ user: String, counter: Int64, ticket: Int64? = nil) -> Caller {
         Caller(
             user: UserInfo(userID: UserID(user)), role: .user,
             request: RequestID(session: self.session(user), counter: counter), replyTo: "gateway-1",

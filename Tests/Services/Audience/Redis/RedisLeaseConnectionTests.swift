@@ -28,6 +28,7 @@ import Testing
     @Test func `scripts are not run on a new connection before the owner has opened the partition there`() throws {
         let redis = try LiveRedis()
         let connection = RedisLeaseConnection.withoutPause(port: redis.port)
+        // The argument is the owner's generation. The reply of an empty Redis: no epoch, and no sessions.
         let call = LeaseScript.open.call(["1"], key: "{audience.1}")
         #expect(throws: RedisError.unreachable("there is a new connection")) {
             try connection.run([call])
@@ -54,6 +55,7 @@ import Testing
             RedisLeaseConnection(
                 RedisClient.Settings(host: "127.0.0.1", port: redis.port), breaker: breaker,
                 metrics: RedisMetrics(registry), random: SeededRandom(seed: 1),
+                // No connection waits before it connects again: each look at the clock advances it by 10 s.
                 now: {
                     clock.advance(milliseconds: 10_000)
                     return clock.now

@@ -12,8 +12,8 @@ import Testing
         var beats: [Heartbeat] = []
         let clock = ContinuousClock()
         for index in 0..<count {
-            let offset = partition.write(.join(caller: PartitionHarness.caller("user-\(index)", 1)))
-            beats.append(PartitionHarness.beat("user-\(index)", offset, silentFor: Int64(index % 10_000)))
+            let offset = partition.write(.join(caller: PartitionHarness.caller("user-\(index)", counter: 1)))
+            beats.append(PartitionHarness.beat("user-\(index)", ticket: offset, silentFor: Int64(index % 10_000)))
         }
         let joinDuration = try clock.measure { try partition.processAndCommit() }
         partition.write(.heartbeats(beats: beats), after: .seconds(1))

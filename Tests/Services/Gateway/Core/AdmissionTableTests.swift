@@ -4,6 +4,9 @@ import MachineKit
 import PlazaModel
 import Testing
 
+/// The limits of connections, logins and calls.
+///
+/// Times are in microseconds.
 @Suite struct AdmissionTableTests {
     private let bob = UserKey(AppID("demo"), UserID("bob"))
 
@@ -60,7 +63,7 @@ import Testing
                 joinCount += 1
             }
         }
-        #expect(joinCount <= 30 * 61)
+        #expect(joinCount <= 30 * 61, "in an hour 30 joins a minute, and a full bucket at the beginning")
         let now: Int64 = 3600 * 1_000_000
         #expect(table.admitCall(.join(LiveID("bistro")), of: self.bob, at: now) == nil, "another live")
         #expect(table.admitCall(.join(LiveID("arena")), of: UserKey(AppID("demo"), UserID("eve")), at: now) == nil)
@@ -81,7 +84,7 @@ import Testing
     }
 
     /// Rules: R12.8.
-    @Test func `a call that names many users counts once for each, and at most as the whole limit`() {
+    @Test func `a call that names many users counts once for each user, but never more than the whole bucket`() {
         var table = self.table { $0.sanctions = RateLimit(10) }
         #expect(table.admitCall(.sanction, of: self.bob, counting: 4, at: 0) == nil)
         #expect(table.admitCall(.sanction, of: self.bob, counting: 6, at: 0) == nil)

@@ -3,7 +3,11 @@ import GatewayCore
 import MachineKit
 import Testing
 
+/// When a record is sent, and when it waits for a batch.
+///
+/// A record is a number here.
 @Suite struct BatchingPolicyTests {
+    /// Batches are 8 ms apart; at most three records wait.
     private var policy = BatchingPolicy<Int>(gap: Milliseconds(8), limit: 3)
 
     private static func at(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: milliseconds) }
@@ -39,7 +43,7 @@ import Testing
         #expect(self.policy.add(4, now: Self.at(118)) == .scheduleBatch)
     }
 
-    @Test mutating func `I16 a full buffer refuses records until the next take`() {
+    @Test mutating func `I16 a full buffer refuses records until its batch is taken`() {
         #expect(self.policy.add(0, now: Self.at(100)) == .send)
         #expect((1...3).map { self.policy.add($0, now: Self.at(101)) } == [.scheduleBatch, .wait, .wait])
         #expect(self.policy.add(4, now: Self.at(102)) == .refuse)

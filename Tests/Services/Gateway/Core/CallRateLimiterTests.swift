@@ -3,6 +3,9 @@ import GatewayCore
 import MachineKit
 import Testing
 
+/// Token buckets, one for each caller.
+///
+/// Times are in microseconds.
 @Suite struct CallRateLimiterTests {
     private let second: Int64 = 1_000_000
 
@@ -14,22 +17,25 @@ import Testing
         for count in 0...10_000 {
             if let wait = limiter.admit(key, rate: rate, at: now) { return (count, wait) }
         }
+        // No call was refused.
         return (-1, Milliseconds(0))
     }
 
     /// Rules: R13.1.
     @Test(arguments: [(1, 1000), (10, 100), (200, 5)] as [(Int, Int64)])
-    func `one second's worth of calls is admitted at once, then one per share of it`(rate: Int, share: Int64) {
+    func `the calls of one second are admitted at once, then one call in each interval`(
+        rate: Int, intervalMilliseconds: Int64
+    ) {
         var limiter = CallRateLimiter<String>(maxBuckets: 10)
         let (admitted, wait) = self.admitUntilRefused(&limiter, "anna", rate: rate, at: 7)
-        #expect(admitted == rate && wait == Milliseconds(share))
-        let later = 7 + share * 1000
+        #expect(admitted == rate && wait == Milliseconds(intervalMilliseconds))
+        let later = 7 + intervalMilliseconds * 1000
         #expect(limiter.admit("anna", rate: rate, at: later - 1) != nil)
         #expect(limiter.admit("anna", rate: rate, at: later) == nil)
-        #expect(limiter.admit("anna", rate: rate, at: later) == Milliseconds(share))
+        #expect(limiter.admit("anna", rate: rate, at: later) == Milliseconds(intervalMilliseconds))
         #expect(
             self.admitUntilRefused(&limiter, "anna", rate: rate, at: later + 10 * self.second).admitted == rate,
-            "the bucket holds one second's worth")
+            "after ten seconds the bucket has only the calls of one second")
     }
 
     @Test func `a steady caller below its rate is never refused`() {
@@ -48,6 +54,7 @@ import Testing
         for caller in ["anna", "bob", "carol"] { #expect(limiter.admit(caller, rate: 10, at: 0) == nil) }
         #expect(limiter.admit("dora", rate: 10, at: 0) == .seconds(1))
         #expect(limiter.admit("anna", rate: 10, at: 0) == nil, "a caller with a bucket is still admitted")
+        // After a second the three buckets are full again and are removed.
         #expect(limiter.admit("dora", rate: 10, at: self.second) == nil)
         #expect(limiter.count == 1)
     }

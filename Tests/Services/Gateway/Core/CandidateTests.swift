@@ -12,10 +12,12 @@ import Testing
     ) -> LiveRecord {
         var record = Sample.live(live, isVisible: isVisible)
         record.info.status = status
+        // Template 50 is a voice live, 600 a video live.
         record.info.seatTemplate = isVoice ? 50 : 600
         return record
     }
 
+    /// Connects the lives with each other (co-hosting).
     private func connectLives(_ model: inout ReadModel, _ lives: String...) {
         let members = lives.map {
             ConnectionMember(live: LiveID($0), host: UserInfo(userID: "host"), joinedAt: Timestamp(milliseconds: 1))

@@ -5,13 +5,16 @@ import Testing
 
 @testable import GatewayCore
 
-/// A create that joins, too: two records for one call.
+/// A create whose owner joins as well: call 5 writes the record of the create, then the record of the join.
 @Suite struct CreateAndJoinTests {
     private typealias Session = SessionCore<String>
 
     private static let info = LiveInfo(liveID: "arena", liveOwner: UserInfo(userID: "anna"))
+    /// The reply of the directory to the create.
     private static let created = CallResult.live(info: Self.info, epoch: 10, revision: 3)
+    /// The reply of presence to the join.
     private static let joinOutcome = Outcome.success(result: .joined(ticket: Ticket(100), epoch: 10, confirmed: true))
+    /// The result that the client gets.
     private static let createdAndJoined = CallResult.live(
         info: Self.info, epoch: 10, revision: 3, joined: JoinedLive(ticket: Ticket(100), epoch: 10, confirmed: true))
 
@@ -58,8 +61,8 @@ import Testing
     /// Rules: R3.66.
     @Test func `when the join is rejected, the reply has the created live, and the owner is outside`() {
         var session = self.sessionWithOpenJoin()
-        let refusal = Outcome.failure(error: ReplyError(.staleTicket, "you have left since"))
-        let conclusion = session.callAnswered(5, refusal)?.conclusion
+        let rejection = Outcome.failure(error: ReplyError(.staleTicket, "you have left since"))
+        let conclusion = session.callAnswered(5, rejection)?.conclusion
         #expect(conclusion == .reply(.success(result: Self.created)))
         #expect(session.membership == .outside)
     }
@@ -67,15 +70,16 @@ import Testing
     @Test func `a create that is refused joins nothing`() {
         var session = Session(at: 0)
         session.registerCall(5, .create("arena", isLateRetry: false), "create", at: 0)
-        let refusal = Outcome.failure(error: ReplyError(.roomExists, "taken"))
-        let conclusion = session.callAnswered(5, refusal)?.conclusion
-        #expect(conclusion == .reply(refusal))
+        let rejection = Outcome.failure(error: ReplyError(.roomExists, "taken"))
+        let conclusion = session.callAnswered(5, rejection)?.conclusion
+        #expect(conclusion == .reply(rejection))
         #expect(session.membership == .outside)
         #expect(session.openCallCount == 0)
     }
 
-    @Test func `a second reply to a record that was resent changes nothing`() {
+    @Test func `a reply to a record that is not open changes nothing`() {
         var session = self.sessionWithOpenJoin()
+        // The record of the create was resent and is answered twice.
         let secondReply = session.callAnswered(5, .success(result: Self.created))
         #expect(secondReply == nil)
         let joined = session.callAnswered(5, Self.joinOutcome)?.conclusion
@@ -83,7 +87,7 @@ import Testing
         var retrying = Session(at: 0)
         retrying.registerCall(5, .create("arena", isLateRetry: false), "create", at: 0)
         let earlyReply = retrying.callAnswered(5, Self.joinOutcome)
-        #expect(earlyReply == nil, "a reply to the join of the call's first try")
+        #expect(earlyReply == nil, "the reply to the join of an earlier copy of the call; here the create is open")
         #expect(retrying.openCallCount == 1)
     }
 
@@ -98,7 +102,7 @@ import Testing
         #expect(session.failOverdueCalls(at: 9999).isEmpty)
         #expect(session.failOverdueCalls(at: 10_000).map(\.id) == [5])
         #expect(session.membership == .outside)
-        #expect(session.openCallCount == 1)
+        #expect(session.openCallCount == 1, "call 6")
     }
 
     @Test func `a client in another live cannot create and join`() {

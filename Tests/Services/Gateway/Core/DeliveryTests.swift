@@ -6,12 +6,13 @@ import Testing
 @testable import GatewayCore
 
 extension DeliveryLedger {
-    /// Whether every due item is accounted for.
-    fileprivate var balances: Bool {
+    /// Whether every due item is delivered, shed, lost with its connection, or deferred (I10).
+    fileprivate var isBalanced: Bool {
         self.due == self.delivered + self.shed.reduce(0, +) + self.disconnected + self.deferred && self.deferred >= 0
     }
 }
 
+/// When items and heartbeats are sent, which items are shed, when the broker counts as away, and stored notices.
 @Suite struct DeliveryTests {
     @Test func `a quiet live flushes immediately, a busy one within its share of the loop's time`() {
         var plan = FlushPlan()
@@ -43,6 +44,7 @@ extension DeliveryLedger {
 
     @Test func `I16 items are shed for a slow reader by class, the lowest first`() {
         let budget = DeliveryBudget(bytes: 8000)
+        // Counters are shed from an eighth of the budget on, tips from a quarter, barrage from a half.
         #expect(budget.level(pendingBytes: 0) == .everything)
         #expect(budget.level(pendingBytes: 999) == .everything)
         #expect(budget.level(pendingBytes: 1000) == .withoutCounters)
@@ -82,7 +84,7 @@ extension DeliveryLedger {
                 ledger.disconnected(deferred: deferredItems[reader])
                 deferredItems[reader] = 0
             }
-            #expect(ledger.balances)
+            #expect(ledger.isBalanced)
             #expect(ledger.deferred == deferredItems.reduce(0, +))
         }
     }
@@ -94,7 +96,7 @@ extension DeliveryLedger {
             var members = Array(0..<Int.random(in: 0...60, using: &random))
             let staying = Set(members.filter { $0 % 3 != 0 })
             var nextMember = 1000
-            // Advances to the beginning of a round.
+            // Advances the cursor to the beginning of a round.
             var step = 0
             repeat {
                 _ = heartbeatCursor.advance(step: step, members: members.count)
@@ -160,7 +162,7 @@ extension DeliveryLedger {
         health.probeAnswered()
         #expect(health.isHealthy == false, "the broker has delivered nothing yet")
         #expect(health.continueProbing() == false)
-        // The broker answers probes but accepts no records: the first call since then may again take a second.
+        // The broker answers probes but accepts no records: calls are admitted again for one second.
         #expect(health.admitCall(at: 60_000) == true)
         #expect(health.admitCall(at: 60_999) == true)
         #expect(health.admitCall(at: 61_000) == false)
@@ -204,6 +206,7 @@ extension DeliveryLedger {
                 id: NoticeID(partition: 3, offset: offset),
                 notice: Notice(to: user, live: "arena", at: 0, content: .battleNotStarted(battle: "b-1")), json: [])
         }
+        // A notice's id is `PARTITION-OFFSET`; offset -1 is the position before the first notice.
         #expect(ring.lastID(ofPartition: 3).text == "3--1")
         #expect(ring.append(entry(5, to: bob), at: 0) == true)
         #expect(ring.append(entry(5, to: bob), at: 0) == false)
@@ -222,6 +225,7 @@ extension DeliveryLedger {
     @Test func `a sign-in notice that need not be resent is not stored, and is recognized when repeated`() {
         var ring = NoticeRing()
         let bob = UserKey("demo", "bob")
+        /// A sign-in notice; `isOnly` says that the sign-in ends the user's other sessions, so they must get the notice.
         func entry(_ offset: Int64, isOnly: Bool) -> NoticeRing.Entry {
             NoticeRing.Entry(
                 id: NoticeID(partition: 3, offset: offset),

@@ -4,30 +4,36 @@ import MachineKit
 import PlazaModel
 import Testing
 
+/// Which connections a sign-in closes, whatever the order in which the sign-in notices are appended.
 @Suite struct DeviceSignInTests {
+    /// A connection with its sign-in, and the codes with which notices have closed it.
     private struct Connection {
         let session: SessionID
         var signIn: DeviceSignIn
-        var ends: [DisconnectCode] = []
+        var disconnectCodes: [DisconnectCode] = []
         let notice: NoticeContent
 
         init(_ session: SessionID, _ number: UInt64, isOnly: Bool) {
             self.session = session
-            self.signIn = DeviceSignIn(connection: number, isOnly: isOnly)
+            self.signIn = DeviceSignIn(connection: number, endsOtherSessions: isOnly)
             self.notice = self.signIn.makeNotice(for: session, at: 0)
         }
 
         mutating func receive(_ content: NoticeContent) {
-            if let code = self.signIn.noticeReceived(content, ownSession: self.session) { self.ends.append(code) }
+            if let code = self.signIn.noticeReceived(content, ownSession: self.session) {
+                self.disconnectCodes.append(code)
+            }
         }
     }
 
+    /// Orders in which the notices of three connections are appended.
     private static let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
 
     private func notice(_ content: NoticeContent) -> Notice {
         Notice(to: UserKey("demo", "bob"), live: "", at: 0, content: content)
     }
 
+    /// The notice of another connection's sign-in; `isOnly` says that it ends the user's other sessions.
     private func signedIn(_ session: SessionID, isOnly: Bool = true) -> NoticeContent {
         .signedInElsewhere(session: session, connection: "x", attempt: 1, isOnly: isOnly)
     }
@@ -42,9 +48,10 @@ import Testing
         for sender in order {
             for index in connections.indices { connections[index].receive(connections[sender].notice) }
         }
-        #expect(connections.indices.filter { connections[$0].ends.isEmpty } == [order[2]])
+        #expect(connections.indices.filter { connections[$0].disconnectCodes.isEmpty } == [order[2]])
         for connection in connections {
-            guard let code = connection.ends.first else { continue }
+            guard let code = connection.disconnectCodes.first else { continue }
+            // The next sign-in closes this connection: as replaced if it has the same session.
             let next = order[order.firstIndex { connections[$0].notice == connection.notice }! + 1]
             #expect(code == (connections[next].session == connection.session ? .replaced : .kickedOffline))
         }
@@ -59,12 +66,13 @@ import Testing
         for sender in order + [3] {
             for index in connections.indices { connections[index].receive(connections[sender].notice) }
         }
-        #expect(connections.indices.filter { connections[$0].ends.isEmpty } == [order[2], 3])
-        #expect(connections.flatMap(\.ends).allSatisfy { $0 == .replaced })
+        #expect(connections.indices.filter { connections[$0].disconnectCodes.isEmpty } == [order[2], 3])
+        #expect(connections.flatMap(\.disconnectCodes).allSatisfy { $0 == .replaced })
     }
 
     @Test func `a connection with a fresh session name is closed by the first other sign-in to that session`() {
-        var fresh = DeviceSignIn(connection: 1, isOnly: false)
+        // The connection has written no sign-in notice, because no other connection can know its session.
+        var fresh = DeviceSignIn(connection: 1, endsOtherSessions: false)
         #expect(fresh.noticeReceived(self.signedIn("other", isOnly: true), ownSession: "phone") == nil)
         #expect(fresh.noticeReceived(.battleNotStarted(battle: "b-1"), ownSession: "phone") == nil)
         #expect(fresh.noticeReceived(self.signedIn("phone", isOnly: false), ownSession: "phone") == .replaced)
@@ -77,7 +85,7 @@ import Testing
     @Test func `an unconfirmed sign-in is written again if its client is active, and counts from that position`() {
         let start = MonotonicTime(milliseconds: 1000)
         let later = start + DeviceSignIn.timeout
-        var old = DeviceSignIn(connection: 1, isOnly: false)
+        var old = DeviceSignIn(connection: 1, endsOtherSessions: false)
         let first = old.makeNotice(for: "phone", at: start)
         #expect(
             !old.mustRepeatNotice(lastReceived: later - Milliseconds(1)),
@@ -93,7 +101,7 @@ import Testing
             #expect(old.noticeReceived(content, ownSession: "phone") == nil)
             new.receive(content)
         }
-        #expect(new.ends == [.replaced])
+        #expect(new.disconnectCodes == [.replaced])
         #expect(!old.mustRepeatNotice(lastReceived: later + DeviceSignIn.timeout + DeviceSignIn.timeout))
         #expect(old.noticeReceived(first, ownSession: "phone") == nil, "a connection's own notice never closes it")
         #expect(old.noticeReceived(self.signedIn("phone"), ownSession: "phone") == .replaced)
@@ -103,12 +111,12 @@ import Testing
         let otherSignIn = self.notice(self.signedIn("tablet"))
         let ownSignIn = self.notice(self.signedIn("phone"))
         let kick = self.notice(.kickedOut(reason: .byAdmin, by: "anna"))
-        #expect(!DeviceSignIn.wasEnded([], ownSession: "phone"))
-        #expect(!DeviceSignIn.wasEnded([kick], ownSession: "phone"))
-        #expect(DeviceSignIn.wasEnded([ownSignIn, otherSignIn, kick], ownSession: "phone"))
-        #expect(!DeviceSignIn.wasEnded([otherSignIn, ownSignIn], ownSession: "phone"))
+        #expect(!DeviceSignIn.wasSessionEnded(by: [], ownSession: "phone"))
+        #expect(!DeviceSignIn.wasSessionEnded(by: [kick], ownSession: "phone"))
+        #expect(DeviceSignIn.wasSessionEnded(by: [ownSignIn, otherSignIn, kick], ownSession: "phone"))
+        #expect(!DeviceSignIn.wasSessionEnded(by: [otherSignIn, ownSignIn], ownSession: "phone"))
         #expect(
-            !DeviceSignIn.wasEnded(
-                [ownSignIn, self.notice(self.signedIn("tablet", isOnly: false))], ownSession: "phone"))
+            !DeviceSignIn.wasSessionEnded(
+                by: [ownSignIn, self.notice(self.signedIn("tablet", isOnly: false))], ownSession: "phone"))
     }
 }

@@ -5,14 +5,18 @@ import Testing
 
 @testable import GatewayCore
 
+/// The feed cache of a partition: how a resume is served, and which earlier messages new viewers get.
 @Suite struct FeedCacheTests {
     private let key = Sample.key("a")
 
+    /// The token of item `number`, whose record has the given offset.
     private func token(_ number: Int64, at offset: Int64?, epoch: Int64 = 10) -> FeedToken {
         FeedToken(FeedPosition(epoch: epoch, number: number), offset: offset)
     }
 
-    /// Returns the cache of a partition that was read up to its end, with one item per second at every tenth offset.
+    /// Returns the cache of a partition that was read up to its end.
+    ///
+    /// Item n was read at second n and has offset 10 n.
     private func cache(_ numbers: ClosedRange<Int64>, span: Milliseconds = .seconds(60)) -> FeedCache {
         var cache = FeedCache(span: span)
         cache.partitionRead(to: 0)
@@ -20,6 +24,7 @@ import Testing
         return cache
     }
 
+    /// Writes item `number` at second `number` and offset 10 `number`.
     private func write(_ number: Int64, _ feedClass: FeedClass = .barrage, to cache: inout FeedCache) {
         let item = Sample.item(number, feedClass, at: number * 1000, offset: number * 10)
         _ = cache.append(FeedRecord(key: self.key, epoch: 10, item: item), keepsMessages: true)
@@ -27,6 +32,7 @@ import Testing
         cache.prune(at: MonotonicTime(milliseconds: number * 1000))
     }
 
+    /// The request to the replay reader; nil if the plan needs no reader.
     private func replayRequest(_ plan: FeedCache.ResumePlan) -> ReplayRequest? {
         if case .reader(let request) = plan { return request }
         return nil
@@ -52,8 +58,8 @@ import Testing
         #expect(
             cache.planResume(self.key, after: self.token(100, at: 5000), at: now) == .refused(.unknown),
             "an offset beyond the partition's end is invalid")
-        // Items that stay cached for at least 3 s more are not read again; items that may expire before the reader has
-        // answered are.
+        // Items 140 to 200 are cached. The reader also reads items 140 to 142, because they may expire within the 3 s
+        // in which the reader must answer.
         #expect(
             self.replayRequest(cache.planResume(self.key, after: self.token(100, at: 1000), at: now))
                 == ReplayRequest(
@@ -65,6 +71,7 @@ import Testing
         let now = MonotonicTime(milliseconds: 1_200_000)
         #expect(self.replayRequest(cache.planResume(self.key, after: self.token(200, at: 2000), at: now)) != nil)
         #expect(cache.planResume(self.key, after: self.token(199, at: 1990), at: now) == .refused(.tooMany))
+        // The records from offset 2001 to this item are more than one scan may read, those from offset 2010 are not.
         let item = Sample.item(1201, at: 1_201_000, offset: ReplayLimits.maxScanRecords + 2001)
         _ = cache.append(FeedRecord(key: self.key, epoch: 10, item: item), keepsMessages: true)
         cache.prune(at: MonotonicTime(milliseconds: 1_262_000))
@@ -120,7 +127,8 @@ import Testing
         #expect(cache.planResume(self.key, after: self.token(90, at: 899), at: 91_000) == .cache)
     }
 
-    private func numbers(_ cache: FeedCache, _ count: Int, epoch: Int64 = 10) -> [Int64] {
+    /// The numbers of the last messages that a new viewer gets, at most `count`.
+    private func historyNumbers(_ cache: FeedCache, _ count: Int, epoch: Int64 = 10) -> [Int64] {
         cache.history(self.key, epoch: epoch, count: count).map(\.number)
     }
 
@@ -130,15 +138,15 @@ import Testing
         self.write(5, .tip, to: &cache)
         self.write(6, to: &cache)
         cache.prune(at: 10_000_000)
-        #expect(self.numbers(cache, 50) == [1, 2, 3, 6])
-        #expect(self.numbers(cache, 2) == [3, 6])
-        #expect(self.numbers(cache, 0) == [])
-        #expect(self.numbers(cache, 50, epoch: 11) == [], "messages of another incarnation are not history")
+        #expect(self.historyNumbers(cache, 50) == [1, 2, 3, 6])
+        #expect(self.historyNumbers(cache, 2) == [3, 6])
+        #expect(self.historyNumbers(cache, 0) == [])
+        #expect(self.historyNumbers(cache, 50, epoch: 11) == [], "messages of another incarnation are not history")
         #expect(cache.searchRequest(self.key, epoch: 10, count: 50) == nil, "the cache has the feed from its beginning")
         for number in Int64(7)...100 { self.write(number, to: &cache) }
-        #expect(self.numbers(cache, 50) == Array(51...100))
+        #expect(self.historyNumbers(cache, 50) == Array(51...100))
         cache.forget(self.key)
-        #expect(self.numbers(cache, 50) == [] && cache.recent.byteCount == 0 && cache.messageBytes == 0)
+        #expect(self.historyNumbers(cache, 50) == [] && cache.recent.byteCount == 0 && cache.messageBytes == 0)
     }
 
     @Test func `messages that are missing in the cache are searched for once`() {
@@ -150,10 +158,11 @@ import Testing
         self.write(44, to: &cache)
         let found = [Sample.item(30, offset: 300), Sample.item(38, offset: 380), Sample.item(40, offset: 400)]
         cache.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found(found[...])))
-        #expect(self.numbers(cache, 10) == [30, 38, 40, 41, 42, 44], "the found and the newer messages, each once")
+        #expect(
+            self.historyNumbers(cache, 10) == [30, 38, 40, 41, 42, 44], "the found and the newer messages, each once")
         #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == nil)
         cache.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 2), request, .found(found[...])))
-        #expect(self.numbers(cache, 10) == [30, 38, 40, 41, 42, 44])
+        #expect(self.historyNumbers(cache, 10) == [30, 38, 40, 41, 42, 44])
     }
 
     @Test func `a search that timed out is repeated for the next new viewer`() {
@@ -177,7 +186,7 @@ import Testing
             ReplayOutcome(
                 ReplayID(shard: 0, number: 1), request, .found([Sample.item(7, offset: 70)][...]),
                 latestToken: self.token(9, at: 90)))
-        #expect(self.numbers(cache, 10) == [7])
+        #expect(self.historyNumbers(cache, 10) == [7])
         #expect(cache.recent.latestToken(self.key) == self.token(9, at: 90))
         #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == nil)
     }
@@ -193,7 +202,7 @@ import Testing
             }
         }
         cache.prune(at: 1_000_000)
-        #expect(cache.messageBytes == 4 * 50 * 12_000, "50 of each live whose app keeps messages")
+        #expect(cache.messageBytes == 4 * 50 * 12_000, "the last 50 of each live but l4, whose app keeps no messages")
         #expect(cache.history(Sample.key("l4"), epoch: 10, count: 50).isEmpty)
         for live in 0..<100 {
             for number in Int64(1)...50 {
@@ -204,7 +213,7 @@ import Testing
         cache.prune(at: 2_000_000)
         #expect(cache.messageBytes <= 16 << 20 && cache.messageBytes > 15 << 20)
         #expect(cache.history(Sample.key("m99"), epoch: 10, count: 50).count == 50, "the latest messages are kept")
-        #expect(cache.history(Sample.key("l0"), epoch: 10, count: 50).isEmpty)
+        #expect(cache.history(Sample.key("l0"), epoch: 10, count: 50).isEmpty, "the oldest messages are removed")
     }
 
     @Test(

@@ -5,6 +5,7 @@ import Testing
 
 @testable import GatewayCore
 
+/// The recent items of a live and of a partition; `dropped` counts the items that a ring has removed.
 @Suite struct FeedRingTests {
     /// The numbers of the items in a complete answer; nil if the answer is incomplete.
     private func numbers(_ answer: FeedRing.Answer) -> [Int64]? {
@@ -27,7 +28,7 @@ import Testing
         #expect(self.numbers(ring.items(after: self.position(12))) == [], "a client may be ahead of this gateway")
         #expect(self.numbers(ring.items(after: self.position(3))) == nil)
         #expect(self.numbers(ring.items(after: self.position(0))) == nil)
-        #expect(self.numbers(ring.items(after: self.position(-1))) == nil)
+        #expect(self.numbers(ring.items(after: self.position(-1))) == nil, "an invalid position")
         #expect(self.numbers(ring.items(after: self.position(7, epoch: 9))) == nil)
         #expect(self.numbers(ring.items(after: self.position(7, epoch: 11))) == nil)
         #expect(dropped == 0)
@@ -52,7 +53,7 @@ import Testing
         }
         #expect(ring.append(Sample.item(6), epoch: 9, dropped: &dropped) == .stale)
         #expect(ring.append(Sample.item(1), epoch: 11, dropped: &dropped) == .fresh)
-        #expect(dropped == 5)
+        #expect(dropped == 5, "the items of epoch 10")
         #expect(self.numbers(ring.items(after: self.position(0, epoch: 11))) == [1])
     }
 
@@ -80,7 +81,7 @@ import Testing
         #expect(
             ringOfLargeItems.append(Sample.item(21, size: FeedRing.byteLimit + 1), epoch: 10, dropped: &dropped)
                 == .fresh)
-        #expect(ringOfLargeItems.count == 0)
+        #expect(ringOfLargeItems.count == 0, "an item that is larger than the ring is not stored")
         #expect(self.numbers(ringOfLargeItems.items(after: self.position(20))) == nil)
         #expect(self.numbers(ringOfLargeItems.items(after: self.position(21))) == [])
     }
@@ -118,6 +119,7 @@ import Testing
             let live = Int.random(in: 0..<8, using: &random)
             var position = nextPositions[live] ?? (10, 1)
             switch Int.random(in: 0..<100, using: &random) {
+            // A new incarnation, a gap, or repeated items.
             case 0: position = (position.epoch + 1, 1)
             case 1: position.number += 3
             case 2: position.number = max(1, position.number - 2)

@@ -5,6 +5,10 @@ import Testing
 
 @testable import GatewayCore
 
+/// Listings of lives, page by page, from a snapshot of the ranking.
+///
+/// A cursor is `GATEWAY.TIME.RANK`: the snapshot's time in milliseconds, and the rank of the next page's first live,
+/// with the prefix `a` in an ascending listing.
 @Suite struct RankingTests {
     /// Returns the names of all lives of a listing, page by page; `afterPage` may replace the model between two pages.
     private func listAll(
@@ -44,7 +48,9 @@ import Testing
     }
 
     @Test(arguments: ["1", "2", "3", "\(Int.max)", "\(Int.max - 1)", "a\(Int.max)", "\(Int64(Int32.max) + 1)"])
-    func `a cursor with a rank beyond the list gives an empty last page`(rank: String) throws {
+    func `a cursor with a rank beyond the list gives an empty last page, one with the last rank a page of one live`(
+        rank: String
+    ) throws {
         var model = ReadModel()
         for name in ["a", "b"] { model.apply(Sample.live(name)) }
         var ranking = Ranking(gateway: "gateway-1")
@@ -135,23 +141,24 @@ import Testing
         let cursor = try page("", at: 1000)
         #expect(cursor == "gateway-1.1000.2")
         #expect(try page(cursor, at: 61_000) == "gateway-1.1000.4")
-        for bad in [
+        for invalidCursor in [
             "gateway-2.1000.2", "gateway-1.999.2", "gateway-1.1000.-1", "gateway-1.1000.x", "x", ".", "..",
             "gateway-1.1000", "gateway-1.99999999999999999999.2",
         ] {
-            #expect(throws: ReplyError.self) { try page(bad, at: 1000) }
+            #expect(throws: ReplyError.self) { try page(invalidCursor, at: 1000) }
         }
         let error = #expect(throws: ReplyError.self) { try page(cursor, at: 61_001) }
         #expect(error?.code == .cursorExpired)
     }
 
-    @Test func `snapshots are kept for 60 s, up to a limit`() throws {
+    @Test func `the number of stored snapshots is limited`() throws {
         var ranking = Ranking(gateway: "g")
         let entries = (0..<10).map { RankingEntry(key: Sample.key("r\($0)"), totalViewers: $0) }
         ranking.refresh(entries, at: 0)
         let first = try ranking.page(app: Sample.app, cursor: "", count: 1, at: 0) { _ in nil }
-        #expect(first.cursor.isEmpty, "no entry may be shown")
-        for second in 1...100 { ranking.refresh(entries, at: MonotonicTime(milliseconds: Int64(second))) }
+        #expect(first.cursor.isEmpty, "the closure shows no entry, so there is no second page")
+        for time in 1...100 { ranking.refresh(entries, at: MonotonicTime(milliseconds: Int64(time))) }
+        // The snapshot of time 0 is only 100 ms old.
         #expect(throws: ReplyError.self) {
             try ranking.page(app: Sample.app, cursor: "g.0.1", count: 1, at: 100) { _ in nil }
         }

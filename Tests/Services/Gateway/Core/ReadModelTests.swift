@@ -19,11 +19,13 @@ enum Sample {
         }
         return LiveRecord(app: Self.app, info: info, epoch: epoch, revision: revision, ended: ended)
     }
+    /// The viewer counts of a live; half of its `total` viewers are still there.
     static func count(_ live: String, total: Int, epoch: Int64 = 10, at: Int64 = 1) -> CountRecord {
         CountRecord(
             app: Self.app, live: LiveID(live), epoch: epoch, count: total / 2, totalViewers: total,
             at: Timestamp(milliseconds: at))
     }
+    /// A feed item that was read at `at`, in milliseconds.
     static func item(
         _ number: Int64, _ feedClass: FeedClass = .barrage, at: Int64 = 0, offset: Int64? = nil, size: Int = 4
     ) -> EncodedFeedItem {
@@ -46,6 +48,7 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
     package init(integerLiteral value: Int64) { self.init(milliseconds: value) }
 }
 
+/// The public records in memory, and replies that wait for a revision.
 @Suite struct ReadModelTests {
     @Test func `an older or equal revision changes nothing`() {
         var model = ReadModel()
@@ -67,7 +70,7 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
         #expect(model.count(Sample.key("arena")) == nil)
         #expect(model.stage(Sample.key("arena")) == nil)
         #expect(model.metadata(Sample.key("arena"), keys: []) == nil)
-        #expect(model.live(Sample.key("arena")) != nil)
+        #expect(model.live(Sample.key("arena")) != nil, "the record is still known to the gateway")
         model.removeLive(Sample.key("arena"))
         #expect(model.live(Sample.key("arena")) == nil)
     }
@@ -78,7 +81,7 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
         model.apply(Sample.count("arena", total: 8, epoch: 10))
         model.apply(StageRecord(app: Sample.app, live: "arena", epoch: 10, revision: 1, seats: []))
         #expect(model.count(Sample.key("arena"))?.totalViewers == 0)
-        #expect(model.stage(Sample.key("arena")) == .some(nil))
+        #expect(model.stage(Sample.key("arena")) == .some(nil), "the live exists, but has no stage yet")
         model.apply(Sample.count("arena", total: 2, epoch: 20, at: 9))
         model.apply(Sample.count("arena", total: 1, epoch: 20, at: 8))
         #expect(model.count(Sample.key("arena"))?.totalViewers == 2)

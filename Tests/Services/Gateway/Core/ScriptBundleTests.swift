@@ -2,7 +2,9 @@
 import GatewayCore
 import Testing
 
+/// The bundle of the scripts that the first page imports statically.
 @Suite struct ScriptBundleTests {
+    /// The bundle of `scripts`, whose keys are paths; nil if they cannot be put together.
     private func bundle(_ scripts: [String: String]) -> ScriptBundle? {
         ScriptBundle(path: "p/bundle.js", entry: "p/main.js", scripts: scripts.mapValues { Array($0.utf8) })
     }
@@ -47,7 +49,7 @@ import Testing
     }
 
     /// Rules: R13.37.
-    @Test func `a dynamically imported module takes from the bundle what it shares with it`() throws {
+    @Test func `a dynamically imported module imports from the bundle the modules that the bundle contains`() throws {
         let files = try #require(
             self.bundle([
                 "p/main.js": "import { a } from './a.js';\nimport('./x/late.js').then(a);",
@@ -78,7 +80,7 @@ import Testing
         "import {\n  b,\n} from './b.js';", "await 1;", "x = import.meta.url;", "import b from 'https://x/b.js';",
         "export const { b } = c;", "export default class B {}", "const a = '",
     ])
-    func `modules that cannot be put together are left as they are`(_ source: String) {
+    func `no bundle is made if a module cannot be put into one`(_ source: String) {
         #expect(
             self.bundle(["p/main.js": "import './a.js';", "p/a.js": source, "p/b.js": "export const b = 1;"]) == nil)
     }

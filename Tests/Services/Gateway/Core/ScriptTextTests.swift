@@ -2,6 +2,7 @@
 import GatewayCore
 import Testing
 
+/// The removal of comments and white space from scripts.
 @Suite struct ScriptTextTests {
     /// Rules: R13.37.
     @Test(
@@ -13,6 +14,8 @@ import Testing
             ("x = 'it\\'s // so';", "x = 'it\\'s // so';\n"), ("x  =   'a  b';", "x = 'a  b';\n"),
             ("x = `a // b\n\n  c ${d /* e */ + `${f}//`} g  \n`; // h", "x = `a // b\n\n  c ${d + `${f}//`} g  \n`;\n"),
             ("x = `\\`// ${ {a: 1}.a }`;", "x = `\\`// ${ {a: 1}.a }`;\n"),
+            // A slash begins a regular expression after an operator or `return`. After a name, `)` or `]` it divides;
+            // `of` is a name after a dot.
             ("x = /[/'\"]\\//.test(y); // z", "x = /[/'\"]\\//.test(y);\n"),
             ("return /'/; // a", "return /'/;\n"), ("x = a / b / c; // d", "x = a / b / c;\n"),
             ("x = (a) / 2; y[0] / 2; // '", "x = (a) / 2; y[0] / 2;\n"), ("x = y.of / 2; // '", "x = y.of / 2;\n"),
@@ -40,6 +43,7 @@ import Testing
             ScriptText(
                 Array("import a from 'b';\n{\nimport('./c.js');\n}\n`\nimport d\n`;".utf8), resolve: { "/x/\($0)" }))
         #expect(script.lines.map(\.text).prefix(3) == ["import a from 'b';", "{", "import('/x/./c.js');"])
+        // The line `import d` is inside a template literal.
         #expect(script.lines.filter(\.isTopLevel).map(\.text).contains("import d") == false)
         #expect(script.lines.filter(\.isTopLevel).map(\.text).first == "import a from 'b';")
     }

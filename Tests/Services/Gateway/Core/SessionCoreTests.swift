@@ -5,12 +5,18 @@ import Testing
 
 @testable import GatewayCore
 
+/// One client's session: its login, its live and its open calls.
+///
+/// A call has an id, a kind and a record, which is a string here. Times are in milliseconds.
 @Suite struct SessionCoreTests {
     private typealias Session = SessionCore<String>
 
+    /// The reply to a join.
     private func joined(_ ticket: Int64, epoch: Int64 = 10) -> Outcome {
         .success(result: .joined(ticket: Ticket(ticket), epoch: epoch, confirmed: true))
     }
+
+    /// A logged-in session that has joined `live`.
     private func sessionInLive(_ live: LiveID = "arena", ticket: Int64 = 100) -> Session {
         var session = Session(at: 0)
         session.loggedIn(until: 1_000_000)
@@ -34,7 +40,7 @@ import Testing
         var session = Session(at: 0)
         session.registerCall(1, .join("arena"), "join", at: 0)
         guard case .refused(let error) = session.verdict(on: 2, .join("bistro"), in: nil) else {
-            Issue.record("a second live while the first is entered")
+            Issue.record("a second live while the join of the first is open")
             return
         }
         #expect(error.code == .inAnotherRoom)
@@ -60,7 +66,9 @@ import Testing
             return
         }
         #expect(error.code == .notInRoom)
-        #expect(session.verdict(on: 9, .leave("bistro"), in: nil) == .proceed, "presence may know an earlier copy")
+        #expect(
+            session.verdict(on: 9, .leave("bistro"), in: nil) == .proceed,
+            "it may be a leave that is sent again, whose first answer presence knows")
     }
 
     @Test func `a refused join leaves the client outside`() {
@@ -82,8 +90,10 @@ import Testing
         #expect(session.takeRecordsToResend(at: 5000) == ["text"])
         let done = Outcome.success(result: .done)
         #expect(session.callAnswered(7, done)?.conclusion == .reply(done))
-        #expect(session.callAnswered(7, done)?.id == nil)
-        #expect(session.verdict(on: 8, .plain, in: nil, waiting: 15) == .proceed, "no call is open")
+        #expect(session.callAnswered(7, done)?.id == nil, "the call is not open any more")
+        #expect(
+            session.verdict(on: 8, .plain, in: nil, waiting: 15) == .proceed,
+            "15 waiting calls and this one are at the limit of 16, so no call is open")
     }
 
     @Test func `an unanswered call fails after 10 s, and its late reply is ignored`() {
@@ -139,7 +149,7 @@ import Testing
     @Test func `I6 a kick removes clients with tickets below its fence, once, and no others`() {
         var session = self.sessionInLive(ticket: 100)
         #expect(session.kicked(from: "bistro", floor: Ticket(101)) == false)
-        #expect(session.kicked(from: "arena", floor: Ticket(100)) == false, "it joined again since")
+        #expect(session.kicked(from: "arena", floor: Ticket(100)) == false, "ticket 100 was issued after that kick")
         #expect(session.kicked(from: "arena", floor: Ticket(101)) == true)
         #expect(session.membership == .outside && session.ticket == nil)
         #expect(session.kicked(from: "arena", floor: Ticket(101)) == false)
@@ -164,16 +174,17 @@ import Testing
         #expect(
             session.callAnswered(1, self.joined(120))?.conclusion == .resumed(point, ticket: Ticket(120), epoch: 10))
         #expect(session.live == "arena")
-        var kicked = Session(at: 0)
-        kicked.registerCall(1, .resume(point), "join", at: 0)
+        var kickedSession = Session(at: 0)
+        kickedSession.registerCall(1, .resume(point), "join", at: 0)
         let rejection = Outcome.failure(error: ReplyError(.staleTicket, "kicked"))
-        #expect(kicked.callAnswered(1, rejection)?.conclusion == .reply(rejection))
-        #expect(kicked.membership == .outside)
-        var missed = Session(at: 0)
-        missed.registerCall(1, .resume(point), "join", at: 0)
-        let ended = Outcome.failure(error: ReplyError(.noSuchRoomOnEntry, "there is no such live"))
-        #expect(missed.callAnswered(1, ended)?.conclusion == .missedEnd(point, ended))
-        #expect(missed.membership == .outside)
+        #expect(kickedSession.callAnswered(1, rejection)?.conclusion == .reply(rejection))
+        #expect(kickedSession.membership == .outside)
+        // The live ended while the client was away.
+        var lateSession = Session(at: 0)
+        lateSession.registerCall(1, .resume(point), "join", at: 0)
+        let noSuchLive = Outcome.failure(error: ReplyError(.noSuchRoomOnEntry, "there is no such live"))
+        #expect(lateSession.callAnswered(1, noSuchLive)?.conclusion == .missedEnd(point, noSuchLive))
+        #expect(lateSession.membership == .outside)
     }
 
     @Test func `I1 the end of a live removes its members, once`() {
@@ -189,20 +200,21 @@ import Testing
         let names = SessionNamer.unkeyed
         #expect(
             names.name(of: "phone", for: anna).text == "s-69bcbcf6d5e8902035ee47e4eca43fa6",
-            "a rolling upgrade keeps the names")
-        let bound = names.name(of: "phone", for: anna)
-        #expect(bound == names.name(of: "phone", for: anna))
-        #expect(bound != names.name(of: "phone", for: UserKey("demo", "bob")), "I17")
-        #expect(bound != names.name(of: "phone", for: UserKey("other", "anna")), "I17")
-        #expect(SessionID(checking: bound.text) != nil)
-        let fresh = SessionName.random(bits: (1, .max))
-        #expect(SessionID(checking: fresh.text) == fresh)
+            "old and new gateways make the same names during a rolling upgrade")
+        let phoneOfAnna = names.name(of: "phone", for: anna)
+        #expect(phoneOfAnna == names.name(of: "phone", for: anna))
+        #expect(phoneOfAnna != names.name(of: "phone", for: UserKey("demo", "bob")), "I17")
+        #expect(phoneOfAnna != names.name(of: "phone", for: UserKey("other", "anna")), "I17")
+        #expect(SessionID(checking: phoneOfAnna.text) != nil)
+        let randomName = SessionName.random(bits: (1, .max))
+        #expect(SessionID(checking: randomName.text) == randomName)
+        // The session of an HTTP request depends on caller, role, idempotency key and call.
         let request = names.nameOfRequest(anna, role: .server, key: "k1", call: "live.create")
         #expect(request == names.nameOfRequest(anna, role: .server, key: "k1", call: "live.create"))
         #expect(request != names.nameOfRequest(anna, role: .user, key: "k1", call: "live.create"))
         #expect(request != names.nameOfRequest(anna, role: .server, key: "k2", call: "live.create"))
         #expect(request != names.nameOfRequest(anna, role: .server, key: "k1", call: "live.end"))
-        #expect(SessionName.isHTTPRequest(request) && !SessionName.isHTTPRequest(bound))
+        #expect(SessionName.isHTTPRequest(request) && !SessionName.isHTTPRequest(phoneOfAnna))
         #expect(SessionID(checking: request.text) != nil)
     }
 }

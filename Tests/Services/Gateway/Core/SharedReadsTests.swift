@@ -6,6 +6,8 @@ import Testing
 @testable import GatewayCore
 
 /// Calls that are answered together.
+///
+/// A waiting call is a number here.
 @Suite struct SharedReadsTests {
     private typealias Reads = SharedReads<Int>
 
@@ -45,7 +47,7 @@ import Testing
             }
         }
         let burst = 5
-        #expect(requestTimes.count <= 20 + burst, "one a second, and a few at the beginning")
+        #expect(requestTimes.count <= 20 + burst, "in 20 s one request a second, and a burst at the beginning")
         for (earlier, later) in zip(requestTimes.dropFirst(burst), requestTimes.dropFirst(burst + 1)) {
             #expect(later - earlier >= 999)
         }
@@ -108,12 +110,12 @@ import Testing
             let read = SharedRead(.summary, of: LiveKey("demo", LiveID("live\(number)")), epoch: 1)
             #expect(reads.addCall(read, number, at: self.time(0)) == .wait(mustRequest: true))
         }
-        #expect(reads.addCall(Self.read, -1, at: self.time(0)) == .forward)
+        #expect(reads.addCall(Self.read, -1, at: self.time(0)) == .forward, "a read more than the limit")
         let requestedRead = SharedRead(.summary, of: LiveKey("demo", "live0"), epoch: 1)
         for number in Reads.maxReads..<Reads.maxWaiting {
             #expect(reads.addCall(requestedRead, number, at: self.time(0)) == .wait(mustRequest: false))
         }
-        #expect(reads.addCall(requestedRead, -1, at: self.time(0)) == .full)
+        #expect(reads.addCall(requestedRead, -1, at: self.time(0)) == .full, "a waiting call more than the limit")
         _ = reads.requestAnswered(requestedRead, at: self.time(1))
         #expect(reads.addCall(requestedRead, -1, at: self.time(1)) == .wait(mustRequest: false))
     }

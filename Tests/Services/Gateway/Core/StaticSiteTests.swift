@@ -5,6 +5,7 @@ import Testing
 @Suite struct StaticSiteTests {
     private let body = Array(String(repeating: "export const text = 'hello';\n", count: 20).utf8)
 
+    /// A script whose compressed form is `gzip`; the bytes need not be valid gzip.
     private func file(gzip: [UInt8] = [1, 2, 3]) throws -> StaticSite.File {
         var site = StaticSite()
         site.add("pages/main.js", body: self.body, gzip: gzip)
@@ -112,7 +113,7 @@ import Testing
     }
 
     /// Rules: R13.33.
-    @Test func `a host that a foreign name server may point here is neither localhost nor an address`() {
+    @Test func `only localhost and addresses are hosts that no foreign name server can point to this machine`() {
         for name in ["localhost", "127.0.0.1", "[::1]", "192.168.1.7"] { #expect(WebOrigins.isLocalOrAddress(name)) }
         for name in ["evil.example.org", "localhost.evil.org", "1.2.3.4.evil.org", "1.2.3", "256.1.1.1"] {
             #expect(!WebOrigins.isLocalOrAddress(name))

@@ -12,6 +12,7 @@ import Testing
         try FileManager.default.createDirectory(at: self.directory, withIntermediateDirectories: true)
     }
 
+    /// Writes a file with these permissions; returns its path.
     private func file(_ contents: String, mode: Int = 0o600) throws -> String {
         let path = self.directory.appendingPathComponent(UUID().uuidString).path
         try Data(contents.utf8).write(to: URL(fileURLWithPath: path))
@@ -19,6 +20,7 @@ import Testing
         return path
     }
 
+    /// Reads the secret `redis-password`; returns it with the descriptions of all problems.
     private func read(_ arguments: [String], _ environment: [String: String] = [:])
         -> (secret: String?, problems: [String], reader: SettingsReader)
     {
@@ -29,7 +31,7 @@ import Testing
             return (secret, [], reader)
         } catch {
             guard case .invalid(_, let problems) = error else { return (secret, ["\(error)"], reader) }
-            #expect(error.exitStatus == 64)
+            #expect(error.exitStatus == 64, "EX_USAGE")
             return (secret, problems.map(\.description), reader)
         }
     }

@@ -106,6 +106,7 @@ import Testing
                 """)
     }
 
+    // Nil: no word is near enough to be meant.
     @Test(arguments: [("statsu", "status"), ("tokne", "token"), ("u", nil), ("inspect", "inspect"), ("banana", nil)])
     func `a misspelt word is corrected, and an unrelated word is not`(word: String, meant: String?) {
         #expect(Suggestion.nearest(to: word, among: ["up", "status", "token", "inspect"]) == meant)

@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    private static func record(_ app: AppID, _ revision: Int64, words: [String]) -> AppRecord {
+    private static func record(_ app: AppID, revision: Int64, words: [String]) -> AppRecord {
         var settings = AppSettings()
         settings.words = words
         return AppRecord(app: app, revision: revision, settings: settings)
@@ -71,7 +71,9 @@ import Testing
     @Test func `the follower is ready once it has read the last record of each app`() throws {
         let apps = (0..<20).map { AppID("app-\($0)") }
         let running = try RunningFollower(
-            apps.flatMap { [Self.record($0, 1, words: ["old"]), Self.record($0, 2, words: ["new", $0.text])] })
+            apps.flatMap {
+                [Self.record($0, revision: 1, words: ["old"]), Self.record($0, revision: 2, words: ["new", $0.text])]
+            })
         try running.waitUntilReady()
         for app in apps { #expect(running.follower.snapshot[app].words == ["new", app.text]) }
         #expect(running.follower.snapshot.apps.count == 20)
@@ -95,14 +97,15 @@ import Testing
         throws
     {
         let running = try RunningFollower([
-            Self.record("demo", 5, words: ["five"]), Self.record("shop", 1, words: ["one"]),
+            Self.record("demo", revision: 5, words: ["five"]), Self.record("shop", revision: 1, words: ["one"]),
         ])
         try running.waitUntilReady()
         let before = running.follower.snapshot
-        try running.write(Self.record("demo", 6, words: ["six"]))
+        try running.write(Self.record("demo", revision: 6, words: ["six"]))
         #expect(running.follower.snapshot["demo"].words == ["six"])
         #expect(before["demo"].words == ["five"], "a batch keeps the settings with which it began")
-        try running.write(Self.record("demo", 7, words: ["seven"]), Self.record("demo", 4, words: ["four"]))
+        try running.write(
+            Self.record("demo", revision: 7, words: ["seven"]), Self.record("demo", revision: 4, words: ["four"]))
         #expect(running.follower.snapshot["demo"].words == ["seven"])
         #expect(running.follower.snapshot.revision(of: "demo") == 7)
         #expect(running.follower.snapshot["shop"].words == ["one"])

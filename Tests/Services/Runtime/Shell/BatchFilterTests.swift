@@ -12,6 +12,7 @@ struct BatchFilterTests {
     private struct PartitionLog {
         var records: [IncomingRecord] = []
 
+        /// Appends one record; without a header it belongs to a transaction.
         mutating func append(_ value: String?, _ header: BatchHeader?) {
             self.records.append(
                 IncomingRecord(
@@ -19,9 +20,11 @@ struct BatchFilterTests {
                     value: value.map { Array($0.utf8) }, headers: header?.headers ?? []))
         }
 
-        mutating func appendClaim(_ epoch: Int64) { self.append(nil, BatchHeader(epoch: epoch)) }
+        /// Appends the record with which an owner voids what lower epochs append behind it.
+        mutating func appendClaim(epoch: Int64) { self.append(nil, BatchHeader(epoch: epoch)) }
 
-        mutating func appendBatch(_ epoch: Int64, _ values: [String], nextOffset: Int64) {
+        /// Appends a batch, whose last record commits it; a batch without values is one record without a value.
+        mutating func appendBatch(epoch: Int64, _ values: [String], nextOffset: Int64) {
             let lastHeader = BatchHeader(
                 epoch: epoch, commit: BatchHeader.Commit(nextOffset: nextOffset, metadata: "1700", rows: [7]))
             if values.isEmpty { self.append(nil, lastHeader) }
@@ -55,10 +58,10 @@ struct BatchFilterTests {
 
     @Test func `I7 a batch becomes valid with its last record, and a record of a transaction at once`() {
         var log = PartitionLog()
-        log.appendClaim(1)
+        log.appendClaim(epoch: 1)
         log.append("t", nil)
-        log.appendBatch(1, ["a", "b"], nextOffset: 5)
-        log.appendBatch(1, [], nextOffset: 6)
+        log.appendBatch(epoch: 1, ["a", "b"], nextOffset: 5)
+        log.appendBatch(epoch: 1, [], nextOffset: 6)
         var filter = BatchFilter()
         var validByRecord: [[String]] = []
         var nextOffsets: [Int64] = []
@@ -73,7 +76,7 @@ struct BatchFilterTests {
 
     @Test func `the complete offset stays before a batch until its last record is read`() {
         var log = PartitionLog()
-        log.appendBatch(1, ["a", "b", "c"], nextOffset: 5)
+        log.appendBatch(epoch: 1, ["a", "b", "c"], nextOffset: 5)
         var filter = BatchFilter()
         var valid: [IncomingRecord] = []
         let completeOffsets = log.records.map { record -> Int64 in
@@ -85,22 +88,22 @@ struct BatchFilterTests {
 
     @Test func `I8 an incomplete batch is dropped at the next owner's claim`() {
         var log = PartitionLog()
-        log.appendClaim(1)
+        log.appendClaim(epoch: 1)
         log.append("lost", BatchHeader(epoch: 1))
-        log.appendClaim(2)
-        log.appendBatch(2, ["a"], nextOffset: 5)
+        log.appendClaim(epoch: 2)
+        log.appendBatch(epoch: 2, ["a"], nextOffset: 5)
         #expect(log.validRecords() == ["a"])
     }
 
     @Test func `I8 records that a former owner appends after a claim are never valid, wherever reading begins`() {
         var log = PartitionLog()
-        log.appendClaim(1)
-        log.appendBatch(1, ["a"], nextOffset: 5)
-        log.appendClaim(2)
-        log.appendBatch(1, ["stale"], nextOffset: 6)
-        log.appendBatch(2, ["b"], nextOffset: 6)
+        log.appendClaim(epoch: 1)
+        log.appendBatch(epoch: 1, ["a"], nextOffset: 5)
+        log.appendClaim(epoch: 2)
+        log.appendBatch(epoch: 1, ["stale"], nextOffset: 6)
+        log.appendBatch(epoch: 2, ["b"], nextOffset: 6)
         log.append("stale", BatchHeader(epoch: 1))
-        log.appendBatch(2, ["c"], nextOffset: 7)
+        log.appendBatch(epoch: 2, ["c"], nextOffset: 7)
         #expect(log.validRecords() == ["a", "b", "c"])
         var claims = FeedEpochs()
         claims.add(epoch: 1, offset: 0)
@@ -113,9 +116,9 @@ struct BatchFilterTests {
 
     @Test func `a claim after the claim of a later owner is ignored`() throws {
         var log = PartitionLog()
-        log.appendClaim(2)
-        log.appendClaim(1)
-        log.appendBatch(1, ["stale"], nextOffset: 6)
+        log.appendClaim(epoch: 2)
+        log.appendClaim(epoch: 1)
+        log.appendBatch(epoch: 1, ["stale"], nextOffset: 6)
         #expect(log.validRecords().isEmpty)
         var batches = UncheckpointedBatches(.roomFeed, after: FeedEpochs(), claimedBy: 1)
         for record in log.records { batches.append(record) }
@@ -130,7 +133,7 @@ struct BatchFilterTests {
         var expected: [String] = []
         /// Offsets at which a reader may begin, with the epoch that it gets and the number of `expected` records before it.
         var starts: [(offset: Int, epoch: Int64, count: Int)] = []
-        log.appendClaim(owner)
+        log.appendClaim(epoch: owner)
         for step in 0..<200 {
             let values = (0..<Int.random(in: 0...3, using: &random)).map { "\(step).\($0)" }
             switch Int.random(in: 0..<10, using: &random) {
@@ -138,17 +141,17 @@ struct BatchFilterTests {
                 // The owner dies within a batch.
                 for value in values { log.append(value, BatchHeader(epoch: owner)) }
                 owner += 1
-                log.appendClaim(owner)
+                log.appendClaim(epoch: owner)
             case 1, 2:
                 // A stalled former owner appends a batch.
                 guard owner > 1 else { continue }
                 let formerOwner = Int64.random(in: 1..<owner, using: &random)
-                log.appendBatch(formerOwner, values, nextOffset: 0)
+                log.appendBatch(epoch: formerOwner, values, nextOffset: 0)
             case 3:
                 log.append("t\(step)", nil)
                 expected.append("t\(step)")
             default:
-                log.appendBatch(owner, values, nextOffset: Int64(step))
+                log.appendBatch(epoch: owner, values, nextOffset: Int64(step))
                 expected += values
             }
             starts.append((log.records.count, owner, expected.count))
@@ -163,6 +166,7 @@ struct BatchFilterTests {
 @Suite("Claims in an offset's metadata")
 struct FeedEpochsTests {
     @Test func `claims with invalid offsets are rejected`() {
+        // The second line is `@CHECKPOINT EPOCH:OFFSET …`.
         #expect(FeedEpochs(metadata: "5\n@12 5:7 9:11")?.claims.count == 2)
         for line in ["@9223372036854775807", "@-1", "@1 5:-7", "@1 5:9223372036854775807"] {
             #expect(FeedEpochs(metadata: line) == nil, "\(line)")
@@ -188,7 +192,7 @@ struct FeedEpochsTests {
         var claims = FeedEpochs()
         for number in 1...20 { claims.add(epoch: Int64(number), offset: Int64(number * 10)) }
         #expect(claims.claims.map(\.epoch) == Array(13...20))
-        #expect(claims.checkpointOffset == 201)
+        #expect(claims.checkpointOffset == 201, "the offset after the last claim")
         #expect(claims.epoch(before: 205) == 20)
         #expect(claims.epoch(before: 200) == 19)
         #expect(claims.epoch(before: 100) == .min)
@@ -200,23 +204,24 @@ struct FeedEpochsTests {
 struct LeaseGuardTests {
     private static func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: milliseconds) }
 
-    @Test func `the lease is not doubtful while turns end within the limit`() {
+    /// A phase is the wait for records or their processing.
+    @Test func `the lease is not doubtful while phases end within the limit`() {
         var leaseGuard = LeaseGuard(limit: Milliseconds(1400))
         #expect(!leaseGuard.isLeaseDoubtful(at: Self.time(9_000)))
-        for now in stride(from: Int64(0), through: 20_000, by: 1000) { leaseGuard.turnStarted(at: Self.time(now)) }
+        for now in stride(from: Int64(0), through: 20_000, by: 1000) { leaseGuard.phaseStarted(at: Self.time(now)) }
         #expect(!leaseGuard.isLeaseDoubtful(at: Self.time(21_399)))
         #expect(leaseGuard.isLeaseDoubtful(at: Self.time(21_400)))
     }
 
-    @Test func `the lease stays doubtful over further turns until a transaction succeeds`() {
+    @Test func `the lease stays doubtful over further phases until a transaction succeeds`() {
         var leaseGuard = LeaseGuard(limit: Milliseconds(1400))
-        leaseGuard.turnStarted(at: Self.time(0))
-        leaseGuard.turnStarted(at: Self.time(8_000))
-        leaseGuard.turnStarted(at: Self.time(8_010))
+        leaseGuard.phaseStarted(at: Self.time(0))
+        leaseGuard.phaseStarted(at: Self.time(8_000))
+        leaseGuard.phaseStarted(at: Self.time(8_010))
         #expect(leaseGuard.isLeaseDoubtful(at: Self.time(8_011)))
         leaseGuard.membershipConfirmed(at: Self.time(8_012))
         #expect(!leaseGuard.isLeaseDoubtful(at: Self.time(8_020)))
-        leaseGuard.turnStarted(at: Self.time(8_030))
+        leaseGuard.phaseStarted(at: Self.time(8_030))
         #expect(!leaseGuard.isLeaseDoubtful(at: Self.time(8_031)))
     }
 }

@@ -7,8 +7,10 @@ import Testing
 
 /// The spans that a service records for its inputs.
 @Suite struct BatchSpansTests {
+    /// The header of a sampled trace; the last two digits are its flags.
     private static let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
+    /// An input that the broker received at 5 ms; spans have nanoseconds.
     private static func record(_ offset: Int64, _ header: String?) -> IncomingRecord {
         IncomingRecord(
             topic: "barrage.inbox", partition: 3, offset: offset, timestamp: 5, key: nil, value: [],
@@ -20,6 +22,7 @@ import Testing
     }
 
     @Test func `a traced input has a span for its topic, its decision and each effect, one below the other`() throws {
+        // The tracer itself begins no traces, and its clock stands at 9 ms.
         let tracer = Tracer(share: 0) { 9_000_000 }
         var spans = try #require(BatchSpans(tracer, machine: "barrage"))
         let input = Self.record(7, Self.header)

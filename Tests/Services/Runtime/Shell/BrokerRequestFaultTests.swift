@@ -91,6 +91,7 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
             try writer.prepare()
             try fixture.commit("before", by: writer)
 
+            // Errors after which the client does not repeat the request.
             let lastingCodes: Set<RequestFault.Code> = [
                 .topicAuthorizationFailed, .groupAuthorizationFailed, .producerFenced,
                 .illegalGeneration, .unknownMember, .invalidProducerEpoch, .invalidTransactionState,
@@ -141,7 +142,7 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
         let topics = try TopicBroker(isReal: false, clientID: "shell-test")
         let broker = try #require(topics.embedded)
         let harness = try ShellHarness(.embedded, on: topics)
-        let live = MachineShellTests.lives("start", 1)[0]
+        let live = MachineShellTests.lives("start", count: 1)[0]
         let faults: [RequestFault] =
             RequestFault.faults(.metadata, [.notLeader])
             + RequestFault.faults(.listOffsets, [.notLeader, .requestTimedOut])
@@ -167,7 +168,7 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
         let topics = try TopicBroker(isReal: false, clientID: "shell-test")
         let broker = try #require(topics.embedded)
         let harness = try ShellHarness(.embedded, on: topics)
-        let live = MachineShellTests.lives("work", 1)[0]
+        let live = MachineShellTests.lives("work", count: 1)[0]
         let shell = harness.start("one")
         try harness.sendText("first", in: live)
         try harness.flush()

@@ -28,6 +28,7 @@ struct CheckpointDeltaTests {
 
     @Test func `a small change is stored in the delta and not written to the state topic`() throws {
         var delta = CheckpointDelta()
+        // Nil instead of a row: the row was removed. "1700" is the processor's own metadata.
         let plan = delta.plan([("a", self.row(1)), ("b", nil)], metadata: "1700")
         guard case .delta(let metadata, let added) = plan else {
             Issue.record("the rows were written to the state topic")
@@ -56,7 +57,7 @@ struct CheckpointDeltaTests {
         #expect(try CheckpointDelta(metadata: plan.metadata).rows.map(\.key) == ["a"])
     }
 
-    @Test func `a full delta is written to the state topic, and an empty delta follows`() throws {
+    @Test func `the rows of a full delta are written to the state topic, and the next delta begins empty`() throws {
         var delta = CheckpointDelta()
         var writeCount = 0
         for number in 0..<500 {
@@ -111,6 +112,7 @@ struct CheckpointDeltaTests {
     }
 
     @Test func `invalid metadata is rejected`() {
+        // The second line should be the compressed rows in Base64.
         #expect(throws: InflationError.corrupt) { try CheckpointDelta(metadata: "1\n!!") }
         #expect(throws: InflationError.corrupt) { try CheckpointDelta(metadata: "1\n/////w==") }
     }
@@ -133,10 +135,11 @@ struct CheckpointDeltaTests {
         #expect(restored.rows.map(\.key) == delta.rows.map(\.key))
         #expect(restored.rows.map(\.row) == delta.rows.map(\.row))
         #expect(restored.rows.first?.row == self.row(199))
-        #expect(appended.count < 200 * 60)
+        #expect(appended.count < 200 * 60, "at most 60 bytes for a batch of two rows")
     }
 
-    @Test func `appended rows are written on request, after a rollback, and by a new owner`()
+    @Test
+    func `the rows of appended batches are written to the state topic on request, after a rollback and by a new owner`()
         throws
     {
         var delta = CheckpointDelta(storage: .appendedBatches)

@@ -6,6 +6,7 @@ import ServiceShell
 import Testing
 
 @Suite struct ConsumerLoopTests {
+    /// The log lines of a failure of this kind.
     private static func logLine(_ kind: KafkaError.Kind, isStarting: Bool) -> String {
         let lines = Locked<[String]>([])
         let log = Log(

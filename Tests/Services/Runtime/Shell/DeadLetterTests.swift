@@ -12,14 +12,15 @@ import Testing
 
 /// Inputs that can never be processed.
 ///
-/// All tests use the same broker and the same group, so they run one at a time.
+/// All tests use the same broker and the same group, so they run one at a time. Each text of a live that is not set
+/// aside becomes an item of the live's feed; the items are numbered from 1.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct DeadLetterTests {
     @Test(arguments: MachineShellTests.modes)
     func `I16 an input whose result no broker accepts is set aside and answered, and the other inputs are processed`(
         _ mode: KafkaMode
     ) throws {
         let harness = try ShellHarness(mode)
-        let lives = MachineShellTests.lives("huge", 3)
+        let lives = MachineShellTests.lives("huge", count: 3)
         let shell = harness.start("one")
         for live in lives { try harness.sendText("before", in: live) }
         try harness.sendText("huge", in: lives[1])
@@ -54,7 +55,7 @@ import Testing
         _ mode: KafkaMode
     ) throws {
         let harness = try ShellHarness(mode)
-        let lives = MachineShellTests.lives("due", 2)
+        let lives = MachineShellTests.lives("due", count: 2)
         let shell = harness.start("one")
         try harness.sendText("huge alarm", in: lives[0])
         try harness.sendText("alarm", in: lives[1])
@@ -65,7 +66,8 @@ import Testing
         #expect(deadLetters.contains { $0.key == Array("tally/\(lives[0].text)".utf8) })
         for live in lives { try harness.sendText("after", in: live) }
         try harness.flush()
-        // The row was removed, so the live's count starts again at 1.
+        // The row of the first live was removed, so its count starts again at 1. The second live has the items "alarm",
+        // "rang" and "after".
         let numbers = try harness.readFeedNumbers(of: Set(lives)) { found in
             found[lives[0]]?.suffix(1) == [1] && (found[lives[0]]?.count ?? 0) >= 2
                 && found[lives[1]]?.contains(3) ?? false
@@ -78,7 +80,7 @@ import Testing
     @Test(arguments: MachineShellTests.modes)
     func `I16 an input that ended three owners is set aside by the next one`(_ mode: KafkaMode) throws {
         let harness = try ShellHarness(mode)
-        let live = MachineShellTests.lives("deadly", 1)[0]
+        let live = MachineShellTests.lives("deadly", count: 1)[0]
         let first = harness.start("one")
         try harness.sendText("before", in: live)
         try harness.flush()
@@ -100,17 +102,19 @@ import Testing
 
     @Test(arguments: [(1_040_000, 0, 0), (0, 1_040_000, 0), (0, 0, 1_040_000), (340_000, 340_000, 340_000)])
     func `I16 a dead letter fits the broker's limit, wherever the bytes of its input are`(
-        key: Int, value: Int, header: Int
+        keyBytes: Int, valueBytes: Int, headerBytes: Int
     ) {
         let bytes = { (count: Int) in [UInt8](repeating: 0x61, count: count) }
         let input = IncomingRecord(
-            topic: "barrage.inbox", partition: 1, offset: 7, timestamp: 1, key: bytes(key), value: bytes(value),
-            headers: [KafkaHeader(name: "traceparent", value: bytes(header))])
+            topic: "barrage.inbox", partition: 1, offset: 7, timestamp: 1, key: bytes(keyBytes),
+            value: bytes(valueBytes),
+            headers: [KafkaHeader(name: "traceparent", value: bytes(headerBytes))])
         let letter = DeadLetter(input, machine: "barrage", reason: String(repeating: "😀", count: 5_000)).outgoing
         let size =
             (letter.key?.count ?? 0) + (letter.value?.count ?? 0)
             + letter.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 16 }
         #expect(size < PlazaTopic.maxMessageBytes - 1_000)
+        // Each part of the input that is too large is left out.
         let origin = DeadLetterOrigin { name in letter.headers.first { $0.name == name }?.value }
         #expect(origin?.omittedBytes ?? 0 >= 340_000)
         #expect(origin?.offset == 7)

@@ -73,7 +73,7 @@ struct DeadlyInputTests {
             let kafka = try LiveKafka()
             defer { withExtendedLifetime(kafka) {} }
             let harness = try ShellHarness(.full, on: TopicBroker(kafka, clientID: "deadly"))
-            let lives = MachineShellTests.lives("deadly", 12)
+            let lives = MachineShellTests.lives("deadly", count: 12)
             let services = SupervisedProcesses(instances, harness.settings)
             defer { services.stop() }
             for live in lives { try harness.sendText("before", in: live) }
@@ -87,6 +87,7 @@ struct DeadlyInputTests {
             let deadLetters = try harness.readRecords(of: .deadLetters, in: nil) { !$0.isEmpty }
             #expect(deadLetters.count == 1)
             #expect(deadLetters.allSatisfy { String(decoding: $0.value ?? [], as: UTF8.self).contains(text) })
+            // The fourth text of each live; the feed numbers a live's items from 1.
             for live in lives { try harness.sendText("later", in: live) }
             try harness.flush()
             let numbers = try harness.readFeedNumbers(of: Set(lives)) { found in

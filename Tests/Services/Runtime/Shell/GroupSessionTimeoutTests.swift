@@ -51,7 +51,7 @@ import Testing
         let kafka = try LiveKafka(settings: ["group.min.session.timeout.ms": "6000"])
         let harness = try ShellHarness(
             .full, on: TopicBroker(kafka, clientID: "shell-test"))
-        let live = MachineShellTests.lives("stock", 1)[0]
+        let live = MachineShellTests.lives("stock", count: 1)[0]
         let lines = LogLines()
         let shell = harness.start("one", log: lines.log)
         try harness.sendText("x", in: live)

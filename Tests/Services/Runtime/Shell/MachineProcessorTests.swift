@@ -10,18 +10,21 @@ import Testing
 @Suite struct MachineProcessorTests {
     static let live = LiveKey("app", "room")
 
-    static func textInput(_ text: String, at time: Int64, offset: Int64) -> InboxInput {
+    static func textInput(_ text: String, at milliseconds: Int64, offset: Int64) -> InboxInput {
         let caller = Caller(
             user: UserInfo(userID: "u"), role: .user, request: RequestID(session: "s", counter: offset), replyTo: "g")
         let input = BarrageInput(Self.live, .sendText(text: text, extensionInfo: nil, caller: caller))
         return InboxInput(
-            moment: Moment(now: Timestamp(milliseconds: time), offset: offset), payload: .record(Wire.encode(input)))
+            moment: Moment(now: Timestamp(milliseconds: milliseconds), offset: offset),
+            payload: .record(Wire.encode(input)))
     }
 
+    /// The numbers of the feed items, which count the texts of the live.
     static func numbers(_ effects: [Effect]) -> [Int64] {
         effects.compactMap { if case .feed(let item) = $0 { item.position.number } else { nil } }
     }
 
+    /// A processor that has acquired the partition, and the counter of its malformed records.
     func makeProcessor() -> (MachineProcessor<TallyMachine>, Counter) {
         let malformed = Counter()
         let processor = MachineProcessor(TallyMachine(), log: .none, malformed: malformed)
@@ -100,6 +103,7 @@ import Testing
         var effects: [Effect] = []
         processor.process(
             [Self.textInput("a", at: 10, offset: 0), Self.textInput("b", at: 20, offset: 1)], effects: &effects)
+        // Each text has a feed item and a reply; a cause is the index of an input in its batch.
         #expect(processor.causes == [0, 0, 1, 1])
     }
 
@@ -112,6 +116,7 @@ import Testing
         processor.committed()
         #expect(processor.offsetMetadata == "7000", "as earlier versions write it")
         processor.process([Self.textInput("c", at: 90_000, offset: 2)], effects: &effects)
+        // The latest time of the machine, and for how long the partition has stood still.
         #expect(processor.offsetMetadata == "90000 83000")
         processor.rolledBack()
         #expect(processor.offsetMetadata == "7000")

@@ -10,12 +10,13 @@ import Testing
 
 /// A machine's shell against a broker.
 ///
-/// All tests use the same broker and the same group, so they run one at a time.
+/// All tests use the same broker and the same group, so they run one at a time. Each text of a live becomes an item of
+/// the live's feed; the items are numbered from 1.
 @Suite(.serialized) struct MachineShellTests {
     static let modes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
-    /// Returns keys of lives that no other test uses.
-    static func lives(_ name: String, _ count: Int) -> [LiveKey] {
+    /// The keys of `count` lives that no other test uses.
+    static func lives(_ name: String, count: Int) -> [LiveKey] {
         let runID = UUID().uuidString.prefix(8)
         return (0..<count).map { LiveKey("test", LiveID("\(name)-\(runID)-\($0)")) }
     }
@@ -24,7 +25,7 @@ import Testing
     func `I8 nothing is lost, repeated or reordered when an instance starts and another stops`(_ mode: KafkaMode) throws
     {
         let harness = try ShellHarness(mode)
-        let lives = Self.lives("move", 10)
+        let lives = Self.lives("move", count: 10)
         let first = harness.start("one")
         for round in 0..<20 { for live in lives { try harness.sendText("\(round)", in: live) } }
         try harness.flush()
@@ -41,7 +42,7 @@ import Testing
         for live in lives {
             // With the in-memory broker, effects are written at least once. The test therefore drops repeated numbers, as
             // clients do. If this computer is too busy for the group's heartbeats, the old and the new owner may both
-            // decide an input.
+            // decide an input; then the feed has more than 60 items.
             let received = mode == .full ? numbers[live] ?? [] : Self.withoutRepeats(numbers[live] ?? [])
             let expected = mode == .full ? 60 : max(60, received.last ?? 0)
             #expect(received == Array(1...expected), "\(live.text)")
@@ -52,7 +53,7 @@ import Testing
     @Test(.timeLimit(.minutes(1)), arguments: modes)
     func `a due row is handled although no input is received`(_ mode: KafkaMode) throws {
         let harness = try ShellHarness(mode)
-        let live = Self.lives("alarm", 1)[0]
+        let live = Self.lives("alarm", count: 1)[0]
         let shell = harness.start("one")
         try harness.sendText("alarm", in: live)
         try harness.flush()
@@ -64,7 +65,7 @@ import Testing
     @Test(.timeLimit(.minutes(1)))
     func `a shell exports the rebalances, the producer queue and the consumer lag as metrics`() throws {
         let harness = try ShellHarness(.embedded)
-        let live = Self.lives("metrics", 1)[0]
+        let live = Self.lives("metrics", count: 1)[0]
         let shell = harness.start("one")
         try harness.sendText("x", in: live)
         try harness.flush()
@@ -87,7 +88,7 @@ import Testing
     @Test(.timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
     func `I8 ten thousand rows are restored in under half a second`() throws {
         let harness = try ShellHarness(.full)
-        let lives = Self.lives("many", 10_000)
+        let lives = Self.lives("many", count: 10_000)
         let first = harness.start("one")
         for live in lives { try harness.sendText("x", in: live) }
         try harness.flush()
@@ -107,9 +108,12 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `I8 a restore waits for the end of the last owner's open transaction, and uses none of its records`() throws {
+    func
+        `I8 a restore waits for the end of the last owner's open transaction, whose records it ignores`()
+        throws
+    {
         let harness = try ShellHarness(.full)
-        let live = Self.lives("open", 1)[0]
+        let live = Self.lives("open", count: 1)[0]
         let first = harness.start("one")
         for text in ["a", "b", "c"] { try harness.sendText(text, in: live) }
         try harness.flush()
@@ -132,12 +136,13 @@ import Testing
     @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
     func `I8 readers ignore the incomplete batch of a former owner, and what it appends after a takeover`() throws {
         let harness = try ShellHarness(.full)
-        let live = Self.lives("former", 1)[0]
+        let live = Self.lives("former", count: 1)[0]
         let first = harness.start("one")
         // An owner's first batch is a transaction; its later batches are appended.
         try harness.sendTextsOneByOne(3, in: live)
         #expect(first.stop())
         let epoch = try harness.lastEpoch(in: live)
+        // No owner would give the next item the number 90 or 91.
         try harness.append(number: 90, in: live, BatchHeader(epoch: epoch))
         let second = harness.start("two")
         try harness.sendText("4", in: live)
@@ -145,6 +150,7 @@ import Testing
         _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 4 }
         let laterEpoch = try harness.lastEpoch(in: live)
         #expect(laterEpoch > epoch)
+        // If this batch counted, the next owner would begin at the offset 1,000,000.
         let commit = BatchHeader.Commit(nextOffset: 1_000_000, metadata: "9999999999999", rows: [])
         try harness.append(number: 91, in: live, BatchHeader(epoch: epoch, commit: commit))
         try harness.sendText("5", in: live)
@@ -164,7 +170,7 @@ import Testing
         throws
     {
         let harness = try ShellHarness(.full)
-        let live = Self.lives("quiet", 1)[0]
+        let live = Self.lives("quiet", count: 1)[0]
         let shell = harness.start("one")
         try harness.sendTextsOneByOne(3, in: live)
         let claims = try harness.waitForClaims(of: live) {
@@ -179,7 +185,7 @@ import Testing
         throws
     {
         let harness = try ShellHarness(.full)
-        let live = Self.lives("unsure", 1)[0]
+        let live = Self.lives("unsure", count: 1)[0]
         // Two appends time out; each ends a session.
         let appendCount = Locked(0)
         let first = harness.start("one") {
@@ -201,10 +207,10 @@ import Testing
 
     /// Drops each number that is not higher than all numbers before it.
     static func withoutRepeats(_ numbers: [Int64]) -> [Int64] {
-        var last: Int64 = 0
+        var highest: Int64 = 0
         return numbers.filter { number in
-            guard number > last else { return false }
-            last = number
+            guard number > highest else { return false }
+            highest = number
             return true
         }
     }

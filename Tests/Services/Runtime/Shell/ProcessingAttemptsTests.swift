@@ -4,6 +4,7 @@ import Testing
 
 @testable import ServiceShell
 
+/// How owners find the input that ends them; the numbers "1", "2", … name their processes.
 @Suite struct ProcessingAttemptsTests {
     /// The attempts of an owner that has restored `record`, the last record of the previous owner.
     private static func attemptsAfterTakeover(
@@ -38,10 +39,10 @@ import Testing
             }
             record = written
         }
-        var last = Self.attemptsAfterTakeover(record, by: "4", at: 40)
-        #expect(last.beginAlone(step: 0, at: 40) == .setAside)
+        var fourth = Self.attemptsAfterTakeover(record, by: "4", at: 40)
+        #expect(fourth.beginAlone(step: 0, at: 40) == .setAside)
         // The attempts of the next input are counted from 1.
-        guard case .process(let next?) = last.beginAlone(step: 0, at: 41) else {
+        guard case .process(let next?) = fourth.beginAlone(step: 0, at: 41) else {
             Issue.record("the next input is not processed")
             return
         }
@@ -52,6 +53,7 @@ import Testing
         var first = ProcessingAttempts(process: "1")
         var record = first.acquired(at: 40)
         var offset: Int64 = 40
+        // The first owner died while it processed a whole batch.
         var deathCount = 1
         for process in 2...9 {
             var owner = Self.attemptsAfterTakeover(record, by: "\(process)", at: offset)

@@ -57,7 +57,7 @@ import Testing
         #expect(watch.isStalled(at: Self.at(210)))
     }
 
-    @Test func `work that waits for an absent broker is no stall, until work comes again`() {
+    @Test func `work that waits for an unreachable broker is no stall, until work arrives again`() {
         var watch = ProgressWatch()
         watch.workArrived(in: Self.partition, at: Self.at(100))
         watch.brokerUnreachable()
@@ -66,7 +66,7 @@ import Testing
         #expect(watch.isStalled(at: Self.at(310)))
     }
 
-    @Test func `no retry is without a pause, and none is longer than a second`() {
+    @Test func `every retry waits, and no pause is longer than a second`() {
         var watch = ProgressWatch()
         watch.workArrived(in: Self.partition, at: Self.at(100))
         #expect(watch.retryPause == Milliseconds(50))
@@ -110,6 +110,7 @@ import Testing
 
     @Test func `the third stuck session within a minute ends the process`() {
         let seconds: [Int64] = [0, 20, 70, 79]
+        // Only the sessions that end at 20, 70 and 79 s are three within a minute.
         let mustExit = [false, false, false, true]
         let stalled = Self.decisions(SessionStalledError(), wasStalled: true, endingAt: seconds)
         #expect(stalled.map { $0 == .exit } == mustExit)
@@ -128,6 +129,7 @@ import Testing
         func pause(beganAt: Int64, endedAt: Int64) -> Int64 {
             let decision = restarts.sessionFailed(
                 Self.fenced, wasStalled: false, beganAt: Self.at(beganAt), at: Self.at(endedAt))
+            // -1 stands for the end of the process.
             guard case .restart(after: let pause) = decision else { return -1 }
             return pause.count
         }

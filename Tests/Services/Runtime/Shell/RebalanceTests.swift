@@ -18,6 +18,7 @@ extension MachineShellTests {
         let epochsBefore = try lives.map { try harness.lastEpoch(in: $0) }
 
         let second = harness.start("second")
+        // The inbox has four partitions.
         try Self.waitForOwnedPartitions([(first, 2), (second, 2)])
         try Self.sendTextToAll("joined", to: lives, harness, until: 4)
         let sharedEpochs = try lives.map { try harness.lastEpoch(in: $0) }
@@ -49,7 +50,7 @@ extension MachineShellTests {
     /// One live in each partition.
     private static func onePerPartition(_ name: String) -> [LiveKey] {
         (0..<ShellHarness.partitions).compactMap { partition in
-            Self.lives(name, 100).first {
+            Self.lives(name, count: 100).first {
                 PlazaTopic.partition(of: $0.text, among: ShellHarness.partitions) == partition
             }
         }

@@ -18,6 +18,7 @@ final class ShellHarness {
     let mode: KafkaMode
     private let broker: TopicBroker
     private let producer: KafkaProducer
+    /// The number of texts sent so far; it is also the request counter of the last one.
     private var sentCount: Int64 = 0
 
     convenience init(_ mode: KafkaMode) throws {
@@ -43,7 +44,7 @@ final class ShellHarness {
         RunningShell(self, instance, appendTimeout: appendTimeout, log: log)
     }
 
-    /// Sends a text message to the inbox; `flush` waits for it.
+    /// Sends a text message to the inbox without waiting for the broker's acknowledgement, as `flush` does.
     func sendText(_ text: String, in live: LiveKey) throws { try self.producer.send(self.textRecord(text, in: live)) }
 
     /// Sends a text message to the inbox, and waits until the broker has acknowledged it.
@@ -87,9 +88,10 @@ final class ShellHarness {
             onDelivery: { _ in })
         try producer.initTransactions(timeout: .seconds(10))
         try producer.beginTransaction()
-        let start = TopicPartition(PlazaTopic.barrageInbox.rawValue, partition)
+        let inboxPartition = TopicPartition(PlazaTopic.barrageInbox.rawValue, partition)
         try producer.sendOffsets(
-            [start: OffsetAndMetadata(offset: 0)], group: try #require(group.groupMetadata()), timeout: .seconds(5)
+            [inboxPartition: OffsetAndMetadata(offset: 0)], group: try #require(group.groupMetadata()),
+            timeout: .seconds(5)
         )
         for topic in [PlazaTopic.barrageState, .roomFeed] {
             try producer.send(
@@ -152,6 +154,8 @@ final class ShellHarness {
     func flush() throws { try self.producer.flush(timeout: .seconds(10)) }
 
     /// Reads the feed until `isEnough` or for at most 30 s.
+    ///
+    /// The tally machine numbers the items of a live from 1, one for each text.
     ///
     /// - Returns: the numbers of the valid items by live, in the order of the feed.
     func readFeedNumbers(

@@ -18,6 +18,7 @@ import Testing
             tracer, collector: url, service: "gateway", instance: "gateway-1", log: .none, metrics: metrics)
     }
 
+    /// The number of spans with this fate: `sent`, `failed` or `dropped`.
     private static func count(_ fate: String, _ metrics: MetricsRegistry) -> Int {
         metrics.counter(MetricNames.Traces.spans, help: "", labels: ["fate": fate]).value
     }
@@ -61,6 +62,7 @@ import Testing
             exporter.stop()
             thread.join()
         }
+        // The span in flight and the ten that wait fail when the collector stops; the other 90 were dropped before.
         #expect(Self.count("dropped", metrics) == 90)
         #expect(Self.count("failed", metrics) == 11 && Self.count("sent", metrics) == 0)
     }

@@ -8,17 +8,24 @@ import Testing
 
 @testable import ServiceShell
 
-/// A shell whose sessions do not progress says so, ends them, and ends itself after the third in a minute.
+/// A shell whose sessions make no progress reports it, begins a new session, and ends after the third one in a minute.
+///
+/// Each text of a live becomes an item of the live's feed; the items are numbered from 1.
 @Suite(.serialized) struct StuckShellTests {
     @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `a shell of which no append is answered ends after three sessions, and the next shell continues`() throws {
+    func `a shell whose appends are never answered in time ends after three sessions, and the next shell continues`()
+        throws
+    {
         let harness = try ShellHarness(.full)
-        let live = MachineShellTests.lives("unanswered", 1)[0]
+        let live = MachineShellTests.lives("unanswered", count: 1)[0]
         let shell = harness.start("one", appendTimeout: { .zero })
         // A session commits its first batch in a transaction, and appends the second one.
+        // After the third session the shell has ended, so the test does not wait for the sixth text.
         for number in 1...6 {
             try harness.sendTextAndWait("\(number)", in: live)
-            if number < 6 { _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= number || shell.hasEnded } }
+            if number < 6 {
+                _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= number || shell.hasEnded }
+            }
         }
         #expect(shell.waitUntilEnded(timeout: .seconds(20)))
         let next = harness.start("two")
@@ -32,16 +39,19 @@ import Testing
         let topics = try TopicBroker(isReal: false, clientID: "shell-test")
         let broker = try #require(topics.embedded)
         let harness = try ShellHarness(.embedded, on: topics)
-        let live = MachineShellTests.lives("unreadable", 1)[0]
+        let live = MachineShellTests.lives("unreadable", count: 1)[0]
         let lines = LogLines()
         let shell = harness.start("one", log: lines.log)
         try harness.sendTextAndWait("1", in: live)
         _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
         let fault = RequestFault(kind: .fetch, code: .topicAuthorizationFailed)
+        // All further fetches fail.
         try fault.inject(into: broker, count: 100_000, delay: .zero)
         try harness.sendTextAndWait("2", in: live)
         #expect(shell.waitUntilNotLive(timeout: .seconds(20)))
+        // The shell logs this error when it ends the session and begins another.
         #expect(lines.waitUntilContains("No progress for 10 s", timeout: .seconds(10)))
+        // Whether the shell ends in time is not tested here, because its fetches still fail.
         shell.shell.stop()
     }
 
@@ -50,11 +60,12 @@ import Testing
         let topics = try TopicBroker(isReal: false, clientID: "shell-test")
         let broker = try #require(topics.embedded)
         let harness = try ShellHarness(.embedded, on: topics)
-        let live = MachineShellTests.lives("readable", 1)[0]
+        let live = MachineShellTests.lives("readable", count: 1)[0]
         let shell = harness.start("one")
         try harness.sendTextAndWait("1", in: live)
         _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
         let fault = RequestFault(kind: .fetch, code: .topicAuthorizationFailed)
+        // The next 36 fetches fail.
         try fault.inject(into: broker, count: 36, delay: .zero)
         #expect(!shell.waitUntilEnded(timeout: .seconds(15)))
         #expect(shell.shell.isLive)

@@ -57,21 +57,21 @@ import Testing
             defer { writer.close() }
             try writer.prepare()
             try writer.warmUp()
-            try writer.commit(BatchOutput("first"), group: group, consumer: consumer)
+            try writer.commit(BatchOutput(value: "first"), group: group, consumer: consumer)
             proxy.holdNextRequest(ofKind: Self.endTransaction)
             // The client repeats the request that is held, and the repetition is answered.
-            try writer.commit(BatchOutput("second"), group: group, consumer: consumer)
+            try writer.commit(BatchOutput(value: "second"), group: group, consumer: consumer)
             #expect(proxy.isHolding)
             proxy.deliverBeforeNextRequest()
             // The broker accepts the first record of this batch and rejects the second one, so the writer aborts. The
             // proxy delivers the held commit before the batch's next request.
-            var rejectedBatch = BatchOutput("half")
+            var rejectedBatch = BatchOutput(value: "half")
             let tooLargeRecord = OutgoingRecord(
                 topic: PlazaTopic.replies.rawValue, partition: 0, value: Array(repeating: 1, count: 5000))
             rejectedBatch.items.append(BatchOutput.Item(record: tooLargeRecord, inboxPartition: 0))
             #expect(throws: KafkaError.self) { try writer.commit(rejectedBatch, group: group, consumer: consumer) }
             #expect(proxy.hasDelivered)
-            try writer.commit(BatchOutput("last"), group: group, consumer: consumer)
+            try writer.commit(BatchOutput(value: "last"), group: group, consumer: consumer)
             #expect(try Self.readFeedValues(settings, until: "last") == ["first", "second", "last"])
         }
     }

@@ -31,7 +31,7 @@ final class WriterFixture {
 
     /// Commits a batch of one record.
     func commit(_ value: String, by writer: TransactionWriter) throws(KafkaError) {
-        var batch = BatchOutput(value)
+        var batch = BatchOutput(value: value)
         batch.offsets[TopicPartition(PlazaTopic.directoryInbox.rawValue, 0)] = OffsetAndMetadata(offset: 1)
         try writer.commit(batch, group: self.group, consumer: self.consumer)
     }
@@ -39,7 +39,7 @@ final class WriterFixture {
 
 extension BatchOutput {
     /// A batch of one record in the feed.
-    init(_ value: String) {
+    init(value: String) {
         self.init()
         let record = OutgoingRecord(
             topic: PlazaTopic.roomFeed.rawValue, partition: 0, key: Array("k".utf8), value: Array(value.utf8))

@@ -9,10 +9,11 @@ package import PlazaModel
 /// "deadly alarm" does so when the row is due.
 package struct TallyMachine: Machine {
     package struct Key: RowKey {
+        static let prefix = "tally/"
         package var text: String
         package init(_ text: String) { self.text = text }
         package init?(text: String) {
-            guard text.hasPrefix("tally/") else { return nil }
+            guard text.hasPrefix(Self.prefix) else { return nil }
             self.text = text
         }
         package static func < (left: Key, right: Key) -> Bool { left.text < right.text }
@@ -21,6 +22,7 @@ package struct TallyMachine: Machine {
     package struct Row: JournalRow, Codable {
         /// The number of items in the live's feed.
         package var count: Int64
+        /// When the row must be handled without an input; nil if it has no due time.
         package var due: Timestamp?
         /// The text that set the due time.
         package var alarm = ""
@@ -35,7 +37,7 @@ package struct TallyMachine: Machine {
     ) {
         guard case .sendText(let text, _, let caller) = input.command else { return }
         if text == "deadly" { fatalError("a deadly input") }
-        let key = Key("tally/" + input.key.text)
+        let key = Key(Key.prefix + input.key.text)
         let count = (journal[key]?.count ?? 0) + 1
         var row = journal[key] ?? Row(count: 0)
         row.count = count
@@ -51,7 +53,7 @@ package struct TallyMachine: Machine {
     package func handleDueRow(
         _ key: Key, in journal: inout Journal<Key, Row>, at moment: Moment, into effects: inout [Effect]
     ) {
-        guard var row = journal[key], let live = LiveKey(text: key.text.dropFirst(6)) else { return }
+        guard var row = journal[key], let live = LiveKey(text: key.text.dropFirst(Key.prefix.count)) else { return }
         if row.alarm == "deadly alarm" { fatalError("a deadly row") }
         row.count += 1
         row.due = nil
@@ -59,6 +61,7 @@ package struct TallyMachine: Machine {
         effects.append(self.item(live, row.count, row.alarm == "huge alarm" ? Self.hugeText : "rang", moment))
     }
 
+    /// The item with the number `count` in the live's feed.
     private func item(_ key: LiveKey, _ count: Int64, _ text: String, _ moment: Moment) -> Effect {
         .feed(
             FeedItem(

@@ -4,10 +4,11 @@ import PlazaModel
 import Testing
 import Webhooks
 
+/// The queue of the events of all apps; `add` returns whether it has queued an event, or skips it for a later catch-up.
 @Suite struct DeliveryQueueTests {
     private typealias EventPosition = DeliveryQueue.EventPosition
 
-    private func position(_ offset: Int64, _ partition: Int32 = 0) -> EventPosition {
+    private func position(_ offset: Int64, partition: Int32 = 0) -> EventPosition {
         EventPosition(partition: partition, offset: offset)
     }
     private func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: milliseconds) }
@@ -64,7 +65,7 @@ import Webhooks
         }
     }
 
-    @Test func `a checkpoint has the offset at which each app continues, so that no app delays another`() {
+    @Test func `a checkpoint has the offset at which each app continues: no app delays another`() {
         var queue = DeliveryQueue()
         #expect(queue.checkpoint(0) == nil)
         #expect(queue.add(self.position(10), of: self.key("arena")) == true)
@@ -119,6 +120,7 @@ import Webhooks
         var limits = DeliveryQueue.Limits()
         limits.maxPerApp = 2
         var queue = DeliveryQueue(limits)
+        // The event at offset 3 belongs to the other app.
         let livesByOffset = [0: "arena", 1: "bistro", 2: "arena", 4: "cafe", 5: "arena"]
         for offset in 0..<6 {
             let position = self.position(Int64(offset))
@@ -129,6 +131,7 @@ import Webhooks
         #expect(
             queue.startDueAttempts(at: self.time(0)) == [self.position(0), self.position(1), self.position(3)],
             "no other app waits")
+        // `after` is the partition of the last catch-up; -1 means that there was none.
         #expect(queue.nextCatchUp(after: -1) == nil, "less than half of the share is free")
         #expect(queue.attemptEnded(self.position(3), isDelivered: true, jitter: 0, at: self.time(0)) == .delivered)
         #expect(queue.checkpoint(0) == .init(offset: 6, laggingOffsets: ["demo": 0]))
@@ -243,13 +246,17 @@ import Webhooks
 
     @Test func `the events of a revoked partition are removed, also those in flight`() {
         var queue = DeliveryQueue()
-        #expect(queue.add(self.position(0, 1), of: self.key("arena")) == true)
-        #expect(queue.add(self.position(0, 2), of: self.key("bistro")) == true)
+        #expect(queue.add(self.position(0, partition: 1), of: self.key("arena")) == true)
+        #expect(queue.add(self.position(0, partition: 2), of: self.key("bistro")) == true)
         #expect(queue.startDueAttempts(at: self.time(0)).count == 2)
         queue.partitionRevoked(1)
-        #expect(queue.attemptEnded(self.position(0, 1), isDelivered: true, jitter: 0, at: self.time(0)) == .notQueued)
+        #expect(
+            queue.attemptEnded(self.position(0, partition: 1), isDelivered: true, jitter: 0, at: self.time(0))
+                == .notQueued)
         #expect(queue.checkpoint(1) == nil && queue.count == 1)
-        #expect(queue.add(self.position(0, 1), of: self.key("arena")) == true, "the partition may be assigned again")
-        #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(0, 1)])
+        #expect(
+            queue.add(self.position(0, partition: 1), of: self.key("arena")) == true,
+            "the partition may be assigned again")
+        #expect(queue.startDueAttempts(at: self.time(0)) == [self.position(0, partition: 1)])
     }
 }

@@ -5,6 +5,8 @@ import StageCore
 import Testing
 
 /// Connected lives that take part in no battle show the battle of other members (R10.13).
+///
+/// A battle of the harness lasts 60 s unless the test says otherwise.
 struct BattleDisplayTests {
     /// Rules: R10.13.
     @Test func `a connected live outside the battle shows it from start to end, and can start another battle`() {
@@ -13,9 +15,9 @@ struct BattleDisplayTests {
         let id = harness.startBattle("arena", against: "bistro")
         #expect(harness.live("cafe")?.battle == id)
         #expect(
-            harness.updateScores(id, [("cafe", 1), ("arena", 5)]).liveCodes == [100414, 0],
+            harness.updateScores(id, [("cafe", 1), ("arena", 5)]).scoreCodes == [.roomNotInBattle, .success],
             "a live outside the battle has no score")
-        #expect(harness.call("cafe") { .exitBattle(battle: id, live: "cafe", caller: $0) }.code == 100414)
+        #expect(harness.call("cafe") { .exitBattle(battle: id, live: "cafe", caller: $0) }.code == .roomNotInBattle)
         let exited = harness.call("arena") { .exitBattle(battle: id, live: "arena", caller: $0) }
         #expect(exited.notifiedLives == ["arena", "bistro", "cafe", "disco"])
         #expect(exited.reportedEvents("cafe") == [.battleUserExited(battle: id, live: "arena")])
@@ -119,6 +121,7 @@ struct BattleDisplayTests {
         for live: LiveID in ["arena", "bistro"] { _ = harness.exit(live) }
         let journal = harness.machine.journal
         #expect(journal.sortedKeys.allSatisfy { if case .battle? = journal[$0] { false } else { true } })
-        #expect(harness.updateScores(id, [("arena", 1)]).code == 100411, "a result that no live shows is removed")
+        #expect(
+            harness.updateScores(id, [("arena", 1)]).code == .noSuchBattle, "a result that no live shows is removed")
     }
 }

@@ -18,10 +18,10 @@ struct BattleModel: Hashable {
     /// The first live of a move is the one whose owner acts.
     enum Move: Hashable {
         /// Requests a battle that the invitees have to accept.
-        case request(LiveID, [LiveID])
+        case request(LiveID, targets: [LiveID])
         /// Starts a battle that needs no response.
-        case start(LiveID, [LiveID])
-        case cancel(LiveID, [LiveID])
+        case start(LiveID, targets: [LiveID])
+        case cancel(LiveID, targets: [LiveID])
         case accept(LiveID)
         case reject(LiveID)
         case exit(LiveID)
@@ -42,7 +42,9 @@ struct BattleModel: Hashable {
             let others = lives.filter { $0 != live }
             moves += [.accept(live), .reject(live), .exit(live)]
             for targets in others.map({ [$0] }) + [others] {
-                moves += [.request(live, targets), .start(live, targets), .cancel(live, targets)]
+                moves += [
+                    .request(live, targets: targets), .start(live, targets: targets), .cancel(live, targets: targets),
+                ]
             }
         }
         return moves
@@ -57,49 +59,50 @@ struct BattleModel: Hashable {
     /// Makes the move, if it is possible in this state.
     ///
     /// - Returns: the code of the reply; nil when the live has no battle that the call could name.
-    mutating func make(_ move: Move) -> Int? {
+    mutating func make(_ move: Move) -> ReplyCode? {
         switch move {
         case .request(let live, let targets): return self.request(live, targets, needResponse: true)
         case .start(let live, let targets): return self.request(live, targets, needResponse: false)
         case .cancel(let live, let targets):
             guard let request = self.openRequest(of: live) else { return nil }
-            guard request.inviter == live else { return 100006 }
+            guard request.inviter == live else { return .noPermission }
             self.update(request) { invited in for target in targets { invited[target] = nil } }
-            return 0
+            return .success
         case .accept(let live):
             guard let request = self.openRequest(of: live) else { return nil }
-            guard let hasAccepted = request.invited[live] else { return 100411 }
-            if hasAccepted { return 100416 }
+            guard let hasAccepted = request.invited[live] else { return .noSuchBattle }
+            if hasAccepted { return .battlePending }
             self.update(request) { $0[live] = true }
-            return 0
+            return .success
         case .reject(let live):
             guard let request = self.openRequest(of: live) else { return nil }
-            guard request.invited[live] == false else { return 100411 }
+            guard request.invited[live] == false else { return .noSuchBattle }
             self.update(request) { $0[live] = nil }
-            return 0
+            return .success
         case .exit(let live):
             guard var battle = self.runningBattle(of: live) else { return nil }
             self.runningBattles.remove(battle)
             battle[live] = true
             if battle.values.contains(false) { self.runningBattles.insert(battle) }
-            return 0
+            return .success
         case .timeOver:
             self.runningBattles = []
+            // The time-out of a request is shorter than a battle, so all requests expire too.
             fallthrough
         case .timeOut:
             for request in self.openRequests { self.update(request) { $0 = $0.filter(\.value) } }
-            return 0
+            return .success
         }
     }
 
-    private mutating func request(_ live: LiveID, _ targets: [LiveID], needResponse: Bool) -> Int {
-        if self.runningBattle(of: live) != nil { return 100415 }
-        if self.openRequest(of: live) != nil { return 100416 }
+    private mutating func request(_ live: LiveID, _ targets: [LiveID], needResponse: Bool) -> ReplyCode {
+        if self.runningBattle(of: live) != nil { return .inAnotherBattle }
+        if self.openRequest(of: live) != nil { return .battlePending }
         let freeTargets = targets.filter { self.runningBattle(of: $0) == nil && self.openRequest(of: $0) == nil }
-        if freeTargets.isEmpty { return 100412 }
+        if freeTargets.isEmpty { return .noValidRoom }
         let request = OpenRequest(inviter: live, invited: [:])
         self.update(request) { invited in for target in freeTargets { invited[target] = !needResponse } }
-        return 0
+        return .success
     }
 
     /// Changes the invitees of a request; starts the battle when all remaining invitees have accepted, and drops the
@@ -140,7 +143,7 @@ extension ConnectionHarness {
     /// Makes the move with the machine.
     ///
     /// - Returns: the same codes as `BattleModel.make`.
-    mutating func make(_ move: BattleModel.Move) -> Int? {
+    mutating func make(_ move: BattleModel.Move) -> ReplyCode? {
         switch move {
         case .request(let live, let targets): return self.request(live, targets, needResponse: true)
         case .start(let live, let targets): return self.request(live, targets, needResponse: false)
@@ -158,14 +161,14 @@ extension ConnectionHarness {
             return self.call(live) { .exitBattle(battle: id, live: live, caller: $0) }.code
         case .timeOut:
             _ = self.advance(milliseconds: 10_000)
-            return 0
+            return .success
         case .timeOver:
             _ = self.advance(milliseconds: 300_000)
-            return 0
+            return .success
         }
     }
 
-    private mutating func request(_ live: LiveID, _ targets: [LiveID], needResponse: Bool) -> Int? {
+    private mutating func request(_ live: LiveID, _ targets: [LiveID], needResponse: Bool) -> ReplyCode? {
         self.call(live) {
             .requestBattle(
                 from: live, to: targets, durationSeconds: 300, needResponse: needResponse, timeoutSeconds: 10,

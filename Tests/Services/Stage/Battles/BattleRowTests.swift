@@ -7,12 +7,13 @@ import Testing
 
 /// Rows that no machine writes, but that a state topic may hold: they must not trap.
 @Suite struct BattleRowTests {
+    // The row of a battle request has no view; a running battle has one.
     @Test(arguments: ["", #","view":{"id":"b-6","extensionInfo":"","startTime":1,"endTime":2,"sides":[]}"#])
-    func `a battle without sides ends without an event for the backend`(view: String) throws {
+    func `a battle without sides ends without an event for the backend`(viewJSON: String) throws {
         let json = #"""
             {"battle":{"battle":{"id":"b-6","inviter":"room","asked":[],"createdAt":1,"durationSeconds":9223372036854775807,
             "needResponse":true,"extensionInfo":"","invitees":[{"live":"duet","hasAccepted":false}],"expiresAt":2,
-            "isDirty":false\#(view)}}}
+            "isDirty":false\#(viewJSON)}}}
             """#
         var policy = AppPolicy()
         policy.hasWebhooks = true

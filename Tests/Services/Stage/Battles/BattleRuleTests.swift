@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
 import PlazaModel
-import StageCore
 import Testing
+
+@testable import StageCore
 
 /// Rate limits, answers, and the queries and webhooks of an app's backend.
 struct BattleRuleTests {
@@ -10,6 +11,7 @@ struct BattleRuleTests {
         effects.compactMap { if case .webhook(let event) = $0 { event } else { nil } }
     }
 
+    /// Lets the app's server read a battle by its id, or by a live that takes part.
     private func battleInfo(_ harness: inout ConnectionHarness, _ battle: BattleID?, of live: LiveID? = nil) -> [Effect]
     {
         harness.handle(.battleInfo(battle: battle, live: live, caller: harness.callers.server()))
@@ -32,10 +34,10 @@ struct BattleRuleTests {
             }
         }
         let before = harness.machine.journal[.live(LiveKey("demo", "arena"))]
-        #expect(requestAgain().code == 100413)
+        #expect(requestAgain().code == .battleTooFrequent)
         #expect(harness.machine.journal[.live(LiveKey("demo", "arena"))] == before, "a rejected call changes nothing")
         _ = harness.advance(milliseconds: 1000)
-        #expect(requestAgain().code == 0)
+        #expect(requestAgain().code == .success)
     }
 
     @Test func `each result code of a battle request comes with a service-wide code`() {
@@ -52,14 +54,17 @@ struct BattleRuleTests {
             Issue.record("refused: \(effects)")
             return
         }
-        #expect(codes.map { $0.reason?.code } == [nil, 100416, 100415, 100400, 100004, 100002])
+        #expect(
+            codes.map { $0.reason } == [
+                nil, .battlePending, .inAnotherBattle, .noSuchConnection, .noSuchRoom, .badParameter,
+            ])
         let effectsOfOtherInviter = harness.call("forum") {
             .requestBattle(
                 from: "forum", to: ["bistro"], durationSeconds: 0, needResponse: true, timeoutSeconds: 0,
                 extensionInfo: "",
                 caller: $0)
         }
-        #expect(effectsOfOtherInviter.code == 100412, "the only invitee has another open battle request")
+        #expect(effectsOfOtherInviter.code == .noValidRoom, "the only invitee has another open battle request")
     }
 
     /// Rules: R10.2.
@@ -74,13 +79,13 @@ struct BattleRuleTests {
             }
         }
         let tooManyTargets = requestBattle((1...9).map { LiveID("l\($0)") })
-        #expect(tooManyTargets.code == 100013 && tooManyTargets.count == 1, "nine partners are too many")
+        #expect(tooManyTargets.code == .overLimit && tooManyTargets.count == 1, "nine partners are too many")
         let requested = requestBattle(["bistro", "cafe"])
         let received = NoticeContent.battleRequestReceived(
             battle: BattleID("b-\(harness.machine.moment.offset)"), inviter: harness.member("arena"),
             expiresAt: harness.machine.moment.now + .seconds(20), durationSeconds: 30, extensionInfo: "pk")
         #expect(requested.prefix(2) == [harness.notice(to: "bistro", received), harness.notice(to: "cafe", received)])
-        #expect(requested.liveCodes == [0, 0])
+        #expect(requested.battleCodes == [.sent, .sent])
     }
 
     /// Rules: R10.8.
@@ -88,9 +93,9 @@ struct BattleRuleTests {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro", "cafe")
         let id = harness.requestBattle("arena", against: "bistro", "cafe")
-        #expect(harness.call("bistro") { .acceptBattle(battle: id, live: "bistro", caller: $0) }.code == 0)
-        #expect(harness.call("bistro") { .acceptBattle(battle: id, live: "bistro", caller: $0) }.code == 100416)
-        #expect(harness.call("bistro") { .rejectBattle(battle: id, live: "bistro", caller: $0) }.code == 100411)
+        #expect(harness.call("bistro") { .acceptBattle(battle: id, live: "bistro", caller: $0) }.code == .success)
+        #expect(harness.call("bistro") { .acceptBattle(battle: id, live: "bistro", caller: $0) }.code == .battlePending)
+        #expect(harness.call("bistro") { .rejectBattle(battle: id, live: "bistro", caller: $0) }.code == .noSuchBattle)
     }
 
     /// Rules: R10.6.
@@ -101,7 +106,7 @@ struct BattleRuleTests {
         let cancelled = harness.call("arena") {
             .cancelBattle(battle: id, live: "arena", to: ["disco", "nobody"], caller: $0)
         }
-        #expect(cancelled.code == 0 && cancelled.notices == [] && cancelled.seatInputs == [])
+        #expect(cancelled.code == .success && cancelled.notices == [] && cancelled.seatInputs == [])
         _ = harness.call("cafe") { .acceptBattle(battle: id, live: "cafe", caller: $0) }
         let started = harness.call("arena") {
             .cancelBattle(battle: id, live: "arena", to: ["bistro", "disco"], caller: $0)
@@ -121,7 +126,7 @@ struct BattleRuleTests {
                 from: "arena", to: ["bistro"], durationSeconds: 0, needResponse: false, timeoutSeconds: 0,
                 extensionInfo: "x",
                 caller: harness.callers.server()))
-        #expect(effects.liveCodes == [0])
+        #expect(effects.battleCodes == [.sent])
         #expect(effects.reportedBattle("bistro")?.durationSeconds == 300, "0 means the maximum")
         #expect(effects.reportedBattle("bistro")?.needResponse == false)
     }
@@ -129,12 +134,13 @@ struct BattleRuleTests {
     /// Rules: R13.25.
     @Test func `an app's server reads a battle by its id or by a live`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
-        #expect(self.battleInfo(&harness, "b-1").code == 100411)
-        #expect(self.battleInfo(&harness, nil, of: "arena").code == 100418)
-        #expect(self.battleInfo(&harness, nil, of: "nobody").code == 100004)
+        // No battle has the id b-1, because inputs have offsets above 100.
+        #expect(self.battleInfo(&harness, "b-1").code == .noSuchBattle)
+        #expect(self.battleInfo(&harness, nil, of: "arena").code == .noBattleInRoom)
+        #expect(self.battleInfo(&harness, nil, of: "nobody").code == .noSuchRoom)
         #expect(
             harness.handle(.battleInfo(battle: nil, live: "arena", caller: harness.callers.user("host-arena"))).code
-                == 100006)
+                == .noPermission)
         harness.connect("arena", "bistro", "cafe")
         let id = harness.requestBattle("arena", against: "bistro", "cafe", seconds: 60)
         _ = harness.call("bistro") { .acceptBattle(battle: id, live: "bistro", caller: $0) }
@@ -151,19 +157,21 @@ struct BattleRuleTests {
                     invitees: [.init(live: "bistro", hasAccepted: true), .init(live: "cafe", hasAccepted: false)]))
         _ = harness.call("cafe") { .rejectBattle(battle: id, live: "cafe", caller: $0) }
         _ = harness.updateScores(id, [("arena", 3)])
-        #expect(self.battleInfo(&harness, nil, of: "cafe").code == 100418)
-        guard case .battleInfo(let running)? = self.battleInfo(&harness, id).result else {
+        #expect(self.battleInfo(&harness, nil, of: "cafe").code == .noBattleInRoom)
+        guard case .battleInfo(let runningDetails)? = self.battleInfo(&harness, id).result else {
             Issue.record("no details of \(id)")
             return
         }
-        #expect(running.invitees == [] && running.expiresAt == nil)
-        #expect(running.battle?.sides.map(\.score) == [3, 0], "the exact scores, even between two updates for viewers")
+        #expect(runningDetails.invitees == [] && runningDetails.expiresAt == nil)
+        #expect(
+            runningDetails.battle?.sides.map(\.score) == [3, 0],
+            "the exact scores, even between two updates for viewers")
         _ = harness.advance(milliseconds: 60_000)
-        guard case .battleInfo(let over)? = self.battleInfo(&harness, nil, of: "bistro").result else {
+        guard case .battleInfo(let endedDetails)? = self.battleInfo(&harness, nil, of: "bistro").result else {
             Issue.record("no details of \(id)")
             return
         }
-        #expect(over.battle?.ended == .timeOver)
+        #expect(endedDetails.battle?.ended == .timeOver)
     }
 
     /// Rules: R14.21.
@@ -217,15 +225,16 @@ struct BattleRuleTests {
     /// Rules: R14.22.
     @Test func `a battle that never starts is reported to the backend with its kind, for each possible reason`() {
         var harness = ConnectionHarness(["arena", "bistro"], hasWebhooks: true)
-        for reasonIndex in 0..<4 {
+        for reason in ["rejected", "timed out", "cancelled", "inviter exits"] {
             harness.connect("arena", "bistro")
             let id = harness.requestBattle("arena", against: "bistro")
             let created = harness.machine.moment.now
             let effects =
-                switch reasonIndex {
-                case 0: harness.call("bistro") { .rejectBattle(battle: id, live: "bistro", caller: $0) }
-                case 1: harness.advance(milliseconds: 10_000)
-                case 2: harness.call("arena") { .cancelBattle(battle: id, live: "arena", to: ["bistro"], caller: $0) }
+                switch reason {
+                case "rejected": harness.call("bistro") { .rejectBattle(battle: id, live: "bistro", caller: $0) }
+                case "timed out": harness.advance(milliseconds: 10_000)
+                case "cancelled":
+                    harness.call("arena") { .cancelBattle(battle: id, live: "arena", to: ["bistro"], caller: $0) }
                 default: harness.exit("arena")
                 }
             #expect(
@@ -234,8 +243,9 @@ struct BattleRuleTests {
                         battle: id, from: BattleSide(live: "arena", host: ConnectionHarness.host("arena")),
                         to: [BattleSide(live: "bistro", host: ConnectionHarness.host("bistro"))], createdAt: created,
                         startTime: nil, endTime: harness.machine.moment.now, kind: .neverStarted)
-                ], "reason \(reasonIndex)")
-            if reasonIndex < 3 { _ = harness.exit("arena") }
+                ], "\(reason)")
+            // Each reason begins with a new connection.
+            if reason != "inviter exits" { _ = harness.exit("arena") }
         }
     }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
 import PlazaModel
-import StageCore
 import Testing
 
+@testable import StageCore
+
+/// Starts, answers, scores and ends of battles; a battle of the harness lasts 60 s unless the test says otherwise.
 struct BattleTests {
     /// Rules: R10.5.
     @Test func `a battle that needs no response starts at once, and ends by time with one result`() {
@@ -31,8 +33,8 @@ struct BattleTests {
         ]
         #expect(
             effects == [
-                harness.seatReport("arena", connection, view, startEvents),
-                harness.seatReport("bistro", connection, view, startEvents),
+                harness.seatReport("arena", connection: connection, battle: view, events: startEvents),
+                harness.seatReport("bistro", connection: connection, battle: view, events: startEvents),
                 .success(
                     .battle(
                         battle: id, startTime: start, endTime: start + .seconds(30),
@@ -43,13 +45,19 @@ struct BattleTests {
         view.ended = .timeOver
         #expect(
             ended == [
-                harness.seatReport("arena", connection, view, [.battleEnded(battle: id, reason: .timeOver)]),
-                harness.seatReport("bistro", connection, view, [.battleEnded(battle: id, reason: .timeOver)]),
+                harness.seatReport(
+                    "arena", connection: connection, battle: view, events: [.battleEnded(battle: id, reason: .timeOver)]
+                ),
+                harness.seatReport(
+                    "bistro", connection: connection, battle: view,
+                    events: [.battleEnded(battle: id, reason: .timeOver)]),
             ])
         #expect(harness.advance(milliseconds: 600_000).seatInputs == [], "the battle ends only once")
-        let next = harness.startBattle("bistro", against: "arena")
-        #expect(next != id && harness.live("arena")?.battle == next, "the next battle replaces the result")
-        #expect(harness.updateScores(id, [("arena", 1)]).code == 100411)
+        let nextBattle = harness.startBattle("bistro", against: "arena")
+        #expect(
+            nextBattle != id && harness.live("arena")?.battle == nextBattle, "the nextBattle battle replaces the result"
+        )
+        #expect(harness.updateScores(id, [("arena", 1)]).code == .noSuchBattle)
     }
 
     /// Rules: R8.24, R10.3.
@@ -65,7 +73,7 @@ struct BattleTests {
         let rejected = harness.call("cafe") { .rejectBattle(battle: id, live: "cafe", caller: $0) }
         #expect(
             rejected.notices.map(\.content) == [.battleRequestRejected(battle: id, invitee: harness.member("cafe"))])
-        #expect(harness.updateScores(id, [("arena", 1)]).liveCodes == [100420])
+        #expect(harness.updateScores(id, [("arena", 1)]).scoreCodes == [.battleNotStarted])
         let notice = NoticeContent.battleRequestTimedOut(
             battle: id, inviter: "arena", invitee: "disco", inviterMember: harness.member("arena"),
             inviteeMember: harness.member("disco"))
@@ -83,13 +91,17 @@ struct BattleTests {
     @Test func `a battle that nobody accepts never starts, and the inviter is notified`() {
         var harness = ConnectionHarness(["arena", "bistro"])
         harness.connect("arena", "bistro")
-        for answerIndex in 0..<3 {
+        for ending in ["rejected", "timed out", "cancelled"] {
             let id = harness.requestBattle("arena", against: "bistro")
-            #expect(harness.call("bistro") { .acceptBattle(battle: "b-0", live: "bistro", caller: $0) }.code == 100411)
+            // No battle has the id b-0, because inputs have offsets above 100.
+            #expect(
+                harness.call("bistro") { .acceptBattle(battle: "b-0", live: "bistro", caller: $0) }.code
+                    == .noSuchBattle)
             let effects =
-                switch answerIndex {
-                case 0: harness.call("bistro") { .rejectBattle(battle: id, live: "bistro", caller: $0) }
-                case 1: harness.advance(milliseconds: 10_000)
+                switch ending {
+                case "rejected": harness.call("bistro") { .rejectBattle(battle: id, live: "bistro", caller: $0) }
+                case "timed out": harness.advance(milliseconds: 10_000)
+                // Cancelled.
                 default:
                     harness.call("arena") { .cancelBattle(battle: id, live: "arena", to: ["bistro", "x"], caller: $0) }
                 }
@@ -107,19 +119,19 @@ struct BattleTests {
         let first = harness.startBattle("arena", against: "bistro")
         #expect(harness.requestBattle("cafe", against: "arena", "bistro", "disco", "expo", "nobody", "cafe") != "none")
         #expect(harness.machine.journal.sortedKeys.filter { $0.kind == .battle }.count == 2)
-        func code(_ harness: inout ConnectionHarness, _ from: LiveID, _ to: [LiveID]) -> Int? {
+        func startCode(_ harness: inout ConnectionHarness, from: LiveID, to: [LiveID]) -> ReplyCode? {
             harness.call(from) {
                 .requestBattle(
                     from: from, to: to, durationSeconds: 0, needResponse: false, timeoutSeconds: 0, extensionInfo: "",
                     caller: $0)
             }.code
         }
-        #expect(code(&harness, "arena", ["disco"]) == 100415)
-        #expect(code(&harness, "cafe", ["disco"]) == 100416)
-        #expect(code(&harness, "disco", ["cafe"]) == 100416)
-        #expect(code(&harness, "expo", ["arena"]) == 100400)
-        #expect(harness.call("bistro") { .exitBattle(battle: first, live: "bistro", caller: $0) }.code == 0)
-        #expect(code(&harness, "bistro", ["arena", "cafe"]) == 100412)
+        #expect(startCode(&harness, from: "arena", to: ["disco"]) == .inAnotherBattle)
+        #expect(startCode(&harness, from: "cafe", to: ["disco"]) == .battlePending)
+        #expect(startCode(&harness, from: "disco", to: ["cafe"]) == .battlePending)
+        #expect(startCode(&harness, from: "expo", to: ["arena"]) == .noSuchConnection)
+        #expect(harness.call("bistro") { .exitBattle(battle: first, live: "bistro", caller: $0) }.code == .success)
+        #expect(startCode(&harness, from: "bistro", to: ["arena", "cafe"]) == .noValidRoom)
     }
 
     /// Rules: R10.1.
@@ -133,7 +145,8 @@ struct BattleTests {
                 needResponse: false,
                 timeoutSeconds: 0, extensionInfo: "", caller: $0)
         }
-        #expect(effects.liveCodes == [0, 2, 3, 4, 1, 2])
+        #expect(
+            effects.battleCodes == [.sent, .alreadyInvited, .inAnotherBattle, .hasLeft, .noSuchLive, .alreadyInvited])
         #expect(
             effects.reportedBattle("arena").map { $0.endTime - $0.startTime } == .seconds(300), "0 means the maximum")
     }
@@ -157,9 +170,9 @@ struct BattleTests {
             harness.handle(
                 .updateScores(
                     battle: id, operation: .overwrite, scores: [ScoreUpdate(live: "arena", score: 9)], caller: user)
-            ).code == 100006)
+            ).code == .noPermission)
         let effects = harness.updateScores(id, [("arena", 5), ("cafe", 1), ("nobody", 1), ("bistro", -1)])
-        #expect(effects.liveCodes == [0, 100414, 100414, 100002])
+        #expect(effects.scoreCodes == [.success, .roomNotInBattle, .roomNotInBattle, .badParameter])
         #expect(effects.notifiedLives == ["arena", "bistro", "cafe"])
         #expect(effects.reportedBattle("bistro")?.sides.map(\.score) == [5, 0])
         _ = harness.advance(milliseconds: 1000)
@@ -167,10 +180,10 @@ struct BattleTests {
         _ = harness.advance(milliseconds: 1000)
         #expect(
             harness.updateScores(id, [("arena", 3)], .overwrite).reportedBattle("arena")?.sides.map(\.score) == [3, 2])
-        #expect(harness.updateScores(id, [("bistro", .max)]).liveCodes == [100002])
-        #expect(harness.updateScores("b-0", [("arena", 3)]).code == 100411)
+        #expect(harness.updateScores(id, [("bistro", .max)]).scoreCodes == [.badParameter])
+        #expect(harness.updateScores("b-0", [("arena", 3)]).code == .noSuchBattle)
         _ = harness.advance(milliseconds: 60_000)
-        #expect(harness.updateScores(id, [("arena", 3)]).liveCodes == [100421])
+        #expect(harness.updateScores(id, [("arena", 3)]).scoreCodes == [.battleOver])
     }
 
     /// Rules: R10.19.
@@ -181,7 +194,7 @@ struct BattleTests {
         let command = ConnectionCommand.updateScores(
             battle: id, operation: .accumulate, scores: [ScoreUpdate(live: "arena", score: 5)],
             caller: harness.callers.server())
-        for _ in 0..<5 { #expect(harness.handle(command).liveCodes == [0]) }
+        for _ in 0..<5 { #expect(harness.handle(command).scoreCodes == [.success]) }
         #expect(harness.advance(milliseconds: 60_000).reportedBattle("arena")?.sides.map(\.score) == [5, 0])
     }
 
@@ -210,22 +223,22 @@ struct BattleTests {
     }
 
     /// Rules: R10.14.
-    @Test func `I14 the battle continues when one live exits, and ends when the last one does`() {
+    @Test func `I14 a battle continues when one live exits, and ends when the last live exits`() {
         var harness = ConnectionHarness(["arena", "bistro"])
         harness.connect("arena", "bistro")
         let id = harness.startBattle("arena", against: "bistro")
         let first = harness.call("arena") { .exitBattle(battle: id, live: "arena", caller: $0) }
         #expect(first.reportedEvents("bistro") == [.battleUserExited(battle: id, live: "arena")])
         #expect(first.reportedBattle("bistro")?.sides.map(\.hasLeft) == [true, false])
-        #expect(harness.call("arena") { .exitBattle(battle: id, live: "arena", caller: $0) }.code == 100414)
-        #expect(harness.updateScores(id, [("arena", 1), ("bistro", 1)]).liveCodes == [100414, 0])
+        #expect(harness.call("arena") { .exitBattle(battle: id, live: "arena", caller: $0) }.code == .roomNotInBattle)
+        #expect(harness.updateScores(id, [("arena", 1), ("bistro", 1)]).scoreCodes == [.roomNotInBattle, .success])
         let last = harness.call("bistro") { .exitBattle(battle: id, live: "bistro", caller: $0) }
         #expect(
             last.reportedEvents("arena") == [
                 .battleUserExited(battle: id, live: "bistro"), .battleEnded(battle: id, reason: .allMemberExit),
             ])
         #expect(last.reportedBattle("arena")?.ended == .allMemberExit)
-        #expect(harness.call("bistro") { .exitBattle(battle: id, live: "bistro", caller: $0) }.code == 100421)
+        #expect(harness.call("bistro") { .exitBattle(battle: id, live: "bistro", caller: $0) }.code == .battleOver)
         #expect(harness.advance(milliseconds: 60_000).seatInputs == [])
     }
 
@@ -246,24 +259,28 @@ struct BattleTests {
                     .battleEnded(battle: id, reason: .allMemberExit), .coHostLeft(member: harness.member("bistro")),
                 ])
         }
-        #expect(harness.updateScores(id, [("arena", 3)]).code == 100411)
+        #expect(harness.updateScores(id, [("arena", 3)]).code == .noSuchBattle)
     }
 
     @Test func `I13 a live that leaves the connection rejects or cancels its open battle request`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro", "cafe")
         let connected = harness.machine.moment.now
-        let first = harness.requestBattle("arena", against: "bistro", "cafe")
-        _ = harness.call("bistro") { .acceptBattle(battle: first, live: "bistro", caller: $0) }
-        let started = harness.exit("cafe")
+        let firstBattle = harness.requestBattle("arena", against: "bistro", "cafe")
+        _ = harness.call("bistro") { .acceptBattle(battle: firstBattle, live: "bistro", caller: $0) }
+        let startEffects = harness.exit("cafe")
         #expect(
-            started.notices.map(\.content) == [.battleRequestRejected(battle: first, invitee: harness.member("cafe"))])
-        #expect(started.reportedBattle("bistro")?.sides.map(\.live) == ["arena", "bistro"])
+            startEffects.notices.map(\.content) == [
+                .battleRequestRejected(battle: firstBattle, invitee: harness.member("cafe"))
+            ])
+        #expect(startEffects.reportedBattle("bistro")?.sides.map(\.live) == ["arena", "bistro"])
         _ = harness.advance(milliseconds: 60_000)
-        let second = harness.requestBattle("arena", against: "bistro")
-        let gone = harness.handle(.ended(live: "arena", ending: ending()))
+        let secondBattle = harness.requestBattle("arena", against: "bistro")
+        let endEffects = harness.handle(.ended(live: "arena", ending: ending()))
         #expect(
-            gone.notices.map(\.content) == [harness.battleRequestCancelled(second, "arena", "bistro", at: connected)])
+            endEffects.notices.map(\.content) == [
+                harness.battleRequestCancelled(secondBattle, "arena", "bistro", at: connected)
+            ])
         #expect(harness.advance(milliseconds: 60_000).notices == [])
     }
 
@@ -274,73 +291,89 @@ struct BattleTests {
         let id = harness.startBattle("arena", against: "bistro")
         #expect(
             harness.call("arena") { .cancelBattle(battle: id, live: "arena", to: ["bistro"], caller: $0) }.code
-                == 100419)
-        #expect(harness.call("bistro") { .acceptBattle(battle: id, live: "bistro", caller: $0) }.code == 100411)
+                == .notWhileFighting)
+        #expect(harness.call("bistro") { .acceptBattle(battle: id, live: "bistro", caller: $0) }.code == .noSuchBattle)
         _ = harness.advance(milliseconds: 60_000)
         #expect(
             harness.call("arena") { .cancelBattle(battle: id, live: "arena", to: ["bistro"], caller: $0) }.code
-                == 100411)
-        #expect(harness.call("bistro") { .acceptBattle(battle: id, live: "bistro", caller: $0) }.code == 100421)
+                == .noSuchBattle)
+        #expect(harness.call("bistro") { .acceptBattle(battle: id, live: "bistro", caller: $0) }.code == .battleOver)
         let openRequest = harness.requestBattle("arena", against: "bistro")
-        #expect(harness.call("bistro") { .exitBattle(battle: openRequest, live: "bistro", caller: $0) }.code == 100420)
+        #expect(
+            harness.call("bistro") { .exitBattle(battle: openRequest, live: "bistro", caller: $0) }.code
+                == .battleNotStarted)
         #expect(
             harness.call("bistro") { .cancelBattle(battle: openRequest, live: "bistro", to: ["bistro"], caller: $0) }
-                .code == 100006)
+                .code == .noPermission)
     }
+
+    /// Who calls: the owner of `bistro`, another user, or the app's server.
+    enum CallerKind: String, CaseIterable { case owner, otherUser, server }
 
     /// A call, and its expected codes for each caller.
     struct Rule: CustomTestStringConvertible, Sendable {
         let name: String
-        /// The expected codes for the owner, another user of the live, and the app's server, in this order.
-        let codes: [Int]
+        /// The expected codes, in the order of `CallerKind`.
+        let codes: [ReplyCode]
         let command: @Sendable (BattleID, Caller) -> ConnectionCommand
         var testDescription: String { self.name }
     }
 
     static let rules: [Rule] = [
-        Rule(name: "request", codes: [0, -2300, 0]) {
+        Rule(name: "request", codes: [.success, .needsOwner, .success]) {
             .request(from: "bistro", to: ["disco"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "", caller: $1)
         },
-        Rule(name: "accept", codes: [100400, -2300, 100400]) { .accept(live: "bistro", inviter: "disco", caller: $1) },
-        Rule(name: "reject", codes: [100400, -2300, 100400]) { .reject(live: "bistro", inviter: "disco", caller: $1) },
-        Rule(name: "cancel", codes: [100400, -2300, 100400]) {
+        Rule(name: "accept", codes: [.noSuchConnection, .needsOwner, .noSuchConnection]) {
+            .accept(live: "bistro", inviter: "disco", caller: $1)
+        },
+        Rule(name: "reject", codes: [.noSuchConnection, .needsOwner, .noSuchConnection]) {
+            .reject(live: "bistro", inviter: "disco", caller: $1)
+        },
+        Rule(name: "cancel", codes: [.noSuchConnection, .needsOwner, .noSuchConnection]) {
             .cancelRequest(from: "bistro", to: ["disco"], caller: $1)
         },
-        Rule(name: "exit", codes: [0, -2300, 0]) { .exit(live: "bistro", caller: $1) },
-        Rule(name: "request battle", codes: [100416, -2300, 100416]) {
+        Rule(name: "exit", codes: [.success, .needsOwner, .success]) { .exit(live: "bistro", caller: $1) },
+        Rule(name: "request battle", codes: [.battlePending, .needsOwner, .battlePending]) {
             .requestBattle(
                 from: "bistro", to: ["cafe"], durationSeconds: 0, needResponse: true, timeoutSeconds: 0,
                 extensionInfo: "",
                 caller: $1)
         },
-        Rule(name: "accept battle", codes: [0, -2300, 0]) { .acceptBattle(battle: $0, live: "bistro", caller: $1) },
-        Rule(name: "reject battle", codes: [0, -2300, 0]) { .rejectBattle(battle: $0, live: "bistro", caller: $1) },
-        Rule(name: "cancel battle", codes: [100006, -2300, 100006]) {
+        Rule(name: "accept battle", codes: [.success, .needsOwner, .success]) {
+            .acceptBattle(battle: $0, live: "bistro", caller: $1)
+        },
+        Rule(name: "reject battle", codes: [.success, .needsOwner, .success]) {
+            .rejectBattle(battle: $0, live: "bistro", caller: $1)
+        },
+        Rule(name: "cancel battle", codes: [.noPermission, .needsOwner, .noPermission]) {
             .cancelBattle(battle: $0, live: "bistro", to: ["bistro"], caller: $1)
         },
-        Rule(name: "exit battle", codes: [100420, -2300, 100420]) {
+        Rule(name: "exit battle", codes: [.battleNotStarted, .needsOwner, .battleNotStarted]) {
             .exitBattle(battle: $0, live: "bistro", caller: $1)
         },
-        Rule(name: "scores", codes: [100006, 100006, 0]) {
+        Rule(name: "scores", codes: [.noPermission, .noPermission, .success]) {
             .updateScores(
                 battle: $0, operation: .overwrite, scores: [ScoreUpdate(live: "bistro", score: 1)], caller: $1)
         },
     ]
 
     /// Rules: R8.22.
-    @Test(arguments: Self.rules, [0, 1, 2])
-    func `only the owner of a live acts for it, and only the server scores`(rule: Rule, callerIndex: Int) {
+    @Test(arguments: Self.rules, CallerKind.allCases)
+    func `only the owner of a live and the server act for the live, and only the server changes scores`(
+        rule: Rule, callerKind: CallerKind
+    ) throws {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco"])
         harness.connect("arena", "bistro", "cafe")
         let battle = harness.requestBattle("arena", against: "bistro", "cafe")
         let caller =
-            switch callerIndex {
-            case 0: harness.callers.user("host-bistro")
-            case 1: harness.callers.user("adam")
-            default: harness.callers.server()
+            switch callerKind {
+            case .owner: harness.callers.user("host-bistro")
+            case .otherUser: harness.callers.user("adam")
+            case .server: harness.callers.server()
             }
         let effects = harness.handle(rule.command(battle, caller))
-        #expect(effects.code == rule.codes[callerIndex])
-        if rule.codes[callerIndex] != 0 { #expect(effects.count == 1, "a rejected call notifies nobody") }
+        let expectedCode = rule.codes[try #require(CallerKind.allCases.firstIndex(of: callerKind))]
+        #expect(effects.code == expectedCode)
+        if expectedCode != .success { #expect(effects.count == 1, "a rejected call notifies nobody") }
     }
 }

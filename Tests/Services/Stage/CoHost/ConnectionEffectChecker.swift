@@ -3,7 +3,7 @@ import MachineKit
 import PlazaModel
 import StageCore
 
-/// Reads the connection machine's effects as seat machines and clients do; collects contradictions between them.
+/// Reads the connection machine's effects as seat machines and clients do; collects contradictions between effects.
 struct ConnectionEffectChecker {
     /// What the machine last reported to the seat machine of a live.
     struct Report {
@@ -14,15 +14,16 @@ struct ConnectionEffectChecker {
     }
 
     var reports: [LiveID: Report] = [:]
-    /// The open requests, named by inviter or battle and invitee.
+    /// The open requests: `inviter>invitee` is a co-host request, `battle/invitee` a battle request.
     var openRequests: Set<String> = []
     var openedCount = 0
     var endedCount = 0
     var startedBattles: Set<BattleID> = []
-    /// The end of each battle.
+    /// The view of each ended battle.
     var results: [BattleID: BattleView] = [:]
-    /// The scores according to the accepted updates.
+    /// The scores that follow from the accepted updates.
     var scores: [BattleID: [LiveID: Int64]] = [:]
+    /// When the scores of each battle were last reported.
     var scoresPublishedAt: [BattleID: Timestamp] = [:]
     /// The size of the largest connection.
     var maxMemberCount = 0
@@ -30,22 +31,25 @@ struct ConnectionEffectChecker {
 
     /// Checks the effects of a command, or with nil those of the rows that fell due.
     mutating func check(_ command: ConnectionCommand?, _ effects: [Effect], at now: Timestamp) {
-        if let code = effects.code, code != 0, effects.count != 1 {
+        if let code = effects.code, code != .success, effects.count != 1 {
             self.contradictions.append("a rejected call had effects: \(effects)")
         }
-        if effects.code == 0, let command { self.recordResult(effects.result, of: command) }
+        if effects.code == .success, let command { self.recordResult(effects.result, of: command) }
         for notice in effects.notices { self.checkNotice(notice) }
-        var lives: Set<LiveID> = []
+        var notifiedLives: Set<LiveID> = []
         var endedInThisStep: Set<BattleID> = []
         for input in effects.seatInputs {
             guard case .connection(let view, let battle, let revision, let events, let otherBattles) = input.command
             else { continue }
             let battles = [battle].compactMap(\.self) + (otherBattles ?? [])
+            // Without other battles a report has nil, not an empty list.
             if Set(battles.map(\.id)).count != battles.count || otherBattles == [] {
                 self.contradictions.append("a battle was reported twice")
             }
             let live = input.key.live
-            if command != nil, !lives.insert(live).inserted { self.contradictions.append("\(live) was notified twice") }
+            if command != nil, !notifiedLives.insert(live).inserted {
+                self.contradictions.append("\(live) was notified twice")
+            }
             if let lastReport = self.reports[live], lastReport.revision >= revision {
                 self.contradictions.append("\(live): an old revision")
             }
@@ -133,6 +137,7 @@ struct ConnectionEffectChecker {
     private mutating func recordResult(_ result: CallResult?, of command: ConnectionCommand) {
         switch (command, result) {
         case (.request(let from, _, _, _, _, _), .coHost(let codes)?):
+            // The result 0 means that the request was sent.
             for code in codes where code.code == 0 { self.requestOpened("\(from)>\(code.live)") }
         case (.updateScores(let battle, let operation, let updates, _), .scores(let codes)?):
             for (update, code) in zip(updates, codes) where code.code == 0 {
@@ -147,27 +152,29 @@ struct ConnectionEffectChecker {
     mutating func compare(with rows: Journal<ConnectionKey, ConnectionRow>) {
         for key in rows.sortedKeys {
             guard case .live(let storedLive)? = rows[key] else { continue }
-            let (id, live) = (key.live, storedLive.value)
+            let (liveKey, live) = (key.live, storedLive.value)
             var view: ConnectionView?
-            if let connection = live.connection, case .connection(let row)? = rows[.connection(id.app, connection)] {
+            if let connection = live.connection, case .connection(let row)? = rows[.connection(liveKey.app, connection)]
+            {
                 view = row
             }
-            if self.reports[id.live]?.view != view {
-                self.contradictions.append("I12: \(id.live) was not notified of its connection")
+            if self.reports[liveKey.live]?.view != view {
+                self.contradictions.append("I12: \(liveKey.live) was not notified of its connection")
             }
-            self.compareOtherBattles(id, live, view, with: rows)
-            var reportedBattle = self.reports[id.live]?.battle
-            guard let battleID = live.battle, case .battle(let battle)? = rows[.battle(id.app, battleID)] else {
+            self.compareOtherBattles(liveKey, live, view, with: rows)
+            var reportedBattle = self.reports[liveKey.live]?.battle
+            guard let battleID = live.battle, case .battle(let battle)? = rows[.battle(liveKey.app, battleID)] else {
                 if reportedBattle.map({ $0.ended == nil }) == true {
-                    self.contradictions.append("I14: \(id.live) still shows a running battle")
+                    self.contradictions.append("I14: \(liveKey.live) still shows a running battle")
                 }
                 continue
             }
+            // The scores of a dirty battle are newer than those that were reported.
             if battle.isDirty, let sides = battle.view?.sides, sides.count == reportedBattle?.sides.count {
                 for index in sides.indices { reportedBattle?.sides[index].score = sides[index].score }
             }
             if reportedBattle != battle.view {
-                self.contradictions.append("I14: \(id.live) was not notified of its battle")
+                self.contradictions.append("I14: \(liveKey.live) was not notified of its battle")
             }
         }
     }
@@ -175,33 +182,34 @@ struct ConnectionEffectChecker {
     /// Checks the reported other battles: they must include every battle that other lives of the connection show, and may
     /// include results that no live shows.
     private mutating func compareOtherBattles(
-        _ id: LiveKey, _ live: HostedLive, _ view: ConnectionView?, with rows: Journal<ConnectionKey, ConnectionRow>
+        _ liveKey: LiveKey, _ live: HostedLive, _ view: ConnectionView?,
+        with rows: Journal<ConnectionKey, ConnectionRow>
     ) {
-        let reportedBattles = self.reports[id.live]?.otherBattles ?? []
+        let reportedBattles = self.reports[liveKey.live]?.otherBattles ?? []
         for member in view?.members ?? [] {
-            guard case .live(let storedLive)? = rows[.live(LiveKey(id.app, member.live))],
+            guard case .live(let storedLive)? = rows[.live(LiveKey(liveKey.app, member.live))],
                 let battleID = storedLive.value.battle,
-                battleID != live.battle, case .battle(let battle)? = rows[.battle(id.app, battleID)],
+                battleID != live.battle, case .battle(let battle)? = rows[.battle(liveKey.app, battleID)],
                 let view = battle.view
             else { continue }
             guard var reportedView = reportedBattles.first(where: { $0.id == view.id }) else {
-                self.contradictions.append("I14: \(id.live) was not notified of \(view.id)")
+                self.contradictions.append("I14: \(liveKey.live) was not notified of \(view.id)")
                 continue
             }
             for (index, side) in view.sides.enumerated() where battle.isDirty {
                 reportedView.sides[index].score = side.score
             }
             if reportedView != view {
-                self.contradictions.append("I14: \(id.live) was notified of a wrong state of \(view.id)")
+                self.contradictions.append("I14: \(liveKey.live) was notified of a wrong state of \(view.id)")
             }
         }
         for reportedView in reportedBattles where reportedView.ended == nil {
             let isShown = view?.members.contains { member in
-                guard case .live(let storedLive)? = rows[.live(LiveKey(id.app, member.live))] else { return false }
+                guard case .live(let storedLive)? = rows[.live(LiveKey(liveKey.app, member.live))] else { return false }
                 return storedLive.value.battle == reportedView.id
             }
             if isShown != true {
-                self.contradictions.append("I14: \(id.live) still shows \(reportedView.id) beside its own")
+                self.contradictions.append("I14: \(liveKey.live) still shows \(reportedView.id) beside its own")
             }
         }
     }

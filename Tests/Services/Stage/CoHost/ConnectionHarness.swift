@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
 import PlazaModel
-import StageCore
 import Testing
+
+@testable import StageCore
 
 /// Lives such as `arena` of owners such as `host-arena`, and a connection machine that is checked after every step.
 struct ConnectionHarness: CheckedHarness {
@@ -35,7 +36,7 @@ struct ConnectionHarness: CheckedHarness {
 
     // MARK: - Calls
 
-    /// Sends co-host requests of the owner of `from`.
+    /// Sends co-host requests of the owner of `from`; a time-out of 0 means the default of 10 s.
     mutating func request(_ from: LiveID, to: LiveID..., timeout: Int64 = 0) -> [Effect] {
         self.call(from) {
             .request(from: from, to: to, layoutTemplate: 0, timeoutSeconds: timeout, extensionInfo: "", caller: $0)
@@ -49,7 +50,7 @@ struct ConnectionHarness: CheckedHarness {
 
     mutating func exit(_ live: LiveID) -> [Effect] { self.call(live) { .exit(live: live, caller: $0) } }
 
-    /// Connects all of `lives` with the first one.
+    /// Connects `lives`: the first one invites the others one after the other.
     mutating func connect(_ lives: LiveID...) {
         for live in lives.dropFirst() {
             _ = self.request(lives[0], to: live)
@@ -70,7 +71,7 @@ struct ConnectionHarness: CheckedHarness {
         return "none"
     }
 
-    /// Requests a battle that the invitees have to accept.
+    /// Requests a battle that the invitees have to accept; a time-out of 0 means the default of 10 s.
     ///
     /// - Returns: the battle's id; `none` when the call was rejected.
     mutating func requestBattle(_ from: LiveID, against to: LiveID..., seconds: Int64 = 60, timeout: Int64 = 0)
@@ -139,9 +140,9 @@ struct ConnectionHarness: CheckedHarness {
                 to: UserKey("demo", Self.host(live).userID), live: live, at: self.machine.moment.now, content: content))
     }
 
-    /// The expected report to the seat machine of `live`.
+    /// The expected report to the seat machine of `live`; without `connection` the live is in none.
     func seatReport(
-        _ live: LiveID, _ view: ConnectionView?, _ battle: BattleView? = nil, _ events: [StageEvent],
+        _ live: LiveID, connection view: ConnectionView?, battle: BattleView? = nil, events: [StageEvent],
         others: [BattleView]? = nil
     ) -> Effect {
         .seat(
@@ -188,11 +189,18 @@ extension [Effect] {
         }
     }
 
-    /// The result codes of the lives in the only reply.
-    var liveCodes: [Int]? {
-        switch self.result {
-        case .coHost(let codes)?, .scores(let codes)?, .battle(_, _, _, let codes)?: codes.map(\.code)
-        default: nil
-        }
+    /// The result of a co-host request for each live that it names; nil when the call was rejected.
+    var coHostCodes: [ConnectionCode?]? {
+        if case .coHost(let codes)? = self.result { codes.map { ConnectionCode(rawValue: $0.code) } } else { nil }
+    }
+
+    /// The result of a battle request for each live that it names; nil when the call was rejected.
+    var battleCodes: [BattleCode?]? {
+        if case .battle(_, _, _, let codes)? = self.result { codes.map { BattleCode(rawValue: $0.code) } } else { nil }
+    }
+
+    /// The result of a score update for each live that it names; nil when the call was rejected.
+    var scoreCodes: [ReplyCode]? {
+        if case .scores(let codes)? = self.result { codes.map { ReplyCode($0.code) } } else { nil }
     }
 }

@@ -22,6 +22,7 @@ import Testing
     }
 
     @Test func `a stored revocation fence keeps its name`() throws {
+        // The outer name is that of the case, the next one that of its value, the inner one that of the fence's list.
         let seats = try JSONEncoder().encode(SeatRow.fence(fence: RevocationFence()))
         #expect(String(decoding: seats, as: UTF8.self) == #"{"floors":{"floors":{"floors":[]}}}"#)
         let connections = try JSONEncoder().encode(ConnectionRow.fence(fence: RevocationFence()))

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
 import PlazaModel
-import StageCore
 import Testing
+
+@testable import StageCore
 
 struct ConnectionMachineTests {
     /// Rules: R8.7.
     @Test func `a request reaches several lives, and accepting it connects and notifies both lives`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         let inviter = harness.callers.user("host-arena")
+        // A time-out of 0 means the default of 10 s.
         let expiry = harness.machine.moment.now + .seconds(10)
         #expect(
             harness.handle(
@@ -37,7 +39,8 @@ struct ConnectionMachineTests {
         #expect(
             effects == [
                 harness.notice(to: "arena", .coHostRequestAccepted(invitee: harness.member("bistro"))),
-                harness.seatReport("arena", view, nil, joined), harness.seatReport("bistro", view, nil, joined),
+                harness.seatReport("arena", connection: view, events: joined),
+                harness.seatReport("bistro", connection: view, events: joined),
                 .success(.done, to: invitee, app: "demo"),
             ])
         #expect(harness.live("arena")?.outgoing == ["cafe"])
@@ -53,7 +56,7 @@ struct ConnectionMachineTests {
             inviter: "arena", invitee: "bistro", inviterMember: harness.member("arena"),
             inviteeMember: harness.member("bistro"))
         #expect(effects == [harness.notice(to: "arena", notice), harness.notice(to: "bistro", notice)])
-        #expect(harness.accept("bistro", inviter: "arena").code == 100400)
+        #expect(harness.accept("bistro", inviter: "arena").code == .noSuchConnection)
         #expect(harness.advance(milliseconds: 60_000) == [])
     }
 
@@ -64,12 +67,15 @@ struct ConnectionMachineTests {
         #expect(
             harness.call("bistro") { .reject(live: "bistro", inviter: "arena", caller: $0) }.first
                 == harness.notice(to: "arena", .coHostRequestRejected(invitee: harness.member("bistro"))))
-        #expect(harness.call("bistro") { .reject(live: "bistro", inviter: "arena", caller: $0) }.code == 100400)
+        #expect(
+            harness.call("bistro") { .reject(live: "bistro", inviter: "arena", caller: $0) }.code == .noSuchConnection)
         _ = harness.request("arena", to: "bistro")
         #expect(
             harness.call("arena") { .cancelRequest(from: "arena", to: ["bistro", "nobody"], caller: $0) }.first
                 == harness.notice(to: "bistro", harness.coHostRequestCancelled("arena", "bistro")))
-        #expect(harness.call("arena") { .cancelRequest(from: "arena", to: ["bistro"], caller: $0) }.code == 100400)
+        #expect(
+            harness.call("arena") { .cancelRequest(from: "arena", to: ["bistro"], caller: $0) }.code
+                == .noSuchConnection)
         _ = harness.request("arena", to: "bistro")
         #expect(
             harness.handle(.userGone(live: "bistro", user: "host-bistro")) == [
@@ -85,7 +91,7 @@ struct ConnectionMachineTests {
         #expect(
             harness.handle(.ended(live: "arena", ending: ending()))
                 == [.seat(SeatInput(LiveKey("demo", "arena"), .ended(ending: ending())))])
-        #expect(harness.request("bistro", to: "arena").liveCodes == [1])
+        #expect(harness.request("bistro", to: "arena").coHostCodes == [.noSuchLive])
     }
 
     /// Rules: R8.1.
@@ -97,14 +103,22 @@ struct ConnectionMachineTests {
         _ = harness.request("cafe", to: "expo")
         #expect(
             harness.request("arena", to: "nobody", "voice", "bistro", "cafe", "expo", "forum", "forum", "arena")
-                .liveCodes
-                == [1, 6, 2, 3, 2, 0, 2, -1])
+                .coHostCodes
+                == [
+                    .noSuchLive, .kindsDiffer, .alreadyInvited, .connectedElsewhere, .alreadyInvited, .sent,
+                    .alreadyInvited, .isInviter,
+                ])
+        // Clients know the results by these numbers; 5 is not used.
+        let codes: [ConnectionCode] = [
+            .isInviter, .sent, .noSuchLive, .alreadyInvited, .connectedElsewhere, .full, .kindsDiffer,
+        ]
+        #expect(codes.map(\.rawValue) == [-1, 0, 1, 2, 3, 4, 6])
         #expect(
             harness.call("arena") {
                 .request(from: "arena", to: [], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "", caller: $0)
             }.code
-                == 100002)
-        #expect(harness.request("arena", to: "expo", timeout: 1801).code == 100002)
+                == .badParameter)
+        #expect(harness.request("arena", to: "expo", timeout: 1801).code == .badParameter)
     }
 
     /// Rules: R8.14.
@@ -112,16 +126,16 @@ struct ConnectionMachineTests {
         let lives = (0..<11).map { LiveID("l\($0)") }
         var harness = ConnectionHarness(lives)
         for live in lives[1...7] {
-            #expect(harness.request("l0", to: live).liveCodes == [0])
-            #expect(harness.accept(live, inviter: "l0").code == 0)
+            #expect(harness.request("l0", to: live).coHostCodes == [.sent])
+            #expect(harness.accept(live, inviter: "l0").code == .success)
         }
-        #expect(harness.request("l0", to: "l8").liveCodes == [0])
-        #expect(harness.request("l1", to: "l9").liveCodes == [0])
+        #expect(harness.request("l0", to: "l8").coHostCodes == [.sent])
+        #expect(harness.request("l1", to: "l9").coHostCodes == [.sent])
         let effects = harness.accept("l8", inviter: "l0")
         #expect(effects.notifiedLives == Array(lives[0...8]))
         #expect(effects.reportedConnection("l3")?.members.map(\.live) == Array(lives[0...8]))
-        #expect(harness.accept("l9", inviter: "l1").code == 100404)
-        #expect(harness.request("l2", to: "l10").liveCodes == [4])
+        #expect(harness.accept("l9", inviter: "l1").code == .connectionLimit)
+        #expect(harness.request("l2", to: "l10").coHostCodes == [.full])
     }
 
     /// Rules: R8.4.
@@ -130,11 +144,13 @@ struct ConnectionMachineTests {
         _ = harness.request("arena", to: "bistro")
         _ = harness.request("bistro", to: "cafe")
         _ = harness.accept("cafe", inviter: "bistro")
-        #expect(harness.accept("bistro", inviter: "arena").code == 100403)
-        #expect(harness.accept("cafe", inviter: "bistro").code == 100401)
-        #expect(harness.accept("disco", inviter: "arena").code == 100400)
-        #expect(harness.request("disco", to: "bistro").liveCodes == [2], "bistro still has the open request of arena")
-        #expect(harness.request("disco", to: "cafe").liveCodes == [3])
+        #expect(harness.accept("bistro", inviter: "arena").code == .connectedElsewhere)
+        #expect(harness.accept("cafe", inviter: "bistro").code == .alreadyConnected)
+        #expect(harness.accept("disco", inviter: "arena").code == .noSuchConnection)
+        #expect(
+            harness.request("disco", to: "bistro").coHostCodes == [.alreadyInvited],
+            "bistro still has the open request of arena")
+        #expect(harness.request("disco", to: "cafe").coHostCodes == [.connectedElsewhere])
     }
 
     @Test func `I13 when two lives invite each other, one acceptance connects them`() {
@@ -159,15 +175,16 @@ struct ConnectionMachineTests {
         #expect(first.reportedConnection("arena") == nil)
         #expect(first.reportedConnection("bistro")?.members.map(\.live) == ["bistro", "cafe"])
         #expect(first.reportedEvents("cafe") == [.coHostLeft(member: harness.member("arena"))])
-        #expect(harness.exit("arena").code == 100400)
+        #expect(harness.exit("arena").code == .noSuchConnection)
         let leaving = harness.callers.user("host-cafe")
         let left = [StageEvent.coHostLeft(member: harness.member("cafe"))]
         #expect(
             harness.handle(.exit(live: "cafe", caller: leaving)) == [
-                harness.seatReport("cafe", nil, nil, left), harness.seatReport("bistro", nil, nil, left),
+                harness.seatReport("cafe", connection: nil, events: left),
+                harness.seatReport("bistro", connection: nil, events: left),
                 .success(.done, to: leaving, app: "demo"),
             ])
-        #expect(harness.exit("bistro").code == 100400)
+        #expect(harness.exit("bistro").code == .noSuchConnection)
     }
 
     /// Rules: R8.19.
@@ -189,7 +206,7 @@ struct ConnectionMachineTests {
             harness.handle(.confirmOwner(live: "arena")) == [
                 .audience(AudienceInput(LiveKey("demo", "arena"), .confirm(user: "host-arena")))
             ])
-        #expect(harness.handle(.confirmOwner(live: "cafe")) == [])
+        #expect(harness.handle(.confirmOwner(live: "cafe")) == [], "a live without a connection has nothing to lose")
     }
 
     @Test func `I15 a repeated request is answered again, but sent only once`() {
@@ -206,15 +223,16 @@ struct ConnectionMachineTests {
 
     @Test func `I6 an owner with a revoked ticket cannot act`() {
         var harness = ConnectionHarness(["arena", "bistro"])
-        _ = harness.handle(.floor(live: "arena", user: "host-arena", ticket: Ticket(51)))
-        #expect(harness.request("arena", to: "bistro").code == ReplyCode.staleTicket.code)
-        let rejoined = harness.callers.user("host-arena", ticket: Ticket(51))
+        let floor = Ticket(Callers.joinTicket.offset + 1)
+        _ = harness.handle(.floor(live: "arena", user: "host-arena", ticket: floor))
+        #expect(harness.request("arena", to: "bistro").code == .staleTicket)
+        let rejoined = harness.callers.user("host-arena", ticket: floor)
         #expect(
             harness.handle(
                 .request(
                     from: "arena", to: ["bistro"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "",
                     caller: rejoined)
-            ).code == 0)
+            ).code == .success)
     }
 
     @Test func `a live that is created again has higher revisions than before`() {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
 import PlazaModel
-import StageCore
 import Testing
+
+@testable import StageCore
 
 /// A model of connections between video lives: which lives run, which are connected, which requests are open.
 struct ConnectionModel: Hashable {
+    /// The lives that are open.
     var running: Set<LiveID>
     /// Each connection as the set of its lives.
     var connections: Set<Set<LiveID>> = []
@@ -29,6 +31,14 @@ struct ConnectionModel: Hashable {
         case timeOut
     }
 
+    /// How the call of a move came out.
+    enum CallOutcome: Hashable {
+        /// The code of the reply.
+        case reply(ReplyCode)
+        /// A co-host request that was not rejected: its result for the invitee.
+        case coHost(ConnectionCode)
+    }
+
     /// All possible moves with these lives.
     static func moves(_ lives: [LiveID]) -> [Move] {
         let pairs = lives.flatMap { live in lives.filter { $0 != live }.map { (live, $0) } }
@@ -45,23 +55,22 @@ struct ConnectionModel: Hashable {
 
     /// Makes the move.
     ///
-    /// - Returns: the code of the reply, or for a request the result code of the live; nil for a fact, which has no
-    ///   reply.
-    mutating func make(_ move: Move) -> Int? {
+    /// - Returns: the outcome of the call; nil for a move that is no call and has no reply.
+    mutating func make(_ move: Move) -> CallOutcome? {
         switch move {
         case .request(let live, let invitee): return self.request(live, invitee: invitee)
         case .cancel(let live, let invitee):
-            guard self.running.contains(live) else { return 100004 }
-            return self.requests.remove([live, invitee]) == nil ? 100400 : 0
+            guard self.running.contains(live) else { return .reply(.noSuchRoom) }
+            return .reply(self.requests.remove([live, invitee]) == nil ? .noSuchConnection : .success)
         case .accept(let live, let inviter): return self.accept(live, inviter: inviter)
         case .reject(let live, let inviter):
-            guard self.running.contains(live) else { return 100004 }
-            return self.requests.remove([inviter, live]) == nil ? 100400 : 0
+            guard self.running.contains(live) else { return .reply(.noSuchRoom) }
+            return .reply(self.requests.remove([inviter, live]) == nil ? .noSuchConnection : .success)
         case .exit(let live):
-            guard self.running.contains(live) else { return 100004 }
-            guard self.connection(of: live) != nil else { return 100400 }
+            guard self.running.contains(live) else { return .reply(.noSuchRoom) }
+            guard self.connection(of: live) != nil else { return .reply(.noSuchConnection) }
             self.leaveConnection(live)
-            return 0
+            return .reply(.success)
         case .ownerGone(let live): self.leaveAndDropRequests(live)
         case .ended(let live):
             self.leaveAndDropRequests(live)
@@ -72,28 +81,29 @@ struct ConnectionModel: Hashable {
         return nil
     }
 
-    private mutating func request(_ inviter: LiveID, invitee: LiveID) -> Int {
-        guard self.running.contains(inviter) else { return 100004 }
-        guard self.running.contains(invitee) else { return 1 }
-        if self.connection(of: invitee)?.contains(inviter) == true { return 2 }
-        if self.requests.contains(where: { $0[1] == invitee }) { return 2 }
-        if self.connection(of: invitee) != nil { return 3 }
+    private mutating func request(_ inviter: LiveID, invitee: LiveID) -> CallOutcome {
+        guard self.running.contains(inviter) else { return .reply(.noSuchRoom) }
+        guard self.running.contains(invitee) else { return .coHost(.noSuchLive) }
+        if self.connection(of: invitee)?.contains(inviter) == true { return .coHost(.alreadyInvited) }
+        if self.requests.contains(where: { $0[1] == invitee }) { return .coHost(.alreadyInvited) }
+        if self.connection(of: invitee) != nil { return .coHost(.connectedElsewhere) }
         self.requests.insert([inviter, invitee])
-        return 0
+        return .coHost(.sent)
     }
 
-    private mutating func accept(_ live: LiveID, inviter: LiveID) -> Int {
-        guard self.running.contains(live) else { return 100004 }
+    private mutating func accept(_ live: LiveID, inviter: LiveID) -> CallOutcome {
+        guard self.running.contains(live) else { return .reply(.noSuchRoom) }
         guard self.requests.contains([inviter, live]) else {
-            return self.connection(of: live)?.contains(inviter) == true ? 100401 : 100400
+            let areConnected = self.connection(of: live)?.contains(inviter) == true
+            return .reply(areConnected ? .alreadyConnected : .noSuchConnection)
         }
-        guard self.connection(of: live) == nil else { return 100403 }
+        guard self.connection(of: live) == nil else { return .reply(.connectedElsewhere) }
         let oldConnection = self.connection(of: inviter) ?? [inviter]
         let newConnection = oldConnection.union([live])
         self.connections.remove(oldConnection)
         self.connections.insert(newConnection)
         self.requests = self.requests.filter { !newConnection.isSuperset(of: $0) }
-        return 0
+        return .reply(.success)
     }
 
     private mutating func leaveConnection(_ live: LiveID) {
@@ -126,22 +136,27 @@ extension ConnectionHarness {
 
     /// Makes the move with the machine.
     ///
-    /// - Returns: the same codes as `ConnectionModel.make`.
-    mutating func make(_ move: ConnectionModel.Move) -> Int? {
+    /// - Returns: the outcome in the form of `ConnectionModel.make`.
+    mutating func make(_ move: ConnectionModel.Move) -> ConnectionModel.CallOutcome? {
+        let effects = self.effects(of: move)
+        if let code = effects.coHostCodes?.first?.flatMap(\.self) { return .coHost(code) }
+        return effects.code.map { .reply($0) }
+    }
+
+    /// Hands the input of a move to the machine.
+    private mutating func effects(of move: ConnectionModel.Move) -> [Effect] {
         switch move {
-        case .request(let live, let invitee):
-            let effects = self.request(live, to: invitee)
-            return effects.liveCodes?.first ?? effects.code
+        case .request(let live, let invitee): self.request(live, to: invitee)
         case .cancel(let live, let invitee):
-            return self.call(live) { .cancelRequest(from: live, to: [invitee], caller: $0) }.code
-        case .accept(let live, let inviter): return self.accept(live, inviter: inviter).code
-        case .reject(let live, let inviter):
-            return self.call(live) { .reject(live: live, inviter: inviter, caller: $0) }.code
-        case .exit(let live): return self.exit(live).code
-        case .ownerGone(let live): return self.handle(.userGone(live: live, user: Self.host(live).userID)).code
-        case .ended(let live): return self.handle(.ended(live: live, ending: ending())).code
-        case .opened(let live): return self.handle(.opened(live: live, owner: Self.host(live), isVoice: false)).code
-        case .timeOut: return self.advance(milliseconds: 10_000).code
+            self.call(live) { .cancelRequest(from: live, to: [invitee], caller: $0) }
+        case .accept(let live, let inviter): self.accept(live, inviter: inviter)
+        case .reject(let live, let inviter): self.call(live) { .reject(live: live, inviter: inviter, caller: $0) }
+        case .exit(let live): self.exit(live)
+        case .ownerGone(let live): self.handle(.userGone(live: live, user: Self.host(live).userID))
+        case .ended(let live): self.handle(.ended(live: live, ending: ending()))
+        case .opened(let live): self.handle(.opened(live: live, owner: Self.host(live), isVoice: false))
+        // The default time-out.
+        case .timeOut: self.advance(milliseconds: 10_000)
         }
     }
 }

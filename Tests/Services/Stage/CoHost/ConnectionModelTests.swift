@@ -14,15 +14,14 @@ struct ConnectionModelTests {
         var reached: Set<ConnectionModel> = [harness.connectionModel]
         var unexplored = [harness]
         var steps = 0
-        // The states with the shortest paths come first: on a long path, battles would end by time while others are
-        // still requested.
+        // The states with the shortest paths come first.
         while !unexplored.isEmpty {
             let harness = unexplored.removeFirst()
             let state = harness.connectionModel
             for move in moves {
                 var (model, machine) = (state, harness)
-                let (machineCode, modelCode) = (machine.make(move), model.make(move))
-                try #require(machineCode == modelCode, "\(move) in \(state)")
+                let (machineOutcome, modelOutcome) = (machine.make(move), model.make(move))
+                try #require(machineOutcome == modelOutcome, "\(move) in \(state)")
                 try #require(machine.connectionModel == model, "\(move) in \(state)")
                 steps += 1
                 guard reached.insert(model).inserted else { continue }
@@ -49,8 +48,8 @@ struct ConnectionModelTests {
             let state = harness.battleModel
             for move in moves {
                 var (model, machine) = (state, harness)
-                let (machineCode, modelCode) = (machine.make(move), model.make(move))
-                try #require(machineCode == modelCode, "\(move) in \(state)")
+                let (machineOutcome, modelOutcome) = (machine.make(move), model.make(move))
+                try #require(machineOutcome == modelOutcome, "\(move) in \(state)")
                 try #require(machine.battleModel == model, "\(move) in \(state)")
                 steps += 1
                 guard reached.insert(model).inserted else { continue }
@@ -70,15 +69,15 @@ struct ConnectionModelTests {
         var model = harness.connectionModel
         var largestConnection = 0
         for step in 0..<2000 {
-            // Exits and endings are chosen less often than other moves, so that connections grow.
+            // Two moves of three accept an open request, if there is one, so that connections grow.
             var move = moves[Int.random(in: 0..<moves.count, using: &random)]
             if Int.random(in: 0..<3, using: &random) > 0,
                 let request = model.requests.sorted(by: { $0.lexicographicallyPrecedes($1) }).first
             {
                 move = .accept(request[1], inviter: request[0])
             }
-            let (machineCode, modelCode) = (harness.make(move), model.make(move))
-            try #require(machineCode == modelCode, "seed \(seed), step \(step): \(move)")
+            let (machineOutcome, modelOutcome) = (harness.make(move), model.make(move))
+            try #require(machineOutcome == modelOutcome, "seed \(seed), step \(step): \(move)")
             try #require(harness.connectionModel == model, "seed \(seed), step \(step): \(move)")
             largestConnection = max(largestConnection, model.connections.map(\.count).max() ?? 0)
             harness.resetRequestLimiters()
@@ -95,29 +94,32 @@ struct ConnectionModelTests {
             let id = harness.startBattle("arena", against: "bistro", "cafe", seconds: 20)
             var scores: [LiveID: Int64] = ["arena": 0, "bistro": 0, "cafe": 0]
             var livesInBattle: Set<LiveID> = ["arena", "bistro", "cafe"]
-            var elapsed: Int64 = 0
-            while elapsed < 20_000, !livesInBattle.isEmpty {
+            var elapsedMilliseconds: Int64 = 0
+            while elapsedMilliseconds < 20_000, !livesInBattle.isEmpty {
                 let live: LiveID = ["arena", "bistro", "cafe"][Int.random(in: 0..<3, using: &random)]
                 switch Int.random(in: 0..<10, using: &random) {
                 case 0:
                     let code = harness.call(live) { .exitBattle(battle: id, live: live, caller: $0) }.code
-                    try #require(code == (livesInBattle.contains(live) ? 0 : 100414))
+                    try #require(code == (livesInBattle.contains(live) ? .success : .roomNotInBattle))
                     livesInBattle.remove(live)
                 case 1...3:
                     let milliseconds = Int64.random(in: 1...4000, using: &random)
-                    elapsed += milliseconds
+                    elapsedMilliseconds += milliseconds
                     _ = harness.advance(milliseconds: milliseconds)
                 default:
-                    let value = Int64.random(in: 0...50, using: &random)
+                    let score = Int64.random(in: 0...50, using: &random)
                     let isAdded = Bool.random(using: &random)
                     let command = ConnectionCommand.updateScores(
                         battle: id, operation: isAdded ? .accumulate : .overwrite,
-                        scores: [ScoreUpdate(live: live, score: value)], caller: harness.callers.server())
+                        scores: [ScoreUpdate(live: live, score: score)], caller: harness.callers.server())
                     // The update is sent several times, but counts once.
                     for _ in 0...Int.random(in: 0...2, using: &random) {
-                        try #require(harness.handle(command).liveCodes == [livesInBattle.contains(live) ? 0 : 100414])
+                        try #require(
+                            harness.handle(command).scoreCodes == [
+                                livesInBattle.contains(live) ? .success : .roomNotInBattle
+                            ])
                     }
-                    if livesInBattle.contains(live) { scores[live] = (isAdded ? scores[live] ?? 0 : 0) + value }
+                    if livesInBattle.contains(live) { scores[live] = (isAdded ? scores[live] ?? 0 : 0) + score }
                 }
             }
             if !livesInBattle.isEmpty { _ = harness.advance(milliseconds: 20_000) }
@@ -128,7 +130,7 @@ struct ConnectionModelTests {
             }
             #expect(view.ended == (livesInBattle.isEmpty ? .allMemberExit : .timeOver), "seed \(seed)")
             for side in view.sides { #expect(side.score == scores[side.live], "seed \(seed), \(side.live)") }
-            #expect(harness.updateScores(id, [("arena", 1)]).liveCodes == [100421])
+            #expect(harness.updateScores(id, [("arena", 1)]).scoreCodes == [.battleOver])
         }
     }
 }

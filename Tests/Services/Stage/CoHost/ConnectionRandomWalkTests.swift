@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
 import PlazaModel
-import StageCore
 import Testing
+
+@testable import StageCore
 
 /// Long random walks: the invariants hold after each step, for any inputs in any order.
 struct ConnectionRandomWalkTests {
@@ -45,11 +46,11 @@ struct ConnectionRandomWalkTests {
                 .request(
                     from: "arena", to: ["bistro"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "",
                     caller: harness.callers.user("host-arena"))))
-        #expect(effectsInOtherApp.code == 100004)
+        #expect(effectsInOtherApp.code == .noSuchRoom)
         _ = harness.machine.send(
             ConnectionInput(
                 app: "other", .opened(live: "museum", owner: ConnectionHarness.host("museum"), isVoice: false)))
-        #expect(harness.request("arena", to: "museum").liveCodes == [1])
+        #expect(harness.request("arena", to: "museum").coHostCodes == [.noSuchLive])
     }
 }
 
@@ -101,7 +102,9 @@ struct ConnectionRandomWalk: RandomWalk {
         let isOwner = Int.random(in: 0..<20, using: &self.random) != 0
         let caller = self.callers.user(isOwner ? ConnectionHarness.host(id).userID : "gina")
         let timeout = Int64.random(in: 0...12, using: &self.random)
+        // No battle has the id b-1, because inputs have offsets above 100.
         let battle: BattleID = live?.battleRequest ?? live?.battle ?? "b-1"
+        // A command is chosen as often as it has numbers here; `default` has the numbers 54 to 71.
         switch Int.random(in: 0..<72, using: &self.random) {
         case 0: return Bool.random(using: &self.random) ? .ended(live: id, ending: ending()) : .confirmOwner(live: id)
         case 1...4:
@@ -109,7 +112,8 @@ struct ConnectionRandomWalk: RandomWalk {
             return .opened(live: id, owner: ConnectionHarness.host(id), isVoice: live?.isVoice ?? isVoice)
         case 5 where Bool.random(using: &self.random): return .userGone(live: id, user: caller.userID)
         case 5, 6: return .confirmOwner(live: id)
-        case 7: return .floor(live: id, user: caller.userID, ticket: Ticket(50))
+        // The floor does not revoke the callers' ticket.
+        case 7: return .floor(live: id, user: caller.userID, ticket: Callers.joinTicket)
         case 8...19:
             return .request(
                 from: id, to: others, layoutTemplate: 0, timeoutSeconds: timeout, extensionInfo: "", caller: caller)

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
 import PlazaModel
-import StageCore
 import Testing
+
+@testable import StageCore
 
 /// Templates, rate limits, crowded voice lives, members' seats, muting, and owners who leave and return.
 struct ConnectionRuleTests {
-    private func reasons(_ effects: [Effect]) -> [Int?] {
+    /// The service-wide code for each live that a co-host request names; nil where the request was sent.
+    private func reasons(_ effects: [Effect]) -> [ReplyCode?] {
         guard case .coHost(let codes)? = effects.result else { return [] }
-        return codes.map { $0.reason?.code }
+        return codes.map { $0.reason }
     }
 
     private func request(
@@ -29,7 +31,11 @@ struct ConnectionRuleTests {
         _ = harness.request("cafe", to: "expo")
         let effects = harness.request(
             "arena", to: "nobody", "voice", "bistro", "cafe", "expo", "forum", "forum", "arena")
-        #expect(self.reasons(effects) == [100004, 100015, 100401, 100403, 100402, nil, 100402, 100002])
+        #expect(
+            self.reasons(effects) == [
+                .noSuchRoom, .wrongRoomKind, .alreadyConnected, .connectedElsewhere, .connectionPending, nil,
+                .connectionPending, .badParameter,
+            ])
     }
 
     /// Rules: R8.16.
@@ -52,6 +58,7 @@ struct ConnectionRuleTests {
     /// Rules: R8.17.
     @Test func `a layout number must fit voice or video lives, and an unknown number stands for the default`() {
         var harness = ConnectionHarness(["arena", "bistro"])
+        // 0 means the default, 600. 801 is no template of connections, and 999 is unknown.
         for (requested, resolved) in [(0, 600), (600, 600), (601, 601), (400, 400), (801, 600), (999, 600)] {
             _ = self.request(&harness, "arena", to: "bistro", template: requested)
             #expect(
@@ -59,14 +66,15 @@ struct ConnectionRuleTests {
                 "\(requested)")
             _ = harness.exit("arena")
         }
+        // Video lives have the numbers 200 to 999, voice lives 1 to 199.
         for wrong in [2, 50, 199, 1000, -1] {
-            #expect(self.request(&harness, "arena", to: "bistro", template: wrong).code == 100002, "\(wrong)")
+            #expect(self.request(&harness, "arena", to: "bistro", template: wrong).code == .badParameter, "\(wrong)")
         }
         var voice = ConnectionHarness([])
         for live: LiveID in ["radio", "talk"] {
             _ = voice.handle(.opened(live: live, owner: ConnectionHarness.host(live), isVoice: true))
         }
-        #expect(self.request(&voice, "radio", to: "talk", template: 600).code == 100002)
+        #expect(self.request(&voice, "radio", to: "talk", template: 600).code == .badParameter)
         _ = self.request(&voice, "radio", to: "talk", template: 50)
         #expect(voice.accept("talk", inviter: "radio").reportedConnection("radio")?.templateID == 2)
     }
@@ -80,42 +88,43 @@ struct ConnectionRuleTests {
         _ = harness.accept(lives[1], inviter: lives[0])
         _ = harness.request(lives[1], to: lives[9])
         for live in lives[2...8].prefix(capacity - 2) {
-            #expect(harness.request(lives[0], to: live).liveCodes == [0])
-            #expect(harness.accept(live, inviter: lives[0]).code == 0)
+            #expect(harness.request(lives[0], to: live).coHostCodes == [.sent])
+            #expect(harness.accept(live, inviter: lives[0]).code == .success)
         }
         #expect(harness.live(lives[0])?.connection != nil)
         if capacity == 2 {
             #expect(harness.live(lives[9])?.incoming == nil, "a full connection sends no request")
         } else {
-            #expect(harness.accept(lives[9], inviter: lives[1]).code == 100404)
+            #expect(harness.accept(lives[9], inviter: lives[1]).code == .connectionLimit)
         }
-        let laterRequest = harness.request(lives[1], to: "l8")
-        #expect(capacity == 9 || laterRequest.liveCodes == [4])
-        #expect(capacity == 9 || self.reasons(laterRequest) == [100404])
+        // Only a connection of nine lives has l8 as a member; the smaller ones are full without it.
+        let laterRequest = harness.request(lives[1], to: lives[8])
+        #expect(capacity == 9 || laterRequest.coHostCodes == [.full])
+        #expect(capacity == 9 || self.reasons(laterRequest) == [.connectionLimit])
     }
 
     /// Rules: R8.5.
     @Test func `a live may send ten co-host requests at once, then one each second`() {
         var harness = ConnectionHarness(["arena", "bistro"])
-        for _ in 0..<10 { #expect(harness.request("arena", to: "nobody").liveCodes == [1]) }
+        for _ in 0..<10 { #expect(harness.request("arena", to: "nobody").coHostCodes == [.noSuchLive]) }
         let before = harness.machine.journal[.live(LiveKey("demo", "arena"))]
         let refused = harness.request("arena", to: "bistro")
-        #expect(refused.code == 100405)
+        #expect(refused.code == .connectionTooFrequent)
         guard case .failure(let error)? = refused.replies.last?.outcome else {
             Issue.record("not refused")
             return
         }
         #expect(error.retryAfter == 1000 && error.message.contains("10"))
         #expect(harness.machine.journal[.live(LiveKey("demo", "arena"))] == before, "a rejected call changes nothing")
-        #expect(harness.request("bistro", to: "nobody").code == 0, "each live has its own limit")
+        #expect(harness.request("bistro", to: "nobody").code == .success, "each live has its own limit")
         _ = harness.advance(milliseconds: 999)
-        #expect(harness.request("arena", to: "bistro").code == 100405)
+        #expect(harness.request("arena", to: "bistro").code == .connectionTooFrequent)
         _ = harness.advance(milliseconds: 1)
-        #expect(harness.request("arena", to: "bistro").liveCodes == [0])
-        #expect(harness.request("arena", to: "bistro").code == 100405)
+        #expect(harness.request("arena", to: "bistro").coHostCodes == [.sent])
+        #expect(harness.request("arena", to: "bistro").code == .connectionTooFrequent)
     }
 
-    /// Ten seats of a voice live, of which the first `occupied` are taken.
+    /// Ten seats of a live, of which the first `occupied` are taken.
     private func seats(_ live: LiveID, occupied: Int) -> [Seat] {
         (0..<10).map { index in
             let user = SeatUser(user: userInfo(UserID("guest\(index)")), role: .generalUser, live: live)
@@ -130,25 +139,25 @@ struct ConnectionRuleTests {
             _ = harness.handle(.opened(live: live, owner: ConnectionHarness.host(live), isVoice: true))
         }
         _ = harness.handle(.seatsChanged(live: "radio", seats: self.seats("radio", occupied: 7)))
-        #expect(harness.request("radio", to: "talk").code == 100013)
+        #expect(harness.request("radio", to: "talk").code == .overLimit)
         let requested = harness.request("talk", to: "radio")
-        #expect(requested.liveCodes == [4] && self.reasons(requested) == [100013])
+        #expect(requested.coHostCodes == [.full] && self.reasons(requested) == [.overLimit])
         _ = harness.handle(.seatsChanged(live: "radio", seats: self.seats("radio", occupied: 6)))
-        #expect(harness.request("talk", to: "radio").liveCodes == [0])
+        #expect(harness.request("talk", to: "radio").coHostCodes == [.sent])
         _ = harness.handle(.seatsChanged(live: "radio", seats: self.seats("radio", occupied: 7)))
-        #expect(harness.accept("radio", inviter: "talk").code == 100013)
+        #expect(harness.accept("radio", inviter: "talk").code == .overLimit)
         _ = harness.handle(.seatsChanged(live: "radio", seats: self.seats("radio", occupied: 6)))
         _ = harness.handle(.seatsChanged(live: "talk", seats: self.seats("talk", occupied: 8)))
-        #expect(harness.accept("radio", inviter: "talk").code == 100013, "the inviting live is crowded now")
+        #expect(harness.accept("radio", inviter: "talk").code == .overLimit, "the inviting live is crowded now")
         _ = harness.handle(.seatsChanged(live: "talk", seats: self.seats("talk", occupied: 0)))
-        #expect(harness.accept("radio", inviter: "talk").code == 0)
+        #expect(harness.accept("radio", inviter: "talk").code == .success)
     }
 
     @Test func `a video live with any number of occupied seats can connect`() {
         var harness = ConnectionHarness(["arena", "bistro"])
         _ = harness.handle(.seatsChanged(live: "arena", seats: self.seats("arena", occupied: 10)))
-        #expect(harness.request("arena", to: "bistro").liveCodes == [0])
-        #expect(harness.accept("bistro", inviter: "arena").code == 0)
+        #expect(harness.request("arena", to: "bistro").coHostCodes == [.sent])
+        #expect(harness.accept("bistro", inviter: "arena").code == .success)
     }
 
     /// Rules: R7.12.
@@ -200,26 +209,26 @@ struct ConnectionRuleTests {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro", "cafe")
         _ = harness.handle(.rights(live: "arena", admins: ["adam"]))
-        func mute(_ user: UserID, _ other: LiveID, _ isMuted: Bool) -> [Effect] {
+        func setMuted(_ isMuted: Bool, _ other: LiveID, by user: UserID) -> [Effect] {
             harness.handle(
                 .muteRemote(live: "arena", other: other, isMuted: isMuted, caller: harness.callers.user(user)))
         }
-        #expect(mute("gina", "bistro", true).code == -2301)
-        let muted = mute("adam", "bistro", true)
+        #expect(setMuted(true, "bistro", by: "gina").code == .needsOwnerOrAdmin)
+        let muted = setMuted(true, "bistro", by: "adam")
         #expect(muted.notifiedLives == ["arena"], "the other host is not notified")
         #expect(muted.reportedConnection("arena")?.mutedLives == ["bistro"])
         #expect(muted.reportedEvents("arena") == [.coHostMuted(live: "bistro", isMuted: true)])
-        #expect(mute("host-arena", "bistro", true).seatInputs == [], "the host is muted already")
-        #expect(mute("host-arena", "cafe", true).reportedConnection("arena")?.mutedLives == ["bistro", "cafe"])
-        #expect(mute("host-arena", "bistro", false).reportedConnection("arena")?.mutedLives == ["cafe"])
-        #expect(mute("host-arena", "arena", true).code == 100400)
-        #expect(mute("host-arena", "nobody", true).code == 100400)
+        #expect(setMuted(true, "bistro", by: "host-arena").seatInputs == [], "the host is muted already")
+        #expect(setMuted(true, "cafe", by: "host-arena").reportedConnection("arena")?.mutedLives == ["bistro", "cafe"])
+        #expect(setMuted(false, "bistro", by: "host-arena").reportedConnection("arena")?.mutedLives == ["cafe"])
+        #expect(setMuted(true, "arena", by: "host-arena").code == .noSuchConnection)
+        #expect(setMuted(true, "nobody", by: "host-arena").code == .noSuchConnection)
         #expect(
             harness.exit("cafe").reportedConnection("arena")?.mutedLives == [], "a live that leaves is no longer muted")
         _ = harness.handle(.rights(live: "arena", admins: []))
-        #expect(mute("adam", "bistro", true).code == -2301)
+        #expect(setMuted(true, "bistro", by: "adam").code == .needsOwnerOrAdmin)
         _ = harness.exit("arena")
-        #expect(mute("host-arena", "bistro", true).code == 100400)
+        #expect(setMuted(true, "bistro", by: "host-arena").code == .noSuchConnection)
     }
 
     /// Rules: R8.20.
@@ -229,8 +238,8 @@ struct ConnectionRuleTests {
         #expect(harness.handle(.userGone(live: "arena", user: "host-arena")).reportedConnection("bistro") == nil)
         #expect(harness.handle(.userBack(live: "arena", user: ConnectionHarness.host("arena"))) == [])
         #expect(harness.live("arena")?.connection == nil)
-        #expect(harness.request("bistro", to: "arena").liveCodes == [0])
-        #expect(harness.accept("arena", inviter: "bistro").code == 0)
+        #expect(harness.request("bistro", to: "arena").coHostCodes == [.sent])
+        #expect(harness.accept("arena", inviter: "bistro").code == .success)
     }
 
     @Test func `members see a host's new name`() {
@@ -242,8 +251,10 @@ struct ConnectionRuleTests {
         #expect(effects.reportedConnection("bistro")?.members[0].host == renamed)
         #expect(
             harness.handle(.userBack(live: "arena", user: userInfo("gina"))) == [], "a viewer's name changes nothing")
-        let later = harness.handle(.profile(live: "bistro", user: UserInfo(userID: "host-bistro", userName: "Bea")))
-        #expect(later.reportedConnection("arena")?.members.map(\.host.userName) == ["Anna the Great", "Bea"])
+        let secondRenameEffects = harness.handle(
+            .profile(live: "bistro", user: UserInfo(userID: "host-bistro", userName: "Bea")))
+        #expect(
+            secondRenameEffects.reportedConnection("arena")?.members.map(\.host.userName) == ["Anna the Great", "Bea"])
         #expect(
             harness.handle(.profile(live: "bistro", user: UserInfo(userID: "host-bistro", userName: "Bea"))) == [],
             "a repeated report changes nothing")
@@ -252,8 +263,8 @@ struct ConnectionRuleTests {
         // An older report of the seats arrives after the new name. It is ignored, because only presence reports
         // names.
         let seated = SeatUser(user: ConnectionHarness.host("bistro"), role: .owner, live: "bistro")
-        let seats = harness.handle(.seatsChanged(live: "bistro", seats: [Seat(index: 0, occupant: seated)]))
-        #expect(seats.reportedConnection("arena")?.members[1].host.userName == "Bea")
+        let seatEffects = harness.handle(.seatsChanged(live: "bistro", seats: [Seat(index: 0, occupant: seated)]))
+        #expect(seatEffects.reportedConnection("arena")?.members[1].host.userName == "Bea")
     }
 
     /// Rules: R2.15.
@@ -273,10 +284,11 @@ struct ConnectionRuleTests {
         _ = harness.advance(milliseconds: 60_000)
         _ = harness.startBattle("bistro", against: "cafe")
         #expect(harness.live("bistro")?.owner == renamed)
-        let moved = harness.handle(.profile(live: "cafe", user: UserInfo(userID: "host-cafe", userName: "Cleo")))
-        #expect(moved.reportedBattle("bistro")?.sides.map(\.host.userName) == ["Bea", "Cleo"])
+        let renameEffects = harness.handle(
+            .profile(live: "cafe", user: UserInfo(userID: "host-cafe", userName: "Cleo")))
+        #expect(renameEffects.reportedBattle("bistro")?.sides.map(\.host.userName) == ["Bea", "Cleo"])
         #expect(
-            moved.reportedBattle("arena")?.sides.map(\.host.userName) == ["Bea", "Cleo"],
+            renameEffects.reportedBattle("arena")?.sides.map(\.host.userName) == ["Bea", "Cleo"],
             "a live outside the battle sees it too")
     }
 
@@ -303,14 +315,15 @@ struct ConnectionRuleTests {
 
     @Test func `I6 the revocation fence is read only if the live has kicked users, and is removed with the live`() {
         var harness = ConnectionHarness(["arena", "bistro"])
-        _ = harness.handle(.floor(live: "arena", user: "host-arena", ticket: Ticket(51)))
+        let floor = Ticket(Callers.joinTicket.offset + 1)
+        _ = harness.handle(.floor(live: "arena", user: "host-arena", ticket: floor))
         #expect(harness.live("arena")?.hasRevocations == true && harness.live("bistro")?.hasRevocations == false)
         #expect(
             harness.handle(.exit(live: "bistro", caller: harness.callers.user("host-bistro", ticket: nil))).code
-                == -2101)
+                == .notInRoom)
         _ = harness.handle(.ended(live: "arena", ending: ending()))
         _ = harness.handle(.opened(live: "arena", owner: ConnectionHarness.host("arena"), isVoice: false))
-        #expect(harness.request("arena", to: "bistro").liveCodes == [0], "another live of the same name")
+        #expect(harness.request("arena", to: "bistro").coHostCodes == [.sent], "another live of the same name")
     }
 
     /// Rules: R16.11.
@@ -322,17 +335,18 @@ struct ConnectionRuleTests {
                 from: "arena", to: ["bistro"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "", caller: caller)
         }
         caller.isLateRetry = true
-        #expect(harness.handle(request(caller)).code == ReplyCode.requestForgotten.code)
+        #expect(harness.handle(request(caller)).code == .requestForgotten)
         caller.isLateRetry = false
         let first = harness.handle(request(caller))
         #expect(first.notices.count == 1)
         caller.isLateRetry = true
         #expect(harness.handle(request(caller)) == first.filter { if case .reply = $0 { true } else { false } })
+        // The outcome is forgotten after a minute, and its counter after five more.
         _ = harness.advance(milliseconds: 70_000)
         caller.isLateRetry = false
-        #expect(harness.handle(request(caller)).code == ReplyCode.requestForgotten.code, "the counter is kept")
+        #expect(harness.handle(request(caller)).code == .requestForgotten, "the counter is still known")
         #expect(harness.advance(milliseconds: 310_000).notices == [])
         caller.isLateRetry = true
-        #expect(harness.handle(request(caller)).code == ReplyCode.requestForgotten.code)
+        #expect(harness.handle(request(caller)).code == .requestForgotten)
     }
 }

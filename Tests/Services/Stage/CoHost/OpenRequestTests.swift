@@ -9,9 +9,10 @@ struct OpenRequestTests {
     @Test func `both owners read an open co-host request, until it ends`() throws {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         _ = harness.request("arena", to: "bistro", "cafe")
-        let end = harness.machine.moment.now + .seconds(10)
-        let requestToBistro = harness.coHostRequest("arena", "bistro", end)
-        let requestToCafe = harness.coHostRequest("arena", "cafe", end)
+        // The default time-out.
+        let expiry = harness.machine.moment.now + .seconds(10)
+        let requestToBistro = harness.coHostRequest("arena", "bistro", expiresAt: expiry)
+        let requestToCafe = harness.coHostRequest("arena", "cafe", expiresAt: expiry)
         #expect(harness.openRequests(of: "arena").sent == [requestToBistro, requestToCafe])
         #expect(harness.openRequests(of: "arena").received == [])
         #expect(harness.openRequests(of: "bistro").received == [requestToBistro])
@@ -27,9 +28,9 @@ struct OpenRequestTests {
         var harness = ConnectionHarness(["arena", "bistro"])
         let stranger = harness.callers.user("stranger")
         let coHost = harness.handle(.openRequests(live: "arena", caller: stranger))
-        #expect(coHost.code == ReplyCode.needsOwner.code)
+        #expect(coHost.code == .needsOwner)
         let battle = harness.handle(.openBattleRequests(live: "arena", caller: harness.callers.user("stranger")))
-        #expect(battle.code == ReplyCode.needsOwner.code)
+        #expect(battle.code == .needsOwner)
     }
 
     /// Rules: R10.21.
@@ -48,11 +49,15 @@ struct OpenRequestTests {
 }
 
 extension ConnectionHarness {
-    fileprivate func coHostRequest(_ inviter: LiveID, _ invitee: LiveID, _ end: Timestamp) -> OpenCoHostRequest {
+    /// The expected open request of `inviter` to `invitee`.
+    fileprivate func coHostRequest(
+        _ inviter: LiveID, _ invitee: LiveID, expiresAt: Timestamp
+    ) -> OpenCoHostRequest {
         OpenCoHostRequest(
-            inviter: self.member(inviter), invitee: self.member(invitee), expiresAt: end, extensionInfo: "")
+            inviter: self.member(inviter), invitee: self.member(invitee), expiresAt: expiresAt, extensionInfo: "")
     }
 
+    /// The open co-host requests of and to the live, as its owner reads them.
     fileprivate mutating func openRequests(
         of live: LiveID
     ) -> (sent: [OpenCoHostRequest], received: [OpenCoHostRequest]) {
@@ -61,6 +66,7 @@ extension ConnectionHarness {
         return (sent, received)
     }
 
+    /// The open battle requests of and to the live, as its owner reads them.
     fileprivate mutating func openBattleRequests(
         of live: LiveID
     ) -> (sent: [OpenBattleRequest], received: [OpenBattleRequest]) {

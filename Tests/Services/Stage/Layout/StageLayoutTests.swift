@@ -6,14 +6,14 @@ import Testing
 
 /// The properties of all layouts, and the exact shapes of R9.1 to R9.7.
 struct StageLayoutTests {
-    /// Writes a region as `x,y widthxheight`, with a leading `^` when its z-order is above 0.
-    private static func text(_ region: StageLayout.Region) -> String {
+    /// The frame of a region as `x,y widthxheight`, with a leading `^` when its z-order is above 0.
+    private static func frameText(_ region: StageLayout.Region) -> String {
         (region.zorder > 0 ? "^" : "") + "\(region.x),\(region.y) \(region.width)x\(region.height)"
     }
 
     /// The layout of a live in which each seat of `occupied` is taken by a user named after the seat.
     private static func layout(
-        _ template: Int, occupied: [Int], seats: Int = 9, connection: ConnectionView? = nil
+        template: Int, occupied: [Int], seats: Int = 9, connection: ConnectionView? = nil
     ) -> StageLayout {
         let template = SeatTemplate.resolved(template)
         let seats = (0..<template.seatCount(requested: seats)).map { index in
@@ -24,8 +24,9 @@ struct StageLayoutTests {
         return .computed(live: "room", seats: seats, template: template, connection: connection)
     }
 
-    private static func frames(_ template: Int, users: Int, seats: Int = 9) -> [String] {
-        self.layout(template, occupied: Array(0..<users), seats: seats).regions.map(self.text)
+    /// The frames of all regions when the first `users` seats are taken, as `frameText` writes them.
+    private static func frames(template: Int, users: Int, seats: Int = 9) -> [String] {
+        self.layout(template: template, occupied: Array(0..<users), seats: seats).regions.map(self.frameText)
     }
 
     // MARK: - Golden shapes
@@ -73,14 +74,14 @@ struct StageLayoutTests {
             ),
         ] as [(Int, [String])])
     func `template 600 divides the canvas into equal cells for the number of users`(users: Int, expected: [String]) {
-        #expect(Self.frames(600, users: users) == expected)
+        #expect(Self.frames(template: 600, users: users) == expected)
     }
 
     /// Rules: R9.2.
     @Test func `template 601 stacks small squares over the right edge from the bottom up`() {
-        #expect(Self.frames(601, users: 1) == ["0,0 1080x1920"])
+        #expect(Self.frames(template: 601, users: 1) == ["0,0 1080x1920"])
         #expect(
-            Self.frames(601, users: 7) == [
+            Self.frames(template: 601, users: 7) == [
                 "0,0 1080x1920", "^810,1650 270x270", "^810,1380 270x270", "^810,1110 270x270", "^810,840 270x270",
                 "^810,570 270x270", "^810,300 270x270",
             ])
@@ -88,12 +89,12 @@ struct StageLayoutTests {
 
     /// Rules: R9.3.
     @Test func `templates 800 and 801 keep their empty cells`() {
-        let grid = Self.layout(800, occupied: [0, 4])
+        let grid = Self.layout(template: 800, occupied: [0, 4])
         #expect(grid.regions.count == 9)
         #expect(grid.regions.map(\.userID.text) == ["u0", "", "", "", "u4", "", "", "", ""])
-        #expect(Self.text(grid.regions[4]) == "360,640 360x640")
+        #expect(Self.frameText(grid.regions[4]) == "360,640 360x640")
         #expect(
-            Self.frames(801, users: 1) == [
+            Self.frames(template: 801, users: 1) == [
                 "0,0 832x1920", "832,0 248x320", "832,320 248x320", "832,640 248x320", "832,960 248x320",
                 "832,1280 248x320", "832,1600 248x320",
             ])
@@ -104,17 +105,17 @@ struct StageLayoutTests {
     func `templates 200, 201 and 604 show one user, and the others are only heard`(
         template: Int, seats: Int, width: Int, height: Int
     ) {
-        let layout = Self.layout(template, occupied: [0, 1])
+        let layout = Self.layout(template: template, occupied: [0, 1])
         #expect(layout.canvas == StageLayout.Canvas(width: width, height: height, templateID: template))
         #expect(
-            layout.regions.map(Self.text) == ["0,0 \(width)x\(height)"]
+            layout.regions.map(Self.frameText) == ["0,0 \(width)x\(height)"]
                 + Array(repeating: "0,0 0x0", count: seats - 1))
     }
 
     /// Rules: R9.5.
     @Test func `templates 400 and 802 split the canvas in two`() {
-        #expect(Self.frames(400, users: 1) == ["0,0 960x1080", "960,0 960x1080"])
-        let groups = Self.frames(802, users: 0)
+        #expect(Self.frames(template: 400, users: 1) == ["0,0 960x1080", "960,0 960x1080"])
+        let groups = Self.frames(template: 802, users: 0)
         #expect(
             groups == [
                 "0,0 270x640", "270,0 270x640", "0,640 270x640", "270,640 270x640", "0,1280 270x640",
@@ -126,23 +127,23 @@ struct StageLayoutTests {
 
     /// Rules: R9.6.
     @Test func `template 602 re-flows around a focus, and template 603 in a uniform grid`() {
-        #expect(Self.frames(602, users: 1) == ["0,0 1080x1920"])
-        #expect(Self.frames(602, users: 3) == ["0,0 720x1920", "720,0 360x960", "720,960 360x960"])
-        #expect(Self.frames(603, users: 2) == ["0,0 540x960", "540,0 540x960"])
-        #expect(Self.frames(603, users: 5).last == "360,640 360x640")
+        #expect(Self.frames(template: 602, users: 1) == ["0,0 1080x1920"])
+        #expect(Self.frames(template: 602, users: 3) == ["0,0 720x1920", "720,0 360x960", "720,960 360x960"])
+        #expect(Self.frames(template: 603, users: 2) == ["0,0 540x960", "540,0 540x960"])
+        #expect(Self.frames(template: 603, users: 5).last == "360,640 360x640")
     }
 
     /// Rules: R9.7.
     @Test func `voice templates lay squares in rows, for as many seats as the live has`() {
         #expect(
-            Self.frames(50, users: 0, seats: 6) == [
+            Self.frames(template: 50, users: 0, seats: 6) == [
                 "0,0 270x270", "270,0 270x270", "540,0 270x270", "810,0 270x270", "270,270 270x270", "540,270 270x270",
             ])
-        #expect(Self.layout(70, occupied: [], seats: 6).canvas.height == 432)
-        #expect(Self.frames(70, users: 1, seats: 6).last == "432,216 216x216")
-        #expect(Self.layout(70, occupied: [], seats: 0).regions.isEmpty)
+        #expect(Self.layout(template: 70, occupied: [], seats: 6).canvas.height == 432)
+        #expect(Self.frames(template: 70, users: 1, seats: 6).last == "432,216 216x216")
+        #expect(Self.layout(template: 70, occupied: [], seats: 0).regions.isEmpty)
         #expect(
-            Self.frames(2, users: 0).prefix(7) == [
+            Self.frames(template: 2, users: 0).prefix(7) == [
                 "0,0 180x180", "180,0 180x180", "360,0 180x180", "0,180 180x180", "180,180 180x180", "360,180 180x180",
                 "540,0 180x180",
             ])
@@ -150,12 +151,17 @@ struct StageLayoutTests {
 
     /// Rules: R3.41.
     @Test func `an unknown template has the layout of template 600`() {
-        #expect(Self.layout(999, occupied: [0, 3]) == Self.layout(600, occupied: [0, 3]))
+        #expect(Self.layout(template: 999, occupied: [0, 3]) == Self.layout(template: 600, occupied: [0, 3]))
     }
 
     // MARK: - Co-hosts
 
-    private static func member(_ live: LiveID, _ occupied: [Int]? = nil, isVoice: Bool = false) -> ConnectionMember {
+    /// A member of a connection in which the seats `occupied` are taken; a voice live also reports its empty seats.
+    ///
+    /// No seats are reported by the own live `room`, and by a video live of which `occupied` is nil.
+    private static func member(
+        _ live: LiveID, occupied: [Int]? = nil, isVoice: Bool = false
+    ) -> ConnectionMember {
         let occupiedSeats = (occupied ?? []).map { index in
             Seat(
                 index: index,
@@ -170,50 +176,57 @@ struct StageLayoutTests {
 
     @Test func `a connection's template shows all lives, the own live first, and hosts before guests`() {
         let view = ConnectionView(
-            id: "c-1", members: [Self.member("duet", [0, 2]), Self.member("room"), Self.member("trio")],
+            id: "c-1", members: [Self.member("duet", occupied: [0, 2]), Self.member("room"), Self.member("trio")],
             templateID: 600)
-        let layout = Self.layout(800, occupied: [0, 5], connection: view)
+        let layout = Self.layout(template: 800, occupied: [0, 5], connection: view)
         #expect(layout.canvas.templateID == 600)
         #expect(layout.regions.map(\.userID.text) == ["u0", "duet0", "host-trio", "u5", "duet2"])
         #expect(layout.regions.map(\.live.text) == ["room", "duet", "trio", "room", "duet"])
         #expect(layout.regions.map(\.seatIndex) == [0, 0, 0, 5, 2])
-        let empty = ConnectionView(id: "c-1", members: [Self.member("room"), Self.member("duet", [])], templateID: 600)
+        let empty = ConnectionView(
+            id: "c-1", members: [Self.member("room"), Self.member("duet", occupied: [])], templateID: 600)
         #expect(
-            Self.layout(800, occupied: [0], connection: empty).regions.map(\.userID.text) == ["u0"],
+            Self.layout(template: 800, occupied: [0], connection: empty).regions.map(\.userID.text) == ["u0"],
             "empty seats are not shown")
         #expect(
-            Self.layout(800, occupied: [0, 5]).canvas.templateID == 800, "afterwards its own template applies again")
+            Self.layout(template: 800, occupied: [0, 5]).canvas.templateID == 800,
+            "afterwards its own template applies again")
     }
 
     /// Rules: R7.13.
-    @Test func `by template, co-hosts float over the own host, stand side by side, or form groups of six`() {
-        let members = [Self.member("room"), Self.member("duet", [0])]
+    @Test func `the template lets co-hosts float over the own host, stand side by side, or form groups of six`() {
+        let members = [Self.member("room"), Self.member("duet", occupied: [0])]
         let floats = Self.layout(
-            600, occupied: [0], connection: ConnectionView(id: "c-1", members: members, templateID: 601))
-        #expect(floats.regions.map(Self.text) == ["0,0 1080x1920", "^810,1650 270x270"])
+            template: 600, occupied: [0], connection: ConnectionView(id: "c-1", members: members, templateID: 601))
+        #expect(floats.regions.map(Self.frameText) == ["0,0 1080x1920", "^810,1650 270x270"])
         let wide = Self.layout(
-            600, occupied: [0, 1], connection: ConnectionView(id: "c-1", members: members, templateID: 400))
-        #expect(wide.regions.map(Self.text) == ["0,0 960x1080", "960,0 960x1080", "0,0 0x0"])
+            template: 600, occupied: [0, 1], connection: ConnectionView(id: "c-1", members: members, templateID: 400))
+        #expect(wide.regions.map(Self.frameText) == ["0,0 960x1080", "960,0 960x1080", "0,0 0x0"])
         #expect(wide.regions.map(\.userID.text) == ["u0", "duet0", "u1"])
         let voiceMembers = [
-            Self.member("room"), Self.member("duet", [1], isVoice: true), Self.member("trio", [], isVoice: true),
+            Self.member("room"), Self.member("duet", occupied: [1], isVoice: true),
+            Self.member("trio", occupied: [], isVoice: true),
         ]
         let groups = Self.layout(
-            70, occupied: [0, 6], seats: 8, connection: ConnectionView(id: "c-1", members: voiceMembers, templateID: 2))
+            template: 70, occupied: [0, 6], seats: 8,
+            connection: ConnectionView(id: "c-1", members: voiceMembers, templateID: 2))
         #expect(groups.canvas == StageLayout.Canvas(width: 1080, height: 720, templateID: 2))
         #expect(groups.regions.count == 18, "six seats of each live, occupied or not")
         let guest = groups.regions.first { $0.userID == "duet1" }
-        #expect(guest.map(Self.text) == "720,0 180x180")
-        #expect(groups.regions.last.map(Self.text) == "360,540 180x180")
+        #expect(guest.map(Self.frameText) == "720,0 180x180")
+        #expect(groups.regions.last.map(Self.frameText) == "360,540 180x180")
         #expect(!groups.regions.contains { $0.userID == "u6" }, "the seventh seat is not shown")
     }
 
     /// Rules: R8.18.
     @Test func `a connection with one live, or with a template of the other kind, does not change the layout`() {
         let alone = ConnectionView(id: "c-1", members: [Self.member("room")], templateID: 601)
-        #expect(Self.layout(600, occupied: [0], connection: alone) == Self.layout(600, occupied: [0]))
+        #expect(
+            Self.layout(template: 600, occupied: [0], connection: alone) == Self.layout(template: 600, occupied: [0]))
         let otherKind = ConnectionView(id: "c-1", members: [Self.member("room"), Self.member("duet")], templateID: 2)
-        #expect(Self.layout(600, occupied: [0], connection: otherKind) == Self.layout(600, occupied: [0]))
+        #expect(
+            Self.layout(template: 600, occupied: [0], connection: otherKind)
+                == Self.layout(template: 600, occupied: [0]))
     }
 
     // MARK: - Properties of all layouts
@@ -227,19 +240,19 @@ struct StageLayoutTests {
         for seatCount in template.fixesSeatCount ? [template.seats.lowerBound] : [0, 1, 2, 5, 8, 13, 50] {
             for users in 0...seatCount {
                 let occupied = Array((0..<seatCount).shuffled(using: &random).prefix(users))
-                let layout = Self.layout(template.id, occupied: occupied, seats: seatCount)
+                let layout = Self.layout(template: template.id, occupied: occupied, seats: seatCount)
                 #expect(Self.faults(of: layout) == [], "\(users) of \(seatCount)")
                 let shown = layout.regions.filter { !$0.userID.text.isEmpty }
                 #expect(Set(shown.map(\.seatIndex)) == Set(occupied), "every occupant once")
                 #expect(shown.count == users)
-                #expect(layout == Self.layout(template.id, occupied: occupied.reversed(), seats: seatCount))
+                #expect(layout == Self.layout(template: template.id, occupied: occupied.reversed(), seats: seatCount))
             }
         }
     }
 
     @Test(arguments: [-1, 6, 99, Int.max])
     func `a seat of another live is placed by its position, whatever its index is`(index: Int) {
-        let members = [Self.member("room", [0]), Self.member("duet", [0, 1])].map { member in
+        let members = [Self.member("room", occupied: [0]), Self.member("duet", occupied: [0, 1])].map { member in
             var member = member
             member.seats = member.seats?.map { seat in
                 var seat = seat
@@ -261,11 +274,12 @@ struct StageLayoutTests {
         for lives in 2...Limits.coHostLives {
             let members = (0..<lives).map { number in
                 let occupied = Array((0..<9).shuffled(using: &random).prefix(Int.random(in: 1...9, using: &random)))
-                return Self.member(number == 0 ? "room" : LiveID("live\(number)"), occupied.sorted())
+                return Self.member(number == 0 ? "room" : LiveID("live\(number)"), occupied: occupied.sorted())
             }
             let view = ConnectionView(id: "c-1", members: members.shuffled(using: &random), templateID: template)
-            let layout = Self.layout(600, occupied: [0, 3], connection: view)
+            let layout = Self.layout(template: 600, occupied: [0, 3], connection: view)
             #expect(Self.faults(of: layout) == [], "\(lives) lives")
+            // Two seats of the own live are taken. Of the other lives, all reported seats are taken.
             let count = members.reduce(2) { $0 + ($1.seats ?? []).count }
             #expect(layout.regions.count == count)
             #expect(Set(layout.regions.map { "\($0.live)/\($0.userID)" }).count == count)
@@ -275,12 +289,12 @@ struct StageLayoutTests {
     /// Rules: R9.10.
     @Test func `a grid with full rows covers its canvas without gaps`() {
         for users in [1, 2, 3, 4, 6, 9] {
-            let layout = Self.layout(600, occupied: Array(0..<users))
+            let layout = Self.layout(template: 600, occupied: Array(0..<users))
             let area = layout.regions.reduce(0) { $0 + $1.width * $1.height }
             #expect(area == layout.canvas.width * layout.canvas.height, "\(users) users")
         }
         for template in [800, 801, 802, 400] {
-            let layout = Self.layout(template, occupied: [])
+            let layout = Self.layout(template: template, occupied: [])
             let area = layout.regions.reduce(0) { $0 + $1.width * $1.height }
             #expect(area == layout.canvas.width * layout.canvas.height, "\(template)")
         }

@@ -5,6 +5,8 @@ import StageCore
 import Testing
 
 /// Invitations and placements of members, and queries of hosts that join late (R6.14, R6.16, R1.15).
+///
+/// A seat index of -1 means any free seat.
 struct GuestMembershipTests {
     /// Rules: R6.13.
     @Test func `an invitation is sent after presence has verified that the guest is in the live`() {
@@ -43,9 +45,10 @@ struct GuestMembershipTests {
         #expect(
             harness.call("olga") {
                 .invite(user: "gina", seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: $0)
-            }.code == 100005)
-        #expect(harness.handle(.place(user: "gina", seatIndex: -1, caller: harness.callers.server())).code == 100005)
-        #expect(harness.call("gina") { .acceptInvitation(inviter: "olga", caller: $0) }.code == -1)
+            }.code == .notMember)
+        #expect(
+            harness.handle(.place(user: "gina", seatIndex: -1, caller: harness.callers.server())).code == .notMember)
+        #expect(harness.call("gina") { .acceptInvitation(inviter: "olga", caller: $0) }.code == .failed)
         #expect(harness.seated == [nil, nil, nil, nil])
     }
 
@@ -60,32 +63,34 @@ struct GuestMembershipTests {
         _ = harness.handle(.infoChanged(info: SeatHarness.live(admins: [])))
         #expect(
             harness.handle(.guestMembershipVerified(user: userInfo("gina"), offer: offer, caller: admin)).code
-                == 100006,
+                == .noPermission,
             "the caller is no longer an admin")
-        let stranger = harness.callers.user("olga")
+        let callerWithoutPendingCall = harness.callers.user("olga")
         #expect(
-            harness.handle(.guestMembershipVerified(user: userInfo("gina"), offer: offer, caller: stranger)).code
-                == ReplyCode.requestForgotten.code, "presence can return only calls that were forwarded")
+            harness.handle(
+                .guestMembershipVerified(user: userInfo("gina"), offer: offer, caller: callerWithoutPendingCall)
+            ).code
+                == .requestForgotten, "presence can return only calls that were forwarded")
     }
 
     /// Rules: R6.16.
     @Test func `an invitation that cannot be made fails with the code of its reason`() {
         var harness = SeatHarness(SeatHarness.live(seats: 3, mode: .free))
         _ = harness.call("gina") { .take(seatIndex: 0, caller: $0) }
-        func invite(_ user: UserID, _ index: Int, timeout: Int64 = 30) -> Int? {
+        func invite(_ user: UserID, seat index: Int, timeout: Int64 = 30) -> ReplyCode? {
             harness.call("olga") {
                 .invite(user: user, seatIndex: index, timeoutSeconds: timeout, extraInfo: "", caller: $0)
             }.code
         }
-        #expect(invite("gina", -1) == 100210, "seated already")
-        #expect(invite("olga", -1) == 100002)
-        #expect(invite("gus", 0) == 100201)
-        #expect(invite("gus", 3) == -2344)
-        #expect(invite("gus", 1, timeout: 1801) == 100002)
-        #expect(invite("gus", 1) == 0)
-        #expect(invite("gus", 2) == 100102)
+        #expect(invite("gina", seat: -1) == .userAlreadyOnSeat, "seated already")
+        #expect(invite("olga", seat: -1) == .badParameter)
+        #expect(invite("gus", seat: 0) == .seatOccupied)
+        #expect(invite("gus", seat: 3) == .noSuchSeat)
+        #expect(invite("gus", seat: 1, timeout: 1801) == .badParameter)
+        #expect(invite("gus", seat: 1) == .success)
+        #expect(invite("gus", seat: 2) == .requestConflict)
         _ = harness.call("olga") { .lock(seatIndex: 2, isLocked: true, caller: $0) }
-        #expect(invite("gerd", 2) == 100200)
+        #expect(invite("gerd", seat: 2) == .seatLocked)
     }
 
     /// Rules: R7.16.
@@ -97,9 +102,12 @@ struct GuestMembershipTests {
         #expect(effects.first == harness.notice(to: "gina", .applicationNoResponse(reason: .alreadySeated)))
         #expect(effects.result == .seat(index: 3))
         #expect(harness.seated == [nil, nil, nil, "gina"])
-        #expect(harness.handle(.place(user: "gina", seatIndex: -1, caller: harness.callers.server())).code == 100210)
-        #expect(harness.handle(.place(user: "gus", seatIndex: 3, caller: harness.callers.server())).code == 100201)
-        #expect(harness.handle(.place(user: "gus", seatIndex: 9, caller: harness.callers.server())).code == -2344)
+        #expect(
+            harness.handle(.place(user: "gina", seatIndex: -1, caller: harness.callers.server())).code
+                == .userAlreadyOnSeat)
+        #expect(
+            harness.handle(.place(user: "gus", seatIndex: 3, caller: harness.callers.server())).code == .seatOccupied)
+        #expect(harness.handle(.place(user: "gus", seatIndex: 9, caller: harness.callers.server())).code == .noSuchSeat)
     }
 
     /// Rules: R1.15, R1.19.
@@ -150,7 +158,7 @@ struct GuestMembershipTests {
     /// Rules: R6.9.
     @Test func `a cancelled application is reported to all hosts, and cannot be cancelled again`() {
         var harness = SeatHarness()
-        #expect(harness.call("gina") { .cancelApplication(caller: $0) }.code == -1, "the application has ended")
+        #expect(harness.call("gina") { .cancelApplication(caller: $0) }.code == .failed, "the application has ended")
         _ = harness.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "", caller: $0) }
         let caller = harness.callers.user("gina")
         #expect(
@@ -160,32 +168,34 @@ struct GuestMembershipTests {
                 harness.notice(to: "anna", .applicationCancelled(guest: userInfo("gina"))),
                 harness.success(.done, to: caller),
             ])
-        #expect(harness.call("gina") { .cancelApplication(caller: $0) }.code == -1)
-        #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == -2311, "too late")
+        #expect(harness.call("gina") { .cancelApplication(caller: $0) }.code == .failed)
+        #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == .requestGone, "too late")
     }
 
     /// Rules: R6.6.
     @Test func `when no seat is free, the error says whether the seats are taken or locked`() {
         var harness = SeatHarness(SeatHarness.live(seats: 2))
-        func apply(_ user: UserID, _ index: Int) -> Int? {
+        func apply(_ user: UserID, seat index: Int) -> ReplyCode? {
             harness.call(user) { .apply(seatIndex: index, timeoutSeconds: 60, extraInfo: "", caller: $0) }.code
         }
-        #expect(apply("gina", 1) == 0)
-        #expect(apply("gina", 1) == -2312, "the same seat")
-        #expect(apply("gina", -1) == 100102, "another seat")
+        #expect(apply("gina", seat: 1) == .success)
+        #expect(apply("gina", seat: 1) == .requestRepeated, "the same seat")
+        #expect(apply("gina", seat: -1) == .requestConflict, "another seat")
         _ = harness.call("adam") { .take(seatIndex: 0, caller: $0) }
         _ = harness.call("olga") { .lock(seatIndex: 1, isLocked: true, caller: $0) }
-        #expect(apply("gus", -1) == -2340)
-        #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == 100200)
+        #expect(apply("gus", seat: -1) == .seatLimit)
+        #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == .seatLocked)
         _ = harness.call("olga") { .lock(seatIndex: 1, isLocked: false, caller: $0) }
         _ = harness.call("anna") { .take(seatIndex: 1, caller: $0) }
-        #expect(apply("gus", -1) == 100205)
+        #expect(apply("gus", seat: -1) == .allSeatsTaken)
     }
 
     /// Rules: R12.5.
     @Test func `seat calls above the rate limit of a user are rejected, and may be sent again later`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
-        for _ in 0..<Limits.seatCallsPerSecond { #expect(harness.call("gina") { .leave(caller: $0) }.code == 100206) }
+        for _ in 0..<Limits.seatCallsPerSecond {
+            #expect(harness.call("gina") { .leave(caller: $0) }.code == .notOnSeat)
+        }
         let caller = harness.callers.user("gina")
         let refused = harness.handle(.take(seatIndex: 1, caller: caller))
         guard case .failure(let error)? = refused.replies.last?.outcome else {
@@ -193,13 +203,16 @@ struct GuestMembershipTests {
             return
         }
         #expect(error.code == .tooFrequent && error.retryAfter == 1000)
-        #expect(harness.call("gus") { .take(seatIndex: 2, caller: $0) }.code == 0, "other users are not affected")
+        #expect(
+            harness.call("gus") { .take(seatIndex: 2, caller: $0) }.code == .success, "other users are not affected")
         _ = harness.advance(milliseconds: 1000)
         #expect(harness.handle(.take(seatIndex: 1, caller: caller)).result == .seat(index: 1))
         for _ in 0..<2 * Limits.seatCallsPerSecond {
             var server = harness.callers.server()
+            // The rate limit counts the calls of a session, so all calls have the same one.
             server.request.session = "one"
-            #expect(harness.handle(.kickOff(user: "gerd", caller: server)).code == 100206, "a server has no rate limit")
+            #expect(
+                harness.handle(.kickOff(user: "gerd", caller: server)).code == .notOnSeat, "a server has no rate limit")
         }
     }
 }

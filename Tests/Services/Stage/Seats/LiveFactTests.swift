@@ -11,10 +11,13 @@ struct LiveFactTests {
         _ = harness.handle(.floor(user: "gina", ticket: Ticket(60)))
         #expect(
             harness.handle(.take(seatIndex: 1, caller: harness.callers.user("gina", ticket: Ticket(59)))).code
-                == ReplyCode.staleTicket.code)
-        #expect(harness.handle(.take(seatIndex: 1, caller: harness.callers.user("gina", ticket: nil))).code == -2101)
-        #expect(harness.handle(.take(seatIndex: 1, caller: harness.callers.user("gina", ticket: Ticket(60)))).code == 0)
-        #expect(harness.call("gus") { .take(seatIndex: 2, caller: $0) }.code == 0, "other users are untouched")
+                == .staleTicket)
+        #expect(
+            harness.handle(.take(seatIndex: 1, caller: harness.callers.user("gina", ticket: nil))).code == .notInRoom)
+        #expect(
+            harness.handle(.take(seatIndex: 1, caller: harness.callers.user("gina", ticket: Ticket(60)))).code
+                == .success)
+        #expect(harness.call("gus") { .take(seatIndex: 2, caller: $0) }.code == .success, "other users are untouched")
     }
 
     /// Rules: R1.14, R3.29, R18.3.
@@ -65,11 +68,11 @@ struct LiveFactTests {
         #expect(harness.seated == ["adam"])
         #expect(harness.stage?.seats[0].occupant?.role == .generalUser)
         #expect(harness.stage.map { $0.revision > before } == true)
-        #expect(harness.call("adam") { .kickOff(user: "adam", caller: $0) }.code == 100006)
+        #expect(harness.call("adam") { .kickOff(user: "adam", caller: $0) }.code == .noPermission)
         _ = harness.handle(.infoChanged(info: SeatHarness.live(seats: 2, mode: .apply, admins: ["anna"])))
         #expect(harness.handle(.infoChanged(info: SeatHarness.live(seats: 2, mode: .free, admins: ["anna"]))) == [])
         #expect(
-            harness.call("gus") { .take(seatIndex: 1, caller: $0) }.code == 0,
+            harness.call("gus") { .take(seatIndex: 1, caller: $0) }.code == .success,
             "the new mode applies although no revision was published")
     }
 
@@ -92,15 +95,15 @@ struct LiveFactTests {
 
     @Test func `a live that is created again under the same name has higher revisions than before`() {
         var harness = SeatHarness()
-        let first = harness.handle(.ended(ending: ending())).stages.last?.revision ?? .max
-        let again = harness.handle(.opened(epoch: 9, info: SeatHarness.live()))
-        #expect(again.stages.first.map { $0.revision > first && $0.epoch == 9 } == true)
+        let lastRevision = harness.handle(.ended(ending: ending())).stages.last?.revision ?? .max
+        let reopened = harness.handle(.opened(epoch: 9, info: SeatHarness.live()))
+        #expect(reopened.stages.first.map { $0.revision > lastRevision && $0.epoch == 9 } == true)
         #expect(harness.advance(milliseconds: 300_000) == [], "the removal of the ended stage is cancelled")
-        #expect(harness.handle(.ended(ending: ending(8))).stages == [], "the end of the previous live")
+        #expect(harness.handle(.ended(ending: ending(epoch: 8))).stages == [], "the end of the previous live")
         #expect(harness.handle(.opened(epoch: 8, info: SeatHarness.live())) == [])
     }
 
-    @Test func `connection and battle become part of the stage, and older reports of them are ignored`() {
+    @Test func `a connection becomes part of the stage, and an older report about it is ignored`() {
         var harness = SeatHarness()
         let member = ConnectionMember(live: "room", host: userInfo("olga"), joinedAt: harness.machine.moment.now)
         let view = ConnectionView(id: "c-1", members: [member])
@@ -120,36 +123,39 @@ struct LiveFactTests {
     @Test func `I15 a repeated call is answered again, but executed once`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
         let caller = harness.callers.user("gina")
-        let first = harness.handle(.take(seatIndex: 1, caller: caller))
+        let firstEffects = harness.handle(.take(seatIndex: 1, caller: caller))
         _ = harness.call("gina") { .leave(caller: $0) }
-        let again = harness.handle(.take(seatIndex: 1, caller: caller))
-        #expect(again == [first.last].compactMap { $0 })
+        let repeatedEffects = harness.handle(.take(seatIndex: 1, caller: caller))
+        #expect(repeatedEffects == [firstEffects.last].compactMap { $0 })
         #expect(harness.seated == [nil, nil, nil, nil], "the repeated call seats nobody")
         var rejectedCaller = harness.callers.user("gus")
         rejectedCaller.request.counter = 1000
-        #expect(harness.handle(.leave(caller: rejectedCaller)).code == 100206)
+        #expect(harness.handle(.leave(caller: rejectedCaller)).code == .notOnSeat)
         _ = harness.call("gus") { .take(seatIndex: 2, caller: $0) }
-        #expect(harness.handle(.leave(caller: rejectedCaller)).code == 100206, "a rejection is recorded too")
+        #expect(harness.handle(.leave(caller: rejectedCaller)).code == .notOnSeat, "a rejection is recorded too")
+        // The window has the outcomes of the last 16 calls of a session.
         for _ in 0..<17 {
             _ = harness.advance(milliseconds: 500)
             _ = harness.call("gina") { .leave(caller: $0) }
         }
-        #expect(harness.handle(.take(seatIndex: 1, caller: caller)).code == ReplyCode.requestForgotten.code)
+        #expect(harness.handle(.take(seatIndex: 1, caller: caller)).code == .requestForgotten)
     }
 
-    @Test func `I15 a session's row is removed after a minute and five more, rounded up to ten seconds`() {
+    @Test func `I15 the row of a session is removed six minutes after its last call, rounded up to ten seconds`() {
         var harness = SeatHarness()
         _ = harness.advance(milliseconds: 1)
         _ = harness.call("gina") { .leave(caller: $0) }
-        #expect(harness.machine.journal.count == 2)
+        #expect(harness.machine.journal.count == 2, "the rows of the stage and of the session")
         _ = harness.advance(milliseconds: 69_998)
         #expect(harness.machine.journal.count == 2)
         _ = harness.advance(milliseconds: IdempotencyLimits.droppedCounterLifetime.count + 1)
-        #expect(harness.machine.journal.count == 1)
+        #expect(harness.machine.journal.count == 1, "the stage's row")
     }
 
     /// Rules: R17.3.
-    @Test func `I16 requests beyond the limit of a live are rejected with a retry delay`() {
+    @Test
+    func `I16 a request beyond the limit of a live is rejected with a retry delay, and too long extra info as invalid`()
+    {
         var harness = SeatHarness()
         for number in 0..<Limits.openSeatRequests {
             _ = harness.call(UserID("g\(number)")) {
@@ -165,6 +171,6 @@ struct LiveFactTests {
         let long = String(repeating: "x", count: Limits.extraInfoBytes + 1)
         #expect(
             harness.call("gus") { .apply(seatIndex: -1, timeoutSeconds: 60, extraInfo: long, caller: $0) }.code
-                == 100002)
+                == .badParameter)
     }
 }

@@ -6,7 +6,8 @@ import Testing
 
 /// Reports of seat changes to connected lives and to the app's backend.
 struct PartnerNotificationTests {
-    private static let view = ConnectionView(
+    /// The connection of `room` with `duet`, whose owner sits on its only seat.
+    private static let viewWithDuet = ConnectionView(
         id: "c-1",
         members: [
             ConnectionMember(live: "room", host: userInfo("olga"), joinedAt: Timestamp(milliseconds: 0)),
@@ -15,25 +16,30 @@ struct PartnerNotificationTests {
                 seats: [Seat(index: 0, occupant: SeatUser(user: userInfo("dora"), role: .owner, live: "duet"))]),
         ], templateID: 601)
 
-    private func connect(_ harness: inout SeatHarness, _ view: ConnectionView?, revision: Int64) -> [Effect] {
+    /// Reports a connection of the live to the seats; nil reports that the live is in no connection.
+    private func reportConnection(
+        _ view: ConnectionView?, revision: Int64, to harness: inout SeatHarness
+    ) -> [Effect] {
         harness.handle(.connection(view: view, battle: nil, revision: revision, events: []))
     }
 
     /// Rules: R7.12.
     @Test func `while connected, each change of the seats is reported to the connection machine`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free, template: 600))
-        #expect(self.connect(&harness, Self.view, revision: 1).last == harness.seatsReport)
+        #expect(self.reportConnection(Self.viewWithDuet, revision: 1, to: &harness).last == harness.seatsReport)
         let taken = harness.call("gina") { .take(seatIndex: 3, caller: $0) }
         #expect(taken.contains(harness.seatsReport))
         let microphoneOn = harness.call("gina") { .device(microphone: true, camera: nil, suspend: nil, caller: $0) }
         #expect(microphoneOn.contains(harness.seatsReport))
         #expect(
-            !self.connect(&harness, Self.view, revision: 2).contains(harness.seatsReport),
+            !self.reportConnection(Self.viewWithDuet, revision: 2, to: &harness).contains(harness.seatsReport),
             "the live's own seats have not changed")
-        var otherView = Self.view
+        var otherView = Self.viewWithDuet
         otherView.id = "c-2"
-        #expect(self.connect(&harness, otherView, revision: 3).contains(harness.seatsReport), "the partners are new")
-        _ = self.connect(&harness, nil, revision: 4)
+        #expect(
+            self.reportConnection(otherView, revision: 3, to: &harness).contains(harness.seatsReport),
+            "the partners are new")
+        _ = self.reportConnection(nil, revision: 4, to: &harness)
         let left = harness.call("gina") { .leave(caller: $0) }
         #expect(!left.contains { if case .connection = $0 { true } else { false } }, "no partner is left to notify")
     }
@@ -45,6 +51,7 @@ struct PartnerNotificationTests {
             harness.call(UserID("g\(number)")) { .take(seatIndex: -1, caller: $0) }
         }
         for number in 0..<6 { #expect(!take(number).contains(harness.seatsReport)) }
+        // A voice live with more than six occupied seats cannot connect.
         #expect(take(6).contains(harness.seatsReport))
         #expect(!take(7).contains(harness.seatsReport))
         #expect(!harness.handle(.userGone(user: "g1")).contains(harness.seatsReport))
@@ -55,14 +62,14 @@ struct PartnerNotificationTests {
     @Test func `the connection's template with all members replaces the live's own until the connection ends`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true, template: 800))
         #expect(harness.stage?.record.layout.canvas.templateID == 800)
-        let joined = self.connect(&harness, Self.view, revision: 1)
+        let joined = self.reportConnection(Self.viewWithDuet, revision: 1, to: &harness)
         #expect(joined.stages.first?.layout.canvas.templateID == 601)
         #expect(joined.stages.first?.layout.regions.map(\.userID.text) == ["olga", "dora"])
         _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 601)))
         #expect(harness.stage?.record.layout.canvas.templateID == 601)
         _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 801)))
         #expect(harness.stage?.record.layout.canvas.templateID == 601, "the live's own template does not apply")
-        let alone = self.connect(&harness, nil, revision: 2)
+        let alone = self.reportConnection(nil, revision: 2, to: &harness)
         #expect(alone.stages.first?.layout.canvas.templateID == 801)
         #expect(alone.stages.first?.layout.regions.contains { $0.live == "duet" } == false)
     }

@@ -30,13 +30,13 @@ struct SeatDeviceTests {
         #expect(harness.stage?.seats[1].occupant?.isCameraOn == false)
         #expect(harness.stage?.seats[1].occupant?.suspendStatus == .inBackground)
         #expect(self.setDevices(&harness, "gina", microphone: true).stages == [], "no change")
-        #expect(self.setDevices(&harness, "gus", microphone: true).code == 100206)
+        #expect(self.setDevices(&harness, "gus", microphone: true).code == .notOnSeat)
     }
 
     /// Rules: R7.9.
-    @Test(arguments: [(Device.microphone, -2361), (.camera, -2371)])
+    @Test(arguments: [(Device.microphone, ReplyCode.microphoneNeedsHost), (.camera, .cameraNeedsHost)])
     func `a host closes a device: it is off and locked, and its user is notified; opening removes only the lock`(
-        device: Device, code: Int
+        device: Device, rejection: ReplyCode
     ) {
         var harness = self.harnessWithSeatedGina()
         _ = self.setDevices(&harness, "gina", microphone: true, camera: true)
@@ -50,27 +50,33 @@ struct SeatDeviceTests {
             return device == .microphone ? gina?.isMicrophoneOn : gina?.isCameraOn
         }
         #expect(isOn() == false)
-        #expect(self.setDevices(&harness, "gina", microphone: true, camera: true).code == code)
+        #expect(self.setDevices(&harness, "gina", microphone: true, camera: true).code == rejection)
         #expect(
-            self.setDevices(&harness, "gina", microphone: false, camera: false).code == 0,
+            self.setDevices(&harness, "gina", microphone: false, camera: false).code == .success,
             "a locked device may be turned off")
-        let again = harness.call("anna") { .lockDevice(user: "gina", device: device, isLocked: true, caller: $0) }
-        #expect(again.notices == [] && again.stages == [], "the device is locked already")
-        let opened = harness.call("olga") { .lockDevice(user: "gina", device: device, isLocked: false, caller: $0) }
+        let secondLockEffects = harness.call("anna") {
+            .lockDevice(user: "gina", device: device, isLocked: true, caller: $0)
+        }
+        #expect(secondLockEffects.notices == [] && secondLockEffects.stages == [], "the device is locked already")
+        let openingEffects = harness.call("olga") {
+            .lockDevice(user: "gina", device: device, isLocked: false, caller: $0)
+        }
         #expect(
-            opened.first
+            openingEffects.first
                 == harness.notice(
                     to: "gina", .deviceOpenedByAdmin(device: device, policy: .unlockOnly, by: userInfo("olga"))))
         #expect(isOn() == false, "the user has to turn it on itself")
-        #expect(self.setDevices(&harness, "gina", microphone: true, camera: true).code == 0)
+        #expect(self.setDevices(&harness, "gina", microphone: true, camera: true).code == .success)
     }
 
     /// Rules: R7.8.
-    @Test(arguments: [(Device.microphone, -2360), (.camera, -2370)])
-    func `a device lock of a seat applies to any occupant, and stays with the seat`(device: Device, code: Int) {
+    @Test(arguments: [(Device.microphone, ReplyCode.seatMicrophoneLocked), (.camera, .seatCameraLocked)])
+    func `the device lock of a seat applies to each of its occupants, and stays with the seat`(
+        device: Device, rejection: ReplyCode
+    ) {
         var harness = self.harnessWithSeatedGina()
         _ = self.setDevices(&harness, "gina", microphone: true, camera: true)
-        func lock(_ index: Int, _ isLocked: Bool) -> [Effect] {
+        func lockDevice(ofSeat index: Int, isLocked: Bool) -> [Effect] {
             harness.call("adam") {
                 .lock(
                     seatIndex: index, isLocked: nil, microphone: device == .microphone ? isLocked : nil,
@@ -78,19 +84,22 @@ struct SeatDeviceTests {
             }
         }
         #expect(
-            lock(1, true).notices.map(\.content) == [.deviceClosedByAdmin(device: device, by: userInfo("adam"))])
+            lockDevice(ofSeat: 1, isLocked: true).notices.map(\.content) == [
+                .deviceClosedByAdmin(device: device, by: userInfo("adam"))
+            ])
         #expect(harness.seated[1] == "gina", "only a lock of the seat itself removes its occupant")
-        #expect(self.setDevices(&harness, "gina", microphone: true, camera: true).code == code)
+        #expect(self.setDevices(&harness, "gina", microphone: true, camera: true).code == rejection)
         _ = harness.call("gina") { .move(user: "gina", to: 2, policy: .abortWhenOccupied, caller: $0) }
         #expect(
-            self.setDevices(&harness, "gina", microphone: true, camera: true).code == 0, "the new seat has no locks")
+            self.setDevices(&harness, "gina", microphone: true, camera: true).code == .success,
+            "the new seat has no locks")
         _ = harness.call("gus") { .take(seatIndex: 1, caller: $0) }
-        #expect(self.setDevices(&harness, "gus", microphone: true, camera: true).code == code)
+        #expect(self.setDevices(&harness, "gus", microphone: true, camera: true).code == rejection)
         #expect(
-            lock(1, false).notices.map(\.content) == [
+            lockDevice(ofSeat: 1, isLocked: false).notices.map(\.content) == [
                 .deviceOpenedByAdmin(device: device, policy: .unlockOnly, by: userInfo("adam"))
             ])
-        #expect(self.setDevices(&harness, "gus", microphone: true, camera: true).code == 0)
+        #expect(self.setDevices(&harness, "gus", microphone: true, camera: true).code == .success)
     }
 
     /// Rules: R7.11.
@@ -115,10 +124,10 @@ struct SeatDeviceTests {
         var harness = self.harnessWithSeatedGina()
         _ = harness.call("adam") { .lockDevice(user: "gina", device: .microphone, isLocked: true, caller: $0) }
         _ = harness.call("gina") { .move(user: "gina", to: 3, policy: .abortWhenOccupied, caller: $0) }
-        #expect(self.setDevices(&harness, "gina", microphone: true).code == -2361)
+        #expect(self.setDevices(&harness, "gina", microphone: true).code == .microphoneNeedsHost)
         _ = harness.call("gina") { .leave(caller: $0) }
         _ = harness.call("gina") { .take(seatIndex: 3, caller: $0) }
-        #expect(self.setDevices(&harness, "gina", microphone: true).code == 0)
+        #expect(self.setDevices(&harness, "gina", microphone: true).code == .success)
     }
 
     @Test func `two swapped users keep their own locks, and get those of their new seats`() {
@@ -137,14 +146,17 @@ struct SeatDeviceTests {
 
     /// Rules: R7.10.
     @Test
-    func `a host locks its own device without a notice, none of a user without a seat, and a seat with its devices`() {
+    func
+        `a host locks its own device without a notice and a seat with its devices, but no device of a user on no seat`()
+    {
         var harness = self.harnessWithSeatedGina()
         #expect(
-            harness.call("adam") { .lockDevice(user: "gus", device: .camera, isLocked: true, caller: $0) }.code == -1,
+            harness.call("adam") { .lockDevice(user: "gus", device: .camera, isLocked: true, caller: $0) }.code
+                == .failed,
             "the user is on no seat (R7.10)")
         _ = harness.call("adam") { .take(seatIndex: 2, caller: $0) }
         let ownLock = harness.call("adam") { .lockDevice(user: "adam", device: .camera, isLocked: true, caller: $0) }
-        #expect(ownLock.code == 0 && ownLock.notices == [], "the caller gets no notice")
+        #expect(ownLock.code == .success && ownLock.notices == [], "the caller gets no notice")
         let seatAndDevice = harness.call("olga") {
             .lock(seatIndex: 1, isLocked: true, microphone: true, camera: nil, caller: $0)
         }
@@ -153,7 +165,7 @@ struct SeatDeviceTests {
         let withoutChange = harness.call("olga") {
             .lock(seatIndex: 1, isLocked: nil, microphone: nil, camera: nil, caller: $0)
         }
-        #expect(withoutChange.code == 0 && withoutChange.stages == [])
+        #expect(withoutChange.code == .success && withoutChange.stages == [])
     }
 
     @Test func `an admin cannot change the owner's seat and devices`() {
@@ -172,10 +184,10 @@ struct SeatDeviceTests {
         ]
         for command in commands {
             let effects = harness.call("adam", command)
-            #expect(effects.code == 100006 && effects.count == 1)
+            #expect(effects.code == .noPermission && effects.count == 1)
         }
         #expect(harness.stage == before)
         let server = harness.callers.server()
-        #expect(harness.handle(.kickOff(user: "olga", caller: server)).code == 0, "the app's server may do so")
+        #expect(harness.handle(.kickOff(user: "olga", caller: server)).code == .success, "the app's server may do so")
     }
 }

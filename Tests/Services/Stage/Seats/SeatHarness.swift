@@ -10,7 +10,7 @@ struct SeatHarness: CheckedHarness {
     var machine = MachineHarness(SeatMachine(itemInterval: Milliseconds(0)))
     var callers = Callers()
 
-    /// The info of a live; by default a voice live, because its number of seats can be chosen.
+    /// The info of a live, by default with the voice template 70: only a voice live chooses its number of seats.
     static func live(
         seats: Int = 4, mode: TakeSeatMode = .apply, keepsOwner: Bool = false, admins: [UserID] = ["adam", "anna"],
         template: Int = 70
@@ -25,7 +25,7 @@ struct SeatHarness: CheckedHarness {
         if let live { _ = self.handle(.opened(epoch: 7, info: live)) }
     }
 
-    /// Users who are not in the live.
+    /// The users whose membership presence does not confirm.
     var absent: Set<UserID> = []
 
     /// Handles a command, checks the invariants and returns the effects.
@@ -34,7 +34,7 @@ struct SeatHarness: CheckedHarness {
     ) -> [Effect] {
         let effects = self.send(SeatInput(Self.room, command), sourceLocation: sourceLocation)
         guard let reply = effects.membershipReply(absent: self.absent) else { return effects }
-        // Offers are answered by presence at once.
+        // The offer was forwarded to presence. The harness answers in its place, at once.
         switch reply {
         case .success(let input): return self.handle(input.command, sourceLocation: sourceLocation)
         case .failure(let rejection): return [rejection.effect]
@@ -53,7 +53,7 @@ struct SeatHarness: CheckedHarness {
         if case .stage(let stage)? = self.machine.journal[.stage(Self.room)] { stage.value } else { nil }
     }
 
-    /// The occupants by seat.
+    /// The occupant of each seat, by the seat's index; nil for an empty seat.
     var seated: [UserID?] { self.stage?.seats.map { $0.occupant?.user.userID } ?? [] }
 
     /// The expected notice to `user`.
@@ -75,7 +75,7 @@ struct SeatHarness: CheckedHarness {
         .connection(ConnectionInput(app: "demo", .seatsChanged(live: "room", seats: self.stage?.seats ?? [])))
     }
 
-    /// The expected reply; it requires the stage's revision if the call has changed the stage.
+    /// The expected reply to a call; a call that has changed the stage requires the stage's new revision.
     func success(_ result: CallResult, to caller: Caller, changesStage: Bool = false) -> Effect {
         .success(
             result, to: caller, app: "demo",

@@ -17,6 +17,7 @@ struct SeatMachineTests {
         )
     }
 
+    // 50 and 70 are voice templates: the live below asks for 5 seats. 999 is unknown and counts as 600.
     @Test(arguments: [(600, 9), (601, 7), (800, 9), (801, 7), (200, 4), (70, 5), (50, 5), (999, 9)])
     func `the template sets the number of seats, except in voice lives, where the host does`(template: Int, count: Int)
     {
@@ -53,7 +54,7 @@ struct SeatMachineTests {
                     to: "anna", .applicationProcessed(guest: userInfo("gina"), by: userInfo("adam"), accepted: true)),
             ] + harness.published([.seatTaken(index: 2, user: userInfo("gina"))])
                 + [harness.success(.seat(index: 2), to: host, changesStage: true)])
-        #expect(harness.call("olga") { .rejectApplication(user: "gina", caller: $0) }.code == -2311)
+        #expect(harness.call("olga") { .rejectApplication(user: "gina", caller: $0) }.code == .requestGone)
         #expect(harness.seated == [nil, nil, "gina", nil])
         #expect(harness.advance(milliseconds: 40_000).notices.isEmpty)
     }
@@ -61,15 +62,17 @@ struct SeatMachineTests {
     /// Rules: R6.19.
     @Test func `I13 an unanswered application times out once, with notices to both sides`() {
         var harness = SeatHarness(SeatHarness.live(admins: []))
+        // -1 means any free seat; a time-out of 0 means the default of 10 s.
         #expect(
-            harness.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 0, extraInfo: "", caller: $0) }.code == 0)
+            harness.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 0, extraInfo: "", caller: $0) }.code
+                == .success)
         #expect(harness.advance(milliseconds: 9_999) == [])
         #expect(
             harness.advance(milliseconds: 1) == [
                 harness.notice(to: "gina", .applicationNoResponse(reason: .timeout)),
                 harness.notice(to: "olga", .applicationTimedOut(guest: userInfo("gina"))),
             ])
-        #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == -2311)
+        #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == .requestGone)
     }
 
     @Test func `I13 an answer at the moment of the time-out is too late, even before a tick has expired the request`() {
@@ -78,7 +81,7 @@ struct SeatMachineTests {
         harness.machine.moment.now = harness.machine.moment.now + .seconds(1)
         let effects = harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }
         #expect(effects.first == harness.notice(to: "gina", .applicationNoResponse(reason: .timeout)))
-        #expect(effects.code == -2311)
+        #expect(effects.code == .requestGone)
         #expect(harness.seated == [nil, nil, nil, nil])
     }
 
@@ -111,16 +114,19 @@ struct SeatMachineTests {
         }
         let seated = harness.seated
         #expect(seated[2] == (isAccepted ? "gina" : nil))
-        let late = harness.call("gina") { .cancelApplication(caller: $0) }
-        #expect(late.code == -1 && late.count == 1 && harness.seated == seated)
+        let lateCancelEffects = harness.call("gina") { .cancelApplication(caller: $0) }
+        #expect(
+            lateCancelEffects.code == .failed && lateCancelEffects.count == 1 && harness.seated == seated,
+            "a reply alone")
         _ = harness.call("olga") { .invite(user: "gus", seatIndex: 1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
         _ = harness.call("gus") {
             isAccepted ? .acceptInvitation(inviter: "olga", caller: $0) : .rejectInvitation(inviter: "olga", caller: $0)
         }
         #expect(harness.seated[1] == (isAccepted ? "gus" : nil))
-        let lateCancellation = harness.call("olga") { .cancelInvitation(user: "gus", caller: $0) }
+        let lateInvitationCancelEffects = harness.call("olga") { .cancelInvitation(user: "gus", caller: $0) }
         #expect(
-            lateCancellation.code == -1 && lateCancellation.count == 1 && (harness.seated[1] == "gus") == isAccepted)
+            lateInvitationCancelEffects.code == .failed && lateInvitationCancelEffects.count == 1
+                && (harness.seated[1] == "gus") == isAccepted)
     }
 
     /// Rules: R6.17.
@@ -130,7 +136,7 @@ struct SeatMachineTests {
             #expect(
                 harness.call("olga") {
                     .invite(user: "gina", seatIndex: -1, timeoutSeconds: 5, extraInfo: "", caller: $0)
-                }.code == 0)
+                }.code == .success)
         }
         invite(&harness)
         #expect(
@@ -140,7 +146,7 @@ struct SeatMachineTests {
         #expect(
             harness.call("olga") { .cancelInvitation(user: "gina", caller: $0) }.first
                 == harness.notice(to: "gina", .invitationCancelled(host: userInfo("olga"))))
-        #expect(harness.call("olga") { .cancelInvitation(user: "gina", caller: $0) }.code == -1)
+        #expect(harness.call("olga") { .cancelInvitation(user: "gina", caller: $0) }.code == .failed)
         invite(&harness)
         #expect(
             harness.advance(milliseconds: 5_000) == [
@@ -148,7 +154,7 @@ struct SeatMachineTests {
                     to: "olga", .invitationNoResponse(guest: userInfo("gina"), reason: .timeout)),
                 harness.notice(to: "gina", .invitationTimedOut(host: userInfo("olga"))),
             ])
-        #expect(harness.call("gina") { .acceptInvitation(inviter: "olga", caller: $0) }.code == -1)
+        #expect(harness.call("gina") { .acceptInvitation(inviter: "olga", caller: $0) }.code == .failed)
     }
 
     /// Rules: R1.7, R6.3.
@@ -167,7 +173,7 @@ struct SeatMachineTests {
         var harness = SeatHarness(SeatHarness.live(admins: ["adam"]))
         #expect(harness.call("gina") { .take(seatIndex: 1, caller: $0) }.result == .seat(index: nil))
         #expect(harness.advance(milliseconds: 59_999).notices == [])
-        #expect(harness.advance(milliseconds: 1).notices.count == 3)
+        #expect(harness.advance(milliseconds: 1).notices.map(\.to.user) == ["gina", "olga", "adam"])
         #expect(harness.call("adam") { .take(seatIndex: 1, caller: $0) }.result == .seat(index: 1))
         #expect(harness.call("olga") { .take(seatIndex: 0, caller: $0) }.result == .seat(index: 0))
     }
@@ -175,28 +181,28 @@ struct SeatMachineTests {
     /// Rules: R6.4, R6.5.
     @Test func `an invalid application fails with the code of its reason`() {
         var harness = SeatHarness(SeatHarness.live(seats: 3))
-        func apply(_ harness: inout SeatHarness, _ user: UserID, _ index: Int, timeout: Int64 = 0) -> Int? {
+        func apply(_ harness: inout SeatHarness, _ user: UserID, seat index: Int, timeout: Int64 = 0) -> ReplyCode? {
             harness.call(user) { .apply(seatIndex: index, timeoutSeconds: timeout, extraInfo: "", caller: $0) }.code
         }
         _ = harness.call("olga") { .lock(seatIndex: 0, isLocked: true, caller: $0) }
         _ = harness.call("adam") { .take(seatIndex: 1, caller: $0) }
-        #expect(apply(&harness, "gina", 0) == 100200)
-        #expect(apply(&harness, "gina", 1) == 100201)
-        #expect(apply(&harness, "gina", 3) == -2344)
-        #expect(apply(&harness, "gina", -2) == -2344)
-        #expect(apply(&harness, "gina", 2, timeout: 1801) == 100002)
-        #expect(apply(&harness, "gina", 2, timeout: -1) == 100002)
-        #expect(apply(&harness, "adam", 2) == 100203)
-        #expect(apply(&harness, "gina", 2) == 0)
-        #expect(apply(&harness, "gina", -1) == 100102)
+        #expect(apply(&harness, "gina", seat: 0) == .seatLocked)
+        #expect(apply(&harness, "gina", seat: 1) == .seatOccupied)
+        #expect(apply(&harness, "gina", seat: 3) == .noSuchSeat)
+        #expect(apply(&harness, "gina", seat: -2) == .noSuchSeat)
+        #expect(apply(&harness, "gina", seat: 2, timeout: 1801) == .badParameter)
+        #expect(apply(&harness, "gina", seat: 2, timeout: -1) == .badParameter)
+        #expect(apply(&harness, "adam", seat: 2) == .alreadySeated)
+        #expect(apply(&harness, "gina", seat: 2) == .success)
+        #expect(apply(&harness, "gina", seat: -1) == .requestConflict)
         _ = harness.call("anna") { .take(seatIndex: 2, caller: $0) }
-        #expect(apply(&harness, "gus", -1) == -2340, "seat 0 is empty, but locked")
+        #expect(apply(&harness, "gus", seat: -1) == .seatLimit, "seat 0 is empty, but locked")
         var withoutSeats = SeatHarness(SeatHarness.live(seats: 0))
-        #expect(apply(&withoutSeats, "gina", -1) == 100211)
+        #expect(apply(&withoutSeats, "gina", seat: -1) == .roomHasNoSeats)
         var unopened = SeatHarness(nil)
-        #expect(apply(&unopened, "gina", -1) == 100004)
+        #expect(apply(&unopened, "gina", seat: -1) == .noSuchRoom)
         _ = harness.handle(.ended(ending: ending()))
-        #expect(apply(&harness, "gus", -1) == 100004)
+        #expect(apply(&harness, "gus", seat: -1) == .noSuchRoom)
     }
 
     /// Rules: R6.11.
@@ -204,7 +210,7 @@ struct SeatMachineTests {
         var harness = SeatHarness()
         _ = harness.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "", caller: $0) }
         _ = harness.call("adam") { .take(seatIndex: 2, caller: $0) }
-        #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == 100201)
+        #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == .seatOccupied)
         _ = harness.call("adam") { .leave(caller: $0) }
         #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.result == .seat(index: 2))
     }
@@ -220,9 +226,9 @@ struct SeatMachineTests {
             ] + harness.published([.seatLeft(index: 1, user: userInfo("gina")), .seatLocked(index: 1)])
                 + [harness.success(.done, to: host, changesStage: true)])
         #expect(harness.call("adam") { .lock(seatIndex: 1, isLocked: true, caller: $0) }.stages == [])
-        #expect(harness.call("gina") { .take(seatIndex: 1, caller: $0) }.code == 100200)
+        #expect(harness.call("gina") { .take(seatIndex: 1, caller: $0) }.code == .seatLocked)
         #expect(harness.call("anna") { .lock(seatIndex: 1, isLocked: false, caller: $0) }.stages.count == 1)
-        #expect(harness.call("gina") { .take(seatIndex: 1, caller: $0) }.code == 0)
+        #expect(harness.call("gina") { .take(seatIndex: 1, caller: $0) }.code == .success)
     }
 
     /// Rules: R7.6.
@@ -231,7 +237,8 @@ struct SeatMachineTests {
         _ = harness.call("gina") { .take(seatIndex: 0, caller: $0) }
         _ = harness.call("gus") { .take(seatIndex: 1, caller: $0) }
         #expect(
-            harness.call("adam") { .move(user: "gina", to: 1, policy: .abortWhenOccupied, caller: $0) }.code == 100201)
+            harness.call("adam") { .move(user: "gina", to: 1, policy: .abortWhenOccupied, caller: $0) }.code
+                == .seatOccupied)
         let swap = harness.call("adam") { .move(user: "gina", to: 1, policy: .swapPosition, caller: $0) }
         #expect(
             swap.feedItems.count == 1
@@ -243,28 +250,35 @@ struct SeatMachineTests {
         )
         #expect(harness.seated == ["gus", "gina", nil, nil])
         #expect(
-            harness.call("gina") { .move(user: "gina", to: 0, policy: .forceReplace, caller: $0) }.code == 100201,
+            harness.call("gina") { .move(user: "gina", to: 0, policy: .forceReplace, caller: $0) }.code
+                == .seatOccupied,
             "a guest cannot remove another")
         let replaced = harness.call("adam") { .move(user: "gina", to: 0, policy: .forceReplace, caller: $0) }
         #expect(replaced.first == harness.notice(to: "gus", .kickedOffSeat(seatIndex: 0, by: userInfo("adam"))))
         #expect(harness.seated == ["gina", nil, nil, nil])
-        #expect(harness.call("gina") { .move(user: "gina", to: 3, policy: .swapPosition, caller: $0) }.code == 0)
-        #expect(harness.call("gina") { .move(user: "gina", to: 9, policy: .swapPosition, caller: $0) }.code == -2344)
-        #expect(harness.call("adam") { .move(user: "gus", to: 0, policy: .swapPosition, caller: $0) }.code == 100206)
+        #expect(harness.call("gina") { .move(user: "gina", to: 3, policy: .swapPosition, caller: $0) }.code == .success)
+        #expect(
+            harness.call("gina") { .move(user: "gina", to: 9, policy: .swapPosition, caller: $0) }.code == .noSuchSeat)
+        #expect(
+            harness.call("adam") { .move(user: "gus", to: 0, policy: .swapPosition, caller: $0) }.code == .notOnSeat)
     }
 
     /// Rules: R7.2.
     @Test func `nobody takes, locks or moves the kept owner's seat`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true))
         _ = harness.call("gina") { .take(seatIndex: 1, caller: $0) }
-        #expect(harness.call("adam") { .kickOff(user: "olga", caller: $0) }.code == 100006)
-        #expect(harness.call("adam") { .lock(seatIndex: 0, isLocked: true, caller: $0) }.code == 100006)
+        #expect(harness.call("adam") { .kickOff(user: "olga", caller: $0) }.code == .noPermission)
+        #expect(harness.call("adam") { .lock(seatIndex: 0, isLocked: true, caller: $0) }.code == .noPermission)
         #expect(
-            harness.call("adam") { .move(user: "olga", to: 2, policy: .abortWhenOccupied, caller: $0) }.code == 100006)
-        #expect(harness.call("adam") { .move(user: "gina", to: 0, policy: .forceReplace, caller: $0) }.code == 100201)
+            harness.call("adam") { .move(user: "olga", to: 2, policy: .abortWhenOccupied, caller: $0) }.code
+                == .noPermission)
+        #expect(
+            harness.call("adam") { .move(user: "gina", to: 0, policy: .forceReplace, caller: $0) }.code == .seatOccupied
+        )
         _ = harness.handle(.userGone(user: "olga"))
         #expect(
-            harness.call("gus") { .take(seatIndex: 0, caller: $0) }.code == 100201, "the seat is reserved for the owner"
+            harness.call("gus") { .take(seatIndex: 0, caller: $0) }.code == .seatOccupied,
+            "the seat is reserved for the owner"
         )
         #expect(harness.call("olga") { .take(seatIndex: -1, caller: $0) }.result == .seat(index: 0))
     }

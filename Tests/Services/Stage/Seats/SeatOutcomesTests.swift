@@ -9,7 +9,7 @@ import Testing
 struct SeatOutcomesTests {
     private static let now = Moment(now: Timestamp(milliseconds: 1_000), offset: 0)
 
-    /// The outcome of a call; every third call is rejected with a different error.
+    /// A different outcome for each call: in turn an error, a seat, and a success without a result.
     private static func outcome(_ counter: Int64) -> SeatOutcome {
         switch counter % 3 {
         case 0: SeatOutcome(result: .refused(error: ReplyError(.seatLocked, "seat \(counter)")))
@@ -35,7 +35,7 @@ struct SeatOutcomesTests {
         #expect(try decodeHistory(Array(1...16)).window.storage.count == 16)
         #expect(throws: DecodingError.self) { try decodeHistory([1, 1]) }
         #expect(throws: DecodingError.self) { try decodeHistory(Array(1...17)) }
-        // The last number of calls in a second does not overflow.
+        // The highest number of calls in a second does not overflow when another call is counted.
         var history = try JSONDecoder().decode(
             SeatCallHistory.self,
             from: Data(#"{"fates":[],"floor":0,"expiresAt":9,"second":1,"callsInSecond":9223372036854775807}"#.utf8))
@@ -43,11 +43,12 @@ struct SeatOutcomesTests {
         #expect(history.window.storage.count == 1)
     }
 
-    @Test func `a window records the last outcomes with the errors of rejections, also after a round trip as a row`()
+    @Test func `a window has the last outcomes, errors included, also after it was written and read as a row`()
         throws
     {
         var history = SeatCallHistory(at: Self.now)
         for counter in 1...Int64(40) { history.record(Self.outcome(counter), of: counter, at: Self.now) }
+        // A window has 16 outcomes: those of the calls 25 to 40.
         #expect(Self.outcomes(history) == (Int64(25)...40).map { Self.outcome($0) })
         for counter in Int64(25)...40 {
             #expect(history.window.lookup(counter) == .repeated(Self.outcome(counter)))
@@ -84,7 +85,7 @@ struct SeatOutcomesTests {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
         var caller = harness.callers.user("gina")
         caller.isLateRetry = true
-        #expect(harness.handle(.take(seatIndex: 1, caller: caller)).code == ReplyCode.requestForgotten.code)
+        #expect(harness.handle(.take(seatIndex: 1, caller: caller)).code == .requestForgotten)
         #expect(harness.seated == [nil, nil, nil, nil])
         caller.isLateRetry = false
         let first = harness.handle(.take(seatIndex: 1, caller: caller))
@@ -93,7 +94,7 @@ struct SeatOutcomesTests {
         // The outcome is forgotten after a minute, and its counter after five more.
         for wait in [70_000, 310_000] as [Int64] {
             _ = harness.advance(milliseconds: wait)
-            #expect(harness.handle(.leave(caller: caller)).code == ReplyCode.requestForgotten.code)
+            #expect(harness.handle(.leave(caller: caller)).code == .requestForgotten)
         }
         #expect(harness.seated == [nil, "gina", nil, nil])
     }

@@ -5,6 +5,8 @@ import StageCore
 import Testing
 
 /// Owners who leave and return, changed templates, changed names (R7.2, R7.1, R6.23).
+///
+/// A live whose info has `keepsOwner` reserves seat 0 for its owner.
 struct SeatOwnerTests {
     @Test func `a kept owner gets its seat again when it returns, and nobody can take the seat meanwhile`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true))
@@ -31,7 +33,7 @@ struct SeatOwnerTests {
     @Test func `a kept owner can sit only on seat 0`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true))
         #expect(harness.call("olga") { .leave(caller: $0) }.result == .done)
-        #expect(harness.call("olga") { .take(seatIndex: 2, caller: $0) }.code == 100006)
+        #expect(harness.call("olga") { .take(seatIndex: 2, caller: $0) }.code == .noPermission)
         #expect(harness.call("olga") { .take(seatIndex: -1, caller: $0) }.result == .seat(index: 0))
     }
 
@@ -98,8 +100,9 @@ struct SeatOwnerTests {
                     .kickedOffSeat(seatIndex: 3, by: userInfo("olga")),
                 ])
         #expect(harness.seated == ["olga", "gina"])
-        let same = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 800)))
-        #expect(same.stages.first?.layout.regions.count == 9, "empty cells stay")
+        let withNineSeats = harness.handle(
+            .infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 800)))
+        #expect(withNineSeats.stages.first?.layout.regions.count == 9, "empty cells stay")
         _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 602)))
         #expect(harness.stage?.record.layout.regions.count == 2, "a change of the layout alone is published too")
     }
@@ -111,7 +114,8 @@ struct SeatOwnerTests {
         #expect(harness.seated.count == 6)
         _ = harness.handle(.infoChanged(info: SeatHarness.live(seats: 0)))
         #expect(
-            harness.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 0, extraInfo: "", caller: $0) }.code == 100211)
+            harness.call("gina") { .apply(seatIndex: -1, timeoutSeconds: 0, extraInfo: "", caller: $0) }.code
+                == .roomHasNoSeats)
     }
 
     /// Rules: R7.18.
@@ -128,7 +132,7 @@ struct SeatOwnerTests {
         let gina = UserInfo(userID: "gina", userName: "Regina", avatarURL: "https://example.org/g")
         #expect(harness.handle(.profile(user: gina)) == harness.published([]))
         #expect(harness.stage?.seats[1].occupant?.user == gina)
-        #expect(harness.handle(.profile(user: gina)) == [])
+        #expect(harness.handle(.profile(user: gina)) == [], "the name has not changed")
         let olga = UserInfo(userID: "olga", userName: "Olga II")
         #expect(harness.handle(.profile(user: olga)) == [], "the owner is not on stage")
         #expect(
@@ -141,6 +145,7 @@ struct SeatOwnerTests {
         let opened = harness.handle(.opened(epoch: 8, info: SeatHarness.live(seats: 2)))
         #expect(opened.stages.first?.epoch == 8)
         #expect(harness.seated == [nil, nil])
-        #expect(harness.handle(.ended(ending: ending(7))).stages == [], "the late end belongs to the previous live")
+        #expect(
+            harness.handle(.ended(ending: ending(epoch: 7))).stages == [], "the late end belongs to the previous live")
     }
 }

@@ -12,53 +12,63 @@ struct SeatPermissionTests {
     struct Rule: CustomTestStringConvertible, Sendable {
         let name: String
         /// The expected codes for owner, admin, guest and server, in this order.
-        let codes: [Int]
+        let codes: [ReplyCode]
         var mode: TakeSeatMode = .apply
         let command: @Sendable (Caller) -> SeatCommand
         var testDescription: String { self.name }
     }
 
     static let rules: [Rule] = [
-        Rule(name: "accept an application", codes: [0, 0, 100006, 0]) {
+        Rule(name: "accept an application", codes: [.success, .success, .noPermission, .success]) {
             .acceptApplication(user: "applicant", caller: $0)
         },
-        Rule(name: "reject an application", codes: [0, 0, 100006, 0]) {
+        Rule(name: "reject an application", codes: [.success, .success, .noPermission, .success]) {
             .rejectApplication(user: "applicant", caller: $0)
         },
-        Rule(name: "invite", codes: [0, 0, 100006, 0]) {
+        Rule(name: "invite", codes: [.success, .success, .noPermission, .success]) {
             .invite(user: "other", seatIndex: -1, timeoutSeconds: 10, extraInfo: "", caller: $0)
         },
-        Rule(name: "kick off", codes: [0, 0, 100006, 0]) { .kickOff(user: "seated", caller: $0) },
-        Rule(name: "lock", codes: [0, 0, 100006, 0]) { .lock(seatIndex: 2, isLocked: true, caller: $0) },
-        Rule(name: "unlock", codes: [0, 0, 100006, 0]) { .lock(seatIndex: 3, isLocked: false, caller: $0) },
-        Rule(name: "move others", codes: [0, 0, 100006, 0]) {
+        Rule(name: "kick off", codes: [.success, .success, .noPermission, .success]) {
+            .kickOff(user: "seated", caller: $0)
+        },
+        Rule(name: "lock", codes: [.success, .success, .noPermission, .success]) {
+            .lock(seatIndex: 2, isLocked: true, caller: $0)
+        },
+        Rule(name: "unlock", codes: [.success, .success, .noPermission, .success]) {
+            .lock(seatIndex: 3, isLocked: false, caller: $0)
+        },
+        Rule(name: "move others", codes: [.success, .success, .noPermission, .success]) {
             .move(user: "seated", to: 2, policy: .abortWhenOccupied, caller: $0)
         },
-        Rule(name: "close a device", codes: [0, 0, 100006, 0]) {
+        Rule(name: "close a device", codes: [.success, .success, .noPermission, .success]) {
             .lockDevice(user: "seated", device: .microphone, isLocked: true, caller: $0)
         },
-        Rule(name: "open a device", codes: [0, 0, 100006, 0]) {
+        Rule(name: "open a device", codes: [.success, .success, .noPermission, .success]) {
             .lockDevice(user: "seated", device: .camera, isLocked: false, caller: $0)
         },
-        Rule(name: "lock a seat's device", codes: [0, 0, 100006, 0]) {
+        Rule(name: "lock a seat's device", codes: [.success, .success, .noPermission, .success]) {
             .lock(seatIndex: 1, isLocked: nil, microphone: nil, camera: true, caller: $0)
         },
-        Rule(name: "own device without a seat", codes: [100206, 100206, 100206, 100206]) {
+        Rule(name: "set one's device without a seat", codes: [.notOnSeat, .notOnSeat, .notOnSeat, .notOnSeat]) {
             .device(microphone: true, camera: nil, suspend: nil, caller: $0)
         },
-        Rule(name: "place on a seat", codes: [100006, 100006, 100006, 0]) {
+        Rule(name: "place on a seat", codes: [.noPermission, .noPermission, .noPermission, .success]) {
             .place(user: "other", seatIndex: 2, caller: $0)
         },
-        Rule(name: "read the open requests", codes: [0, 0, 0, 0]) { .requests(caller: $0) },
-        Rule(name: "move oneself without a seat", codes: [100206, 100206, 100206, 100206]) { caller in
+        Rule(name: "read the open requests", codes: [.success, .success, .success, .success]) { .requests(caller: $0) },
+        Rule(name: "move oneself without a seat", codes: [.notOnSeat, .notOnSeat, .notOnSeat, .notOnSeat]) { caller in
             .move(user: caller.userID, to: 2, policy: .abortWhenOccupied, caller: caller)
         },
-        Rule(name: "apply", codes: [100006, 0, 0, 100006]) {
+        Rule(name: "apply", codes: [.noPermission, .success, .success, .noPermission]) {
             .apply(seatIndex: 2, timeoutSeconds: 10, extraInfo: "", caller: $0)
         },
-        Rule(name: "take in free mode", codes: [0, 0, 0, 100006], mode: .free) { .take(seatIndex: 2, caller: $0) },
-        Rule(name: "leave without a seat", codes: [100206, 100206, 100206, 100206]) { .leave(caller: $0) },
-        Rule(name: "accept another's invitation", codes: [-1, -1, -1, 100006]) {
+        Rule(name: "take in free mode", codes: [.success, .success, .success, .noPermission], mode: .free) {
+            .take(seatIndex: 2, caller: $0)
+        },
+        Rule(name: "leave without a seat", codes: [.notOnSeat, .notOnSeat, .notOnSeat, .notOnSeat]) {
+            .leave(caller: $0)
+        },
+        Rule(name: "accept another's invitation", codes: [.failed, .failed, .failed, .noPermission]) {
             .acceptInvitation(inviter: "olga", caller: $0)
         },
     ]
@@ -69,6 +79,7 @@ struct SeatPermissionTests {
         var harness = SeatHarness(SeatHarness.live(mode: .free, admins: ["adam"]))
         _ = harness.call("seated") { .take(seatIndex: 1, caller: $0) }
         _ = harness.call("olga") { .lock(seatIndex: 3, isLocked: true, caller: $0) }
+        // Only in apply mode does an application stay open.
         _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .apply, admins: ["adam"])))
         _ = harness.call("applicant") { .apply(seatIndex: -1, timeoutSeconds: 100, extraInfo: "", caller: $0) }
         if rule.mode == .free {
@@ -85,7 +96,7 @@ struct SeatPermissionTests {
         let effects = harness.handle(rule.command(caller))
         let roleIndex = try #require(Role.allCases.firstIndex(of: role))
         #expect(effects.code == rule.codes[roleIndex])
-        if rule.codes[roleIndex] != 0 {
+        if rule.codes[roleIndex] != .success {
             #expect(harness.stage == before, "a rejected call changes nothing")
             #expect(effects.count == 1, "a rejected call notifies nobody")
         }
@@ -100,8 +111,8 @@ struct SeatPermissionTests {
             }
         }
         _ = harness.handle(.infoChanged(info: SeatHarness.live(admins: [])))
-        #expect(harness.call("adam") { .cancelInvitation(user: "gus", caller: $0) }.code == 0)
+        #expect(harness.call("adam") { .cancelInvitation(user: "gus", caller: $0) }.code == .success)
         #expect(harness.call("gina") { .acceptInvitation(inviter: "adam", caller: $0) }.result == .seat(index: 0))
-        #expect(harness.call("adam") { .kickOff(user: "gina", caller: $0) }.code == 100006)
+        #expect(harness.call("adam") { .kickOff(user: "gina", caller: $0) }.code == .noPermission)
     }
 }

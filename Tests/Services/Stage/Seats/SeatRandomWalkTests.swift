@@ -90,16 +90,23 @@ struct SeatRandomWalk: RandomWalk {
     private mutating func randomCommand(_ key: LiveKey) -> SeatCommand {
         let user = self.pick(Self.users)
         let caller = self.callers.user(self.pick(Self.users))
+        // Half of the commands name no seat: -1 means any free seat.
         let index = max(-1, Int.random(in: -6...5, using: &self.random))
         let timeout = Int64.random(in: 0...12, using: &self.random)
+        // A command is chosen as often as it has numbers here.
         switch Int.random(in: 0..<54, using: &self.random) {
-        case 0: return .ended(ending: ending(.max))
+        case 0:
+            // The highest epoch ends the live, whichever epoch it has.
+            return .ended(ending: ending(epoch: .max))
         case 1, 2:
             return .opened(epoch: self.machine.moment.offset, info: self.randomInfo(key.live))
         case 3: return .infoChanged(info: self.randomInfo(key.live))
         case 4, 5: return .userGone(user: user)
         case 6: return .confirmOccupants
-        case 7: return .floor(user: user, ticket: Ticket(Int64.random(in: 49...50, using: &self.random)))
+        case 7:
+            // Neither floor revokes the callers' ticket.
+            let ticket = Callers.joinTicket.offset + Int64.random(in: -1...0, using: &self.random)
+            return .floor(user: user, ticket: Ticket(ticket))
         case 8:
             let revision = Int64.random(in: 0...self.machine.moment.offset, using: &self.random)
             return .connection(
@@ -150,7 +157,7 @@ struct SeatRandomWalk: RandomWalk {
     }
 }
 
-/// Reads effects as gateways and clients do; collects contradictions between them.
+/// Reads effects as gateways and clients do; collects contradictions between effects.
 struct StageEffectChecker {
     /// The last record of each stage.
     var stages: [LiveID: StageRecord] = [:]
@@ -165,7 +172,7 @@ struct StageEffectChecker {
     /// Checks the effects of an input, or with nil those of the rows that fell due.
     mutating func check(_ input: SeatInput?, _ effects: [Effect]) {
         for notice in effects.notices { self.checkNotice(notice) }
-        if let input { self.recordResult(effects.result, of: input, succeeded: effects.code == 0) }
+        if let input { self.recordResult(effects.result, of: input, succeeded: effects.code == .success) }
         if let input, case .opened = input.command, !effects.stages.isEmpty {
             // A newer live of the same name may open before the end of the last one arrives.
             for request in self.openRequests.filter({ $0.hasPrefix("\(input.key.live)/") }) {
@@ -191,10 +198,11 @@ struct StageEffectChecker {
         for case .stageRemoved(let key) in effects { self.stages[key.live] = nil }
     }
 
-    /// Checks that the events alone lead from the occupants that the feed showed last to those of the record.
+    /// Checks that the events alone turn the occupants of the last shown record into those of `record`.
     private mutating func checkEvents(_ events: [StageEvent], leadTo record: StageRecord) {
         var seatOfUser: [UserID: Int] = [:]
         let lastShown = self.shownStages[record.live]
+        // A live of another epoch begins without occupants.
         for seat in lastShown?.epoch == record.epoch ? lastShown?.seats ?? [] : [] {
             if let user = seat.occupant?.user.userID { seatOfUser[user] = seat.index }
         }
@@ -229,7 +237,7 @@ struct StageEffectChecker {
         }
     }
 
-    /// Opens or ends the requests that an input opens or ends by itself, without a notice.
+    /// Records the requests that an input opens, and those that it ends without a notice that `checkNotice` counts.
     private mutating func recordResult(_ result: CallResult?, of input: SeatInput, succeeded: Bool) {
         let prefix = "\(input.key.live)/"
         switch input.command {

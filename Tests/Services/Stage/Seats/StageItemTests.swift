@@ -6,6 +6,7 @@ import Testing
 
 /// The merging of quick changes into few feed items.
 @Suite struct StageItemTests {
+    /// A live whose machine waits between two feed items for the standard interval of 200 ms.
     private func openedHarness() -> SeatHarness {
         var harness = SeatHarness(nil)
         harness.machine = MachineHarness(SeatMachine())
@@ -14,7 +15,7 @@ import Testing
         return harness
     }
 
-    /// The events of each stage item, and the revisions of the items.
+    /// The stage items in the feed, in order.
     private func items(_ effects: [Effect]) -> [(record: StageRecord, events: [StageEvent])] {
         effects.feedItems.compactMap { if case .stage(let record, let events) = $0 { (record, events) } else { nil } }
     }
@@ -37,7 +38,7 @@ import Testing
             let effects = harness.call("olga") {
                 .device(microphone: round.isMultiple(of: 2), camera: nil, suspend: nil, caller: $0)
             }
-            #expect(effects.code == 0 && effects.stages.last == harness.stage?.record)
+            #expect(effects.code == .success && effects.stages.last == harness.stage?.record)
             recordItems(effects)
             for _ in 0..<5 { recordItems(harness.advance(milliseconds: Int64(5 + (round * 7) % 41))) }
         }
@@ -71,6 +72,7 @@ import Testing
                 _ = harness.call("olga") { .take(seatIndex: 1, caller: $0) }
                 if round < 2 { _ = harness.call("olga") { .leave(caller: $0) } }
             }
+            // Of three takes and two leaves, the first take was published at once.
             #expect(harness.stage?.unpublishedEvents?.count == 4)
             let effects =
                 isEnd
@@ -78,7 +80,8 @@ import Testing
                 : harness.handle(
                     .connection(
                         view: nil, battle: nil, revision: 1, events: [.battleStarted(battle: "b")], otherBattles: nil))
-            #expect(self.items(effects).map(\.events.count) == [isEnd ? 4 : 5])
+            #expect(
+                self.items(effects).map(\.events.count) == [isEnd ? 4 : 5], "the battle's beginning is an event too")
             #expect(self.items(harness.advance(milliseconds: 1000)).isEmpty)
         }
     }
@@ -91,7 +94,8 @@ import Testing
             let effects = harness.call(UserID("adam")) {
                 round.isMultiple(of: 2) ? .take(seatIndex: 1, caller: $0) : .leave(caller: $0)
             }
-            if effects.code == -2 {
+            // Ten calls a second are possible. This call is not repeated.
+            if effects.code == .tooFrequent {
                 published += self.items(harness.advance(milliseconds: 200)).reduce(0) { $0 + $1.events.count }
             }
             published += self.items(effects).reduce(0) { $0 + $1.events.count }

@@ -120,6 +120,7 @@ package final class KafkaConsumer {
         // After a fatal error the consumer is no longer a member of a group, and this call throws.
         if (try? client.beginClosing(into: closingQueue)) != nil {
             while !client.isClosed {
+                // Records that arrive while the consumer leaves the group are dropped.
                 records.removeAll()
                 let event = closingQueue.next(timeout: nil, names: &self.topicNames, into: &records)
                 if case .revoked(let partitions) = event {
@@ -147,7 +148,7 @@ package final class KafkaConsumer {
 
     /// Handles an event other than a record.
     ///
-    /// This poll has appended the records from index `firstIndex` on.
+    /// The records from index `firstIndex` on are those of the current poll.
     ///
     /// - Returns: true if the poll should return to its caller.
     private func handle(

@@ -4,10 +4,14 @@ internal import CRdkafka
 /// The result of an admin request for one topic.
 struct TopicResult {
     var name: String
+    /// Why the request failed for this topic; nil if it succeeded.
     var error: KafkaError?
 }
 
 extension ClientHandle {
+    /// Requests new topics, and waits until they are created.
+    ///
+    /// - Returns: the result for each topic.
     func createTopics(_ topics: [TopicSpec], timeout: Duration) throws(KafkaError) -> [TopicResult] {
         var requests: [OpaquePointer?] = unsafe []
         defer { unsafe rd_kafka_NewTopic_destroy_array(&requests, requests.count) }
@@ -33,6 +37,9 @@ extension ClientHandle {
         return unsafe Self.topicResults(results, count)
     }
 
+    /// Requests the deletion of topics, and waits until they are deleted.
+    ///
+    /// - Returns: the result for each topic.
     func deleteTopics(_ names: [String], timeout: Duration) throws(KafkaError) -> [TopicResult] {
         var requests = unsafe names.map { unsafe rd_kafka_DeleteTopic_new($0) }
         defer { unsafe rd_kafka_DeleteTopic_destroy_array(&requests, requests.count) }
@@ -47,6 +54,9 @@ extension ClientHandle {
         return unsafe Self.topicResults(results, count)
     }
 
+    /// Queries the settings of topics.
+    ///
+    /// - Returns: for each topic, the values of its settings by name.
     func describeConfigs(_ names: [String], timeout: Duration) throws(KafkaError) -> [String: [String: String]] {
         var requests = unsafe names.map { unsafe rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, $0) }
         defer { unsafe rd_kafka_ConfigResource_destroy_array(&requests, requests.count) }

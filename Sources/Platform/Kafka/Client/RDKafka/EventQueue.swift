@@ -6,7 +6,7 @@ internal import FoundationEssentials
 enum ClientEvent {
     /// A record was received and appended to the caller's array.
     case record
-    /// The end of a partition was reached; `offset` is one past the last record.
+    /// The end of a partition was reached; `offset` is one past its last record or transaction marker.
     case endOfPartition(TopicPartition, offset: Int64)
     /// An error of one partition.
     case partitionFailed(TopicPartition, KafkaError)

@@ -11,6 +11,8 @@ package enum KafkaLibrary {
     /// Before 2.6.1 librdkafka repeated its nonce in the last message of SCRAM, against RFC 5802. Brokers up to Kafka
     /// 3.9 accept that. Since 4.0 they reject it with the error for a wrong password (librdkafka's pull request 4895).
     /// Debian 12 has librdkafka 2.0.2.
+    ///
+    /// The version number is `0xMMmmrrpp`; `pp` is `ff` for a release and lower for its candidates.
     package static var hasStrictSCRAM: Bool { rd_kafka_version() >= 0x0206_01ff }
 }
 

@@ -7,9 +7,9 @@ internal import PlazaModel
 
 /// Appends batches to a public topic without a transaction (docs/decisions/0007).
 ///
-/// An appended batch costs the broker one request and one write; a transaction costs about ten. A batch is written to
-/// the feed partition with the same number as the inbox partition. When the outcome of a write is unknown, the shell's
-/// session ends; the next session reads back which records were written.
+/// An appended batch costs the broker one request and one write; a transaction costs about ten requests and eight
+/// writes. A batch is written to the feed partition with the same number as the inbox partition. When the outcome of a
+/// write is unknown, the shell's session ends; the next session reads back which records were written.
 final class AppendWriter {
     /// The records of a batch that belong to one partition.
     struct PartitionBatch {
@@ -79,7 +79,7 @@ final class AppendWriter {
             topic: self.topic.rawValue, partition: partition, value: nil, headers: BatchHeader(epoch: epoch).headers)
     }
 
-    /// Appends a batch and waits until it is durable.
+    /// Appends one batch to each partition, and waits until all batches are durable.
     ///
     /// - Returns: the last offset that was written to each partition.
     /// - Throws: `unanswered` after any failure, because it is then unknown which records were written.
@@ -92,7 +92,7 @@ final class AppendWriter {
                 let lastRecordHeaders = BatchHeader(epoch: batch.epoch, commit: batch.commit).headers
                 let otherRecordHeaders = BatchHeader(epoch: batch.epoch).headers
                 if batch.records.isEmpty {
-                    // The commit needs a record; this one has no value.
+                    // The commit is in a record's headers, so a batch without effects has one record without a value.
                     batch.records = [OutgoingRecord(topic: self.topic.rawValue, partition: batch.partition, value: nil)]
                 }
                 for index in batch.records.indices {

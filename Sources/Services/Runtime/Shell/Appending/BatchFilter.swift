@@ -12,7 +12,7 @@ package import KafkaClient
 /// - Records of an older epoch that follow a newer claim are ignored.
 /// - Records that were written in a transaction are always valid.
 package struct BatchFilter: Sendable {
-    /// The highest epoch that has been read.
+    /// The highest epoch that has been read; `Int64.min` if none is known.
     package private(set) var epoch: Int64
     /// The records of a batch whose last record has not been read yet.
     private var incompleteBatch: [IncomingRecord] = []
@@ -38,6 +38,7 @@ package struct BatchFilter: Sendable {
             self.epoch = header.epoch
             self.incompleteBatch.removeAll(keepingCapacity: true)
         }
+        // A claim has no value, and neither has the only record of a batch without effects; readers skip both.
         if record.value != nil { self.incompleteBatch.append(record) }
         guard let commit = header.commit else { return nil }
         valid += self.incompleteBatch

@@ -12,7 +12,7 @@ package struct BatchHeader: Equatable, Sendable {
         package var nextOffset: Int64
         /// The processor's metadata for the offset.
         package var metadata: String
-        /// The changed rows: the next part of the compressed stream that began at the last transaction.
+        /// The changed rows: the next part of the compressed stream that began at the last checkpoint.
         package var rows: [UInt8]
 
         package init(nextOffset: Int64, metadata: String, rows: [UInt8]) {

@@ -17,11 +17,12 @@ package struct FeedEpochs: Equatable, Sendable {
     package private(set) var claims: [Claim] = []
     /// The offset in the feed partition before which the state topic includes the rows of all batches.
     ///
-    /// This is true of stored claims, because they are stored only together with a checkpoint. Between two checkpoints
-    /// the owner already advances the offset with each batch that it appends.
+    /// Stored claims fulfil this, because they are stored only together with a checkpoint. In memory, the owner
+    /// advances the offset with each batch that it appends; the state topic includes these batches only after the next
+    /// checkpoint.
     package var checkpointOffset: Int64 = 0
 
-    /// How many claims are stored: more than the number of takeovers since the oldest offset that a reader starts at.
+    /// The maximum number of stored claims; before the oldest of them no epoch is known (see `epoch(before:)`).
     private static let maxClaims = 8
     private static let linePrefix: Character = "@"
 

@@ -18,6 +18,7 @@ package enum SettingsExit {
         var text = error.description
         if !text.hasSuffix("\n") { text += "\n" }
         let bytes = Array(text.utf8)
+        // If the text cannot be written, there is nowhere to report that.
         _ = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
     }
 }

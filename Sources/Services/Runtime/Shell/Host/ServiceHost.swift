@@ -23,6 +23,7 @@ package final class ServiceHost: Sendable {
     private struct State {
         var components: [any ServiceComponent] = []
         var degradations: [(name: String, isPresent: @Sendable () -> Bool)] = []
+        /// Whether the topics exist and the components were created.
         var hasStarted = false
         var isStopping = false
     }
@@ -93,7 +94,9 @@ package final class ServiceHost: Sendable {
         Self.run(service, summary: summary, settings: { _ in }, build: { host, _ in try build(host) })
     }
 
-    /// Serves the ops port and runs the components until a stop signal is received; returns the exit status.
+    /// Serves the ops port and runs the components until a stop signal, or until a component fails.
+    ///
+    /// - Returns: the process's exit status.
     private func run(_ signals: StopSignals, build: @escaping @Sendable (ServiceHost) throws -> [any ServiceComponent])
         -> Int32
     {
@@ -127,6 +130,7 @@ package final class ServiceHost: Sendable {
             return state.components
         }
         for component in components { component.stop() }
+        // Components must stop within `drainMilliseconds`; those that do not are cut off a second later.
         let isDrained = worker.join(timeout: .milliseconds(self.settings.drainMilliseconds + 1000))
         self.exporter?.stop()
         // Unsent spans must not delay the stop any longer.

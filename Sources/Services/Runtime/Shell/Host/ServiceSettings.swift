@@ -32,7 +32,9 @@ package struct ServiceSettings: Sendable {
     /// Whether a problem with the apps file was already reported.
     package var hasInvalidApps: Bool
     package var logLevel: LogLevel
-    /// How long the components may take to stop; the process exits at the latest a second later.
+    /// How long the components may take to stop.
+    ///
+    /// The process waits one second longer for them, and then up to 1.5 seconds for unsent spans and open ops requests.
     package var drainMilliseconds: Int
     /// The address of the collector that gets spans; nil means that tracing is off.
     package var collectorURL: String?

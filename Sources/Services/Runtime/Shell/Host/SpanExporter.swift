@@ -92,6 +92,7 @@ package final class SpanExporter: Sendable {
         case .answered(let status, _) where (200..<300).contains(status): self.sentSpans.add(spans.count)
         case .answered(let status, _): self.reportFailure(of: spans.count, "status \(status)")
         case .failed(let error): self.reportFailure(of: spans.count, "\(error)")
+        // Cannot occur, because the wait has no timeout.
         case nil: self.reportFailure(of: spans.count, "no answer")
         }
         return spans.count == Tracer.batchSize

@@ -63,7 +63,8 @@ struct TopicSetup {
 
     /// Checks that existing topics accept the largest records that services write.
     ///
-    /// A partition stops permanently at a batch that is too large to be written.
+    /// Otherwise an input whose records are too large for a topic would be set aside as a dead letter, and a dead
+    /// letter that is itself too large would stop its partition permanently.
     private func checkMessageSizes(_ admin: KafkaAdmin) throws(KafkaError) {
         let topics: [TopicDescription]
         do throws(KafkaError) {

@@ -47,6 +47,8 @@ package struct CheckpointDelta {
 
     private let storage: Storage
     /// The rows of the delta, by key; nil for a removed row.
+    ///
+    /// A row is assigned as `.some(row)`, because assigning a plain nil would remove the key.
     private var changedRows: [String: [UInt8]?] = [:]
     /// The compressed delta in the committed offset's metadata.
     private var storedBytes: [UInt8] = []
@@ -89,6 +91,7 @@ package struct CheckpointDelta {
     /// - Throws: `InflationError` when the bytes are not valid.
     package init(appended: [UInt8]) throws(InflationError) {
         self.init(storage: .appendedBatches)
+        // Without bytes there is nothing to inflate. The next batch is written to the state topic, as after `restore`.
         if appended.isEmpty { self.stream = nil } else { try self.restore(appended) }
     }
 
@@ -207,8 +210,10 @@ extension CheckpointDelta {
         while !unread.isEmpty {
             let keyLength = try Self.readNumber(from: &unread)
             let key = String(decoding: try Self.readBytes(keyLength, from: &unread), as: UTF8.self)
-            let rowLength = try Self.readNumber(from: &unread)
-            changes.append((key, rowLength == 0 ? nil : Array(try Self.readBytes(rowLength - 1, from: &unread))))
+            // 0 is a removed row, otherwise the row's length plus one.
+            let encodedLength = try Self.readNumber(from: &unread)
+            let row = encodedLength == 0 ? nil : Array(try Self.readBytes(encodedLength - 1, from: &unread))
+            changes.append((key, row))
         }
         return changes
     }

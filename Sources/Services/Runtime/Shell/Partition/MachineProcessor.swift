@@ -18,9 +18,11 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     ///
     /// It is committed with the offset, so that time never goes backwards for a new owner.
     private var now = Timestamp.distantPast
+    /// `now` as of the last commit, which a rollback restores.
     private var committedNow = Timestamp.distantPast
-    /// The partition's total standstill, committed with the offset.
+    /// The partition's total standstill (see `Moment`), committed with the offset.
     private var standstill = Milliseconds(0)
+    /// `standstill` as of the last commit, which a rollback restores.
     private var committedStandstill = Milliseconds(0)
     package private(set) var causes: [Int] = []
 
@@ -65,6 +67,10 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     }
 
     package func acquired(generation: Int64, committedMetadata: String, at now: Timestamp) {
+        // `generation` and `now` are not used: a pure machine writes only through the shell, which fences its writes,
+        // and gets the time with each input.
+        //
+        // The format of `offsetMetadata`: the time, or the time and the standstill, in milliseconds.
         let numbers = committedMetadata.split(separator: " ").map { Int64($0) }
         if let time = numbers.first ?? nil { self.committedNow = Timestamp(milliseconds: time) }
         if numbers.count > 1, let standstill = numbers[1] { self.committedStandstill = Milliseconds(standstill) }
@@ -99,6 +105,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
         self.causes.removeAll(keepingCapacity: true)
         self.refresh?(&self.machine)
         let handledCount = self.machine.handleDue(in: &self.journal, at: moment, limit: 1, into: &effects)
+        // There is only one input, whose index is 0.
         self.causes = Array(repeating: 0, count: effects.count)
         return handledCount > 0
     }
@@ -142,6 +149,10 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     }
 
     /// Counts and logs a malformed record that is skipped; such a record must not block the partition.
+    ///
+    /// - Parameters:
+    ///   - record: the record's offset or key, as text for operators.
+    ///   - reason: why the record cannot be read.
     private func reportMalformed(_ record: String, _ reason: String) {
         self.malformed.add()
         self.log.warning("a record cannot be read and is skipped", [.path: .string(record), .detail: .string(reason)])

@@ -12,21 +12,27 @@ final class OwnedPartition {
     let processor: any PartitionProcessor
     /// The rows that changed since the last write to the state topic.
     private(set) var delta: CheckpointDelta
-    /// The state for appending batches; nil if each batch is a transaction.
+    /// The state of a machine that appends batches; nil if each batch is a transaction.
     private(set) var appending: Appending?
     var ticks = TickScheduler()
     /// The offset after the last processed record; it becomes the committed offset when the current batch is committed.
     var position: Int64
-    /// The offset that was last made durable; a rollback restores the processor's rows as of this offset.
+    /// The offset and metadata that were last made durable; a rollback restores the processor's rows as of this offset.
     var committed: OffsetAndMetadata
-    /// The offset after the last record or transaction marker, when the consumer last reached the partition's end.
-    var reachedEnd: Int64 = 0
-    /// The offset of the tick with which the partition was acquired.
+    /// The partition's end when the consumer last reached it; 0 before.
+    ///
+    /// It is greater than `position` if the partition's last entries are transaction markers, which are not records.
+    var lastReachedEnd: Int64 = 0
+    /// The offset of the tick with which the partition was acquired; set by the caller of `init`.
     var generation: Int64
-    /// Whether the processor's `acquired` was called.
-    var isAcquired = false
-    /// The end of the feed partition when the inbox partition was revoked; nil if the rows may not be current.
-    var feedEnd: Int64?
+    /// Whether the processor's `acquired` was called with the current `generation`.
+    var hasCalledAcquired = false
+    /// The end of the feed partition when the inbox partition was revoked; nil if the rows were not known to be current
+    /// then.
+    ///
+    /// The next owner writes a claim to the feed partition. As long as the feed partition still has this end, no other
+    /// instance has owned the inbox partition, and the rows here are current.
+    var feedEndAtRevocation: Int64?
     /// Detects an input that crashes every process that handles it.
     var attempts: ProcessingAttempts
 
@@ -43,8 +49,10 @@ final class OwnedPartition {
         _ topicPartition: TopicPartition, _ processor: any PartitionProcessor, committed: OffsetAndMetadata,
         storage: CheckpointDelta.Storage, process: String
     ) throws(InflationError) {
-        let isAppended = FeedEpochs(metadata: committed.metadata) != nil
-        self.delta = try CheckpointDelta(metadata: isAppended ? "" : committed.metadata, storage: storage)
+        // The metadata's second line is the delta, or, for a machine that appends, the claims. Such a machine stores
+        // its delta in the headers of appended batches, which `restoreAppendedBatches` reads.
+        let hasClaims = FeedEpochs(metadata: committed.metadata) != nil
+        self.delta = try CheckpointDelta(metadata: hasClaims ? "" : committed.metadata, storage: storage)
         self.topicPartition = topicPartition
         self.processor = processor
         self.position = committed.offset
@@ -53,14 +61,13 @@ final class OwnedPartition {
         self.attempts = ProcessingAttempts(process: process)
     }
 
-    /// The state of a partition whose batches are appended between two transactions.
+    /// The state of a partition whose batches are appended to a feed partition, except for regular checkpoints.
     struct Appending {
+        /// The claims of the feed partition; the next checkpoint stores them in the metadata of the committed offset.
         var claims: FeedEpochs
-        /// When this owner last committed a transaction; nil before its first transaction.
-        ///
-        /// The first transaction proves that the owner's claim is valid.
-        var checkpointAt: MonotonicTime?
-        /// Whether a batch was appended since the last transaction.
+        /// When this owner's last checkpoint began; nil before its first checkpoint.
+        var lastCheckpointBeganAt: MonotonicTime?
+        /// Whether a batch was appended since the last checkpoint.
         var hasUncheckpointedBatches = false
     }
 
@@ -76,13 +83,16 @@ final class OwnedPartition {
 
     /// Handles only the earliest row that is due before a record; the position does not change.
     ///
+    /// After a failure, each due row is handled in a transaction of its own, to find the row that causes the failure.
+    ///
     /// - Returns: whether a row was due.
     func processNextDue(before record: IncomingRecord, effects: inout [Effect]) throws(ProcessorError) -> Bool {
         try self.acquireProcessor(at: record)
         return self.processor.processNextDue(before: Self.inboxInput(record), effects: &effects)
     }
 
-    /// Removes the earliest row that is due before a record.
+    /// Removes the earliest row that is due before a record, because it can never be handled; the caller writes it to
+    /// the dead letters.
     ///
     /// - Returns: the row and its key; nil when no row is due.
     func removeNextDue(before record: IncomingRecord) throws(ProcessorError) -> (key: String, row: [UInt8])? {
@@ -101,14 +111,14 @@ final class OwnedPartition {
         self.position = record.offset + 1
     }
 
-    /// Calls the processor's `acquired`, once after each assignment.
+    /// Calls the processor's `acquired` before the first record that is handled with the current generation.
     private func acquireProcessor(at first: IncomingRecord) throws(ProcessorError) {
-        guard !self.isAcquired else { return }
+        guard !self.hasCalledAcquired else { return }
         try self.processor.acquired(
             generation: self.generation,
             committedMetadata: CheckpointDelta.processorMetadata(in: self.committed.metadata),
             at: Timestamp(milliseconds: first.timestamp))
-        self.isAcquired = true
+        self.hasCalledAcquired = true
     }
 
     /// Restores the rows of the delta; must be called after the rows of the state topic have been restored.
@@ -124,8 +134,10 @@ final class OwnedPartition {
         self.delta.plan(self.processor.changes, metadata: self.processor.offsetMetadata, mustWriteRows: mustWriteRows)
     }
 
-    /// Records that a batch is durable up to `offset`.
-    func batchCommitted(_ offset: OffsetAndMetadata) {
+    /// Records that the current batch is durable.
+    ///
+    /// - Parameter offset: the offset after the batch's last record, with its metadata.
+    private func batchCommitted(_ offset: OffsetAndMetadata) {
         self.committed = offset
         self.delta.committed()
         self.processor.committed()
@@ -133,13 +145,13 @@ final class OwnedPartition {
 
     // MARK: Appending
 
-    /// Restores the batches that the previous owner appended since its last transaction.
+    /// Restores the delta and the offset from the batches that were appended since the last checkpoint.
     ///
     /// - Parameters:
-    ///   - claims: all claims, this owner's included.
-    ///   - commits: the commits of the valid batches, in order.
+    ///   - commits: the commits of the valid batches, in order; empty if none was appended.
+    ///   - claims: the claims of the feed partition, this owner's included.
     /// - Throws: `InflationError` when the rows of the batches are not valid.
-    func feedClaimed(_ claims: FeedEpochs, after commits: [BatchHeader.Commit]) throws(InflationError) {
+    func restoreAppendedBatches(_ commits: [BatchHeader.Commit], claims: FeedEpochs) throws(InflationError) {
         self.appending = Appending(claims: claims)
         guard let lastCommit = commits.last else { return }
         self.delta = try CheckpointDelta(appended: commits.flatMap(\.rows))
@@ -147,30 +159,38 @@ final class OwnedPartition {
         self.position = lastCommit.nextOffset
     }
 
-    /// Whether a batch can be appended: only after this owner's first transaction.
-    var canAppend: Bool { self.appending?.checkpointAt != nil }
+    /// Whether a batch can be appended: only after this owner's first checkpoint.
+    ///
+    /// That checkpoint stores the owner's claim with the committed offset, and begins the compressed stream of rows
+    /// that the headers of its batches continue.
+    var canAppend: Bool { self.appending?.lastCheckpointBeganAt != nil }
 
-    /// Whether a batch was appended since the last transaction, which was committed at `limit` or before.
-    func isCheckpointDue(since limit: MonotonicTime) -> Bool {
-        guard let appending = self.appending, let checkpointAt = appending.checkpointAt else { return false }
-        return appending.hasUncheckpointedBatches && checkpointAt <= limit
+    /// Whether a batch was appended since the last checkpoint, and that checkpoint began at least `interval` ago.
+    func isCheckpointDue(at now: MonotonicTime, interval: Milliseconds) -> Bool {
+        guard let appending = self.appending, let beganAt = appending.lastCheckpointBeganAt else { return false }
+        return appending.hasUncheckpointedBatches && now - beganAt >= interval
     }
 
     /// Records that an appended batch is durable.
     ///
     /// - Parameters:
-    ///   - offset: the inbox's new offset.
-    ///   - lastFeedOffset: the last offset that was written to the feed partition; nil if the batch has no record.
+    ///   - offset: the offset after the batch's last inbox record, with its metadata.
+    ///   - lastFeedOffset: the last offset that was written to the feed partition; nil if nothing was written.
     func batchAppended(_ offset: OffsetAndMetadata, lastFeedOffset: Int64?) {
         self.batchCommitted(offset)
+        // The next checkpoint includes the rows of this batch, so a restore from it reads only what follows the batch.
         if let lastFeedOffset { self.appending?.claims.checkpointOffset = lastFeedOffset + 1 }
         self.appending?.hasUncheckpointedBatches = true
     }
 
-    /// Records that a transaction with all changed rows is durable.
-    func checkpointCommitted(_ offset: OffsetAndMetadata, at now: MonotonicTime) {
+    /// Records that a transaction is durable; for a machine that appends, each transaction of a batch is a checkpoint.
+    ///
+    /// - Parameters:
+    ///   - offset: the offset after the batch's last record, with its metadata.
+    ///   - beganAt: when the transaction began.
+    func transactionCommitted(_ offset: OffsetAndMetadata, beganAt: MonotonicTime) {
         self.batchCommitted(offset)
-        self.appending?.checkpointAt = now
+        self.appending?.lastCheckpointBeganAt = beganAt
         self.appending?.hasUncheckpointedBatches = false
     }
 
@@ -181,7 +201,7 @@ final class OwnedPartition {
         self.processor.rolledBack()
     }
 
-    /// The record as the input of a processor.
+    /// Converts a record to an input of the processor.
     private static func inboxInput(_ record: IncomingRecord) -> InboxInput {
         let isTick = record.key == ReplyProducer.tickKey
         return InboxInput(

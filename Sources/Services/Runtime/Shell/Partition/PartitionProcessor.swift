@@ -37,26 +37,29 @@ package enum ProcessorError: Error, Equatable, Sendable {
 
 /// Decides the inputs of one partition, on the shell's thread.
 ///
-/// The shell calls `restore` for each row. After each assignment it calls `acquired` once, before the first `process`.
-/// After `process` it makes the effects, the changes and the offset durable, in a transaction or an appended batch, and
-/// calls `committed`. If that fails, it calls `rolledBack`; unless the session ends, it then calls `process` again with
-/// the same inputs.
+/// The shell calls `restore` for each row. Each time that it has acquired the partition, it calls `acquired` before the
+/// first input. After `process` it makes the effects, the changes and the offset durable, in a transaction or an
+/// appended batch, and calls `committed`. If that fails, it calls `rolledBack`; unless the session ends, it then calls
+/// `process` again with the same inputs.
 package protocol PartitionProcessor: AnyObject {
     /// Restores a row of the state topic; `row` is nil if the row was removed.
     func restore(key: String, row: [UInt8]?)
 
-    /// Called once when this instance has acquired the partition.
+    /// Called before the first input after each acquisition of the partition.
     ///
     /// - Parameters:
-    ///   - generation: the offset of the tick that the owner wrote when it acquired the partition; each owner has a higher
-    ///     generation than its predecessor.
-    ///   - committedMetadata: the metadata that the last owner committed; empty for the first owner.
+    ///   - generation: the offset of the tick that the owner wrote when it acquired the partition; each owner has a
+    ///     higher generation than its predecessor.
+    ///   - committedMetadata: the `offsetMetadata` that the last owner committed; empty for the first owner.
     ///   - now: the time of the first input.
     /// - Throws: `.fenced` when a later owner has acquired the partition.
     func acquired(generation: Int64, committedMetadata: String, at now: Timestamp) throws(ProcessorError)
 
     /// Decides the inputs of a batch, in order; may do I/O.
     func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError)
+
+    // `process` handles due rows together with the inputs. After a failure the shell handles them one by one, with the
+    // next three methods, to find the row that causes the failure.
 
     /// Whether a row is due when `input` is processed; false for a processor that does not handle rows one by one.
     func isRowDue(before input: InboxInput) -> Bool

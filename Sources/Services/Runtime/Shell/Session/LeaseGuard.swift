@@ -4,32 +4,33 @@ internal import MachineKit
 /// Detects that a shell's thread stalled for so long that the group may have reassigned its partitions.
 ///
 /// The group removes a member whose heartbeats stop. Another thread of the process sends the heartbeats, but a stalled
-/// shell thread may mean that the whole process was stalled. A turn is one pass of the session's loop. A turn that ends
-/// within the limit proves that the process was not stalled.
+/// shell thread may mean that the whole process was stalled. Each pass of the session's loop has two phases: the wait
+/// for records, and their processing. A phase that ends within the limit proves that the process was not stalled for
+/// longer.
 struct LeaseGuard {
-    /// How long a turn may take: the session timeout minus the heartbeat interval and a margin.
+    /// How long a phase may take: the session timeout minus the heartbeat interval and a margin.
     let limit: Milliseconds
-    private var turnBeganAt: MonotonicTime?
-    /// Whether a turn took too long, and no transaction has succeeded since.
+    private var phaseBeganAt: MonotonicTime?
+    /// Whether a phase took too long, and no transaction has succeeded since.
     private var isStalled = false
 
     init(limit: Milliseconds) { self.limit = limit }
 
-    /// Records the start of a turn.
-    mutating func turnStarted(at now: MonotonicTime) {
+    /// Records the start of a phase, which ends the phase before it.
+    mutating func phaseStarted(at now: MonotonicTime) {
         self.isStalled = self.isLeaseDoubtful(at: now)
-        self.turnBeganAt = now
+        self.phaseBeganAt = now
     }
 
     /// Records that a transaction succeeded, which proves that this instance was a member of the group at `began`, the
     /// start of the transaction.
     mutating func membershipConfirmed(at began: MonotonicTime) {
         self.isStalled = false
-        self.turnBeganAt = began
+        self.phaseBeganAt = began
     }
 
     /// Whether another member may own the partitions by now.
     func isLeaseDoubtful(at now: MonotonicTime) -> Bool {
-        self.isStalled || self.turnBeganAt.map { now - $0 >= self.limit } ?? false
+        self.isStalled || self.phaseBeganAt.map { now - $0 >= self.limit } ?? false
     }
 }

@@ -29,7 +29,9 @@ package final class LoopStatus: Sendable {
         }
     }
 
-    /// Whether a partition has had work for 10 s, and none of its batches became durable, also in former sessions.
+    /// Whether a partition has had work for 10 s, and none of its batches became durable.
+    ///
+    /// The time of former sessions counts as well.
     package var isStalled: Bool { self.state.withLock { $0.progress.isStalled(at: MonotonicClock.now) } }
 
     /// How long polled records have waited for a batch to become durable; zero if no records are waiting.

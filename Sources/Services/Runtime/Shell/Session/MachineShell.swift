@@ -56,6 +56,7 @@ package final class MachineShell: Sendable {
                 try session.run()
             } catch {
                 if self.settings.sessionTimeout.raiseIfRejected(error, requested: sessionTimeout, log: self.log) {
+                    // The next session requests the raised timeout.
                     continue
                 }
                 self.log.warning(

@@ -5,7 +5,7 @@
 /// Before an owner processes the first input after an acquisition, it writes a record of the attempt. If the owner
 /// dies, the next owner finds the record at the committed offset. That owner processes the inputs of the failed batch
 /// one by one, and writes a record before each. An input whose processing was begun alone `limit` times is not
-/// processed again: by then the input has ended at least three owners: one with its batch, and two alone.
+/// processed again. By then at least three owners have died: one with the input's batch, and two with the input alone.
 ///
 /// The record is a row of the state topic, written without a transaction, and is ignored once a later offset is
 /// committed.

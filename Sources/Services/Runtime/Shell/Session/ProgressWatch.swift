@@ -2,15 +2,16 @@
 package import KafkaClient
 package import MachineKit
 
-/// Detects a partition that has work none of which becomes durable.
+/// Detects a partition that has work, but none of the work becomes durable.
 ///
-/// Each partition is watched on its own, because the progress of the others must not hide that one stands still.
+/// Each partition is watched on its own, because the progress of some partitions must not hide that another is stalled.
 package struct ProgressWatch: Sendable {
     /// How long the work of a partition may wait until a batch of the partition becomes durable.
     package static let limit = Milliseconds.seconds(10)
 
     /// The work of a partition that is not durable yet.
     private struct WaitingWork {
+        /// When the oldest part of the work arrived; for assumed work, when the read first failed.
         var since: MonotonicTime
         /// Whether the work is only assumed, because the partition cannot be read.
         var isAssumed: Bool
@@ -38,17 +39,18 @@ package struct ProgressWatch: Sendable {
     /// Records that a batch of a partition failed and will be processed again.
     package mutating func workFailed(in partition: TopicPartition) { self.waiting[partition]?.failures += 1 }
 
-    /// Records which partitions the consumer owns from now on; the work of all others is for other members of the group.
+    /// Records which partitions the consumer owns from now on; the work of all others is for other members of the
+    /// group.
     package mutating func partitionsAssigned(_ partitions: some Collection<TopicPartition>) {
         self.waiting = self.waiting.filter { partitions.contains($0.key) }
     }
 
     /// Records that no broker can be reached.
     ///
-    /// Work that waits for a broker is no reason to restart the process: a new one would wait, too.
+    /// Work that waits for a broker is no reason to restart the process: a new process would wait as well.
     package mutating func brokerUnreachable() { self.waiting.removeAll() }
 
-    /// The partitions that cannot be read, and of which it is unknown whether they have work.
+    /// The partitions that cannot be read, so that it is unknown whether they have work.
     package var unreadablePartitions: [TopicPartition] { self.waiting.filter(\.value.isAssumed).map(\.key) }
 
     /// How long the oldest work has waited; zero if no work is waiting.

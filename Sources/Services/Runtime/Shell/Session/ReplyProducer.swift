@@ -22,7 +22,7 @@ final class ReplyProducer {
     /// Counts the records that the producer rejected because its queue was full.
     private let droppedRecords: Counter
 
-    /// The delivery token of ticks and of records of attempts; replies have token 0.
+    /// The delivery token of ticks and of records of attempts that are sent without waiting; replies have token 0.
     ///
     /// The token distinguishes lost replies, which are counted, from other lost records.
     private static let nonReplyToken: UInt64 = 1

@@ -22,7 +22,9 @@ struct SessionRestarts {
     private static let maxStuckSessions = 3
     private static let stuckSpan = Milliseconds.seconds(60)
 
+    /// The pause before the next session.
     private var pause = Self.minPause
+    /// When the stuck sessions of the last `stuckSpan` ended.
     private var stuckAt: [MonotonicTime] = []
 
     /// Decides what follows a session that failed.

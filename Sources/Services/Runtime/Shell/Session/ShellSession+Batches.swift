@@ -8,14 +8,15 @@ internal import PlazaWire
 
 /// Processes a batch: decides it, makes it durable and sends its replies.
 extension ShellSession {
-    /// Processes polled records: one by one in partitions that may have an input that crashes its owners, and all others
-    /// as one batch.
+    /// Processes polled records as one batch, except for partitions in which an input has failed or may have crashed an
+    /// owner: their records are processed one by one.
     func process(_ records: [IncomingRecord]) throws {
         let isolated = self.owned.filter { $0.value.attempts.mustProcessAlone(at: $0.value.position) }
         let batch = isolated.isEmpty ? records : records.filter { isolated[$0.topicPartition] == nil }
         if !batch.isEmpty { try self.processBatch(batch) }
         for (topicPartition, partition) in isolated {
             for record in records where record.topicPartition == topicPartition {
+                // After a failure the consumer continues at this record, so the later ones are polled again.
                 guard try self.processAlone(record, of: partition) else { break }
             }
         }
@@ -44,7 +45,8 @@ extension ShellSession {
             }
         } catch {
             if InputFailure(error) != nil {
-                // One of the records cannot be processed or written. The next attempt processes them one by one.
+                // One of the records cannot be processed, or one of its effects cannot be written. The records are
+                // processed one by one when they are read again, to find it.
                 for partition in partitions { partition.attempts.isolate(until: partition.position) }
             }
             return try self.rollBack(partitions, error)
@@ -61,9 +63,11 @@ extension ShellSession {
     /// Writes the checkpoint of one partition whose checkpoint interval has passed.
     func writeDueCheckpoint() throws {
         guard self.appender != nil, let group = self.group else { return }
-        let limit = MonotonicClock.now - Milliseconds(self.settings.checkpointInterval)
+        let now = MonotonicClock.now
+        let interval = Milliseconds(self.settings.checkpointInterval)
         // One partition in each turn: writing all checkpoints at once would delay new records.
-        guard let partition = self.owned.values.first(where: { $0.isCheckpointDue(since: limit) }) else { return }
+        guard let partition = self.owned.values.first(where: { $0.isCheckpointDue(at: now, interval: interval) })
+        else { return }
         var output = BatchOutput()
         do {
             try self.transact(&output, [partition], group)
@@ -87,7 +91,8 @@ extension ShellSession {
 
     /// Throws when the records contain the tick with which a later owner acquired the partition.
     ///
-    /// Only for a machine that appends: a transaction of a former owner fails without this check.
+    /// Only a machine that appends needs this check: Kafka rejects a transaction of a former owner, but not its
+    /// appended batch.
     func throwIfTakenOver(_ partition: OwnedPartition, _ records: ArraySlice<IncomingRecord>) throws(KafkaError) {
         if self.appender != nil,
             records.contains(where: { ReplyProducer.isAcquisition($0) && $0.offset > partition.generation })
@@ -96,7 +101,8 @@ extension ShellSession {
         }
     }
 
-    /// Converts effects to records: replies, which are sent after the commit, and all others, which are committed.
+    /// Converts effects to records: replies are sent after the commit; all other records belong to `output` and are
+    /// committed.
     func collect(
         _ effects: [Effect], of records: ArraySlice<IncomingRecord>, _ partition: OwnedPartition,
         into output: inout BatchOutput, _ replies: inout [OutgoingRecord]
@@ -162,14 +168,17 @@ extension ShellSession {
                 OffsetAndMetadata(offset: partition.position, metadata: partition.processor.offsetMetadata),
                 lastFeedOffset: lastOffsets[partition.topicPartition.partition])
         }
-        // If another owner claimed the partition before this batch, readers ignore the batch, and that owner decides the
-        // same inputs again. A transaction must prove that there is no such owner before the replies are sent.
+        // If another owner claimed the partition before this batch, readers ignore the batch, and that owner decides
+        // the same inputs again. After a stall, a transaction must therefore prove that there is no such owner before
+        // the replies are sent.
         guard self.leaseGuard.isLeaseDoubtful(at: MonotonicClock.now) else { return }
         var emptyOutput = BatchOutput()
         try self.transact(&emptyOutput, partitions, group)
     }
 
     /// Commits the batch's records, the partitions' changed rows and their offsets in one transaction.
+    ///
+    /// For a machine that appends, the transaction is a checkpoint: the rows are written to the state topic.
     func transact(
         _ output: inout BatchOutput, _ partitions: [OwnedPartition], _ group: GroupMetadata
     ) throws(KafkaError) {
@@ -187,7 +196,7 @@ extension ShellSession {
         self.leaseGuard.membershipConfirmed(at: began)
         for partition in partitions {
             if let offset = output.offsets[partition.topicPartition] {
-                partition.checkpointCommitted(offset, at: began)
+                partition.transactionCommitted(offset, beganAt: began)
             }
         }
     }

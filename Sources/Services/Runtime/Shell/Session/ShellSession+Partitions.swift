@@ -25,14 +25,17 @@ extension ShellSession {
             }
         case .revoked(let partitions, let isLost):
             self.metrics.revoked.add()
-            // The session leaves its group after a failure, too; its work then still waits.
+            // After a failure the session leaves its group as well, but its work is still waiting for the next session.
             if self.failure == nil { self.reportProgress { $0.partitionsAssigned([]) } }
             if !isLost { self.checkpointBeforeLeaving(partitions) }
+            // Empty for a machine that does not append.
             let feedEnds = isLost ? [:] : self.feedEndsBeforeLeaving(partitions)
             for topicPartition in partitions {
                 guard let partition = self.owned.removeValue(forKey: topicPartition) else { continue }
-                partition.feedEnd = feedEnds[topicPartition]
-                if self.appender == nil || partition.feedEnd != nil { self.revoked[topicPartition] = partition }
+                partition.feedEndAtRevocation = feedEnds[topicPartition]
+                // A machine that appends can reuse rows only if the feed's end is known.
+                let canReuseRows = self.appender == nil || partition.feedEndAtRevocation != nil
+                if canReuseRows { self.revoked[topicPartition] = partition }
             }
             self.metrics.partitions.set(self.owned.count)
             try? self.consumer.unassign()
@@ -51,10 +54,11 @@ extension ShellSession {
         let generations = try self.replyProducer.writeAcquisitionTicks(self.spec.inbox, takenOver.map(\.partition))
         var unrestored: [Int32: OwnedPartition] = [:]
         for topicPartition in takenOver {
+            // A partition without a committed offset begins at 0.
             let offset = (committed[topicPartition] ?? nil) ?? OffsetAndMetadata(offset: 0)
             if let partition = self.revoked.removeValue(forKey: topicPartition), partition.committed == offset {
                 // No other member has committed since the revocation, so the rows are current.
-                partition.isAcquired = false
+                partition.hasCalledAcquired = false
                 self.owned[topicPartition] = partition
             } else {
                 let context = ProcessorContext(
@@ -92,6 +96,7 @@ extension ShellSession {
     ///   cannot be queried.
     private func resumeUnclaimedPartitions(among partitions: [TopicPartition]) -> Set<TopicPartition> {
         guard let appender = self.appender else { return [] }
+        // Rows are only reused in the first assignment after the revocation; all other partitions are restored.
         defer { self.revoked = [:] }
         var resumed: Set<TopicPartition> = []
         let candidates = partitions.filter { self.revoked[$0] != nil }
@@ -100,7 +105,8 @@ extension ShellSession {
         guard let ends = try? self.stateReader.ends(of: feeds) else { return [] }
         for topicPartition in candidates {
             guard let partition = self.revoked[topicPartition],
-                ends[TopicPartition(appender.topic.rawValue, topicPartition.partition)] == partition.feedEnd
+                ends[TopicPartition(appender.topic.rawValue, topicPartition.partition)]
+                    == partition.feedEndAtRevocation
             else { continue }
             self.owned[topicPartition] = partition
             resumed.insert(topicPartition)
@@ -110,9 +116,9 @@ extension ShellSession {
 
     /// Queries the ends of the feed partitions of `partitions`, while this instance still owns them.
     ///
-    /// The next owner of a partition writes a claim to its feed partition, which moves the end. As long as the end stays
-    /// the same, the rows of this instance are therefore current. The group's committed offset could not show this,
-    /// because appended batches do not change it.
+    /// The next owner of a partition writes a claim to its feed partition, which moves the end. As long as the end
+    /// stays the same, the rows of this instance are therefore current. The group's committed offset could not show
+    /// this, because appended batches do not change it.
     ///
     /// - Returns: the end for each partition whose rows are known to be current; empty after a failure.
     private func feedEndsBeforeLeaving(_ partitions: [TopicPartition]) -> [TopicPartition: Int64] {
@@ -144,6 +150,8 @@ extension ShellSession {
     private func restore(_ unrestored: [Int32: OwnedPartition], deadline: MonotonicTime) throws {
         guard !unrestored.isEmpty else { return }
         var statePartitions = unrestored.keys.map { TopicPartition(self.spec.state.rawValue, $0) }
+        // The writer for the in-memory broker writes the values of compacted topics again from time to time, so it
+        // needs all of them.
         let isNonTransactional = self.settings.mode == .embedded
         if isNonTransactional {
             for topic in self.spec.publicTopics {
@@ -174,7 +182,7 @@ extension ShellSession {
             }
         }
         for (number, batches) in uncheckpointed {
-            try unrestored[number]?.feedClaimed(batches.claims, after: try batches.validCommits())
+            try unrestored[number]?.restoreAppendedBatches(try batches.validCommits(), claims: batches.claims)
         }
         for partition in unrestored.values { partition.restoreDelta() }
     }
@@ -208,8 +216,8 @@ extension ShellSession {
 
     /// Writes the rows of partitions that are revoked, so that the next owner need not read their appended batches.
     ///
-    /// After a failure nothing is written, because the rows may be wrong. A batch of unknown outcome may be valid although
-    /// the rows do not include it, or a restore may be incomplete.
+    /// After a failure nothing is written, because the rows may be wrong. A batch of unknown outcome may be valid
+    /// although the rows do not include it, or a restore may be incomplete.
     private func checkpointBeforeLeaving(_ partitions: [TopicPartition]) {
         guard self.failure == nil, let group = self.group else { return }
         let uncheckpointed = partitions.compactMap { self.owned[$0] }.filter {

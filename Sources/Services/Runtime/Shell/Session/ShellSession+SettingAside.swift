@@ -8,8 +8,8 @@ internal import PlazaWire
 /// Processes inputs one by one after a failure, and writes the inputs that can never be processed to the dead letters
 /// (docs/decisions/0011).
 extension ShellSession {
-    /// The content of one transaction while inputs are processed alone: a row that is due before the input, or the input
-    /// itself.
+    /// The content of one transaction while inputs are processed alone: a row that is due before the input, or the
+    /// input itself.
     private enum Step {
         case dueRow
         case input
@@ -61,6 +61,7 @@ extension ShellSession {
             var output = BatchOutput()
             var effects: [Effect] = []
             switch step {
+            // The caller has checked that a row is due, so the result is true.
             case .dueRow: _ = try partition.processNextDue(before: record, effects: &effects)
             case .input:
                 let began = self.spans?.now

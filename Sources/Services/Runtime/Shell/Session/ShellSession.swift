@@ -32,7 +32,9 @@ final class ShellSession {
     var owned: [TopicPartition: OwnedPartition] = [:]
     /// Revoked partitions with their rows; they are reused if no other member has owned them since the revocation.
     var revoked: [TopicPartition: OwnedPartition] = [:]
-    /// The group metadata from the last assignment; it must not be refreshed.
+    /// The group metadata from the last assignment.
+    ///
+    /// It must not be refreshed: with newer metadata, the broker would accept the transaction of a former owner.
     var group: GroupMetadata?
     /// Detects that the group may have given the partitions to another member.
     var leaseGuard: LeaseGuard
@@ -40,11 +42,14 @@ final class ShellSession {
     private var progress = ProgressWatch()
     /// The error of the last batch that failed.
     private var lastFailure: String?
-    /// Whether the group has assigned partitions to this member, even if none.
+    /// Whether this member has taken part in a rebalance, which may have assigned no partition to it.
     private var hasJoined = false
     /// When the next batch may begin.
     private var nextBatchAt = MonotonicTime.distantPast
-    /// The error that ends the session, such as that of a failed acquisition; the next turn throws it.
+    /// The error that ends the session.
+    ///
+    /// The rebalance handler cannot throw, so it stores the error of a failed acquisition here; the loop throws the
+    /// error when the poll returns.
     var failure: (any Error)?
     /// The spans of the batch in progress; nil while tracing is off.
     var spans: BatchSpans?
@@ -105,6 +110,7 @@ final class ShellSession {
         do {
             try self.runLoop()
         } catch {
+            // `close` calls the rebalance handler, which writes no checkpoint after a failure.
             self.failure = error
             throw error
         }
@@ -117,12 +123,12 @@ final class ShellSession {
         while !self.isStopping {
             records.removeAll(keepingCapacity: true)
             try self.throwIfUnusable()
-            self.leaseGuard.turnStarted(at: MonotonicClock.now)
+            self.leaseGuard.phaseStarted(at: MonotonicClock.now)
             self.waitForNextBatch()
             let outcome = try self.consumer.poll(
                 max: Self.maxBatchRecords, timeout: self.pollTimeout, into: &records)
             if let failure = self.failure { throw failure }
-            self.leaseGuard.turnStarted(at: MonotonicClock.now)
+            self.leaseGuard.phaseStarted(at: MonotonicClock.now)
             if outcome.hasRebalanced { self.hasJoined = true }
             self.status.reportTurn(isReady: self.hasJoined)
             self.watchProgress(of: records, outcome)
@@ -155,7 +161,7 @@ final class ShellSession {
             for partition in withWork { watch.workArrived(in: partition, at: now) }
         }
         for (partition, end) in outcome.reachedEnds where !withWork.contains(partition) {
-            self.owned[partition]?.reachedEnd = end
+            self.owned[partition]?.lastReachedEnd = end
             self.reportProgress { $0.workDone(in: partition) }
         }
         for (partition, error) in outcome.partitionErrors where self.owned[partition] != nil {
@@ -164,13 +170,13 @@ final class ShellSession {
         }
     }
 
-    /// Stops the watch over partitions that cannot be read, but have nothing to read.
+    /// Stops watching partitions that cannot be read, but whose end shows that they have nothing to read.
     private func forgetUnreadablePartitionsWithoutWork() {
         let unreadable = self.progress.unreadablePartitions
         guard !unreadable.isEmpty, let ends = try? self.stateReader.ends(of: unreadable) else { return }
         for partition in unreadable {
             guard let owned = self.owned[partition], let end = ends[partition] else { continue }
-            if end <= max(owned.position, owned.reachedEnd) { self.reportProgress { $0.workDone(in: partition) } }
+            if end <= max(owned.position, owned.lastReachedEnd) { self.reportProgress { $0.workDone(in: partition) } }
         }
     }
 

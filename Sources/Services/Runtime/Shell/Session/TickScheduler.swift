@@ -42,6 +42,7 @@ package struct TickScheduler: Sendable {
     package func nextTick(due: Timestamp?) -> MonotonicTime? {
         guard let due else { return nil }
         guard let observed = self.lastObserved, !self.isTickUnread else { return self.lastTickAt + Self.maxInterval }
+        // Both times are rounded down to milliseconds, so one millisecond is added.
         let estimatedDue = observed.local + Milliseconds(max(0, (due - observed.broker).count) + 1)
         return max(min(estimatedDue, self.lastTickAt + Self.maxInterval), self.lastTickAt + Self.minInterval)
     }

@@ -14,6 +14,7 @@ final class NonTransactionalWriter: BatchWriter {
     /// The number of bytes written to a compacted partition after which all its values are written again.
     private static let rewriteBytes = 2 << 20
     private let producer: KafkaProducer
+    /// The last delivery error of the batch in progress; nil if there is none.
     private let failure = Locked<KafkaError?>(nil)
     private let stateTopic: PlazaTopic
     private var mirrors: [TopicPartition: Mirror] = [:]
@@ -70,7 +71,7 @@ final class NonTransactionalWriter: BatchWriter {
         self.mirrors[partition]?.bytesSinceRewrite += bytes
     }
 
-    /// Writes all values of the partitions again to which many bytes were written.
+    /// Writes all values of each partition again to which more than `rewriteBytes` were written.
     private func rewriteLargePartitions() throws(KafkaError) {
         for (partition, mirror) in self.mirrors where mirror.bytesSinceRewrite > Self.rewriteBytes {
             for (key, value) in mirror.values {

@@ -7,15 +7,15 @@ internal import PlazaModel
 /// Writes each batch in one transaction: records, rows and offsets commit together, exactly once.
 ///
 /// A delayed request to end a transaction ends whichever transaction of the producer's epoch is open when the request
-/// arrives. librdkafka repeats an unanswered request, so a delayed copy may remain after the answer. After a transaction
-/// whose end may have been requested twice, the next transaction therefore begins with a new epoch
+/// arrives. librdkafka repeats an unanswered request, so a delayed copy may remain after the answer. After a
+/// transaction whose end may have been requested twice, the next transaction therefore begins with a new epoch
 /// (`docs/decisions/0010-new-epoch-after-a-doubtful-end.md`).
 final class TransactionWriter: BatchWriter {
-    /// The duration of an end from which the request to end the transaction counts as repeated.
+    /// How long the end of a transaction must take, so that its request counts as repeated.
     ///
     /// It is less than the `socket.timeout.ms` of 1.9 s after which librdkafka repeats an unanswered request.
     private static let repeatedAfter = Milliseconds.seconds(1)
-    /// The same duration for an end during which a connection failed.
+    /// The same limit for an end during which a connection failed.
     ///
     /// librdkafka needs at least this time to detect the failure and to connect again. If the end took less time, its
     /// request was not repeated: the failed connection was to another, unreachable broker.
@@ -113,7 +113,7 @@ final class TransactionWriter: BatchWriter {
     private func endTransaction(_ call: () throws(KafkaError) -> Void) throws(KafkaError) {
         let began = MonotonicClock.now
         let errorsBefore = self.connectionErrors.withLock { $0 }
-        // A commit that failed may have been requested twice as well, so the abort that follows must not reset the flag.
+        // This also runs after a failure, because a commit that failed may have been requested twice as well.
         defer {
             let hasConnectionError = self.connectionErrors.withLock { $0 } != errorsBefore
             let repeatedAfter = hasConnectionError ? Self.repeatedAfterError : Self.repeatedAfter
@@ -130,7 +130,8 @@ final class TransactionWriter: BatchWriter {
         }
     }
 
-    /// Replaces the producer by a producer with the next epoch; the broker then rejects delayed requests of the old producer.
+    /// Replaces the producer by a producer with the next epoch; the broker then rejects delayed requests of the old
+    /// producer.
     private func renewEpoch() throws(KafkaError) {
         let producer = try Self.makeProducer(self.settings, self.transactionalID)
         try self.retrying { () throws(KafkaError) in try producer.initTransactions(timeout: .seconds(2)) }

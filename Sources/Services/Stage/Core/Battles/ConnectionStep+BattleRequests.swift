@@ -9,14 +9,14 @@ import PlazaModel
 extension ConnectionStep {
     /// Requests a battle with those of `targets` that can battle now, and returns a code for each of `targets`.
     mutating func requestBattle(
-        from: LiveID, to targets: [LiveID], durationSeconds: Int64, needResponse: Bool, timeoutSeconds: Int64,
+        from inviterID: LiveID, to targets: [LiveID], durationSeconds: Int64, needResponse: Bool, timeoutSeconds: Int64,
         _ extensionInfo: String, _ caller: Caller
     ) throws(ReplyError) -> CallResult {
-        let inviter = try self.ownedLive(from, by: caller)
+        let inviter = try self.ownedLive(inviterID, by: caller)
         guard inviter.value.connection != nil else {
             throw ReplyError(.noSuchConnection, "your live is in no connection; connect with other lives first")
         }
-        if self.isInRunningBattle(from) { throw ReplyError(.inAnotherBattle, "you are in a battle") }
+        if self.isInRunningBattle(inviterID) { throw ReplyError(.inAnotherBattle, "you are in a battle") }
         if inviter.value.battleRequest != nil { throw ReplyError(.battlePending, "a battle request is pending") }
         guard !targets.isEmpty else {
             throw ReplyError(.badParameter, "to names 0 lives; 1 to \(Limits.coHostTargets) are possible")
@@ -31,6 +31,7 @@ extension ConnectionStep {
                 "duration is \(durationSeconds); 0 (the maximum) to \(self.policy.maxBattleSeconds) seconds are possible"
             )
         }
+        // A battle that starts at once has no request that could expire.
         let expiresAt =
             needResponse ? try RequestTimeout.expiry(after: timeoutSeconds, from: self.moment.now) : self.moment.now
         try RequestTimeout.check(extraInfo: extensionInfo)
@@ -46,15 +47,16 @@ extension ConnectionStep {
         for target in targets {
             let code =
                 invited.contains(target)
-                ? .battle(target, .alreadyInvited, .battlePending) : self.codeOfBattleRequest(to: target, from: from)
+                ? .battle(target, .alreadyInvited, .battlePending)
+                : self.codeOfBattleRequest(to: target, from: inviterID)
             if code.code == BattleCode.sent.rawValue { invited.append(target) }
             codes.append(code)
         }
         guard !invited.isEmpty else { throw ReplyError(.noValidRoom, "none of these lives can battle now") }
-        self.updateLive(from) { $0.battleRequestLimiter = limiter }
+        self.updateLive(inviterID) { $0.battleRequestLimiter = limiter }
         var battle = Battle(
-            id: BattleID("b-\(self.moment.offset)"), inviter: from,
-            asked: ([from] + invited).map { BattleSide(live: $0, host: self.member($0).host) },
+            id: BattleID("b-\(self.moment.offset)"), inviter: inviterID,
+            asked: ([inviterID] + invited).map { BattleSide(live: $0, host: self.member($0).host) },
             createdAt: self.moment.now,
             durationSeconds: durationSeconds == 0 ? self.policy.maxBattleSeconds : durationSeconds,
             needResponse: needResponse, extensionInfo: extensionInfo,
@@ -62,13 +64,13 @@ extension ConnectionStep {
             connection: inviter.value.connection)
         self.setBattle(battle.id, battle)
         self.notifyBattleCreated(battle)
-        for live in [from] + invited { self.updateLive(live) { $0.battleRequest = battle.id } }
+        for live in [inviterID] + invited { self.updateLive(live) { $0.battleRequest = battle.id } }
         if needResponse {
             for target in invited {
                 self.notifyOwner(
                     of: target,
                     .battleRequestReceived(
-                        battle: battle.id, inviter: self.member(from), expiresAt: expiresAt,
+                        battle: battle.id, inviter: self.member(inviterID), expiresAt: expiresAt,
                         durationSeconds: battle.durationSeconds, extensionInfo: extensionInfo))
             }
         } else {
@@ -79,10 +81,10 @@ extension ConnectionStep {
     }
 
     /// The code for one target: `sent` if it can be invited, otherwise the reason why not.
-    private mutating func codeOfBattleRequest(to target: LiveID, from: LiveID) -> LiveCode {
-        if target == from { return .battle(target, .alreadyInvited, .badParameter) }
+    private mutating func codeOfBattleRequest(to target: LiveID, from inviterID: LiveID) -> LiveCode {
+        if target == inviterID { return .battle(target, .alreadyInvited, .badParameter) }
         guard let invitee = self.live(target) else { return .battle(target, .noSuchLive, .noSuchRoom) }
-        if invitee.value.connection == nil || invitee.value.connection != self.live(from)?.value.connection {
+        if invitee.value.connection == nil || invitee.value.connection != self.live(inviterID)?.value.connection {
             return .battle(target, .hasLeft, .noSuchConnection)
         }
         if invitee.value.battleRequest != nil { return .battle(target, .inAnotherBattle, .battlePending) }
@@ -153,7 +155,7 @@ extension ConnectionStep {
         self.startOrCancelIfDecided(&battle)
     }
 
-    /// Makes `id` leave a battle that has not started: the inviter cancels the battle, an invitee rejects it.
+    /// Makes the live `id` leave a battle that has not started: the inviter cancels the battle, an invitee rejects it.
     mutating func leaveRequestedBattle(_ id: LiveID, _ battle: inout Battle) {
         if battle.inviter == id {
             for invitee in battle.invitees {

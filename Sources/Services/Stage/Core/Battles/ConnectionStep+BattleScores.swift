@@ -44,14 +44,14 @@ extension ConnectionStep {
     ) -> Int {
         if battle.isRequested { return ReplyCode.battleNotStarted.code }
         guard battle.isRunning else { return ReplyCode.battleOver.code }
-        guard let side = battle.sideIndex(of: update.live), let oldScore = battle.view?.sides[side].score else {
+        guard let index = battle.sideIndex(of: update.live), let oldScore = battle.view?.sides[index].score else {
             return ReplyCode.roomNotInBattle.code
         }
         let base = operation == .accumulate ? oldScore : 0
         let (score, hasOverflowed) = base.addingReportingOverflow(update.score)
         guard !hasOverflowed, (0...Self.maxScore).contains(score) else { return ReplyCode.badParameter.code }
         if score != oldScore {
-            battle.view?.sides[side].score = score
+            battle.view?.sides[index].score = score
             isChanged = true
         }
         return 0

@@ -6,11 +6,11 @@ import PlazaModel
 extension ConnectionStep {
     /// Reports that a battle was requested.
     mutating func notifyBattleCreated(_ battle: Battle) {
-        guard let from = battle.asked.first else { return }
+        guard let inviterSide = battle.asked.first else { return }
         self.notifyBackend(
             battle,
             .battleCreated(
-                battle: battle.id, from: from, to: Array(battle.asked.dropFirst()),
+                battle: battle.id, from: inviterSide, to: Array(battle.asked.dropFirst()),
                 durationMilliseconds: Milliseconds.seconds(battle.durationSeconds).count,
                 timeoutMilliseconds: (battle.expiresAt - battle.createdAt).count, needResponse: battle.needResponse,
                 extensionInfo: battle.extensionInfo))
@@ -18,11 +18,11 @@ extension ConnectionStep {
 
     /// Reports that a battle has started.
     mutating func notifyBattleStarted(_ battle: Battle) {
-        guard let view = battle.view, let from = view.sides.first else { return }
+        guard let view = battle.view, let inviterSide = view.sides.first else { return }
         self.notifyBackend(
             battle,
             .battleStarted(
-                battle: battle.id, from: from, to: Array(view.sides.dropFirst()), createdAt: battle.createdAt,
+                battle: battle.id, from: inviterSide, to: Array(view.sides.dropFirst()), createdAt: battle.createdAt,
                 startTime: view.startTime, endTime: view.endTime))
     }
 
@@ -30,7 +30,7 @@ extension ConnectionStep {
     mutating func notifyBattleEnded(_ battle: Battle) {
         let sides = battle.view?.sides ?? battle.asked
         // This machine stores no battle without sides, but a damaged row may have none.
-        guard let from = sides.first else { return }
+        guard let inviterSide = sides.first else { return }
         let kind: BattleEndKind =
             switch battle.view?.ended {
             case nil: .neverStarted
@@ -40,10 +40,11 @@ extension ConnectionStep {
         self.notifyBackend(
             battle,
             .battleEnded(
-                battle: battle.id, from: from, to: Array(sides.dropFirst()), createdAt: battle.createdAt,
+                battle: battle.id, from: inviterSide, to: Array(sides.dropFirst()), createdAt: battle.createdAt,
                 startTime: battle.view?.startTime, endTime: battle.view?.endTime ?? self.moment.now, kind: kind))
     }
 
+    /// Sends an event about a battle, if the app has webhooks.
     private mutating func notifyBackend(_ battle: Battle, _ content: WebhookContent) {
         guard self.policy.hasWebhooks else { return }
         self.effects.append(

@@ -4,7 +4,7 @@ import PlazaModel
 
 /// Makes lives leave battles; a battle that all sides have left ends (R10.14, R10.15).
 extension ConnectionStep {
-    /// Makes the live leave a running battle, because its owner has called for it.
+    /// Makes the live leave a running battle; the caller is the live's owner or the app's server.
     mutating func exitBattle(_ id: BattleID, _ live: LiveID, _ caller: Caller) throws(ReplyError) -> CallResult {
         _ = try self.ownedLive(live, by: caller)
         guard let battle = self.battle(id) else {
@@ -29,8 +29,8 @@ extension ConnectionStep {
 
     /// Makes one side leave the running battle; when all sides have left, the battle ends.
     private mutating func leaveRunningBattle(_ live: LiveID, _ id: BattleID) {
-        guard var battle = self.battle(id), let side = battle.sideIndex(of: live) else { return }
-        battle.view?.sides[side].hasLeft = true
+        guard var battle = self.battle(id), let index = battle.sideIndex(of: live) else { return }
+        battle.view?.sides[index].hasLeft = true
         self.setBattle(battle.id, battle)
         for notifiedLive in self.lives(notifiedOf: battle) {
             self.markChanged(notifiedLive, .battleUserExited(battle: battle.id, live: live))

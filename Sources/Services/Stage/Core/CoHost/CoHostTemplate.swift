@@ -24,6 +24,7 @@ enum CoHostTemplate {
     static func capacity(of id: Int) -> Int {
         switch SeatTemplate.resolved(id).shape {
         case .twoHosts: 2
+        // One full-screen frame and six small ones.
         case .floats: 7
         case .dynamicGrid, .fixedGrid, .fixedColumn, .oneVideo, .leftFocus, .uniformGrid, .twoGroups, .rows,
             .voiceGroups:

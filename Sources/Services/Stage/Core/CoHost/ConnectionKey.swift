@@ -70,6 +70,7 @@ package struct ConnectionKey: RowKey {
     /// fence.
     package var live: LiveKey { LiveKey(self.app, LiveID(self.name)) }
 
+    /// The stored key: `KIND/APP/NAME`, followed by `/INVITEE` for a request.
     package var text: String {
         let text = "\(self.kind.storedName)/\(self.app.text)/\(self.name)"
         return self.kind == .request ? "\(text)/\(self.invitee.text)" : text
@@ -122,6 +123,8 @@ package enum ConnectionRow: JournalRow, Codable {
         case fence = "floors"
         case idempotencyWindow = "outcomes"
     }
+    // The compiler finds these two enums by their names: they name the parameters of the cases `fence` and
+    // `idempotencyWindow` in stored rows.
     private enum FenceCodingKeys: String, CodingKey {
         case fence = "floors"
     }

@@ -45,6 +45,7 @@ package struct ConnectionMachine: Machine {
         // These rows are never due.
         case .live, .connection, .fence: break
         case .idempotencyWindow: if journal.update(key, { $0.expire(at: moment) }) ?? true { journal[key] = nil }
+        // The end of a request changes no stage, so no seat machine is notified.
         case .request:
             self.withStep(key.app, &journal, moment, &effects) { step in
                 step.timeOutCoHostRequest(from: key.live.live, to: key.invitee)

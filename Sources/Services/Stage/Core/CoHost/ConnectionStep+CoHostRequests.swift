@@ -8,10 +8,10 @@ import PlazaModel
 extension ConnectionStep {
     /// Sends a co-host request to each of `targets`, and returns a code for each of them.
     mutating func sendCoHostRequests(
-        from: LiveID, to targets: [LiveID], layoutTemplate: Int, timeoutSeconds: Int64, _ extensionInfo: String,
-        _ caller: Caller
+        from inviterID: LiveID, to targets: [LiveID], layoutTemplate: Int, timeoutSeconds: Int64,
+        _ extensionInfo: String, _ caller: Caller
     ) throws(ReplyError) -> CallResult {
-        let inviter = try self.ownedLive(from, by: caller)
+        let inviter = try self.ownedLive(inviterID, by: caller)
         guard (1...Limits.coHostTargets).contains(targets.count) else {
             throw ReplyError(
                 .badParameter, "to names \(targets.count) lives; 1 to \(Limits.coHostTargets) are possible")
@@ -27,29 +27,31 @@ extension ConnectionStep {
                 "a live sends \(RequestRateLimiter.burst) co-host requests at once, then one each second",
                 retryAfter: wait.count)
         }
-        self.updateLive(from) { $0.coHostRequestLimiter = limiter }
+        self.updateLive(inviterID) { $0.coHostRequestLimiter = limiter }
         var codes: [LiveCode] = []
         for target in targets {
-            let code = self.codeOfCoHostRequest(to: target, from: from, template: template)
+            let code = self.codeOfCoHostRequest(to: target, from: inviterID, template: template)
             codes.append(code)
             guard code.code == ConnectionCode.sent.rawValue else { continue }
-            self.journal[.request(inviter: LiveKey(self.app, from), invitee: target)] = .request(
+            self.journal[.request(inviter: LiveKey(self.app, inviterID), invitee: target)] = .request(
                 request: CoHostRequest(
-                    inviter: from, invitee: target, templateID: template, expiresAt: expiresAt,
+                    inviter: inviterID, invitee: target, templateID: template, expiresAt: expiresAt,
                     extensionInfo: extensionInfo.isEmpty ? nil : extensionInfo))
-            self.updateLive(from) { $0.outgoing.append(target) }
-            self.updateLive(target) { $0.incoming = from }
+            self.updateLive(inviterID) { $0.outgoing.append(target) }
+            self.updateLive(target) { $0.incoming = inviterID }
             self.notifyOwner(
                 of: target,
                 .coHostRequestReceived(
-                    inviter: self.member(from), expiresAt: expiresAt, extensionInfo: extensionInfo))
+                    inviter: self.member(inviterID), expiresAt: expiresAt, extensionInfo: extensionInfo))
         }
         return .coHost(codes: codes)
     }
 
     /// The code for one target: `sent` if the request can be sent, otherwise the reason why not.
-    private mutating func codeOfCoHostRequest(to target: LiveID, from: LiveID, template: Int) -> LiveCode {
-        guard target != from, let inviter = self.live(from) else { return .coHost(target, .isInviter, .badParameter) }
+    private mutating func codeOfCoHostRequest(to target: LiveID, from inviterID: LiveID, template: Int) -> LiveCode {
+        guard target != inviterID, let inviter = self.live(inviterID) else {
+            return .coHost(target, .isInviter, .badParameter)
+        }
         guard let invitee = self.live(target) else { return .coHost(target, .noSuchLive, .noSuchRoom) }
         if invitee.value.isVoice != inviter.value.isVoice { return .coHost(target, .kindsDiffer, .wrongRoomKind) }
         if let connection = invitee.value.connection, connection == inviter.value.connection {
@@ -74,18 +76,18 @@ extension ConnectionStep {
             "\(liveText) has more than \(Limits.voiceCoHostSeats) occupied seats, which is too many for a connection")
     }
 
-    /// Cancels the open requests of `from` to `targets`; targets without an open request are ignored.
+    /// Cancels the open requests of `inviterID` to `targets`; targets without an open request are ignored.
     ///
     /// - Throws: `noSuchConnection` when no target has an open request.
     mutating func cancelCoHostRequests(
-        from: LiveID, to targets: [LiveID], _ caller: Caller
+        from inviterID: LiveID, to targets: [LiveID], _ caller: Caller
     ) throws(ReplyError) -> CallResult {
-        let inviter = try self.ownedLive(from, by: caller)
+        let inviter = try self.ownedLive(inviterID, by: caller)
         guard targets.contains(where: inviter.value.outgoing.contains) else {
             throw ReplyError(.noSuchConnection, "you have no open request to any of these lives")
         }
-        for target in targets where self.endCoHostRequest(from: from, to: target) != nil {
-            self.notifyOwner(of: target, self.coHostRequestCancelled(from, target))
+        for target in targets where self.endCoHostRequest(from: inviterID, to: target) != nil {
+            self.notifyOwner(of: target, self.coHostRequestCancelled(inviterID, target))
         }
         return .done
     }
@@ -158,7 +160,7 @@ extension ConnectionStep {
     mutating func endCoHostRequest(from inviter: LiveID, to invitee: LiveID) -> CoHostRequest? {
         guard let request = self.coHostRequest(from: inviter, to: invitee) else { return nil }
         self.journal[.request(inviter: LiveKey(self.app, inviter), invitee: invitee)] = nil
-        self.updateLive(inviter) { $0.outgoing.removeAll { $0 == invitee } }
+        self.updateLive(inviter) { live in live.outgoing.removeAll { $0 == invitee } }
         self.updateLive(invitee) { $0.incoming = nil }
         return request
     }

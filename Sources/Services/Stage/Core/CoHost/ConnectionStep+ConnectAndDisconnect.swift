@@ -4,7 +4,7 @@ import PlazaModel
 
 /// Connects lives and disconnects them (R8.7, R8.9, R8.14, I12).
 extension ConnectionStep {
-    /// Makes the live leave its connection, because its owner has called for it.
+    /// Makes the live leave its connection; the caller is the live's owner or the app's server.
     mutating func exitConnection(_ id: LiveID, _ caller: Caller) throws(ReplyError) -> CallResult {
         guard try self.ownedLive(id, by: caller).value.connection != nil else {
             throw ReplyError(.noSuchConnection, "the live is in no connection")
@@ -38,6 +38,7 @@ extension ConnectionStep {
                     self.notifyOwner(of: live, self.coHostRequestCancelled(id, member.live))
                 }
             }
+            // In a new connection all members have joined; in an existing one only the last member has.
             for joinedMember in isNew ? view.members : view.members.suffix(1) {
                 self.markChanged(member.live, .coHostJoined(member: joinedMember))
             }

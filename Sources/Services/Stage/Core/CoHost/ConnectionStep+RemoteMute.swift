@@ -14,8 +14,8 @@ extension ConnectionStep {
             throw ReplyError(.noSuchConnection, "the live to mute is not connected with this one")
         }
         if live.value.muted.contains(target) == isMuted { return .done }
-        self.updateLive(id) {
-            if isMuted { $0.muted.append(target) } else { $0.muted.removeAll { $0 == target } }
+        self.updateLive(id) { mutingLive in
+            if isMuted { mutingLive.muted.append(target) } else { mutingLive.muted.removeAll { $0 == target } }
         }
         self.markChanged(id, .coHostMuted(live: target, isMuted: isMuted))
         return .done
@@ -24,6 +24,6 @@ extension ConnectionStep {
     /// Removes the mute that the live `id` set on `target`, which has left the connection.
     mutating func removeMute(of target: LiveID, by id: LiveID) {
         guard self.live(id)?.value.muted.contains(target) == true else { return }
-        self.updateLive(id) { $0.muted.removeAll { $0 == target } }
+        self.updateLive(id) { mutingLive in mutingLive.muted.removeAll { $0 == target } }
     }
 }

@@ -90,6 +90,7 @@ struct ConnectionStep {
         self.setRow(.battle, id.text, battle.map { .battle(battle: $0) })
     }
 
+    /// The row of this app with this kind and name; nil when there is none.
     private mutating func row(_ kind: ConnectionKey.Kind, _ name: String) -> ConnectionRow? {
         guard let index = self.rowIndex(kind, name) else { return nil }
         return self.journal.row(at: index)

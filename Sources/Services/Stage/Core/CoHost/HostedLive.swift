@@ -37,8 +37,7 @@ package struct HostedLive: Equatable, Sendable, Codable {
 
     private enum CodingKeys: String, CodingKey {
         case owner, isVoice, admins, revision, connection, outgoing, incoming, battle, battleRequest, seats, isCrowded,
-            muted
-        case hasRevocations = "hasRevocations"
+            muted, hasRevocations
         case coHostRequestLimiter = "coHostPace"
         case battleRequestLimiter = "battlePace"
     }

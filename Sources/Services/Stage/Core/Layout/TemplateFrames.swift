@@ -85,10 +85,10 @@ struct TemplateFrames {
             self.height = rows * (self.width / columns)
             self.frames = LayoutArea(width: self.width, height: self.height).cells(count, columns: columns, rows: rows)
         case .voiceGroups:
-            let square = self.width / Self.framesPerGroup
+            let squareSide = self.width / Self.framesPerGroup
             let groups = (count + Self.framesPerGroup - 1) / Self.framesPerGroup
-            self.height = max(1, (groups + 1) / 2) * 2 * square
-            self.frames = (0..<count).map { Self.voiceGroup($0, square: square) }
+            self.height = max(1, (groups + 1) / 2) * 2 * squareSide
+            self.frames = (0..<count).map { Self.voiceGroup($0, squareSide: squareSide) }
         }
     }
 
@@ -142,11 +142,11 @@ struct TemplateFrames {
     }
 
     /// A frame of a voice connection: each group has two rows of three squares, and two groups are side by side.
-    private static func voiceGroup(_ index: Int, square: Int) -> LayoutFrame {
+    private static func voiceGroup(_ index: Int, squareSide: Int) -> LayoutFrame {
         let (group, position) = (index / Self.framesPerGroup, index % Self.framesPerGroup)
         return LayoutFrame(
-            x: (group % 2 * 3 + position % 3) * square, y: (group / 2 * 2 + position / 3) * square, width: square,
-            height: square)
+            x: (group % 2 * 3 + position % 3) * squareSide, y: (group / 2 * 2 + position / 3) * squareSide,
+            width: squareSide, height: squareSide)
     }
 
     /// The smallest number whose square is at least `count`; at least 1.

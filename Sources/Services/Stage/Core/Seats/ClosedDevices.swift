@@ -2,6 +2,8 @@
 package import PlazaModel
 
 /// The seated users whose devices hosts have locked; a user who leaves its seat is removed from the lists.
+///
+/// `Closed` stands for a lock on a user. A lock on a seat, which applies to any occupant, is stored in `Seat`.
 package struct ClosedDevices: Equatable, Sendable, Codable {
     package var microphones: [UserID] = []
     package var cameras: [UserID] = []

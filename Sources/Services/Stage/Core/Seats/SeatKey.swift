@@ -79,6 +79,8 @@ package enum SeatRow: JournalRow, Codable {
         case fence = "floors"
         case callHistory = "outcomes"
     }
+    // The compiler finds these two enums by their names: they name the parameters of the cases `fence` and `callHistory` in
+    // stored rows.
     private enum FenceCodingKeys: String, CodingKey {
         case fence = "floors"
     }

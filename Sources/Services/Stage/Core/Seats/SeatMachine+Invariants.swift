@@ -34,8 +34,8 @@ extension SeatMachine {
 
     private func check(_ stage: SeatStage, _ requests: SeatRequests) -> [String] {
         var violations: [String] = []
-        let seated = stage.seats.compactMap { $0.occupant?.user.userID }
-        if Set(seated).count != seated.count { violations.append("I11: a user on two seats") }
+        let seatedUsers = stage.seats.compactMap { $0.occupant?.user.userID }
+        if Set(seatedUsers).count != seatedUsers.count { violations.append("I11: a user on two seats") }
         if stage.seats.map(\.index) != Array(stage.seats.indices) { violations.append("I11: seats out of order") }
         if stage.seats.contains(where: { $0.isLocked && $0.occupant != nil }) {
             violations.append("I11: a user on a locked seat")
@@ -51,13 +51,13 @@ extension SeatMachine {
                 if occupant.isOn(device), !mayOpen { violations.append("a locked \(device) is on") }
             }
         }
-        if !(stage.closedDevices.microphones + stage.closedDevices.cameras).allSatisfy(seated.contains) {
+        if !(stage.closedDevices.microphones + stage.closedDevices.cameras).allSatisfy(seatedUsers.contains) {
             violations.append("I16: a closed device of a user without a seat")
         }
         let haveOwnRoles = stage.seats.compactMap(\.occupant).allSatisfy { $0.role == stage.role(of: $0.user.userID) }
         if !haveOwnRoles { violations.append("an occupant with a role it does not have") }
         if requests.open.count > Limits.openSeatRequests { violations.append("I16: too many open requests") }
-        if requests.open.contains(where: { seated.contains($0.guest.userID) }) {
+        if requests.open.contains(where: { seatedUsers.contains($0.guest.userID) }) {
             violations.append("I13: an open request of a seated user")
         }
         let guestsAndHosts = requests.open.map { "\($0.guest.userID.text)/\($0.host?.userID.text ?? "")" }

@@ -93,6 +93,7 @@ package struct SeatMachine: Machine {
                 // client has repeated it or presence has just returned it.
                 if let reply = outcome.reply(to: caller, input.key) { return effects.append(reply) }
             case .fresh where !input.command.isReturnedByPresence: break
+            // A call that presence returns was recorded as passed on. If it seems new, the window has removed the record.
             case .fresh, .forgotten:
                 throw ReplyError.requestForgotten
             }

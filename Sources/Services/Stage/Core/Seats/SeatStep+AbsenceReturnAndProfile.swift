@@ -8,7 +8,7 @@ extension SeatStep {
     mutating func removeUser(_ user: UserID) {
         if user == self.stage.owner.userID { self.stage.isOwnerIn = false }
         if let index = self.stage.seatIndex(of: user) { self.vacateSeat(index) }
-        self.endRequests(ofGone: user)
+        self.endRequests(ofLeaver: user)
     }
 
     /// Handles the join of a user who was not in the live; the owner may get seat 0 again.

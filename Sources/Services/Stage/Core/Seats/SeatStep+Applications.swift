@@ -42,7 +42,7 @@ extension SeatStep {
         return .done
     }
 
-    /// Accepts or rejects an application, because a host has called for it.
+    /// Accepts or rejects an application; the caller must be a host.
     ///
     /// The first host who answers ends the application; the other hosts get a notice.
     mutating func answerApplication(

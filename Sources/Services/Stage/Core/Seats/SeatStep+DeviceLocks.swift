@@ -3,7 +3,7 @@ import PlazaModel
 
 /// Hosts lock a user's device, or the devices of a seat, and the user is notified (R7.8 to R7.11).
 extension SeatStep {
-    /// Locks or unlocks a user's device, because a host has called for it.
+    /// Locks or unlocks a user's device; the caller must be a host.
     ///
     /// A locked device is turned off. Unlocking a device removes both the lock on the user and the lock on the seat, so
     /// that the user can turn the device on.

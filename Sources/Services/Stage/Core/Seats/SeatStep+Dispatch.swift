@@ -49,9 +49,9 @@ extension SeatStep {
         case .profile(let user): self.updateProfile(user)
         case .confirmOccupants:
             let owner = self.stage.owner.userID
-            let seated = self.stage.seats.compactMap { $0.occupant?.user.userID }
+            let seatedUsers = self.stage.seats.compactMap { $0.occupant?.user.userID }
             // Presence must confirm `isOwnerIn` even when the owner has no seat.
-            for user in self.stage.isOwnerIn && !seated.contains(owner) ? seated + [owner] : seated {
+            for user in self.stage.isOwnerIn && !seatedUsers.contains(owner) ? seatedUsers + [owner] : seatedUsers {
                 self.effects.append(.audience(AudienceInput(self.stage.key, .confirm(user: user))))
             }
         case .connection(let view, let battle, let revision, let events, let otherBattles):

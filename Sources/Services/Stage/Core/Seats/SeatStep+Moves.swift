@@ -16,6 +16,7 @@ extension SeatStep {
             throw ReplyError(.notOnSeat, "the user sits on no seat")
         }
         if from == target { return .done }
+        // An owner who is bound to seat 0 may move only to seat 0.
         if target != 0 { try self.requireRemovable(user) }
         try self.requireAuthority(over: user, caller)
         if self.stage.seats[target].isLocked { throw ReplyError(.seatLocked, "seat \(target) is locked") }

@@ -26,6 +26,7 @@ extension SeatStep {
         return self.stage.revision
     }
 
+    /// Whether viewers see no difference between the stage and the stage before this step; false for a new stage.
     private var looksSameToViewers: Bool {
         self.originalStage.map { $0.value.looksSameToViewers(as: self.stage) } ?? false
     }
@@ -74,6 +75,7 @@ extension SeatStage {
         }
         var count = 0
         for index in self.seats.indices where self.seats[index].occupant != nil { count += 1 }
+        // A number in the range of voice templates that is no known template stands for a video template.
         return count > Limits.voiceCoHostSeats && self.template.kind == .voice
     }
 }

@@ -3,7 +3,7 @@ import PlazaModel
 
 /// Hosts remove users from seats (R6.22, R7.17).
 extension SeatStep {
-    /// Removes a user from its seat, because a host has called for it.
+    /// Removes a user from its seat; the caller must be a host.
     mutating func kickOff(_ user: UserID, _ caller: Caller) throws(ReplyError) -> SeatOutcome.Result {
         try self.requireHost(caller)
         guard let index = self.stage.seatIndex(of: user) else {

@@ -38,7 +38,7 @@ extension SeatStep {
     ///
     /// The user's application counts as cancelled, the invitations to the user count as rejected, and the invitations
     /// by the user count as cancelled.
-    mutating func endRequests(ofGone user: UserID) {
+    mutating func endRequests(ofLeaver user: UserID) {
         for request in self.requests.removeAll(where: { $0.guest.userID == user || $0.host?.userID == user }) {
             switch request.kind {
             case .application:

@@ -41,8 +41,8 @@ extension SeatStep {
     /// - Throws: when the caller already has a seat, or the requested seat is not free.
     func requestedSeat(for caller: Caller, _ seatIndex: Int) throws(ReplyError) -> Int {
         try self.requireUser(caller)
-        if let seated = self.stage.seatIndex(of: caller.userID) {
-            throw ReplyError(.alreadySeated, "you sit on seat \(seated)")
+        if let currentSeat = self.stage.seatIndex(of: caller.userID) {
+            throw ReplyError(.alreadySeated, "you sit on seat \(currentSeat)")
         }
         return try self.stage.freeSeat(seatIndex, for: caller.userID)
     }
@@ -58,8 +58,8 @@ extension SeatStep {
 
     /// Rejects a user who already has a seat.
     func requireUnseated(_ user: UserID) throws(ReplyError) {
-        if let seated = self.stage.seatIndex(of: user) {
-            throw ReplyError(.userAlreadyOnSeat, "the user sits on seat \(seated)")
+        if let currentSeat = self.stage.seatIndex(of: user) {
+            throw ReplyError(.userAlreadyOnSeat, "the user sits on seat \(currentSeat)")
         }
     }
 }

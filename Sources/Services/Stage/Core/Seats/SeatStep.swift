@@ -46,7 +46,7 @@ struct SeatStep: ~Copyable {
         self.originalStage = nil
         // `store` compares the new requests with these, and so replaces the requests of the previous stage.
         self.originalRequests = previousRequests
-        // The revocation fence has its own row, which outlives the stage. Calls read it only if this flag is set.
+        // The revocation fence has its own row, which a new stage does not replace. Calls read it only if this flag is set.
         self.stage.hasRevocations = previousStage?.hasRevocations ?? false
         self.putOwnerOnSeatZeroIfReserved()
     }

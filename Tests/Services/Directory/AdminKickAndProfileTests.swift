@@ -5,16 +5,21 @@ import Testing
 
 @testable import DirectoryCore
 
-@Suite struct PeopleTests {
+/// Admins, kicks, and the profile of a live's owner.
+///
+/// In `DirectoryHarness.running`, input 2 opens the live, so its epoch is 2 and the tests' first input has offset 3. A
+/// revision is the offset of the input that changed the live.
+@Suite struct AdminKickAndProfileTests {
     @Test func `an admin is set once presence has verified membership, then published to feed and seats`() throws {
         var directory = DirectoryHarness.running()
-        let caller = user("alice", 2)
+        let caller = user("alice", call: 2)
         #expect(
             directory.send(.setAdmin(live: live, user: "bob", caller: caller))
                 == [.audience(AudienceInput(key, .verifyAdminMembership(user: "bob", caller: caller)))])
         var info = try #require(directory.liveRow).info
         #expect(info.admins == [])
         info.admins = ["bob"]
+        // `setAdmin` is input 3, the verification is input 4.
         let required = RequiredRevision(.rooms, live, revision: 4)
         #expect(
             directory.send(.adminMembershipVerified(live: live, user: "bob", caller: caller)) == [
@@ -27,7 +32,7 @@ import Testing
                 .success(.done, to: caller, app: app, required: required),
             ])
         info.admins = []
-        let revoker = user("alice", 3)
+        let revoker = user("alice", call: 3)
         #expect(
             directory.send(.revokeAdmin(live: live, user: "bob", caller: revoker)) == [
                 .live(LiveRecord(app: app, info: info, epoch: 2, revision: 5)),
@@ -43,78 +48,87 @@ import Testing
 
     @Test func `I15 a repeated membership verification does not restore an admin who was revoked since`() {
         var directory = DirectoryHarness.running()
-        let caller = user("alice", 2)
+        let caller = user("alice", call: 2)
         _ = directory.send(.setAdmin(live: live, user: "bob", caller: caller))
         // A call that is repeated before presence has answered is forwarded again.
         #expect(
             directory.send(.setAdmin(live: live, user: "bob", caller: caller))
                 == [.audience(AudienceInput(key, .verifyAdminMembership(user: "bob", caller: caller)))])
         let first = directory.send(.adminMembershipVerified(live: live, user: "bob", caller: caller))
-        _ = directory.send(.revokeAdmin(live: live, user: "bob", caller: user("alice", 3)))
+        _ = directory.send(.revokeAdmin(live: live, user: "bob", caller: user("alice", call: 3)))
+        // The last effect is the reply.
         #expect(directory.send(.adminMembershipVerified(live: live, user: "bob", caller: caller)) == first.suffix(1))
         #expect(directory.liveRow?.info.admins == [])
     }
 
-    @Test func `I15 a membership verification for a forgotten request sets no admin`() {
+    @Test func `I15 a membership verification whose call is forgotten sets no admin`() {
         var directory = DirectoryHarness.running()
-        _ = directory.send(.setAdmin(live: live, user: "bob", caller: user("alice", 2)))
+        _ = directory.send(.setAdmin(live: live, user: "bob", caller: user("alice", call: 2)))
+        // The outcomes of calls are kept for 60 s.
         _ = directory.advance(.seconds(120))
-        let effects = directory.send(.adminMembershipVerified(live: live, user: "bob", caller: user("alice", 2)))
+        let effects = directory.send(.adminMembershipVerified(live: live, user: "bob", caller: user("alice", call: 2)))
         #expect(codes(effects) == [.requestForgotten])
         #expect(directory.liveRow?.info.admins == [])
     }
 
     /// Rules: R4.4.
-    @Test func `the app limits the admins of a live, also after the membership check`() {
+    @Test func `the app's limit of admins is checked in the call, and again when presence has verified membership`() {
         var directory = DirectoryHarness()
         directory.machine = DirectoryMachine(policies: Policies([app: AppPolicy(maxAdmins: 1)]))
         let create = DirectoryCommand.create(
-            live: live, changes: LiveChanges(), owner: alice, caller: user("alice", 1))
+            live: live, changes: LiveChanges(), owner: alice, caller: user("alice", call: 1))
         _ = directory.sendWithFollowUps(create)
-        _ = directory.send(.setAdmin(live: live, user: "bob", caller: user("alice", 2)))
-        _ = directory.send(.setAdmin(live: live, user: "carl", caller: user("alice", 3)))
+        // Both calls pass the first check, because neither user is an admin yet.
+        _ = directory.send(.setAdmin(live: live, user: "bob", caller: user("alice", call: 2)))
+        _ = directory.send(.setAdmin(live: live, user: "carl", caller: user("alice", call: 3)))
         #expect(
-            results(directory.send(.adminMembershipVerified(live: live, user: "bob", caller: user("alice", 2)))) == [
-                .done
-            ])
+            results(directory.send(.adminMembershipVerified(live: live, user: "bob", caller: user("alice", call: 2))))
+                == [
+                    .done
+                ])
         #expect(
-            codes(directory.send(.adminMembershipVerified(live: live, user: "carl", caller: user("alice", 3))))
+            codes(directory.send(.adminMembershipVerified(live: live, user: "carl", caller: user("alice", call: 3))))
                 == [.tooManyAdmins])
         #expect(
-            codes(directory.send(.setAdmin(live: live, user: "dora", caller: user("alice", 4)))) == [.tooManyAdmins])
+            codes(directory.send(.setAdmin(live: live, user: "dora", caller: user("alice", call: 4)))) == [
+                .tooManyAdmins
+            ])
         directory.expectInvariants()
     }
 
     /// Rules: R4.7.
     @Test func `a kick is forwarded to presence, or rejected for lack of rights`() {
         var directory = DirectoryHarness.running()
-        directory.makeAdmin("bob", counter: 2)
-        directory.makeAdmin("carl", counter: 3)
-        func kick(_ target: UserID, _ caller: Caller) -> [Effect] {
+        directory.makeAdmin("bob", call: 2)
+        directory.makeAdmin("carl", call: 3)
+        func kick(_ target: UserID, by caller: Caller) -> [Effect] {
             directory.send(.kick(live: live, user: target, caller: caller))
         }
-        let bob = user("bob", 1)
+        let bob = user("bob", call: 1)
         #expect(
-            kick("dora", bob) == [.audience(AudienceInput(key, .kick(user: "dora", reason: .byAdmin, caller: bob)))])
+            kick("dora", by: bob) == [.audience(AudienceInput(key, .kick(user: "dora", reason: .byAdmin, caller: bob)))]
+        )
         #expect(
-            kick("bob", server(1))
-                == [.audience(AudienceInput(key, .kick(user: "bob", reason: .byServer, caller: server(1))))])
-        #expect(codes(kick("carl", user("bob", 2))) == [.noPermission])
-        #expect(codes(kick("alice", user("bob", 3))) == [.noPermission])
-        #expect(codes(kick("alice", user("alice", 10))) == [.noPermission])
-        #expect(codes(kick("bob", user("dora", 1))) == [.needsOwnerOrAdmin])
+            kick("bob", by: server(call: 1))
+                == [.audience(AudienceInput(key, .kick(user: "bob", reason: .byServer, caller: server(call: 1))))])
+        // An admin cannot kick another admin, and nobody can kick the owner.
+        #expect(codes(kick("carl", by: user("bob", call: 2))) == [.noPermission])
+        #expect(codes(kick("alice", by: user("bob", call: 3))) == [.noPermission])
+        #expect(codes(kick("alice", by: user("alice", call: 10))) == [.noPermission])
+        #expect(codes(kick("bob", by: user("dora", call: 1))) == [.needsOwnerOrAdmin])
     }
 
-    @Test func `I15 a repeated kick is forwarded again, but only with current rights and the same target`() {
+    @Test func `I15 a repeated kick is checked anew, and is forwarded again only if the caller may still kick`() {
         var directory = DirectoryHarness.running()
-        directory.makeAdmin("bob", counter: 2)
-        let firstKick = user("bob", 1)
+        directory.makeAdmin("bob", call: 2)
+        let firstKick = user("bob", call: 1)
         let first = directory.send(.kick(live: live, user: "dora", caller: firstKick))
         #expect(directory.send(.kick(live: live, user: "dora", caller: firstKick)) == first)
+        // A call with the number of the first kick, whose target is the owner: the owner cannot be kicked.
         #expect(codes(directory.send(.kick(live: live, user: "alice", caller: firstKick))) == [.noPermission])
-        let secondKick = user("bob", 2)
+        let secondKick = user("bob", call: 2)
         _ = directory.send(.kick(live: live, user: "dora", caller: secondKick))
-        _ = directory.send(.revokeAdmin(live: live, user: "bob", caller: user("alice", 3)))
+        _ = directory.send(.revokeAdmin(live: live, user: "bob", caller: user("alice", call: 3)))
         #expect(codes(directory.send(.kick(live: live, user: "dora", caller: secondKick))) == [.needsOwnerOrAdmin])
     }
 
@@ -131,22 +145,23 @@ import Testing
             ])
         #expect(directory.send(.profile(live: live, user: info.liveOwner)) == [], "nothing new")
         #expect(directory.send(.profile(live: live, user: UserInfo(userID: "bob"))) == [], "not the owner")
-        #expect(directory.send(.profile(live: "none", user: alice)) == [])
+        #expect(directory.send(.profile(live: "none", user: alice)) == [], "an unknown live")
     }
 
     @Test func `I6 a kicked admin has no rights until it joins again`() {
         var directory = DirectoryHarness.running()
-        directory.makeAdmin("bob", counter: 2)
+        directory.makeAdmin("bob", call: 2)
+        // A kick raises the user's floor, the lowest ticket that is still valid.
         #expect(directory.send(.floor(live: live, user: "bob", ticket: Ticket(150))) == [])
         let values = ["k": "v"]
         #expect(
-            codes(directory.send(.setMetadata(live: live, values: values, caller: user("bob", 1, ticket: 149))))
+            codes(directory.send(.setMetadata(live: live, values: values, caller: user("bob", call: 1, ticket: 149))))
                 == [.staleTicket])
         #expect(
-            codes(directory.send(.setMetadata(live: live, values: values, caller: user("bob", 2, ticket: nil))))
+            codes(directory.send(.setMetadata(live: live, values: values, caller: user("bob", call: 2, ticket: nil))))
                 == [.notInRoom])
         #expect(
-            results(directory.send(.setMetadata(live: live, values: values, caller: user("bob", 3, ticket: 151))))
+            results(directory.send(.setMetadata(live: live, values: values, caller: user("bob", call: 3, ticket: 151))))
                 == [.done])
         // A floor for an unknown live has no effect.
         #expect(directory.send(.floor(live: "none", user: "bob", ticket: Ticket(1))) == [])

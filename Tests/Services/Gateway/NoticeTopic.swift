@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import PlazaModel
+
+@testable import Gateway
+
+/// The notice topic: assigns offsets, and delivers each notice to all gateways in the same order.
+final class NoticeTopic: Sendable {
+    private struct State: Sendable {
+        var gateways: [WeakGateway] = []
+        var lastOffset: Int64 = 100
+        /// Whether notices are held back.
+        var isHolding = false
+        var heldNotices: [Notice] = []
+    }
+
+    private struct WeakGateway: Sendable {
+        weak var gateway: Gateway?
+    }
+
+    private let state = Locked(State())
+
+    /// Delivers the notices that are written from now on to `gateway` too.
+    func add(_ gateway: Gateway) { self.state.withLock { $0.gateways.append(WeakGateway(gateway: gateway)) } }
+
+    /// Holds back the notices that are written from now on.
+    func hold() { self.state.withLock { $0.isHolding = true } }
+
+    /// Delivers the held-back notices, in the order in which they were written or in the reverse order.
+    func release(reversed: Bool = false) {
+        let notices = self.state.withLock { state in
+            state.isHolding = false
+            defer { state.heldNotices = [] }
+            return state.heldNotices
+        }
+        for notice in reversed ? notices.reversed() : notices { self.write(notice) }
+    }
+
+    /// The number of held-back notices.
+    var heldNoticeCount: Int { self.state.withLock { $0.heldNotices.count } }
+
+    /// Discards the held-back notices.
+    func discardHeldNotices() { self.state.withLock { $0.heldNotices = [] } }
+
+    /// Writes a notice, which is delivered at once or held back.
+    func write(_ notice: Notice) {
+        // Notices are delivered under the lock, so that all gateways get the notices in the order of their offsets.
+        self.state.withLock { state in
+            guard !state.isHolding else { return state.heldNotices.append(notice) }
+            state.lastOffset += 1
+            let partition = PlazaTopic.partition(of: notice.to.text, among: FakeCluster.partitionCount)
+            for entry in state.gateways {
+                entry.gateway?.received(notice, partition: partition, offset: state.lastOffset)
+            }
+        }
+    }
+}
