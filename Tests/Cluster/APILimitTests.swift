@@ -18,7 +18,7 @@ import Testing
         var params: String
         var code: ReplyCode
 
-        /// A row whose call has the members of the body and `extra` as parameters.
+        /// A row whose call has as parameters the members of the body, and before them the JSON members `extra`.
         init(
             _ method: String, _ path: String, _ body: String, _ call: String, _ extra: String, _ code: ReplyCode
         ) {
@@ -34,10 +34,13 @@ import Testing
 
     private static func text(_ count: Int) -> String { String(repeating: "x", count: count) }
     /// Repeats the character U+0001, which JSON writes with six bytes.
+    ///
+    /// A text may be at most twice as long in JSON as its limit in bytes. So a little more than a third of the limit is too long.
     private static func controls(_ count: Int) -> String { String(repeating: #"\u0001"#, count: count) }
     private static func list(_ count: Int, _ element: (Int) -> String) -> String {
         "[\((0..<count).map(element).joined(separator: ","))]"
     }
+    // Each of these lists has one element more than is allowed.
     private static let words = #""words":\#(Self.list(AppLimits.words + 1) { "\"w\($0)\"" })"#
     private static let categories =
         #""categories":\#(Self.list(AppLimits.categories + 1) { #"{"categoryID":"c\#($0)","name":"C"}"# })"#
@@ -142,15 +145,23 @@ import Testing
                 let description = "\(row.method) \(row.path) \(row.body.prefix(60))"
                 #expect(resource.status == call.status, "\(description)")
                 for (form, answer) in [("resource", resource.text), ("call", call.text)] {
-                    let code = try Wire.decode(JSONValue.self, from: Array(answer.utf8)).members["error"]?.members[
-                        "code"]
+                    let code = try Self.errorCode(in: answer)
                     #expect(code == .integer(Int64(row.code.code)), "\(description), by the \(form): \(answer)")
                 }
             }
-            for query in ["/v1/lives?cursor=\(Self.text(300))", "\(Self.live)/audience?cursor=\(Self.text(300))"] {
-                let answer = try await harness.sendRequest("GET", query, "", of: base, token: serverToken)
-                #expect(!answer.text.contains("badParameter"), "a cursor has its call's code: \(answer.text)")
+            for (path, code) in [
+                ("/v1/lives", ReplyCode.cursorExpired), ("\(Self.live)/audience", ReplyCode.invalidParameter),
+            ] {
+                let answer = try await harness.sendRequest(
+                    "GET", "\(path)?cursor=\(Self.text(300))", "", of: base, token: serverToken)
+                let answerCode = try Self.errorCode(in: answer.text)
+                #expect(answerCode == .integer(Int64(code.code)), "a cursor has its call's code: \(answer.text)")
             }
         }
+    }
+
+    /// The code in the body of a response that reports an error; nil for any other response.
+    private static func errorCode(in body: String) throws -> JSONValue? {
+        try Wire.decode(JSONValue.self, from: Array(body.utf8)).members["error"]?.members["code"]
     }
 }

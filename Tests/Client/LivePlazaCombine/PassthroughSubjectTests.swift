@@ -152,16 +152,22 @@ import Testing
         #expect(source.cancelCount == 1)
     }
 
-    @Test func `a released subject releases its subscribers' objects`() {
-        final class Owner { var cancellables: Set<AnyCancellable> = [] }
-        weak var released: Owner?
+    @Test func `a released subscription releases its subject and its subscriber's objects`() {
+        final class Captured { var values: [Int] = [] }
+        weak var weakCaptured: Captured?
+        weak var weakSubject: PassthroughSubject<Int, Never>?
+        var cancellables: Set<AnyCancellable> = []
         do {
-            let owner = Owner()
-            released = owner
+            let captured = Captured()
+            weakCaptured = captured
             let subject = PassthroughSubject<Int, Never>()
-            subject.sink { [weak owner] _ in _ = owner }.store(in: &owner.cancellables)
-            subject.send(1)
+            weakSubject = subject
+            subject.sink { captured.values.append($0) }.store(in: &cancellables)
         }
-        #expect(released == nil)
+        weakSubject?.send(1)
+        #expect(weakCaptured?.values == [1], "the subscription retains both")
+        cancellables.removeAll()
+        #expect(weakCaptured == nil)
+        #expect(weakSubject == nil)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// The schedulers of the system, in real time.
 ///
-/// The tests check on which queue or thread and in which order actions run, but not at what time.
+/// The tests check the queue or thread on which actions run, and their order, but not the time.
 @Suite(.timeLimit(.minutes(1))) struct SchedulerTests {
     /// Waits for the completion of a publisher, and returns its values.
     private func values<P: Publisher>(of publisher: P) async -> [P.Output] where P.Output: Sendable {
@@ -69,19 +69,29 @@ import Testing
 
     @Test func `a repeated action stops when it is cancelled`() async {
         let queue = DispatchQueue(label: "test")
-        let count = Recorded<Int>()
+        let runs = Recorded<Int>()
+        // The runs of another action with the same interval, after the first action was cancelled.
+        let laterRuns = Recorded<Int>()
         let cancellables = Recorded<any Cancellable>()
-        await withCheckedContinuation { continuation in
-            cancellables.append(
-                queue.schedule(after: queue.now, interval: .milliseconds(1)) {
-                    count.append(1)
-                    if count.all.count == 3 {
-                        cancellables.all.first?.cancel()
-                        continuation.resume()
-                    }
-                })
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            // The queue runs no action before both cancellables are recorded.
+            queue.sync {
+                cancellables.append(
+                    queue.schedule(after: queue.now, interval: .milliseconds(1)) {
+                        runs.append(1)
+                        if runs.all.count == 3 { cancellables.all[0].cancel() }
+                    })
+                cancellables.append(
+                    queue.schedule(after: queue.now, interval: .milliseconds(1)) {
+                        if runs.all.count >= 3 { laterRuns.append(1) }
+                        if laterRuns.all.count == 20 {
+                            cancellables.all[1].cancel()
+                            continuation.resume()
+                        }
+                    })
+            }
         }
-        #expect(count.all.count >= 3)
+        #expect(runs.all.count == 3)
     }
 
     @Test func `a run loop delivers on its own thread in order`() async {

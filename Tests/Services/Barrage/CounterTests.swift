@@ -7,14 +7,17 @@ import Testing
 
 /// Likes, speaking levels and the summary: only the latest value is published, and only while the budget allows.
 @Suite struct CounterTests {
-    private static func stage(_ users: [(UserID, LiveID)]) -> BarrageCommand {
-        let seats = users.enumerated().map { index, user in
-            Seat(index: index, occupant: SeatUser(user: UserInfo(userID: user.0), role: .generalUser, live: user.1))
+    /// Publishes a stage on whose seats these users sit; each user comes from its live of the connection.
+    private static func stage(_ occupants: [(user: UserID, live: LiveID)]) -> BarrageCommand {
+        let seats = occupants.enumerated().map { index, occupant in
+            let user = UserInfo(userID: occupant.user)
+            return Seat(index: index, occupant: SeatUser(user: user, role: .generalUser, live: occupant.live))
         }
         let record = StageRecord(app: app, live: live, epoch: epoch, revision: 1, seats: seats)
         return .publish(content: .stage(record: record, events: []))
     }
 
+    /// Sends `count` likes; returns the effects.
     private func like(_ barrage: inout BarrageHarness, _ count: Int, _ caller: Caller) -> [Effect] {
         barrage.send(.sendLikes(count: count, caller: caller))
     }
@@ -24,39 +27,40 @@ import Testing
         var barrage = BarrageHarness()
         let bob = UserInfo(userID: "bob")
         let carl = UserInfo(userID: "carl")
-        #expect(self.like(&barrage, 3, user("bob", 1)).contents == [.likes(total: 3, sender: bob, count: 3)])
-        #expect(self.like(&barrage, 4, user("bob", 2)).contents == [])
-        #expect(self.like(&barrage, 5, user("carl", 1)).contents == [])
+        #expect(self.like(&barrage, 3, user("bob", call: 1)).contents == [.likes(total: 3, sender: bob, count: 3)])
+        #expect(self.like(&barrage, 4, user("bob", call: 2)).contents == [])
+        #expect(self.like(&barrage, 5, user("carl", call: 1)).contents == [])
         #expect(barrage.rows.nextDue == barrage.now + .seconds(1))
         #expect(barrage.advance(999) == [])
         // The item has the latest sender and the total of all likes.
         #expect(barrage.advance(1).contents == [.likes(total: 12, sender: carl, count: 5)])
-        #expect(barrage.feed?.ledger.dropped.map(\.reason) == [.merged])
+        #expect(barrage.feed?.ledger.dropped.map(\.reason) == [.merged], "bob's second likes are in carl's item")
         barrage.expectInvariants()
     }
 
     @Test func `I15 repeated likes count once, and likes with an invalid count are rejected`() {
         var barrage = BarrageHarness()
-        #expect(self.like(&barrage, 3, user("bob", 1)).outcome == .success(result: .done))
-        #expect(self.like(&barrage, 3, user("bob", 1)) == [.success(.done, to: user("bob", 1), app: app)])
+        #expect(self.like(&barrage, 3, user("bob", call: 1)).outcome == .success(result: .done))
+        #expect(self.like(&barrage, 3, user("bob", call: 1)) == [.success(.done, to: user("bob", call: 1), app: app)])
         for (index, count) in [0, -1, 1001, .max, .min].enumerated() {
-            #expect(self.like(&barrage, count, user("bob", Int64(10 + index))).outcome.code == .badParameter)
+            #expect(self.like(&barrage, count, user("bob", call: Int64(10 + index))).outcome.code == .badParameter)
         }
-        #expect(self.like(&barrage, 1, user("bob", 20, ticket: nil)).outcome.code == .notInRoom)
-        #expect(self.like(&barrage, 1000, user("bob", 21)).outcome == .success(result: .done))
+        #expect(self.like(&barrage, 1, user("bob", call: 20, ticket: nil)).outcome.code == .notInRoom)
+        #expect(self.like(&barrage, 1000, user("bob", call: 21)).outcome == .success(result: .done))
         #expect(barrage.feed?.statistics.totalLikesReceived == 1003)
-        let none = barrage.send(.sendLikes(count: 1, caller: user("bob", 1)), to: LiveKey(app, "none"))
+        let none = barrage.send(.sendLikes(count: 1, caller: user("bob", call: 1)), to: LiveKey(app, "none"))
         #expect(none.outcome.code == .noSuchRoom)
     }
 
     @Test func `I9 likes are held back while the budget does not allow counters, then published with the right total`()
     {
         var barrage = BarrageHarness()
-        for counter in 1...24 { #expect(barrage.sendText(user("bob", Int64(counter))).wasSent) }
-        #expect(self.like(&barrage, 3, user("carl", 1)).contents == [])
+        // Counters enter while less than six tenths of the budget are used: 24 of 40 items.
+        for counter in 1...24 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
+        #expect(self.like(&barrage, 3, user("carl", call: 1)).contents == [])
         _ = barrage.advance(500)
-        for counter in 1...12 { #expect(barrage.sendText(user("dave", Int64(counter))).wasSent) }
-        #expect(self.like(&barrage, 4, user("carl", 2)).contents == [])
+        for counter in 1...12 { #expect(barrage.sendText(user("dave", call: Int64(counter))).wasSent) }
+        #expect(self.like(&barrage, 4, user("carl", call: 2)).contents == [])
         #expect(barrage.advance(499) == [])
         let published = barrage.advance(1)
         #expect(published.contents == [.likes(total: 7, sender: UserInfo(userID: "carl"), count: 4)])
@@ -67,31 +71,34 @@ import Testing
     /// Rules: R7.15.
     @Test func `users on the live's seats are published as speakers, loudest first`() {
         var barrage = BarrageHarness()
-        #expect(barrage.send(.speaking(level: 50, caller: user("bob", 1))).outcome.code == .notOnSeat)
-        #expect(barrage.send(.speaking(level: 101, caller: user("bob", 1))).outcome.code == .badParameter)
+        // Levels have no recorded outcome: a call with a repeated number is decided anew.
+        #expect(barrage.send(.speaking(level: 50, caller: user("bob", call: 1))).outcome.code == .notOnSeat)
+        #expect(barrage.send(.speaking(level: 101, caller: user("bob", call: 1))).outcome.code == .badParameter)
         _ = barrage.send(Self.stage([("bob", live), ("carl", live), ("guest", "other")]))
-        let first = barrage.send(.speaking(level: 50, caller: user("bob", 2)))
+        let first = barrage.send(.speaking(level: 50, caller: user("bob", call: 2)))
         #expect(first.contents == [.speaking(users: [Speaker(user: "bob", level: 50)])])
         #expect(first.outcome == .success(result: .done))
-        #expect(barrage.send(.speaking(level: 80, caller: user("carl", 1))).contents == [])
-        #expect(barrage.send(.speaking(level: 60, caller: user("bob", 3))).contents == [])
+        #expect(barrage.send(.speaking(level: 80, caller: user("carl", call: 1))).contents == [])
+        #expect(barrage.send(.speaking(level: 60, caller: user("bob", call: 3))).contents == [])
         let loudestFirst = [Speaker(user: "carl", level: 80), Speaker(user: "bob", level: 60)]
         #expect(barrage.advance(500).contents == [.speaking(users: loudestFirst)])
         // A user of another live cannot send levels here, even on a seat of the connection.
-        #expect(barrage.send(.speaking(level: 50, caller: user("guest", 1))).outcome.code == .notOnSeat)
+        #expect(barrage.send(.speaking(level: 50, caller: user("guest", call: 1))).outcome.code == .notOnSeat)
         for level in [-1, 101] {
-            #expect(barrage.send(.speaking(level: level, caller: user("bob", 4))).outcome.code == .badParameter)
+            #expect(barrage.send(.speaking(level: level, caller: user("bob", call: 4))).outcome.code == .badParameter)
         }
-        #expect(barrage.send(.speaking(level: 5, caller: user("bob", 5, ticket: nil))).outcome.code == .notInRoom)
+        #expect(barrage.send(.speaking(level: 5, caller: user("bob", call: 5, ticket: nil))).outcome.code == .notInRoom)
         barrage.expectInvariants()
     }
 
     @Test func `a user who falls silent, leaves its seat or sends no new level is removed from the speakers`() {
         var barrage = BarrageHarness()
         _ = barrage.send(Self.stage([("bob", live), ("carl", live), ("dave", live)]))
-        for id in ["bob", "carl", "dave"] as [UserID] { _ = barrage.send(.speaking(level: 9, caller: user(id, 1))) }
+        for id in ["bob", "carl", "dave"] as [UserID] {
+            _ = barrage.send(.speaking(level: 9, caller: user(id, call: 1)))
+        }
         _ = barrage.advance(600)
-        _ = barrage.send(.speaking(level: 0, caller: user("bob", 2)))
+        _ = barrage.send(.speaking(level: 0, caller: user("bob", call: 2)))
         _ = barrage.send(Self.stage([("bob", live), ("dave", live)]))
         #expect(barrage.advance(500).contents == [.speaking(users: [Speaker(user: "dave", level: 9)])])
         // dave's level expires three seconds after he sent it.
@@ -104,7 +111,7 @@ import Testing
         var barrage = BarrageHarness()
         _ = barrage.send(Self.stage([("bob", live)]))
         for step in 1...10 {
-            let effects = barrage.send(.speaking(level: 9, caller: user("bob", Int64(step))))
+            let effects = barrage.send(.speaking(level: 9, caller: user("bob", call: Int64(step))))
             #expect(effects.contents.count == (step == 1 ? 1 : 0))
             #expect(barrage.advance(2_000).contents == [])
         }
@@ -116,47 +123,53 @@ import Testing
     @Test func `a changed summary is published at most every five seconds`() {
         var barrage = BarrageHarness()
         #expect(barrage.advance(60_000) == [])
-        #expect(barrage.sendText(user("bob", 1)).wasSent)
-        #expect(barrage.sendText(user("bob", 2)).wasSent)
+        #expect(barrage.sendText(user("bob", call: 1)).wasSent)
+        #expect(barrage.sendText(user("bob", call: 2)).wasSent)
         _ = barrage.send(.publish(content: .audienceJoined(user: UserInfo(userID: "carl"))))
+        // A user who continues a visit is not a new viewer.
         _ = barrage.send(.publish(content: .audienceJoined(user: UserInfo(userID: "dora"), continuesVisit: true)))
         #expect(barrage.advance(999).contents == [])
         let first = LiveStatistics(totalViewers: 1, totalMessageCount: 2, liveDuration: 61_000)
         #expect(barrage.advance(1).contents == [.summary(statistics: first)])
-        #expect(self.like(&barrage, 5, user("bob", 3)).contents.count == 1)
+        #expect(self.like(&barrage, 5, user("bob", call: 3)).contents.count == 1)
         #expect(barrage.advance(4_999).contents == [])
         var second = first
         second.totalLikesReceived = 5
         second.liveDuration = 66_000
         #expect(barrage.advance(1).contents == [.summary(statistics: second)])
         #expect(barrage.advance(60_000) == [])
-        #expect(barrage.rows.nextDue == nil || barrage.rows.sortedKeys.count > 1)
+        // The feed is not due any more; bob's idempotency window still is.
+        let windowKey = BarrageKey.calls(key, "s-bob")
+        #expect(barrage.rows.sortedKeys == [.feed(key), windowKey])
+        #expect(barrage.rows[.feed(key)]?.due == nil)
+        #expect(barrage.rows[windowKey]?.due != nil)
         barrage.expectInvariants()
     }
 
     /// Rules: R1.19.
-    @Test func `every user can request the summary`() {
+    @Test func `every user can request the summary, also outside the live and after its end`() {
         var barrage = BarrageHarness()
-        _ = barrage.sendText(user("bob", 1))
+        _ = barrage.sendText(user("bob", call: 1))
         _ = barrage.advance(2_500)
-        let stranger = barrage.send(.summary(caller: user("eve", 1, ticket: nil)))
+        let stranger = barrage.send(.summary(caller: user("eve", call: 1, ticket: nil)))
         #expect(stranger.outcome.statistics == LiveStatistics(totalMessageCount: 1, liveDuration: 2_500))
         #expect(stranger.outcome.summaryTime == barrage.now)
-        #expect(barrage.send(.summary(caller: server(1)), to: LiveKey(app, "none")).outcome.code == .noSuchRoom)
+        #expect(barrage.send(.summary(caller: server(call: 1)), to: LiveKey(app, "none")).outcome.code == .noSuchRoom)
+        // The ending says that the live lasted 600 s.
         _ = barrage.send(.ended(ending: ending()))
-        #expect(barrage.send(.summary(caller: server(2))).outcome.statistics?.liveDuration == 600_000)
+        #expect(barrage.send(.summary(caller: server(call: 2))).outcome.statistics?.liveDuration == 600_000)
     }
 
     /// Rules: R3.58.
     @Test func `an ended live rejects messages, and still answers with its final statistics`() {
         var barrage = BarrageHarness()
-        _ = barrage.sendText(user("bob", 1))
+        _ = barrage.sendText(user("bob", call: 1))
         _ = barrage.send(.ended(ending: ending()))
-        #expect(barrage.sendText(user("bob", 2)).code == .noSuchRoom)
+        #expect(barrage.sendText(user("bob", call: 2)).code == .noSuchRoom)
         for counter in [Int64(1), 2] {
-            let figures = barrage.send(.summary(caller: server(counter))).outcome.statistics
-            #expect(
-                figures?.totalMessageCount == 1 && figures?.liveDuration == 600_000, "the statistics no longer change")
+            let statistics = barrage.send(.summary(caller: server(call: counter))).outcome.statistics
+            #expect(statistics?.totalMessageCount == 1)
+            #expect(statistics?.liveDuration == 600_000, "the duration that the ending contains does not change")
             _ = barrage.advance(60_000)
         }
     }
@@ -165,37 +178,40 @@ import Testing
     @Test func `I1 the final statistics include counters that were pending at the end`() {
         var barrage = BarrageHarness()
         _ = barrage.send(Self.stage([("bob", live)]))
-        _ = self.like(&barrage, 1, user("bob", 1))
-        _ = self.like(&barrage, 2, user("bob", 2))
-        _ = barrage.send(.speaking(level: 5, caller: user("bob", 3)))
-        _ = barrage.send(.speaking(level: 6, caller: user("bob", 4)))
-        var finalEnding = ending(epoch, user("alice", 9))
+        _ = self.like(&barrage, 1, user("bob", call: 1))
+        _ = self.like(&barrage, 2, user("bob", call: 2))
+        _ = barrage.send(.speaking(level: 5, caller: user("bob", call: 3)))
+        _ = barrage.send(.speaking(level: 6, caller: user("bob", call: 4)))
+        var finalEnding = ending(of: epoch, for: user("alice", call: 9))
         finalEnding.totalViewers = 77
-        let figures = LiveStatistics(totalViewers: 77, totalLikesReceived: 3, liveDuration: 600_000)
+        let statistics = LiveStatistics(totalViewers: 77, totalLikesReceived: 3, liveDuration: 600_000)
         let effects = barrage.send(.ended(ending: finalEnding))
-        #expect(effects.contents == [.liveEnded(reason: .endedByHost, statistics: figures)])
-        #expect(effects.outcome.statistics == figures)
+        #expect(effects.contents == [.liveEnded(reason: .endedByHost, statistics: statistics)])
+        #expect(effects.outcome.statistics == statistics)
         // Nothing is published after the end.
         #expect(barrage.advance(10_000) == [])
-        #expect(self.like(&barrage, 1, user("bob", 5)).outcome.code == .noSuchRoom)
-        #expect(barrage.send(.speaking(level: 6, caller: user("bob", 6))).outcome.code == .noSuchRoom)
+        #expect(self.like(&barrage, 1, user("bob", call: 5)).outcome.code == .noSuchRoom)
+        #expect(barrage.send(.speaking(level: 6, caller: user("bob", call: 6))).outcome.code == .noSuchRoom)
         barrage.expectInvariants()
     }
 
-    @Test func `a repeated end is answered with the statistics, at once or when the first end arrives`() {
+    @Test func `a repeated end call is answered with the statistics, at once or when the end itself arrives`() {
         var barrage = BarrageHarness(hasWebhooks: true)
-        #expect(barrage.send(.repeatEnding(caller: user("alice", 8))) == [])
+        #expect(barrage.send(.repeatEnding(caller: user("alice", call: 8))) == [])
         let statistics = LiveStatistics(liveDuration: 600_000)
-        let answer = { (caller: Caller) in Effect.success(.statistics(statistics: statistics), to: caller, app: app) }
-        var end = ending(epoch, user("alice", 7))
+        func reply(to caller: Caller) -> Effect {
+            .success(.statistics(statistics: statistics), to: caller, app: app)
+        }
+        var end = ending(of: epoch, for: user("alice", call: 7))
         end.info = LiveInfo(liveID: key.live, liveOwner: UserInfo(userID: "alice"), createTime: end.createdAt)
         let effects = barrage.send(.ended(ending: end))
         let webhook = WebhookContent.roomEnded(info: end.info, reason: .endedByHost, statistics: statistics)
+        // The first two effects are the feed's last item and `closed` for the directory.
         #expect(
             effects.dropFirst(2) == [
-                answer(user("alice", 7)), answer(user("alice", 8)),
+                reply(to: user("alice", call: 7)), reply(to: user("alice", call: 8)),
                 .webhook(WebhookEvent(key, at: barrage.now, webhook)),
             ])
-        #expect(barrage.send(.repeatEnding(caller: user("alice", 9))) == [answer(user("alice", 9))])
+        #expect(barrage.send(.repeatEnding(caller: user("alice", call: 9))) == [reply(to: user("alice", call: 9))])
     }
 }

@@ -11,8 +11,9 @@ private let lives: [LiveID] = ["one", "two"]
 
 /// Random schedules of few users and lives; any transaction may abort.
 @Suite struct DirectoryScheduleTests {
+    /// A pause, then a command.
     private struct Step {
-        var span: Int64
+        var pauseMilliseconds: Int64
         var command: DirectoryCommand
     }
 
@@ -26,24 +27,28 @@ private let lives: [LiveID] = ["one", "two"]
         init(seed: UInt64) { self.random = SeededRandom(seed: seed) }
 
         mutating func next() -> Step {
-            let span: Int64 = Int.random(in: 0..<30, using: &self.random) == 0 ? 70_000 : 300
-            self.now += span
+            // One pause in thirty is longer than the 60 s for which outcomes are remembered.
+            let pause: Int64 = Int.random(in: 0..<30, using: &self.random) == 0 ? 70_000 : 300
+            self.now += pause
             self.recentCommands.removeAll { $0.at <= self.now - 60_000 }
             if Int.random(in: 0..<4, using: &self.random) == 0,
                 let earlier = self.recentCommands.suffix(8).randomElement(using: &self.random)
             {
-                return Step(span: span, command: earlier.command)
+                return Step(pauseMilliseconds: pause, command: earlier.command)
             }
             let command = self.randomCommand()
             self.recentCommands.append((self.now, command))
-            return Step(span: span, command: command)
+            return Step(pauseMilliseconds: pause, command: command)
         }
 
         private mutating func randomCommand() -> DirectoryCommand {
             let target = users.randomElement(using: &self.random) ?? "alice"
             let live = lives.randomElement(using: &self.random) ?? "one"
             self.counter += 1
-            let caller = user(users.randomElement(using: &self.random) ?? "alice", self.counter, ticket: self.counter)
+            let callerID = users.randomElement(using: &self.random) ?? "alice"
+            let caller = user(callerID, call: self.counter, ticket: self.counter)
+            // Some durations are special: -1 has no end, 0 is invalid for a ban and ends a mute.
+            let durationSeconds = self.counter % 9 - 1
             switch Int.random(in: 0..<16, using: &self.random) {
             case 0...3: return .create(live: live, changes: LiveChanges(), owner: caller.user, caller: caller)
             case 4, 5: return .end(live: live, caller: caller)
@@ -51,12 +56,13 @@ private let lives: [LiveID] = ["one", "two"]
             case 7: return .revokeAdmin(live: live, user: target, caller: caller)
             case 8: return .kick(live: live, user: target, caller: caller)
             case 9:
+                // Some floors revoke tickets of past calls, others also tickets of the next calls.
                 let ticket = Ticket(self.counter + Int64.random(in: -5...5, using: &self.random))
                 return .floor(live: live, user: target, ticket: ticket)
             case 10: return .setMetadata(live: live, values: ["k\(counter % 12)": "v\(counter)"], caller: caller)
             case 11:
-                return .ban(live: live, users: [target], durationSeconds: counter % 9 - 1, reason: "", caller: caller)
-            case 12: return .mute(live: live, users: [target], durationSeconds: counter % 9 - 1, caller: caller)
+                return .ban(live: live, users: [target], durationSeconds: durationSeconds, reason: "", caller: caller)
+            case 12: return .mute(live: live, users: [target], durationSeconds: durationSeconds, caller: caller)
             case 13: return .unban(live: live, users: [target], caller: caller)
             case 14:
                 let owner: OwnerPresence = counter % 3 == 0 ? .present : counter % 3 == 1 ? .left : .offline
@@ -72,6 +78,9 @@ private let lives: [LiveID] = ["one", "two"]
     }
 
     /// Runs `steps`; returns all effects, including those of commands that the effects send back to the directory.
+    ///
+    /// With a seed, each transaction aborts with a probability of one half, and then succeeds; without a seed none
+    /// aborts.
     private func run(_ steps: [Step], abortingWith seed: UInt64?) -> (effects: [Effect], directory: DirectoryHarness) {
         var directory = DirectoryHarness()
         let dismissal = DismissalPolicy(
@@ -80,7 +89,7 @@ private let lives: [LiveID] = ["one", "two"]
         var random = SeededRandom(seed: seed ?? 0)
         var effects: [Effect] = []
         for step in steps {
-            let dueEffects = directory.advance(Milliseconds(step.span))
+            let dueEffects = directory.advance(Milliseconds(step.pauseMilliseconds))
             effects += dueEffects
             directory.rows.commit()
             var pending = Self.followUps(of: dueEffects) + [step.command]
@@ -89,12 +98,12 @@ private let lives: [LiveID] = ["one", "two"]
                 if seed != nil, Bool.random(using: &random) {
                     // The transaction aborts after the input was handled: the rows are rolled back and the input is
                     // consumed again.
-                    let before = directory.rows.sortedKeys.map { ($0, directory.rows[$0]) }
+                    let rowsBefore = directory.rows.sortedKeys.map { (key: $0, row: directory.rows[$0]) }
                     _ = directory.send(command)
                     directory.rows.rollback()
                     directory.offset -= 1
-                    #expect(directory.rows.sortedKeys == before.map(\.0))
-                    #expect(before.allSatisfy { directory.rows[$0.0] == $0.1 })
+                    #expect(directory.rows.sortedKeys == rowsBefore.map(\.key))
+                    #expect(rowsBefore.allSatisfy { directory.rows[$0.key] == $0.row })
                 }
                 let newEffects = directory.send(command)
                 directory.rows.commit()
@@ -115,8 +124,8 @@ private let lives: [LiveID] = ["one", "two"]
                 guard case .verifyAdminMembership(let user, let caller) = input.command else { return nil }
                 return .adminMembershipVerified(live: input.key.live, user: user, caller: caller)
             case .connection(let input):
-                // In production the end goes from machine to machine, and the last one reports `closed`. Here
-                // `closed` follows at once.
+                // In production the machines forward the end to each other, and the fan-out, the last of them, reports
+                // `closed`. Here `closed` follows at once.
                 guard case .ended(let live, let ending) = input.command else { return nil }
                 return .closed(live: live, epoch: ending.epoch)
             default: return nil
@@ -140,15 +149,16 @@ private let lives: [LiveID] = ["one", "two"]
         // Each incarnation of a live is opened at most once and ends at most once.
         var endedLives: Set<String> = []
         var openedLives: Set<String> = []
-        var answers: [RequestID: Outcome] = [:]
+        var firstOutcomes: [RequestID: Outcome] = [:]
         var repeatedCount = 0
         for effect in effects {
             switch effect {
             case .connection(let input):
                 if case .ended(let live, let ending) = input.command {
-                    let name = "\(LiveKey(input.app, live).text)#\(ending.epoch)"
-                    #expect(endedLives.insert(name).inserted)
-                    #expect(openedLives.contains(name))
+                    // An incarnation is named by its live and its epoch.
+                    let incarnation = "\(LiveKey(input.app, live).text)#\(ending.epoch)"
+                    #expect(endedLives.insert(incarnation).inserted)
+                    #expect(openedLives.contains(incarnation))
                 }
             case .audience(let input):
                 if case .opened(let epoch, _) = input.command {
@@ -158,17 +168,17 @@ private let lives: [LiveID] = ["one", "two"]
                 // Calls to an unknown live store no outcome; every other repeated call must get the same outcome.
                 if case .failure(let error) = reply.outcome, error.code == .noSuchRoom { continue }
                 let outcome = Self.withoutMetadata(reply.outcome)
-                if let first = answers[reply.request] {
+                if let first = firstOutcomes[reply.request] {
                     #expect(outcome == first)
                     repeatedCount += 1
                 } else {
-                    answers[reply.request] = outcome
+                    firstOutcomes[reply.request] = outcome
                 }
             default: break
             }
         }
         #expect(!endedLives.isEmpty)
-        #expect(repeatedCount > 10)
+        #expect(repeatedCount > 10, "the schedule repeats calls")
     }
 
     @Test(arguments: 1...20) func `I15 a transaction that aborts at any point changes nothing`(seed: UInt64) {
@@ -176,7 +186,9 @@ private let lives: [LiveID] = ["one", "two"]
         let uninterrupted = self.run(steps, abortingWith: nil)
         let aborted = self.run(steps, abortingWith: seed)
         #expect(uninterrupted.effects == aborted.effects)
-        #expect(uninterrupted.directory.rows.sortedKeys == aborted.directory.rows.sortedKeys)
+        let keys = uninterrupted.directory.rows.sortedKeys
+        #expect(keys == aborted.directory.rows.sortedKeys)
+        for key in keys { #expect(uninterrupted.directory.rows[key] == aborted.directory.rows[key]) }
     }
 
     @Test func `row keys are parsed back from their text`() {
@@ -192,7 +204,7 @@ private let lives: [LiveID] = ["one", "two"]
         }
     }
 
-    @Test func `a stored row of a live keeps its name`() throws {
+    @Test func `stored rows and keys of a live are named room`() throws {
         let row = LiveRow(info: LiveInfo(liveID: "arena", liveOwner: UserInfo(userID: "anna")), epoch: 1)
         let json = String(decoding: try JSONEncoder().encode(DirectoryRow.live(row: row)), as: UTF8.self)
         #expect(json.hasPrefix(#"{"room":{"row":{"#), "\(json)")

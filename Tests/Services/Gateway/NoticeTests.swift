@@ -9,6 +9,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct NoticeTests {
     private let room = FakeCluster.key("room")
 
+    /// The point after item `number`; ticket 101 is the first one of the fake cluster.
     private func point(_ number: Int64, ticket: Int64 = 101, epoch: Int64 = 10) -> ResumePoint {
         ResumePoint(
             live: "room", ticket: Ticket(ticket), position: FeedPosition(epoch: epoch, number: number))
@@ -27,13 +28,17 @@ import Testing
         let notice = Notice(
             to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: 5), floor: floor,
             content: .kickedOut(reason: .byAdmin, by: "anna"))
+        // The notice is delivered twice.
         cluster.gateway.received(notice, partition: 1, offset: 7)
         cluster.gateway.received(notice, partition: 1, offset: 7)
         for device in [phone, tablet] {
             while true {
-                guard case .frame(let frame, _) = try device.next() else { break }
+                guard case .frame(let frame, _) = try device.next() else {
+                    Issue.record("the connection was closed before the notice")
+                    return
+                }
                 guard case .notice(let id, let received) = frame else { continue }
-                #expect(id == "1-7" && received.content == notice.content)
+                #expect(id == "1-7" && received.content == notice.content, "partition 1, offset 7")
                 break
             }
             guard case .failure(let error) = try device.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
@@ -46,6 +51,7 @@ import Testing
         cluster.publishText(self.room)
         #expect(try eve.feed() == [1])
         #expect(phone.isQuiet(milliseconds: 50) && tablet.isQuiet(milliseconds: 10))
+        // The ids of the new connection's calls must be above those of the session's earlier calls.
         let (reconnected, login) = try cluster.client("bob", session: "phone", resume: self.point(0), firstID: 50)
         guard case .failure(let stale) = login else {
             Issue.record("resumed after the kick")
@@ -62,25 +68,26 @@ import Testing
         let cluster = try FakeCluster()
         // The test assigns the notices' offsets itself.
         cluster.notices.hold()
-        let partition = PlazaTopic.partition(of: UserKey("demo", "bob").text, among: 4)
-        func notice(_ offset: Int64) {
+        let partition = PlazaTopic.partition(of: UserKey("demo", "bob").text, among: FakeCluster.partitionCount)
+        /// Delivers a notice to bob at that offset of his partition.
+        func deliverNotice(_ offset: Int64) {
             let content = NoticeContent.battleNotStarted(battle: BattleID("b\(offset)"))
             let notice = Notice(
                 to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: offset), content: content)
             cluster.gateway.received(notice, partition: partition, offset: offset)
         }
-        notice(1)
+        deliverNotice(1)
         let (first, login) = try cluster.client("bob", session: "phone")
-        guard case .success(.loggedIn(_, _, _, let last, _)) = login else {
+        guard case .success(.loggedIn(_, _, _, let lastNotice, _)) = login else {
             Issue.record("\(login)")
             return
         }
-        #expect(last == "\(partition)-1")
+        #expect(lastNotice == "\(partition)-1", "the partition and the offset of the last notice")
         #expect(first.isQuiet(milliseconds: 30), "notices from before the login are not sent")
         first.cut()
-        for offset in Int64(2)...4 { notice(offset) }
-        let (reconnected, _) = try cluster.client("bob", session: "phone", notices: last, firstID: 9)
-        notice(5)
+        for offset in Int64(2)...4 { deliverNotice(offset) }
+        let (reconnected, _) = try cluster.client("bob", session: "phone", notices: lastNotice, firstID: 9)
+        deliverNotice(5)
         for offset in 2...5 {
             guard case .frame(.notice(let id, _), _) = try reconnected.next() else {
                 Issue.record("no notice \(offset)")

@@ -13,7 +13,8 @@ private final class Widget {
 /// Makes a widget for everything but empty seats in the background.
 private final class WidgetMaker: StageWidgetDelegate {
     let prefix: String
-    var made = 0
+    /// How often a widget was requested, also where the answer was that there is none.
+    var requestCount = 0
 
     init(_ prefix: String = "") { self.prefix = prefix }
 
@@ -29,15 +30,17 @@ private final class WidgetMaker: StageWidgetDelegate {
     func createBattleContainerView() -> Widget? { self.make("battle") }
 
     private func make(_ name: String, _ seat: SeatInfo, _ layer: ViewLayer) -> Widget? {
-        seat.userInfo.userID.isEmpty && layer == .background ? nil : self.make(name)
+        let widget = self.make(name)
+        return seat.userInfo.userID.isEmpty && layer == .background ? nil : widget
     }
 
     private func make(_ name: String) -> Widget {
-        self.made += 1
+        self.requestCount += 1
         return Widget(self.prefix + name)
     }
 }
 
+/// Which widgets lie over the video of a stage, and where.
 @Suite struct StageWidgetTests {
     private static let canvas = LiveCanvas(templateID: 600, w: 1080, h: 1920)
 
@@ -50,7 +53,7 @@ private final class WidgetMaker: StageWidgetDelegate {
             region: RegionInfo(x: CGFloat(index) * 540, y: 0, w: 540, h: 960, zorder: index))
     }
 
-    /// The changes as texts: `+` adds a widget, `=` moves it, `-` removes it; `@` stands before its x, `l` before its level.
+    /// The changes as texts: `+` adds a widget, `=` places it anew, `-` removes it; `@` is its x, `l` its level.
     private func describe(_ changes: [WidgetChange<Widget>]) -> [String] {
         changes.map { change in
             switch change {
@@ -77,7 +80,8 @@ private final class WidgetMaker: StageWidgetDelegate {
         #expect(self.describe(model.show(scene, width: 540, height: 960)) == [])
         let wide = self.describe(model.show(scene, width: 1080, height: 960))
         #expect(wide.contains("= guest 0 ann foreground @270 l2"), "the canvas is in the middle: \(wide)")
-        #expect(maker.made == 3, "the delegate is not asked again for a widget that it does not make")
+        // Two seats have two layers each.
+        #expect(maker.requestCount == 4, "the delegate is not asked again for a widget that it does not make")
     }
 
     @Test("a background widget is shown while its user has no video")

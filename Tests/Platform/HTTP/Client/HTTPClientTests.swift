@@ -58,7 +58,8 @@ import Testing
         let runningClient = RunningClient()
         let began = MonotonicClock.milliseconds
         #expect(await runningClient.post(receiver.url, timeoutMilliseconds: 200) == .failed(.timedOut))
-        #expect((190..<20_000).contains(MonotonicClock.milliseconds - began))
+        // Milliseconds. The upper bound leaves time to a busy computer.
+        #expect((190..<5000).contains(MonotonicClock.milliseconds - began))
     }
 
     @Test func `a request to an unreachable server fails with a typed error`() async throws {
@@ -78,17 +79,17 @@ import Testing
         let receiver = try WebhookReceiver { index, _ in index == 0 ? .answer(200, large) : .keepSilent }
         let runningClient = RunningClient(maxOpenRequests: 1)
         #expect(await runningClient.post(receiver.url) == .failed(.tooLarge))
-        async let open = runningClient.post(receiver.url, timeoutMilliseconds: 5000)
+        async let openResult = runningClient.post(receiver.url, timeoutMilliseconds: 5000)
         try #require(receiver.wait { $0.count == 2 } != nil)
         #expect(await runningClient.post(receiver.url) == .failed(.full))
         runningClient.client.stop()
-        #expect(await open == .failed(.stopped))
+        #expect(await openResult == .failed(.stopped))
         #expect(await runningClient.post(receiver.url) == .failed(.stopped))
     }
 
     @Test(
         arguments: [
-            // RFC 4231, test cases 1, 2 and 6.
+            // These are the test cases 1, 2 and 6 of RFC 4231.
             (
                 [UInt8](repeating: 0x0B, count: 20), "Hi There",
                 "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"

@@ -8,7 +8,7 @@ import Testing
     @Test
     func `I5 without Redis joins succeed unconfirmed, counts are published as stale once, and queries are rejected`() {
         var harness = AudienceHarness()
-        let caller = AudienceHarness.caller(AudienceHarness.alice, 1)
+        let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         let effects = harness.sendWithoutRedis(.join(caller: caller))
         #expect(
             effects == [
@@ -17,7 +17,7 @@ import Testing
                 AudienceHarness.occupancy(.left, isEmpty: false),
                 AudienceHarness.reply(caller, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: false)),
             ])
-        let list = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: harness.offset)
+        let list = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset)
         let rejected = harness.sendWithoutRedis(.list(cursor: "", count: 10, caller: list))
         guard case .reply(let reply)? = rejected.first, case .failure(let error) = reply.outcome else {
             return #expect(Bool(false), "no refusal: \(rejected)")
@@ -30,12 +30,13 @@ import Testing
     @Test func `I5 a leave while Redis cannot be reached is not published`() {
         var harness = AudienceHarness()
         _ = harness.tickWithoutRedis()
-        let caller = AudienceHarness.caller(AudienceHarness.alice, 1, ticket: 110)
+        let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1, ticket: AudienceHarness.unusedTicket)
         #expect(harness.sendWithoutRedis(.leave(caller: caller)) == [AudienceHarness.reply(caller, .done)])
     }
 
     @Test func `I4 no lease expires while Redis cannot be reached or an epoch settles`() {
         var harness = AudienceHarness()
+        // The limit is the number of leases that may expire at the tick.
         #expect(harness.planTick().request == .tick(limit: 5000))
         _ = harness.tickWithoutRedis()
         #expect(harness.planTick().request == .tick(limit: 0))
@@ -48,13 +49,18 @@ import Testing
     @Test func `I5 a new epoch is needed after a decision without Redis, but not after heartbeats alone`() {
         var harness = AudienceHarness()
         _ = harness.tickWithoutRedis()
-        let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: Ticket(110), silentFor: 0)
+        let heartbeat = Heartbeat(
+            session: "s1", user: "alice", ticket: Ticket(AudienceHarness.unusedTicket), silentFor: 0)
         _ = harness.sendWithoutRedis(.heartbeats(beats: [heartbeat]))
         #expect(harness.rows.partition.isUnavailable)
         #expect(!harness.rows.partition.needsEpoch)
-        _ = harness.sendWithoutRedis(.leave(caller: AudienceHarness.caller(AudienceHarness.alice, 1, ticket: 110)))
+        _ = harness.sendWithoutRedis(
+            .leave(
+                caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1, ticket: AudienceHarness.unusedTicket))
+        )
         #expect(harness.rows.partition.needsEpoch)
 
+        // A tick that Redis may have executed without an answer may have ended leases.
         var harnessAfterUncertainTick = AudienceHarness()
         _ = harnessAfterUncertainTick.tickWithoutRedis(mayHaveRun: true)
         #expect(harnessAfterUncertainTick.rows.partition.needsEpoch)
@@ -75,8 +81,8 @@ import Testing
     {
         var harness = AudienceHarness()
         _ = harness.send(
-            .join(caller: AudienceHarness.caller(AudienceHarness.alice, 1)),
-            .changed([.joined(isFirst: true, count: 1)]))
+            .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
+            redisResult: .changed([.joined(isFirst: true, count: 1)]))
         let ticket = Ticket(harness.offset)
         harness.now = harness.now + .seconds(5)
         let epochStart = harness.now
@@ -88,14 +94,18 @@ import Testing
         // asserted yet.
         let heartbeat = Heartbeat(session: "s1", user: "alice", ticket: ticket, silentFor: 0)
         #expect(
-            harness.send(.heartbeats(beats: [heartbeat]), .changed([.returned(user: AudienceHarness.alice, count: 1)]))
-                .isEmpty)
+            harness.send(
+                .heartbeats(beats: [heartbeat]),
+                redisResult: .changed([.returned(user: AudienceHarness.alice, count: 1)])
+            )
+            .isEmpty)
         let member = Presence(session: "s1", user: AudienceHarness.bob, ticket: ticket, silentFor: 0)
-        #expect(harness.send(.assert(members: [member]), .changed([.asserted(count: 2)])).isEmpty)
-        let leaving = AudienceHarness.caller(AudienceHarness.alice, 2, ticket: ticket.offset)
+        #expect(harness.send(.assert(members: [member]), redisResult: .changed([.asserted(count: 2)])).isEmpty)
+        let leaving = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: ticket.offset)
         #expect(
             harness.send(
-                .leave(caller: leaving), .changed([.left(user: AudienceHarness.alice, isLast: true, count: 1)]))
+                .leave(caller: leaving),
+                redisResult: .changed([.left(user: AudienceHarness.alice, isLast: true, count: 1)]))
                 == [AudienceHarness.reply(leaving, .done)])
         #expect(harness.plan(.confirm(user: "alice")).request == nil)
         let settled = harness.tick(after: .seconds(12))
@@ -106,8 +116,7 @@ import Testing
                 .connection(ConnectionInput(app: "demo", .confirmOwner(live: "stage-1"))),
                 .audience(AudienceInput(AudienceHarness.key, .confirm(user: "host"))),
             ])
-        // Only the recorded outcomes still have a due time.
-        #expect(harness.rows.nextDue != nil)
+        #expect(harness.rows.nextDue != nil, "the recorded outcomes expire later")
         #expect(harness.rows.partition == PartitionRow())
     }
 
@@ -121,21 +130,22 @@ import Testing
     }
 
     @Test
-    func `the count of a live that opens while an epoch settles is fresh, while Redis is unreachable it is stale`() {
+    func `the count of a new live is fresh while an epoch settles, and stale while Redis cannot be reached`() {
         var harness = AudienceHarness()
         _ = harness.beginEpoch("e2")
         let newLive = LiveKey("demo", "other")
-        func open(_ offset: Int64) -> [Effect] {
+        /// Opens the live anew; returns for each published count whether it is stale.
+        func open(_ offset: Int64) -> [Bool] {
             let input = AudienceInput(newLive, .opened(epoch: offset, owner: AudienceHarness.bob))
             let plannedInputs = harness.machine.plan(
                 [(Moment(now: harness.now, offset: offset), input)], in: &harness.rows)
             var effects: [Effect] = []
             harness.handle(.leasesAnswered(plannedInputs[0], .nothing), into: &effects)
-            return effects
+            return effects.compactMap { if case .count(let record) = $0 { record.stale } else { nil } }
         }
-        for case .count(let record) in open(400) { #expect(!record.stale) }
+        #expect(open(400) == [false])
         _ = harness.tickWithoutRedis()
-        for case .count(let record) in open(500) { #expect(record.stale) }
+        #expect(open(500) == [true])
     }
 
     @Test func `the first epoch of a partition settles at once`() {

@@ -14,6 +14,7 @@ import Testing
         var scheduler = TickScheduler()
         scheduler.tickWritten(at: MonotonicTime(milliseconds: 0))
         scheduler.brokerTimeObserved(Timestamp(milliseconds: 1_000), at: MonotonicTime(milliseconds: 50))
+        // The broker's clock showed 1000 ms at 50 ms, so it shows 1300 ms at 350 ms.
         #expect(scheduler.nextTick(due: Timestamp(milliseconds: 1_300)) == MonotonicTime(milliseconds: 351))
     }
 

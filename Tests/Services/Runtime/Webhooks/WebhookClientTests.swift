@@ -16,6 +16,7 @@ import Webhooks
     private static let gift = BeforeContent.beforeGift(
         sender: sender, giftID: "rose", count: 2, coins: 10, receivers: [])
 
+    /// A client of one app, `demo`, on a dedicated thread.
     private final class RunningClient: Sendable {
         let webhookClient: WebhookClient
 
@@ -45,6 +46,7 @@ import Webhooks
         }
     }
 
+    /// The code with which a call is refused; nil if it is allowed.
     private func code(_ decision: WebhookDecision) -> ReplyCode? {
         if case .refused(let error) = decision { return error.code }
         return nil
@@ -65,6 +67,7 @@ import Webhooks
         #expect(request.content == Self.gift && request.id == "s-1/9" && request.live == "concert")
     }
 
+    // The apps' own codes are 102100 to 102200; 102004 is `giftCheckFailed`.
     /// Rules: R14.8.
     @Test(arguments: [(102_100, 102_100), (102_200, 102_200), (102_099, 102_004), (102_201, 102_004), (-5, 102_004)])
     func `the sender of a gift gets the app's own code, and the standard code for any other`(sent: Int, received: Int)
@@ -96,7 +99,8 @@ import Webhooks
         let running = RunningClient(receiver.url, timeout: .milliseconds(200))
         let start = MonotonicClock.milliseconds
         #expect(self.code(await running.requestDecision(Self.gift)) == .giftCheckFailed)
-        #expect((190..<20_000).contains(MonotonicClock.milliseconds - start))
+        // Milliseconds. The upper bound leaves time to a busy computer.
+        #expect((190..<5000).contains(MonotonicClock.milliseconds - start))
         let withDeadBackend = RunningClient("http://127.0.0.1:\(try FreePort.find())/")
         #expect(self.code(await withDeadBackend.requestDecision(Self.gift)) == .giftCheckFailed)
     }
@@ -111,6 +115,7 @@ import Webhooks
     @Test func `I16 messages beyond a user's or an app's share of requests are refused as overloaded`() throws {
         let receiver = try WebhookReceiver { _, _ in .keepSilent }
         let running = RunningClient(receiver.url, timeout: .seconds(30))
+        // 16 requests of a user and 64 of an app may be open at the same time.
         for _ in 0..<16 { try running.webhookClient.send(self.request("anna")) { _ in } }
         let error = #expect(throws: ReplyError.self) {
             try running.webhookClient.send(self.request("anna")) { _ in Issue.record("the backend decided") }
