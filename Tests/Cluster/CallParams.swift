@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import PlazaModel
 
-/// The parameters of a call; a field that is nil is not encoded.
+/// The parameters of any call that these tests make; each method takes some of them, and a nil field is not encoded.
 struct CallParams: Encodable, Sendable {
     var live: LiveID?
     var user: UserID?

@@ -36,7 +36,7 @@ package final class WebSocketConnection {
     package internal(set) var lastReceivedMilliseconds: UInt64
     /// When this side began to wait for the handshake, a pong or the peer's close frame, in the loop's time.
     var waitingSinceMilliseconds: UInt64
-    private var decoder: FrameDecoder
+    private(set) var decoder: FrameDecoder
     private var meter = InboundMeter()
     /// The number of bytes of an incomplete message that the decoder buffers.
     private(set) var unfinishedBytes = 0
@@ -169,12 +169,16 @@ package final class WebSocketConnection {
 
     /// Decodes received bytes from `start` on, and notifies the delegate of each message.
     func decode(_ bytes: inout MutableSpan<UInt8>, from start: Int) {
+        guard !self.decoder.hasEnded else { return }
         var offset = start
+        // The input of a connection that this side closes is still limited: its peer may send until the close timeout.
         while self.state == .open || self.state == .closing {
             let eventStart = offset
             let event = self.decoder.next(&bytes, &offset)
             if let excess = self.countReceived(offset - eventStart, isFrame: event != nil) {
-                return self.handleExcess(excess)
+                // The owner of a closing connection has seen to it already.
+                if self.state == .open { self.delegate?.webSocket(self, exceeded: excess) }
+                return self.discardInput()
             }
             guard let event else { break }
             switch event {
@@ -195,7 +199,6 @@ package final class WebSocketConnection {
     /// Counts received bytes against the limits, and returns the limit that is exceeded, if any.
     private func countReceived(_ byteCount: Int, isFrame: Bool) -> InboundExcess? {
         let configuration = self.group.configuration
-        guard self.state == .open else { return nil }
         let bufferedBytes = self.decoder.bufferedCapacityBytes
         if bufferedBytes != self.unfinishedBytes {
             self.group.unfinishedBytes += bufferedBytes - self.unfinishedBytes
@@ -207,9 +210,8 @@ package final class WebSocketConnection {
         return self.meter.count(byteCount, isFrame: isFrame, limits, nowMilliseconds: self.group.loop.nowMilliseconds)
     }
 
-    /// Notifies the delegate, which should close the connection, and discards all further received bytes.
-    private func handleExcess(_ excess: InboundExcess) {
-        self.delegate?.webSocket(self, exceeded: excess)
+    /// Discards all bytes that are received from now on, without decoding them.
+    private func discardInput() {
         self.decoder.stop()
         self.group.unfinishedBytes -= self.unfinishedBytes
         self.unfinishedBytes = 0

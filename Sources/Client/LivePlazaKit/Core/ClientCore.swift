@@ -25,13 +25,13 @@ enum ClientAction: Sendable {
 struct ClientCore: Sendable {
     /// The options of a client.
     struct Options: Sendable {
-        /// The name under which the server counts the client's calls.
+        /// The client's session: by it and a call's id the server recognises a repeated call.
         var session: SessionID
         /// The first call's id; it must be above all ids that this session has used before.
         var firstID: Int64 = 1
         /// Whether `fetchToken` actions can be performed.
         var hasTokenProvider: Bool
-        /// The user's name for others, unless the token contains one; empty if it is not stated.
+        /// The name that others see, unless the token contains one; empty if it is not stated.
         var name = ""
         var avatarURL = ""
         /// How long a call may take, in milliseconds.
@@ -49,7 +49,7 @@ struct ClientCore: Sendable {
     /// The connection and the token.
     private var link: Link
     private var calls: CallQueue
-    /// The live that the client is in, if any.
+    /// The live that the client is in, if any, and what a resume needs: its ticket, the feed position, the last notice.
     private var place = LivePlace()
     /// The actions since the last call of `takeActions`.
     private var actions: [ClientAction] = []
@@ -181,11 +181,13 @@ struct ClientCore: Sendable {
         return self.takeActions()
     }
 
-    /// Connects at once or checks the connection, because the app is shown again or the network may be back.
+    /// Ends the pause before the next attempt, or checks an open connection with a ping, because the app is shown again or
+    /// the network may be back.
     ///
-    /// `spread`: the number of milliseconds over which the attempts of many clients are spread.
+    /// `spread`: the attempt is made at a random moment within this many milliseconds; 0 for at once.
     mutating func probe(spread: Double = 0, at now: Double) -> [ClientAction] {
-        if self.link.probe(spread: spread, at: now) { self.ping(at: now) }
+        let isConnectionOpen = self.link.probe(spread: spread, at: now)
+        if isConnectionOpen { self.ping(at: now) }
         return self.takeActions()
     }
 
@@ -193,7 +195,8 @@ struct ClientCore: Sendable {
     ///
     /// Without a network, the client rarely tries to connect.
     mutating func setOnline(_ isOnline: Bool, at now: Double) -> [ClientAction] {
-        self.link.setOnline(isOnline, at: now) && isOnline ? self.probe(spread: 1000, at: now) : self.takeActions()
+        let hasChanged = self.link.setOnline(isOnline, at: now)
+        return hasChanged && isOnline ? self.probe(spread: 1000, at: now) : self.takeActions()
     }
 
     /// Sets the name and the picture for the next login; nil keeps the present one.
@@ -228,6 +231,7 @@ extension ClientCore {
             case .failure(let error):
                 _ = self.link.tokens.recordFailure(at: now)
                 self.emit([.tokenRenewalFailed(error)])
+            // A result that cannot be read is a success, too: the server has accepted the token.
             case .success, .unreadable: self.emit([.tokenRenewed])
             }
         } else if id == self.pingID {
@@ -248,8 +252,8 @@ extension ClientCore {
         case .failure(let error): return self.loginRefused(error, at: now)
         case .success(.resumed(let ticket, let position, let replayed)):
             self.emit(self.place.resumed(ticket: ticket, position: position, replayed: replayed))
-        case .success(.loggedIn(_, let user, _, let notices, let time)):
-            self.place.startNotices(after: notices)
+        case .success(.loggedIn(_, let user, _, let lastNoticeID, let time)):
+            self.place.startNotices(after: lastNoticeID)
             if let time { self.serverTimeReceived(time, sentAt: self.loginSentAt, at: now) }
             self.emit([.loggedIn(user)])
         case .success: return self.loginUnreadable(.badFrame("no login as the reply to a login"), at: now)
@@ -270,6 +274,7 @@ extension ClientCore {
         let live = self.place.live
         let verdict = LoginVerdict(error, isResume: live != nil)
         switch verdict {
+        // The error means the same as this close code; the connection is still open, and is closed here.
         case .closed(let code): return self.link.connectionLost(code: code, at: now, error: error)
         case .end: return self.link.end(code: CloseCode.normal, error, reportsEnd: true)
         case .dropLive:
@@ -277,8 +282,8 @@ extension ClientCore {
             self.emit(self.place.resumeFailed(error, isLeaving: isLeaving))
         case .retry: break
         }
-        // The client reconnects after `dropLive` too: only some errors of a resume leave the connection logged in, but a
-        // new login without the live always logs in.
+        // The client reconnects after `dropLive` too, and logs in without the live: whether the connection is logged in
+        // after a failed resume depends on the error.
         self.link.disconnect(at: now, minimumPause: verdict == .retry ? error.retryMilliseconds ?? 0 : 0)
     }
 
@@ -298,6 +303,7 @@ extension ClientCore {
             return nextID
         }
         self.nextID = nextID
+        // For a join that was sent before, `joinSent` changes nothing.
         if let join = self.calls.sentJoin, let live = join.live { self.place.joinSent(handle: join.handle, live: live) }
         for frame in frames { self.send(frame, at: now) }
     }

@@ -4,11 +4,11 @@ internal import PlazaModel
 
 /// An event of a client other than the end of a call.
 enum ClientEvent: Sendable {
-    /// The client is logged in, for the first time or again.
+    /// The client is logged in, at first or after a reconnect. After a reconnect into a live `resumed` comes instead.
     case loggedIn(PlazaModel.UserInfo)
     /// The server's time is the time of the core's clock plus this number of milliseconds.
     case serverTime(offset: Double)
-    /// The client is in the live. If `isAgain`, it was in the same epoch of the live before. If `isConfirmed` is false,
+    /// The client is in the live. If `isAgain`, it was in this live before, and the live has begun no new feed since. If `isConfirmed` is false,
     /// the server could not store the join yet.
     case joined(LiveID, isAgain: Bool, isConfirmed: Bool)
     /// Items of the live's feed, in order, each once. If `isHistory`, they are from before the client joined. If
@@ -18,7 +18,7 @@ enum ClientEvent: Sendable {
     case counts(LiveCount)
     /// A notice other than `kickedOut`.
     case notice(Notice)
-    /// The client is in its live again after a reconnect. If `replayed` is false, missed items are not sent again.
+    /// The client is in its live again after a reconnect. If `replayed` is false, the items that it missed are not sent.
     case resumed(LiveID, replayed: Bool)
     /// The client has left the live.
     case left(LiveID)

@@ -64,16 +64,19 @@ extension SimulatedGateway {
         connection.token = token
         connection.user = UserInfo(
             userID: UserID(token.sub), userName: token.name ?? params.name ?? "", avatarURL: params.avatarURL ?? "")
+        // The session's name in the cluster is bound to the user; a simulated cluster has no key for it.
         connection.session = SessionNamer.unkeyed.name(of: connection.clientSession, for: connection.userKey)
-        let isOnly = connection.role == .user && self.policies[connection.app].devices == .one
-        if isOnly, let id = params.notices.flatMap({ NoticeID(text: $0) }) {
+        let allowsOneDevice = connection.role == .user && self.policies[connection.app].devices == .one
+        if allowsOneDevice, let id = params.notices.flatMap({ NoticeID(text: $0) }) {
             let missed = self.notices.entries(of: connection.userKey, after: id).map(\.notice)
             if DeviceSignIn.wasSessionEnded(by: missed, ownSession: connection.session) {
                 throw ReplyError(.signedInElsewhere, "you signed in on another device; log in anew to be here instead")
             }
         }
-        connection.signIn = DeviceSignIn(connection: self.random.next(), endsOtherSessions: isOnly)
-        if isOnly || params.session != nil {
+        // A random number identifies the connection among those of the user's other devices.
+        connection.signIn = DeviceSignIn(connection: self.random.next(), endsOtherSessions: allowsOneDevice)
+        // A session that has just got its name needs no notice: no other client knows the name.
+        if allowsOneDevice || params.session != nil {
             let content = connection.signIn.makeNotice(for: connection.session, at: self.now)
             self.write(
                 .notice(Notice(to: connection.userKey, live: LiveID(""), at: self.wallTime, content: content)))
@@ -89,6 +92,7 @@ extension SimulatedGateway {
     /// Replies to the login, sends missed notices, and resumes the live that the login names.
     private mutating func completeLogin(_ frame: CallFrame, _ number: Int, _ params: LoginParams) {
         guard let connection = self.connections[number] else { return }
+        // `notices` is the id of the last notice that the client has.
         let missed = params.notices.flatMap { NoticeID(text: $0) }
             .map { self.notices.entries(of: connection.userKey, after: $0) }
         let lastID = self.notices.lastID(ofPartition: 0)
@@ -104,10 +108,11 @@ extension SimulatedGateway {
         self.connections[number]?.lastNoticeOffset = max(connection.lastNoticeOffset, lastID.offset)
     }
 
-    /// Sends presence a join with the client's previous ticket.
+    /// Sends a join with the client's previous ticket to presence.
     private mutating func resume(_ id: Int64, _ number: Int, _ point: ResumePoint) {
         guard let connection = self.connections[number] else { return }
         switch connection.core.verdict(on: id, .resume(point), in: nil) {
+        // The call is open already, and gets one reply.
         case .repeated: return
         case .refused(let error): return self.reply(id, .failure(error: error), to: number)
         case .proceed: break

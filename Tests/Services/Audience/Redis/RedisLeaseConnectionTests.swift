@@ -8,7 +8,8 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct RedisLeaseConnectionTests {
-    @Test func `after a time-out, no connection of the process sends requests until the pause is over`() throws {
+    @Test func `after one connection could not reach Redis, none of the process tries until the pause is over`() throws
+    {
         let redis = try LiveRedis()
         redis.kill()
         let clock = Clock()
@@ -21,18 +22,20 @@ import Testing
             try second.connect()
         }
         clock.advance(milliseconds: 1000)
+        // Its first connection: the refused attempt made none.
         #expect(try second.connect().serial == 1)
         #expect(try first.connect().runID == second.connect().runID)
     }
 
-    @Test func `scripts are not run on a new connection before the owner has opened the partition there`() throws {
+    @Test func `the first run on a new connection throws, so that the owner opens the partition again`() throws {
         let redis = try LiveRedis()
         let connection = RedisLeaseConnection.withoutPause(port: redis.port)
-        // The argument is the owner's generation. The reply of an empty Redis: no epoch, and no sessions.
+        // The argument is the owner's generation.
         let call = LeaseScript.open.call(["1"], key: "{audience.1}")
         #expect(throws: RedisError.unreachable("there is a new connection")) {
             try connection.run([call])
         }
+        // An empty Redis has no epoch and no sessions.
         #expect(try connection.run([call]) == [.array([.text(""), .integer(0)])])
         redis.kill()
         #expect(throws: RedisError.self) { try connection.run([call]) }

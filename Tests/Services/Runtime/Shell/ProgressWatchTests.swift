@@ -98,13 +98,13 @@ import Testing
 
     private static func at(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: seconds * 1000) }
 
-    /// What follows sessions that end at the given seconds, one second after their beginning.
+    /// What follows sessions that end at the given seconds.
     private static func decisions(
-        _ error: any Error, wasStalled: Bool = false, endingAt seconds: [Int64]
+        _ error: any Error, isStalled: Bool = false, lasting duration: Int64 = 10, endingAt seconds: [Int64]
     ) -> [SessionRestarts.Decision] {
         var restarts = SessionRestarts()
         return seconds.map {
-            restarts.sessionFailed(error, wasStalled: wasStalled, beganAt: Self.at($0 - 1), at: Self.at($0))
+            restarts.sessionFailed(error, isStalled: isStalled, beganAt: Self.at($0 - duration), at: Self.at($0))
         }
     }
 
@@ -112,11 +112,16 @@ import Testing
         let seconds: [Int64] = [0, 20, 70, 79]
         // Only the sessions that end at 20, 70 and 79 s are three within a minute.
         let mustExit = [false, false, false, true]
-        let stalled = Self.decisions(SessionStalledError(), wasStalled: true, endingAt: seconds)
+        let stalled = Self.decisions(SessionStalledError(), isStalled: true, endingAt: seconds)
         #expect(stalled.map { $0 == .exit } == mustExit)
         #expect(Self.decisions(Self.unanswered, endingAt: seconds).map { $0 == .exit } == mustExit)
         // A session that stalls may end by another error.
-        #expect(Self.decisions(Self.fenced, wasStalled: true, endingAt: seconds).map { $0 == .exit } == mustExit)
+        #expect(Self.decisions(Self.fenced, isStalled: true, endingAt: seconds).map { $0 == .exit } == mustExit)
+    }
+
+    @Test func `sessions that end before they could be stuck never end the process, however long the work waits`() {
+        let decisions = Self.decisions(Self.fenced, isStalled: true, lasting: 9, endingAt: Array(0..<100))
+        #expect(!decisions.contains(.exit))
     }
 
     @Test func `sessions that lose their partitions to another owner never end the process`() {
@@ -128,7 +133,7 @@ import Testing
         var restarts = SessionRestarts()
         func pause(beganAt: Int64, endedAt: Int64) -> Int64 {
             let decision = restarts.sessionFailed(
-                Self.fenced, wasStalled: false, beganAt: Self.at(beganAt), at: Self.at(endedAt))
+                Self.fenced, isStalled: false, beganAt: Self.at(beganAt), at: Self.at(endedAt))
             // -1 stands for the end of the process.
             guard case .restart(after: let pause) = decision else { return -1 }
             return pause.count

@@ -18,11 +18,15 @@ package struct PollOutcome: Sendable, Equatable {
 
 /// A change of the consumer's assignment, reported inside `poll` and `close`.
 package enum RebalanceEvent: Sendable, Equatable {
-    /// These partitions are assigned. Call `assign` when the caller is ready to read them, within five minutes.
-    case assigned([TopicPartition])
-    /// These partitions are revoked when the handler returns. Finish all work on them, then call `unassign`.
+    /// These partitions are assigned.
     ///
-    /// If `lost` is true, another member may already own them, and commits for them fail.
+    /// To choose where to begin, the handler calls `assign`; it may take up to five minutes (`max.poll.interval.ms`).
+    /// Otherwise the consumer assigns them when the handler returns.
+    case assigned([TopicPartition])
+    /// These partitions are about to be revoked.
+    ///
+    /// The handler finishes all work on them, and then calls `unassign`; otherwise the consumer does so when the handler
+    /// returns. If `lost` is true, another member may already own them, and commits for them fail.
     case revoked([TopicPartition], lost: Bool)
 }
 

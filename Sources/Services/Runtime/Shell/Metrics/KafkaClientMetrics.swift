@@ -24,21 +24,23 @@ package struct KafkaClientMetrics: Sendable {
         return settings
     }
 
-    /// Counts records that a producer's full queue rejected, with the label `writer`.
+    /// The counter of the records that a producer's full queue rejected, with the label `writer`; the caller increments it.
     package func drops(of writer: String) -> Counter {
         self.registry.counter(
             MetricNames.Kafka.producerQueueDrops, help: "Messages that a producer's full queue did not take.",
             labels: ["writer": writer])
     }
 
-    /// Counts records that a producer could not deliver, with the label `writer`.
+    /// The counter of the records that a producer could not deliver, with the label `writer`; the caller increments it.
     package func failures(of writer: String) -> Counter {
         self.registry.counter(
             MetricNames.Kafka.deliveryFailures, help: "Messages that a producer could not deliver.",
             labels: ["writer": writer])
     }
 
-    /// Exports how long the append in progress has waited, with the label `machine`; `read` returns the time.
+    /// Exports how long the append in progress has waited for the broker, with the label `machine`.
+    ///
+    /// `read` returns the time; 0 if no append is in progress.
     func exportAppendWait(of machine: String, read: @escaping @Sendable () -> Milliseconds) {
         self.registry.observe(
             MetricNames.Shell.appendWaiting, help: "How long the append in progress has waited.",

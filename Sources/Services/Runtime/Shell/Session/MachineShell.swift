@@ -62,7 +62,7 @@ package final class MachineShell: Sendable {
                 self.log.warning(
                     "the machine begins anew", [.detail: .string("\(error)"), .reason: .string(self.spec.name)])
                 switch restarts.sessionFailed(
-                    error, wasStalled: self.status.isStalled, beganAt: began, at: MonotonicClock.now)
+                    error, isStalled: self.status.isStalled, beganAt: began, at: MonotonicClock.now)
                 {
                 case .restart(after: let pause):
                     if !self.status.isStopping { DedicatedThread.sleep(for: Duration(pause)) }

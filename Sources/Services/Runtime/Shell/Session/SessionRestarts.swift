@@ -29,19 +29,20 @@ struct SessionRestarts {
 
     /// Decides what follows a session that failed.
     ///
-    /// A session was stuck if its work did not progress for 10 s, or if a write to Kafka was not answered. A new client
-    /// continues after most faults; a process that needs a new client again and again is replaced.
+    /// A session was stuck if it lasted for at least 10 s and the work waits for as long, or if a write to Kafka was not
+    /// answered. A new client continues after most faults; a process that needs a new client again and again is replaced.
     ///
     /// - Parameters:
     ///   - error: the error that ended the session.
-    ///   - wasStalled: whether a partition of the session had work and made no progress for 10 s.
+    ///   - isStalled: whether a partition has had work for 10 s and none of it became durable, also in former sessions.
     ///   - beganAt: when the session began.
     ///   - now: when the session ended.
     /// - Returns: whether to begin the next session.
     mutating func sessionFailed(
-        _ error: any Error, wasStalled: Bool, beganAt: MonotonicTime, at now: MonotonicTime
+        _ error: any Error, isStalled: Bool, beganAt: MonotonicTime, at now: MonotonicTime
     ) -> Decision {
-        if wasStalled || (error as? KafkaError)?.kind == .unanswered {
+        let hasMadeNoProgress = isStalled && now - beganAt >= ProgressWatch.limit
+        if hasMadeNoProgress || (error as? KafkaError)?.kind == .unanswered {
             self.stuckAt.removeAll { now - $0 >= Self.stuckSpan }
             self.stuckAt.append(now)
             if self.stuckAt.count >= Self.maxStuckSessions { return .exit }

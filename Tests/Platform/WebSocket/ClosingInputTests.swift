@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import EventLoop
+import MachineKit
+import TestSupport
+import Testing
+
+@testable import WebSocket
+
+/// Input that a peer sends although this side has sent its close frame.
+@Suite struct ClosingInputTests {
+    @Test func `I16 the input of a connection that this side closes stays limited`() throws {
+        let serverEvents = Recorder()
+        var bufferedBytes: [Int] = []
+        try runLoop { loop in
+            let server = try makeServer(loop, serverEvents) {
+                var limits = InboundLimits(frames: RateLimit(100), bytes: RateLimit(1 << 20))
+                limits.bytesBeforeAccepted = 1000
+                $0.inbound = limits
+            }
+            let raw = try RawClient(loop, port: server.port)
+            serverEvents.onOpened = { $0.close(.normal) }
+            raw.onEvent = { raw, event in
+                guard case .close = event, let connection = serverEvents.connections.first else { return }
+                // The client does not answer the close frame, but begins a long message.
+                raw.send(Array(masked(.text, [UInt8](repeating: 65, count: 30_000)).prefix(20_000)))
+                let timer = try? LoopTimer(loop: loop) { timer in
+                    timer.close()
+                    bufferedBytes.append(connection.decoder.bufferedCapacityBytes)
+                    loop.stop()
+                }
+                timer?.start(after: .milliseconds(100))
+            }
+        }
+        #expect(bufferedBytes == [0])
+    }
+}
