@@ -10,7 +10,7 @@ package struct FrameDecoder: Sendable {
     package let maxMessageBytes: Int
     private let role: Role
     /// Whether a close frame or a protocol violation has ended the decoding.
-    package private(set) var hasEnded = false
+    private(set) var hasEnded = false
 
     /// A header of which only a part was received.
     private var header = InlineArray<14, UInt8>(repeating: 0)

@@ -9,8 +9,8 @@ extension ClusterState {
         let probeResults = await withTaskGroup(of: (Int, Bool, String?).self) { group in
             for (index, process) in self.processes.enumerated() {
                 group.addTask {
-                    let isReady = await process.checkReadiness()
-                    return (index, isReady, await process.readinessText())
+                    let (isReady, text) = await process.checkReadiness()
+                    return (index, isReady, text)
                 }
             }
             var results: [Int: (isReady: Bool, text: String?)] = [:]
@@ -35,21 +35,15 @@ extension ClusterState.Process {
         readinessText.firstRange(of: "degraded: ").map { String(readinessText[$0.upperBound...]) }
     }
 
-    /// Reads the body of the process's `/readyz` response, which names each problem; nil if there is none.
-    func readinessText() async -> String? {
-        guard self.pid != nil, let opsPort else { return nil }
-        let answer = await HealthProbe.httpAnswer(host: "127.0.0.1", port: opsPort, path: "/readyz")
-        let text = answer?.body.trimmingCharacters(in: .whitespacesAndNewlines)
-        return text.flatMap { $0.isEmpty ? nil : $0 }
-    }
-
-    /// Probes the process by the port that it has, and returns whether it is ready.
-    package func checkReadiness() async -> Bool {
-        guard self.pid != nil else { return false }
+    /// Probes the process by the port that it has.
+    ///
+    /// - Returns: whether the process is ready; and the body of its `/readyz` response, which names each problem, or nil if
+    ///   there is none.
+    fileprivate func checkReadiness() async -> (isReady: Bool, text: String?) {
+        guard self.pid != nil else { return (false, nil) }
+        if let opsPort { return await Self.checkReadiness(opsPort: opsPort) }
         let probe: Probe =
-            if let opsPort {
-                .http(port: opsPort)
-            } else if let port = self.ports["redis"] {
+            if let port = self.ports["redis"] {
                 .redis(port: port)
             } else if let port = self.ports["kafka"] {
                 .kafka(port: port)
@@ -57,8 +51,19 @@ extension ClusterState.Process {
                 .none
             }
         // A process without a probe keeps its last known readiness.
-        guard probe != .none else { return self.ready }
-        return await runOnDedicatedThread("cluster-ask") { HealthProbe.isReady(probe) }
+        guard probe != .none else { return (self.ready, nil) }
+        return (await runOnDedicatedThread("cluster-ask") { HealthProbe.isReady(probe) }, nil)
+    }
+
+    private static func checkReadiness(opsPort: Int) async -> (isReady: Bool, text: String?) {
+        var answer = await runOnDedicatedThread("cluster-ask") { HealthProbe.readiness(port: opsPort) }
+        let isReady = answer?.status == 200
+        // A process that answers late is not ready, but may say why.
+        if answer == nil {
+            answer = await HealthProbe.httpAnswer(host: "127.0.0.1", port: opsPort, path: "/readyz")
+        }
+        let text = answer?.body.trimmingCharacters(in: .whitespacesAndNewlines)
+        return (isReady, text.flatMap { $0.isEmpty ? nil : $0 })
     }
 }
 

@@ -103,12 +103,16 @@ package enum HealthProbe {
         return (String(address[..<colon]), port)
     }
 
+    /// The response of `GET /readyz` at a port of this machine; nil if there is none within 500 ms.
+    static func readiness(port: Int) -> Answer? {
+        self.http(host: "127.0.0.1", port: port, path: "/readyz", timeout: .milliseconds(500))
+    }
+
     /// Sends a probe to a process on this machine, and returns whether the process is ready.
     static func isReady(_ probe: Probe) -> Bool {
         switch probe {
         case .none: true
-        case .http(let port):
-            self.http(host: "127.0.0.1", port: port, path: "/readyz", timeout: .milliseconds(500))?.status == 200
+        case .http(let port): self.readiness(port: port)?.status == 200
         case .redis(let port): self.redis(port: port)
         case .kafka(let port): self.kafka(host: "127.0.0.1", port: port)
         case .announcement(let file): FileManager.default.fileExists(atPath: file)

@@ -70,8 +70,7 @@ extension AudienceMachine {
             rows[.live(key)] = .live(row: row)
         } else {
             self.publish(.audienceLeft(user: removal?.user ?? UserInfo(userID: user)), to: key, into: &effects)
-            row.recentLeaves = row.recentLeaves ?? RecentLeaves()
-            row.recentLeaves?.userLeft(user, at: moment.now)
+            row.viewerLeft(user, at: moment.now)
             rows[.live(key)] = .live(row: row)
         }
         self.notifyOfLeave(user, key, row, into: &effects)

@@ -100,8 +100,7 @@ extension AudienceMachine {
                 rows[.live(key)] = .live(row: row)
             } else {
                 self.publish(.audienceLeft(user: user), to: key, into: &effects)
-                row.recentLeaves = row.recentLeaves ?? RecentLeaves()
-                row.recentLeaves?.userLeft(user.userID, at: moment.now)
+                row.viewerLeft(user.userID, at: moment.now)
                 rows[.live(key)] = .live(row: row)
             }
             self.notifyOfLeave(user.userID, key, row, into: &effects)

@@ -127,6 +127,12 @@ package struct LiveRow: Hashable, Sendable, Codable {
         case kickedWhileStale
     }
 
+    /// Remembers the leave of a viewer, whose visit continues if the viewer comes back soon.
+    mutating func viewerLeft(_ user: UserID, at now: Timestamp) {
+        self.recentLeaves = self.recentLeaves ?? RecentLeaves()
+        self.recentLeaves?.userLeft(user, at: now)
+    }
+
     /// The user's role in this live.
     package func role(of user: UserID) -> LiveRole {
         if user == self.owner { return .owner }

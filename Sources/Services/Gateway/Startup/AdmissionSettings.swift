@@ -8,8 +8,6 @@ package import Settings
 package struct AdmissionSettings: Sendable {
     private let maxConnections: Int
     private let limits: AdmissionLimits
-    private let usesDefaultAppLimit: Bool
-    private let usesDefaultAppRate: Bool
     /// The default for the forwarded calls of one of several apps per second.
     private static let defaultCallsPerApp = 5000
     private let httpConnectionsPerAddress: Int
@@ -41,13 +39,11 @@ package struct AdmissionSettings: Sendable {
             "connections-per-app", default: 0, range: 0...10_000_000,
             help: "WebSockets of one app; 0: half of all if there are several apps, otherwise all.")
         limits.connectionsPerApp = connectionsPerApp == 0 ? nil : connectionsPerApp
-        self.usesDefaultAppLimit = connectionsPerApp == 0
         let callsPerApp = reader.int(
             "calls-per-app", default: 0, range: 0...10_000_000,
             help: "Calls of one app a second that go to the services; 0: 5000 if there are several apps, else no limit."
         )
         limits.callsPerApp = callsPerApp == 0 ? nil : callsPerApp
-        self.usesDefaultAppRate = callsPerApp == 0
         limits.frames = RateLimit(
             readCount("frames-per-second", limits.frames.count, "Frames of one connection a second, pings included."))
         limits.bytes = RateLimit(readCount("bytes-per-second", limits.bytes.count, "Bytes of one connection a second."))
@@ -87,8 +83,10 @@ package struct AdmissionSettings: Sendable {
     package func apply(to settings: inout GatewaySettings, apps: Int) {
         settings.maxConnections = self.maxConnections
         settings.admission = self.limits
-        if self.usesDefaultAppLimit, apps > 1 { settings.admission.connectionsPerApp = max(1, self.maxConnections / 2) }
-        if self.usesDefaultAppRate, apps > 1 { settings.admission.callsPerApp = Self.defaultCallsPerApp }
+        if apps > 1 {
+            settings.admission.connectionsPerApp = self.limits.connectionsPerApp ?? max(1, self.maxConnections / 2)
+            settings.admission.callsPerApp = self.limits.callsPerApp ?? Self.defaultCallsPerApp
+        }
         settings.httpConnectionsPerAddress = self.httpConnectionsPerAddress
         settings.trustedProxies = self.trustedProxies
         settings.speaksProxyProtocol = self.speaksProxyProtocol

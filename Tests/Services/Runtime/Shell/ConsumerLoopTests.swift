@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Concurrency
 import KafkaClient
 import Observability
 import ServiceShell
@@ -8,15 +7,10 @@ import Testing
 @Suite struct ConsumerLoopTests {
     /// The log lines of a failure of this kind.
     private static func logLine(_ kind: KafkaError.Kind, isStarting: Bool) -> String {
-        let lines = Locked<[String]>([])
-        let log = Log(
-            service: "test", level: .info,
-            sink: { line in
-                lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
-            })
+        let lines = LogLines(level: .info)
         ConsumerLoop.logFailure(
-            KafkaError(kind, "so it is"), "the tables cannot be read now", isStarting: isStarting, in: log)
-        return lines.withLock { $0.joined() }
+            KafkaError(kind, "so it is"), "the tables cannot be read now", isStarting: isStarting, in: lines.log)
+        return lines.all.joined()
     }
 
     @Test(arguments: [KafkaError.Kind.retriable, .timedOut, .brokerDown, .unknownTopic])

@@ -2,9 +2,13 @@
 import Concurrency
 import Observability
 
-/// Collects the lines of a log, from level warning on.
+/// Collects the lines of a log.
 final class LogLines: Sendable {
     private let lines = ConditionVariable<[String]>([])
+    private let level: LogLevel
+
+    /// `level` is the lowest level that is logged.
+    init(level: LogLevel = .warning) { self.level = level }
 
     var all: [String] { self.lines.update { $0 } }
 
@@ -13,7 +17,7 @@ final class LogLines: Sendable {
             let text = String(decoding: line, as: UTF8.self)
             lines.update { $0.append(text) }
         }
-        return Log(service: "test", level: .warning, sink: sink)
+        return Log(service: "test", level: self.level, sink: sink)
     }
 
     /// Waits until a line contains `text`.

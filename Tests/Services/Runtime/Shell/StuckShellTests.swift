@@ -2,6 +2,7 @@
 import Concurrency
 import KafkaClient
 import MachineKit
+import Observability
 import PlazaModel
 import TestSupport
 import Testing
@@ -34,20 +35,33 @@ import Testing
         #expect(next.stop())
     }
 
+    /// A shell that has processed the first text of a live, and whose next fetches then fail.
+    private struct UnreadableInbox {
+        let harness: ShellHarness
+        let live: LiveKey
+        let shell: RunningShell
+
+        init(_ name: String, failingFetches: Int, log: Log = .none) throws {
+            let topics = try TopicBroker(isReal: false, clientID: "shell-test")
+            let broker = try #require(topics.embedded)
+            let live = MachineShellTests.lives(name, count: 1)[0]
+            self.live = live
+            self.harness = try ShellHarness(.embedded, on: topics)
+            self.shell = self.harness.start("one", log: log)
+            try self.harness.sendTextAndWait("1", in: live)
+            _ = try self.harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
+            let fault = RequestFault(kind: .fetch, code: .topicAuthorizationFailed)
+            try fault.inject(into: broker, count: failingFetches, delay: .zero)
+        }
+    }
+
     @Test(.timeLimit(.minutes(2)))
     func `a shell that cannot read a partition with work is not live, and begins a new session`() throws {
-        let topics = try TopicBroker(isReal: false, clientID: "shell-test")
-        let broker = try #require(topics.embedded)
-        let harness = try ShellHarness(.embedded, on: topics)
-        let live = MachineShellTests.lives("unreadable", count: 1)[0]
         let lines = LogLines()
-        let shell = harness.start("one", log: lines.log)
-        try harness.sendTextAndWait("1", in: live)
-        _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
-        let fault = RequestFault(kind: .fetch, code: .topicAuthorizationFailed)
         // All further fetches fail.
-        try fault.inject(into: broker, count: 100_000, delay: .zero)
-        try harness.sendTextAndWait("2", in: live)
+        let inbox = try UnreadableInbox("unreadable", failingFetches: 100_000, log: lines.log)
+        let shell = inbox.shell
+        try inbox.harness.sendTextAndWait("2", in: inbox.live)
         #expect(shell.waitUntilNotLive(timeout: .seconds(20)))
         // The shell logs this error when it ends the session and begins another.
         #expect(lines.waitUntilContains("No progress for 10 s", timeout: .seconds(10)))
@@ -57,16 +71,9 @@ import Testing
 
     @Test(.timeLimit(.minutes(1)))
     func `a shell that cannot read its partitions stays live while they have no work`() throws {
-        let topics = try TopicBroker(isReal: false, clientID: "shell-test")
-        let broker = try #require(topics.embedded)
-        let harness = try ShellHarness(.embedded, on: topics)
-        let live = MachineShellTests.lives("readable", count: 1)[0]
-        let shell = harness.start("one")
-        try harness.sendTextAndWait("1", in: live)
-        _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
-        let fault = RequestFault(kind: .fetch, code: .topicAuthorizationFailed)
-        // The next 36 fetches fail.
-        try fault.inject(into: broker, count: 36, delay: .zero)
+        // The client pauses about 0.5 s after a failed fetch, so 36 of them last longer than the 15 s below.
+        let inbox = try UnreadableInbox("readable", failingFetches: 36)
+        let (harness, live, shell) = (inbox.harness, inbox.live, inbox.shell)
         #expect(!shell.waitUntilEnded(timeout: .seconds(15)))
         #expect(shell.shell.isLive)
         try harness.sendTextAndWait("2", in: live)

@@ -234,7 +234,8 @@ extension ShellSession {
     }
 
     /// Splits `records` into runs of consecutive records of one partition each.
-    private static func runs(of records: [IncomingRecord]) -> [Range<Int>] {
+    static func runs(of records: [IncomingRecord]) -> [Range<Int>] {
+        if records.isEmpty { return [] }
         var runs: [Range<Int>] = []
         var start = 0
         for index in records.indices.dropFirst() where records[index].topicPartition != records[start].topicPartition {

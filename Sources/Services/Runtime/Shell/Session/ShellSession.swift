@@ -156,7 +156,8 @@ final class ShellSession {
     /// Records which partitions have work after a poll, and which have none.
     private func watchProgress(of records: [IncomingRecord], _ outcome: PollOutcome) {
         let now = MonotonicClock.now
-        let withWork = Set(records.lazy.map(\.topicPartition)).filter { self.owned[$0] != nil }
+        let withWork = Self.runs(of: records).map { records[$0.lowerBound].topicPartition }
+            .filter { self.owned[$0] != nil }
         self.reportProgress { watch in
             for partition in withWork { watch.workArrived(in: partition, at: now) }
         }
