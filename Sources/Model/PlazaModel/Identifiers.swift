@@ -23,7 +23,7 @@ extension TextID {
         let values = try decoder.singleValueContainer()
         let text = try values.decode(String.self)
         // A machine could write a row whose key has an additional slash, but could not read it again.
-        guard Self.allowsSlash || !text.utf8.contains(UInt8(ascii: "/")) else {
+        guard Self.allowsSlash || !text.utf8.contains(RecordKey.separator) else {
             throw DecodingError.dataCorruptedError(in: values, debugDescription: "is an id with a slash")
         }
         self.init(text)
@@ -122,8 +122,8 @@ extension CheckedTextID {
     package var text: String { "\(self.app.text)/\(self.live.text)" }
     /// Parses `app/live`; nil if the text contains no slash.
     package init?(text: some StringProtocol) {
-        guard let slash = text.firstIndex(of: "/") else { return nil }
-        self.init(AppID(String(text[..<slash])), LiveID(String(text[text.index(after: slash)...])))
+        guard let slash = text.utf8.firstIndex(of: RecordKey.separator) else { return nil }
+        self.init(AppID(String(text[..<slash])), LiveID(String(text[text.utf8.index(after: slash)...])))
     }
     @inlinable package static func < (a: LiveKey, b: LiveKey) -> Bool {
         a.app != b.app ? a.app < b.app : a.live < b.live

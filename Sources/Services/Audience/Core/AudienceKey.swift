@@ -32,7 +32,7 @@ package enum AudienceKey: RowKey {
 
     package init?(text: String) {
         // No part of a key contains a slash.
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let parts = RecordKey.parts(of: text)
         switch (parts.first, parts.count) {
         case ("partition", 1): self = .partition
         case ("live", 3): self = .live(LiveKey(AppID(parts[1]), LiveID(parts[2])))

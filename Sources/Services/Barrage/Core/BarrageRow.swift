@@ -57,7 +57,7 @@ package struct BarrageKey: RowKey {
     }
 
     package init?(text: String) {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let parts = RecordKey.parts(of: text)
         guard parts.count >= 3, let kind = Kind.allCases.first(where: { $0.name == parts[0] }),
             parts.count == (kind.isPerSession ? 4 : 3)
         else {

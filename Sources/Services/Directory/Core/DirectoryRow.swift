@@ -39,7 +39,7 @@ package enum DirectoryKey: RowKey {
     }
 
     package init?(text: String) {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let parts = RecordKey.parts(of: text)
         switch (parts.first, parts.count) {
         case ("room", 3): self = .live(LiveKey(AppID(parts[1]), LiveID(parts[2])))
         case ("claim", 3): self = .claim(UserKey(AppID(parts[1]), UserID(parts[2])))

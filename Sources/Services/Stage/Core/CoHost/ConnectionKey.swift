@@ -77,7 +77,7 @@ package struct ConnectionKey: RowKey {
     }
 
     package init?(text: String) {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let parts = RecordKey.parts(of: text)
         guard parts.count >= 3, let kind = Kind.allCases.first(where: { $0.storedName == parts[0] }),
             parts.count == (kind == .request ? 4 : 3)
         else { return nil }

@@ -26,7 +26,7 @@ package enum SeatKey: RowKey {
     }
 
     package init?(text: String) {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let parts = RecordKey.parts(of: text)
         guard parts.count >= 3 else { return nil }
         let live = LiveKey(AppID(parts[1]), LiveID(parts[2]))
         switch (parts[0], parts.count) {
