@@ -20,31 +20,34 @@ struct SecureClusterTests {
         "user liveplaza on >\(redisPassword.replacing(" ", with: "-")) resetchannels ~{audience.* "
         + "-@all +@read +@write -@dangerous +evalsha +script|load +info"
 
-    /// The mechanism by which the loaded librdkafka can log in to this Kafka.
-    private static let mechanism = KafkaLibrary.hasStrictSCRAM ? KafkaSecurity.Mechanism.scramSHA512 : .plain
-    private static let user = KafkaLibrary.hasStrictSCRAM ? SecureKafka.scramUser : SecureKafka.plainUser
-
-    private static func options(_ server: SecureKafka, password: String? = nil) throws -> ClusterOptions {
+    /// The options of a cluster at `server`: this process logs in by PLAIN, the services by `mechanism`.
+    private static func options(
+        _ server: SecureKafka, mechanism: KafkaSecurity.Mechanism = .plain, password: String? = nil
+    ) throws -> ClusterOptions {
         var options = LiveCluster.options()
         let authority = server.authority
+        let user = SecureKafka.user(of: mechanism)
         let passwordFile = try authority.secretFile(
-            "kafka.password.\(UInt32.random(in: .min ... .max))", password ?? Self.user.password)
+            "kafka.password.\(UInt32.random(in: .min ... .max))", password ?? user.password)
         options.broker = .external("127.0.0.1:\(server.saslPort)")
-        options.kafkaSecurity = server.settings(Self.mechanism, password: password).security
+        options.kafkaSecurity = server.settings(.plain, password: password).security
         options.kafkaArguments = [
-            "--kafka-security", "sasl_ssl", "--kafka-sasl-mechanism", Self.mechanism.rawValue, "--kafka-user",
-            Self.user.name, "--kafka-password-file", passwordFile, "--kafka-ca-file", authority.certificate,
+            "--kafka-security", "sasl_ssl", "--kafka-sasl-mechanism", mechanism.rawValue, "--kafka-user",
+            user.name, "--kafka-password-file", passwordFile, "--kafka-ca-file", authority.certificate,
         ]
         return options
     }
 
     @Test func `the demo scenario passes over secured connections, and no process shows a secret`() async throws {
         let server = try await runOnDedicatedThread { try Self.sharedKafka.get() }
+        let libraries = try #require(
+            await runOnDedicatedThread { PythonPackages.newerLibrdkafka }, "Tests/requirements.txt does not install")
         let password = Self.redisPassword.replacing(" ", with: "-")
         let aclFile = try server.authority.secretFile("users.acl", "user default off\n\(Self.redisUser)\n")
         let passwordFile = try server.authority.secretFile("redis.password", password + "\n")
         let redis = try await runOnDedicatedThread { try LiveRedis(arguments: ["--aclfile", aclFile]) }
-        var options = try Self.options(server)
+        var options = try Self.options(server, mechanism: .scramSHA512)
+        options.environment["LD_LIBRARY_PATH"] = libraries
         options.extraArguments[.audiencePresence] = [
             "--redis", "127.0.0.1:\(redis.port)", "--redis-user", "liveplaza", "--redis-password-file", passwordFile,
         ]
@@ -54,7 +57,7 @@ struct SecureClusterTests {
             #expect(Self.value("audience_leases_away{partition=\"0\"}", in: metrics) == 0)
             #expect(metrics.contains("redis_pipelines_total{outcome=\"failed\"} 0"), "\(metrics)")
             #expect(!metrics.contains("redis_pipelines_total{outcome=\"done\"} 0"))
-            let secrets = [Self.user.password, password]
+            let secrets = [SecureKafka.scramUser.password, password]
             for process in cluster.processes {
                 let pid = try #require(process.pid)
                 for name in ["cmdline", "environ"] {
@@ -68,7 +71,9 @@ struct SecureClusterTests {
             let command = [
                 try ProgramFinder().path(of: "plaza"), "dead-letters", "--run-dir", cluster.directory.path,
             ]
-            let (end, output) = try await runOnDedicatedThread { try TestProcess.run(command, errors: .output) }
+            let (end, output) = try await runOnDedicatedThread {
+                try TestProcess.run(command, environment: ["LD_LIBRARY_PATH": libraries], errors: .output)
+            }
             #expect(end == .exited(0) && output.contains("no dead letters"), "\(output)")
             try await Self.checkMetricsWithoutRedis(redis, cluster)
         }

@@ -28,6 +28,23 @@ package enum PythonPackages {
         return isDone ? directory : nil
     }()
 
+    /// A directory with librdkafka 2.6.1 as `librdkafka.so.1`, for `LD_LIBRARY_PATH`; nil when it could not be installed.
+    ///
+    /// Debian 12's librdkafka cannot log in by SCRAM at Kafka 4; the Python package `confluent-kafka` contains one that
+    /// can.
+    package static let newerLibrdkafka: String? = {
+        guard let path = Self.path else { return nil }
+        let libraries = path + "/confluent_kafka.libs"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: libraries)) ?? []
+        guard let name = names.first(where: { $0.hasPrefix("librdkafka") }) else { return nil }
+        let directory = path + "/librdkafka"
+        let link = directory + "/librdkafka.so.1"
+        try? FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try? FileManager.default.removeItem(atPath: link)
+        try? FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "\(libraries)/\(name)")
+        return FileManager.default.fileExists(atPath: link) ? directory : nil
+    }()
+
     /// The environment of a Python that finds the packages and writes no bytecode files.
     package static func environment(packages: String?) -> [String: String] {
         ["PYTHONPATH": packages ?? "", "PYTHONDONTWRITEBYTECODE": "1"]

@@ -47,6 +47,11 @@ package final class SecureKafka: Sendable {
             ])
     }
 
+    /// The user who can log in by `mechanism`.
+    package static func user(of mechanism: KafkaSecurity.Mechanism) -> (name: String, password: String) {
+        mechanism == .plain ? Self.plainUser : Self.scramUser
+    }
+
     /// The settings of a client of the SASL listener.
     ///
     /// - Parameters:
@@ -59,7 +64,7 @@ package final class SecureKafka: Sendable {
         _ mechanism: KafkaSecurity.Mechanism, password: String? = nil, caFile: String? = nil,
         log: @escaping @Sendable (KafkaLogLevel, String, String) -> Void = { _, _, _ in }
     ) -> KafkaSettings {
-        let user = mechanism == .plain ? Self.plainUser : Self.scramUser
+        let user = Self.user(of: mechanism)
         var security = KafkaSecurity()
         security.transport = .saslSSL
         security.mechanism = mechanism
