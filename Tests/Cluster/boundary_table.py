@@ -3,7 +3,7 @@
 
 usage: boundary_table.py CALLS DOCS WS-URL HTTP-URL [PARTS], with the apps file's path in BOUNDARY_APPS. CALLS is the
 catalogue of calls, DOCS the folder of the pages that list the codes. Prints each wrong answer with its case, then the number of
-cases; the exit status is 1 if an answer was wrong. PARTS: calls,frames,tokens,handshakes,http.
+cases; the exit status is 1 if an answer was wrong. PARTS: calls,frames,tokens,handshakes,http,websocket.
 
 Each case needs an answer in time: a result, or a refusal with a documented code. No answer, a close without a documented
 code, an answer that blames the server (`timedOut`, `overloaded`, `unavailable`, `internalError`, any status from 500 on),
@@ -21,6 +21,7 @@ from websockets.exceptions import ConnectionClosed
 from boundary_cases import (ANSWER_LIMIT, APP, KEY, MANY_MEMBERS, MAX_WAITS, SOME_MEMBERS, VALUES, Documented, Report,
                             leaves, token, write)
 from boundary_http import drive_handshakes, drive_http
+from boundary_websocket import drive_websocket
 
 
 class Client:
@@ -158,7 +159,7 @@ async def main():
     calls = json.load(open(sys.argv[1]))
     documented, report = Documented(sys.argv[2]), Report()
     ws, http = sys.argv[3], urllib.parse.urlparse(sys.argv[4])
-    parts = sys.argv[5].split(",") if len(sys.argv) > 5 else ["calls", "frames", "tokens", "handshakes", "http"]
+    parts = sys.argv[5].split(",") if len(sys.argv) > 5 else ["calls", "frames", "tokens", "handshakes", "http", "websocket"]
     began = time.time()
     limit, http_limit = asyncio.Semaphore(24), asyncio.Semaphore(16)
     work = []
@@ -173,6 +174,8 @@ async def main():
         work.append(drive_handshakes(report, documented, urllib.parse.urlparse(ws)))
     if "http" in parts:
         work.append(drive_http(report, documented, http, http_limit))
+    if "websocket" in parts:
+        work.append(drive_websocket(report, documented, urllib.parse.urlparse(ws), asyncio.Semaphore(8)))
     for result in await asyncio.gather(*work, return_exceptions=True):
         if isinstance(result, BaseException):
             report.fault("the table", repr(result))
