@@ -14,35 +14,49 @@ struct GatewayAddress: Sendable, Equatable {
     /// - Throws: `invalidParameter` if the scheme is neither `ws` nor `wss`, or if the host or the port is missing or
     ///   invalid.
     init(_ text: String) throws(ErrorInfo) {
-        // -1001 is the code of `invalidParameter`.
-        func addressError(_ reason: String) -> ErrorInfo { ErrorInfo(code: -1001, message: "'\(text)' \(reason)") }
         self.isSecure = text.hasPrefix("wss://")
         guard self.isSecure || text.hasPrefix("ws://") else {
-            throw addressError("does not begin with ws:// or wss://")
+            throw .invalidParameter("'\(text)' does not begin with ws:// or wss://")
         }
         let authorityAndPath = text.dropFirst(self.isSecure ? "wss://".count : "ws://".count)
-        let defaultPort: UInt16 = self.isSecure ? 443 : 80
         let authority = authorityAndPath.prefix { $0 != "/" }
         let path = authorityAndPath.dropFirst(authority.count)
         self.path = path.isEmpty ? "/" : String(path)
+        let port: Substring?
+        do throws(AuthorityFault) {
+            (self.host, port) = try Self.split(authority)
+        } catch {
+            throw .invalidParameter("'\(text)' \(error.reason)")
+        }
+        let defaultPort: UInt16 = self.isSecure ? 443 : 80
+        guard let number = port.map({ UInt16($0) }) ?? defaultPort else {
+            throw .invalidParameter("'\(text)' has no valid port")
+        }
+        self.port = number
+        if self.host.isEmpty || self.port == 0 { throw .invalidParameter("'\(text)' has no host and port") }
+    }
+
+    /// Why the host and the port cannot be told apart.
+    private struct AuthorityFault: Error {
+        let reason: String
+    }
+
+    /// Splits `host:port`; the port is nil if it is not stated.
+    private static func split(_ authority: Substring) throws(AuthorityFault) -> (host: String, port: Substring?) {
         if authority.hasPrefix("[") {
             // An IPv6 address is written in brackets, because it contains colons.
-            guard let end = authority.firstIndex(of: "]") else { throw addressError("has no closing bracket") }
-            self.host = String(authority[authority.index(after: authority.startIndex)..<end])
+            guard let end = authority.firstIndex(of: "]") else {
+                throw AuthorityFault(reason: "has no closing bracket")
+            }
+            let host = String(authority[authority.index(after: authority.startIndex)..<end])
             let port = authority[authority.index(after: end)...]
-            guard port.isEmpty || port.hasPrefix(":") else { throw addressError("has no port after the bracket") }
-            guard let number = port.isEmpty ? defaultPort : UInt16(port.dropFirst()) else {
-                throw addressError("has no valid port")
+            guard port.isEmpty || port.hasPrefix(":") else {
+                throw AuthorityFault(reason: "has no port after the bracket")
             }
-            self.port = number
-        } else {
-            let parts = authority.split(separator: ":", omittingEmptySubsequences: false)
-            self.host = String(parts[0])
-            guard parts.count <= 2, let number = parts.count == 2 ? UInt16(parts[1]) : defaultPort else {
-                throw addressError("has no valid port")
-            }
-            self.port = number
+            return (host, port.isEmpty ? nil : port.dropFirst())
         }
-        if self.host.isEmpty || self.port == 0 { throw addressError("has no host and port") }
+        let parts = authority.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count <= 2 else { throw AuthorityFault(reason: "has no valid port") }
+        return (String(parts[0]), parts.count == 2 ? parts[1] : nil)
     }
 }

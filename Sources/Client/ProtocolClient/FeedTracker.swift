@@ -18,9 +18,7 @@ package struct FeedTracker: Equatable, Sendable {
     package private(set) var repeated = 0
     /// The number of items that were received after later items.
     package private(set) var reordered = 0
-    /// The numbers of skipped items, in at most `maxGaps` ranges; the oldest range is dropped first.
-    private var gaps: [ClosedRange<Int64>] = []
-    private static let maxGaps = 100
+    private var gaps = FeedGaps()
 
     /// How the items of a frame relate to the items received before.
     package enum Verdict: Equatable, Sendable {
@@ -62,45 +60,47 @@ package struct FeedTracker: Equatable, Sendable {
     ///
     /// - Returns: how the frame relates to the items received before.
     package mutating func record(_ scan: FeedScan) -> Verdict {
-        if scan.isHistory {
-            // A history frame also gives the position of the feed, as a frame without items does.
-            var positionOnly = scan
-            positionOnly.isHistory = false
-            positionOnly.count = 0
-            if let position = self.position, scan.epoch < position.epoch { return .known }
-            _ = self.record(positionOnly)
-            return .history
+        if let position = self.position, scan.epoch < position.epoch {
+            if !scan.isHistory { self.repeated += scan.count }
+            return .known
         }
-        let verdict = scan.count == 0 ? Verdict.known : .fresh
+        guard scan.isHistory else { return self.recordItems(of: scan) }
+        _ = self.recordItems(of: scan.withoutItems)
+        return .history
+    }
+
+    /// Records a frame of the current epoch or of a later one.
+    private mutating func recordItems(of scan: FeedScan) -> Verdict {
         guard let position = self.position, position.epoch == scan.epoch else {
-            if let position = self.position, scan.epoch < position.epoch {
-                self.repeated += scan.count
-                return .known
-            }
             // A client that has just joined starts at the current position. A new epoch begins a new sequence of
             // numbers.
             self.firstNumber = scan.firstNumber
-            self.accept(scan)
-            return verdict
+            return self.accept(scan)
         }
-        if scan.firstNumber == position.number + 1 {
-            self.accept(scan)
-            return verdict
-        }
-        if scan.firstNumber > position.number + 1 {
-            self.skip(from: position.number + 1, to: scan.firstNumber - 1)
-            self.accept(scan)
-            return verdict
-        }
-        let knownCount = Int(min(scan.lastNumber, position.number) - scan.firstNumber + 1)
+        guard scan.firstNumber > position.number else { return self.recordOverlap(of: scan, upTo: position.number) }
+        if scan.firstNumber > position.number + 1 { self.skip(from: position.number + 1, to: scan.firstNumber - 1) }
+        return self.accept(scan)
+    }
+
+    /// Records a frame whose items are all new.
+    private mutating func accept(_ scan: FeedScan) -> Verdict {
+        self.received += scan.count
+        self.token = scan.token
+        return scan.count == 0 ? .known : .fresh
+    }
+
+    /// Records a frame whose first items have numbers up to `current`, the last received number.
+    private mutating func recordOverlap(of scan: FeedScan, upTo current: Int64) -> Verdict {
+        let knownCount = Int(min(scan.lastNumber, current) - scan.firstNumber + 1)
         for number in scan.firstNumber..<scan.firstNumber + Int64(knownCount) {
-            if let index = self.gaps.firstIndex(where: { $0.contains(number) }) {
-                self.fillGap(at: index, number)
+            if self.gaps.remove(number) {
+                self.missing -= 1
+                self.reordered += 1
             } else {
                 self.repeated += 1
             }
         }
-        guard scan.lastNumber > position.number else { return .known }
+        guard scan.lastNumber > current else { return .known }
         self.received += scan.count - knownCount
         self.token = scan.token
         return .partlyKnown(knownCount)
@@ -109,22 +109,6 @@ package struct FeedTracker: Equatable, Sendable {
     /// Records that the items from `first` to `last` were not received.
     private mutating func skip(from first: Int64, to last: Int64) {
         self.missing = self.missing.saturatingAdd(Int(last - first + 1))
-        self.gaps.append(first...last)
-        if self.gaps.count > Self.maxGaps { self.gaps.removeFirst() }
-    }
-
-    /// Records a frame whose items are all new.
-    private mutating func accept(_ scan: FeedScan) {
-        self.received += scan.count
-        self.token = scan.token
-    }
-
-    /// Records that a missing item was received after later items, and removes it from the gap at `index`.
-    private mutating func fillGap(at index: Int, _ number: Int64) {
-        let gap = self.gaps.remove(at: index)
-        if gap.lowerBound < number { self.gaps.append(gap.lowerBound...number - 1) }
-        if number < gap.upperBound { self.gaps.append(number + 1...gap.upperBound) }
-        self.missing -= 1
-        self.reordered += 1
+        self.gaps.insert(first...last)
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import EventLoop
 package import PlazaModel
 package import WebSocket
 
@@ -14,77 +13,6 @@ package protocol PlazaConnectionDelegate: AnyObject {
     func connection(_ connection: PlazaConnection, event: ClientCore.Event)
 }
 
-/// The address of a gateway.
-package struct PlazaAddress: Hashable, Sendable {
-    package var host: String
-    package var port: UInt16
-
-    package init(host: String, port: UInt16) {
-        self.host = host
-        self.port = port
-    }
-}
-
-/// The clients of one loop, which share limits and timers.
-package final class PlazaConnectionGroup {
-    let sockets: WebSocketGroup
-    private var timer: LoopTimer?
-    /// The connections in no particular order; each stores its index.
-    private var connections: [PlazaConnection] = []
-    /// The index of the connection that the next tick checks first.
-    private var nextIndex = 0
-    /// Each tick checks one of ten parts of the connections, so each connection is checked ten times a second.
-    ///
-    /// A check of thousands of connections at once would delay received frames.
-    private static let (partCount, tickInterval) = (10, Duration.milliseconds(10))
-
-    /// Creates an empty group on `loop`.
-    package init(loop: EventLoop) throws(LoopError) {
-        var configuration = WebSocketConfiguration()
-        // The maximum size of a server's message (PROTOCOL.md, section 12).
-        configuration.maxMessageBytes = 4 << 20
-        configuration.pingInterval = .seconds(15)
-        self.sockets = WebSocketGroup(loop: loop, configuration: configuration)
-        try self.sockets.startSweeping()
-        let timer = try LoopTimer(loop: loop) { [weak self] _ in self?.tick() }
-        timer.start(after: Self.tickInterval, repeating: Self.tickInterval)
-        self.timer = timer
-    }
-
-    /// Ends all connections and the timers, so that the loop can end by itself.
-    package func stop() {
-        for connection in self.connections { connection.stop() }
-        self.timer?.close()
-        self.timer = nil
-        self.sockets.stopSweeping()
-    }
-
-    /// The loop's time in milliseconds of the monotonic clock.
-    var now: Int64 { Int64(self.sockets.loop.nowMilliseconds) }
-
-    func add(_ connection: PlazaConnection) {
-        connection.groupIndex = self.connections.count
-        self.connections.append(connection)
-    }
-
-    func remove(_ connection: PlazaConnection) {
-        guard let index = connection.groupIndex else { return }
-        connection.groupIndex = nil
-        let last = self.connections.removeLast()
-        guard last !== connection else { return }
-        self.connections[index] = last
-        last.groupIndex = index
-    }
-
-    private func tick() {
-        for _ in 0..<(self.connections.count / Self.partCount + 1) where !self.connections.isEmpty {
-            if self.nextIndex >= self.connections.count { self.nextIndex = 0 }
-            self.connections[self.nextIndex].tick()
-            self.nextIndex += 1
-        }
-    }
-}
-
 /// One client on a loop: `ClientCore` over a WebSocket.
 package final class PlazaConnection {
     /// Receives the events.
@@ -93,7 +21,7 @@ package final class PlazaConnection {
     package weak var delegate: (any PlazaConnectionDelegate)?
     private let group: PlazaConnectionGroup
     /// The index in the group; nil before the start and after the stop.
-    fileprivate var groupIndex: Int?
+    var groupIndex: Int?
     private let addresses: [PlazaAddress]
     private var addressIndex: Int
     private var core: ClientCore
@@ -200,9 +128,7 @@ extension PlazaConnection: WebSocketDelegate {
             }
             return
         }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count)
-        for index in text.indices { bytes.append(text[index]) }
+        let bytes = [UInt8](copying: text)
         self.perform { core, now, actions in core.received(bytes, at: now, into: &actions) }
     }
 

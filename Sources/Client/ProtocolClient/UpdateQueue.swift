@@ -18,6 +18,14 @@ package final class UpdateQueue: Sendable {
         var isEnded = false
     }
 
+    /// What a consumer finds when it is about to wait.
+    private enum WaitResult {
+        case update(ClientUpdate)
+        /// The client has ended, or the deadline has passed.
+        case nothingMore
+        case mustWait
+    }
+
     private let limit: Int
     private let state = Locked(State())
 
@@ -38,15 +46,18 @@ package final class UpdateQueue: Sendable {
             self?.endWait(waitNumber)
         }
         defer { deadlineTask.cancel() }
-        return await withCheckedContinuation { (continuation: CheckedContinuation<ClientUpdate?, Never>) in
-            let result = self.state.withLock { state -> ClientUpdate?? in
-                if !state.updates.isEmpty { return .some(state.updates.removeFirst()) }
-                if state.isEnded || ContinuousClock.now >= deadline { return .some(nil) }
-                state.consumer = continuation
-                return .none
+        return await withCheckedContinuation { (consumer: CheckedContinuation<ClientUpdate?, Never>) in
+            let waitResult = self.state.withLock { state -> WaitResult in
+                if !state.updates.isEmpty { return .update(state.updates.removeFirst()) }
+                if state.isEnded || ContinuousClock.now >= deadline { return .nothingMore }
+                state.consumer = consumer
+                return .mustWait
             }
-            // An outer nil means that the consumer must wait.
-            if let result { continuation.resume(returning: result) }
+            switch waitResult {
+            case .update(let update): consumer.resume(returning: update)
+            case .nothingMore: consumer.resume(returning: nil)
+            case .mustWait: break
+            }
         }
     }
 

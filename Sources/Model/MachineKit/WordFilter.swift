@@ -26,9 +26,10 @@ package struct WordFilter: Sendable {
         let foldedWords = Set(words.map { word in Self.folded(word) }).filter { !$0.isEmpty }
             .sorted { $0.lexicographicallyPrecedes($1) }
         guard !foldedWords.isEmpty else { return }
-        var trie = Trie()
-        for foldedWord in foldedWords { trie.insert(foldedWord) }
-        self.build(from: trie)
+        var tree = WordTree()
+        for foldedWord in foldedWords { tree.insert(foldedWord) }
+        self.addStates(of: tree)
+        self.linkFallbacks()
     }
 
     /// Whether there is no word to find.
@@ -80,25 +81,24 @@ package struct WordFilter: Sendable {
         return self.rootTargets[Int(byte)]
     }
 
-    /// Stores the nodes of `trie` as states in the order of their depth, and links each state to its fallback state.
-    private mutating func build(from trie: Trie) {
-        // The nodes of the trie in order of depth: the state of a node is its index in this list.
+    /// Stores the nodes of the tree as states in the order of their depth.
+    private mutating func addStates(of tree: WordTree) {
+        // The nodes of the tree in order of depth: the state of a node is its index in this list.
         var order = [0]
-        var stateOfNode = [Int32](repeating: 0, count: trie.nodes.count)
         self.fallbacks = []
         self.isEnd = []
         self.edgeStarts = [0]
         var state = 0
         while state < order.count {
-            let node = trie.nodes[order[state]]
+            let node = tree.nodes[order[state]]
             for (byte, child) in node.children {
-                stateOfNode[child] = Int32(order.count)
+                let target = Int32(order.count)
                 order.append(child)
                 self.edgeBytes.append(byte)
-                self.edgeTargets.append(stateOfNode[child])
+                self.edgeTargets.append(target)
                 if state == 0 {
-                    self.rootTargets[Int(byte)] = stateOfNode[child]
-                    self.rootTargets[Int(Self.uppercased(byte))] = stateOfNode[child]
+                    self.rootTargets[Int(byte)] = target
+                    self.rootTargets[Int(Self.uppercased(byte))] = target
                 }
             }
             self.edgeStarts.append(Int32(self.edgeBytes.count))
@@ -106,76 +106,18 @@ package struct WordFilter: Sendable {
             self.fallbacks.append(0)
             state += 1
         }
+    }
+
+    /// Links each state to its fallback state, and marks the states in which a shorter word ends.
+    private mutating func linkFallbacks() {
         // States are in order of depth. So when a state links its children, the fallbacks of all smaller depths exist.
-        for state in order.indices {
+        // The children of the root fall back to the root.
+        for state in self.isEnd.indices.dropFirst() {
             for edge in Int(self.edgeStarts[state])..<Int(self.edgeStarts[state + 1]) {
                 let child = Int(self.edgeTargets[edge])
-                if state != 0 {
-                    self.fallbacks[child] = self.next(self.fallbacks[state], self.edgeBytes[edge])
-                    if self.isEnd[Int(self.fallbacks[child])] { self.isEnd[child] = true }
-                }
+                self.fallbacks[child] = self.next(self.fallbacks[state], self.edgeBytes[edge])
+                if self.isEnd[Int(self.fallbacks[child])] { self.isEnd[child] = true }
             }
-        }
-    }
-
-    // MARK: - Case
-
-    /// The case-folded bytes of a text, the same for all texts that the filter treats as equal.
-    package static func folded(_ word: String) -> [UInt8] {
-        var bytes: [UInt8] = []
-        for scalar in word.unicodeScalars {
-            if scalar.value < 0x80 {
-                bytes.append(self.folded(UInt8(truncatingIfNeeded: scalar.value)))
-            } else {
-                bytes += UTF8.encode(self.folded(scalar)) ?? UTF8.encodedReplacementCharacter
-            }
-        }
-        return bytes
-    }
-
-    private static func folded(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
-    }
-
-    /// The upper-case form of a folded byte; the byte itself if there is none.
-    private static func uppercased(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte & ~0x20 : byte
-    }
-
-    private static func folded(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
-        switch scalar.value {
-        // East Asian scripts and emoji have no case, so the look-up can be skipped.
-        case 0x2E80...0xA63F, 0xAC00...0xD7FF, 0x1F000...: return scalar
-        // The final sigma `ς` is a lower-case letter, so its mapping would not make it equal to `σ`.
-        case 0x3C2: return "σ"
-        default:
-            let lower = scalar.properties.lowercaseMapping.unicodeScalars
-            return lower.count == 1 ? lower.first ?? scalar : scalar
-        }
-    }
-
-    /// The words as a tree of bytes.
-    ///
-    /// Words are inserted in sorted order, so the children of a node are in the order of their bytes.
-    private struct Trie {
-        struct Node {
-            var children: [(byte: UInt8, node: Int)] = []
-            var isEnd = false
-        }
-        var nodes = [Node()]
-
-        mutating func insert(_ bytes: [UInt8]) {
-            var node = 0
-            for byte in bytes {
-                if let last = self.nodes[node].children.last, last.byte == byte {
-                    node = last.node
-                } else {
-                    self.nodes[node].children.append((byte, self.nodes.count))
-                    node = self.nodes.count
-                    self.nodes.append(Node())
-                }
-            }
-            self.nodes[node].isEnd = true
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import MachineKit
+internal import MachineKit
 
 /// A pipelined connection to one Redis server, with limits; it reconnects after a loss.
 ///
@@ -9,47 +9,6 @@ package import MachineKit
 /// progress, and in any case after four timeouts. After a failed attempt to connect the client makes no further attempt
 /// until a pause is over, so that the thread can do other work while Redis is unreachable.
 package final class RedisClient {
-    /// The address of the server, and the limits.
-    package struct Settings: Sendable {
-        package var host: String
-        package var port: Int
-        /// The user of the server's access control list; nil for the server's default user.
-        package var user: String?
-        /// The user's password; nil if the client does not log in.
-        package var password: Secret?
-        /// The timeout of connecting, and of a pipeline in which no byte is sent or received.
-        ///
-        /// A whole pipeline may take four times as long.
-        package var timeout = Duration.seconds(1)
-        /// The maximum number of commands in one pipeline.
-        package var maxPipelineCommands = 100_000
-        /// The maximum number of bytes in one pipeline.
-        package var maxPipelineBytes = 64 << 20
-        /// The maximum number of bytes in the replies to one pipeline.
-        package var maxReplyBytes = 256 << 20
-        /// The longest pause between attempts to connect; the first pause is a sixteenth of it.
-        package var longestReconnectPause = Duration.milliseconds(800)
-
-        package init(host: String, port: Int) {
-            self.host = host
-            self.port = port
-        }
-    }
-
-    /// The server process to which a connection leads.
-    package struct Identity: Equatable, Sendable {
-        /// The number of the connection among all connections of this client, counted from 1.
-        package var serial: Int
-        /// The server's `run_id`, which changes with each start of the server.
-        package var runID: String
-
-        /// An identity; `RedisClient` makes one for each connection.
-        package init(serial: Int, runID: String) {
-            self.serial = serial
-            self.runID = runID
-        }
-    }
-
     private let settings: Settings
     private let scripts: [RedisScript]
     private let nowMilliseconds: () -> Int64
@@ -160,11 +119,23 @@ package final class RedisClient {
     private func openConnection() throws(RedisError) -> Identity {
         self.connection = try Connection(
             host: self.settings.host, port: self.settings.port, timeout: self.settings.timeout)
-        if let password = self.settings.password {
-            let names = self.settings.user.map { [$0] } ?? []
-            let reply = try self.exchange([RedisCommand(["AUTH"] + names + [password.text])]).first
-            if case .error(let text) = reply { throw .accessDenied(text) }
-        }
+        try self.authenticate()
+        let runID = try self.readRunID()
+        try self.loadScripts()
+        self.connectionCount += 1
+        let identity = Identity(serial: self.connectionCount, runID: runID)
+        self.identity = identity
+        return identity
+    }
+
+    private func authenticate() throws(RedisError) {
+        guard let password = self.settings.password else { return }
+        let names = self.settings.user.map { [$0] } ?? []
+        let reply = try self.exchange([RedisCommand(["AUTH"] + names + [password.text])]).first
+        if case .error(let text) = reply { throw .accessDenied(text) }
+    }
+
+    private func readRunID() throws(RedisError) -> String {
         guard let info = try self.exchange([RedisCommand(["INFO", "server"])]).first else {
             throw .protocolViolation("the reply to INFO is missing")
         }
@@ -177,11 +148,7 @@ package final class RedisClient {
         guard let line = lines.first(where: { $0.hasPrefix(runIDField) }) else {
             throw .protocolViolation("the reply to INFO contains no run_id")
         }
-        try self.loadScripts()
-        self.connectionCount += 1
-        let identity = Identity(serial: self.connectionCount, runID: String(line.dropFirst(runIDField.count)))
-        self.identity = identity
-        return identity
+        return String(line.dropFirst(runIDField.count))
     }
 
     /// Whether an error of the server says that the user may not do this.

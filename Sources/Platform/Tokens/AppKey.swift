@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import PlazaWire
 
 /// The signature algorithm of a key.
 package enum TokenAlgorithm: String, Sendable, Codable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import FoundationEssentials
+internal import PlazaWire
 
 /// The keys of all apps; a value that is rebuilt when the keys file changes.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import FoundationEssentials
+internal import PlazaWire
 
 /// Verifies tokens: JWTs signed by a key of an app, with the algorithm of that key (HS256 or ES256) and no other.
 package struct TokenVerifier: Sendable {

@@ -94,6 +94,7 @@ struct DeviceStoreTests {
         #expect(media.openDevices == [])
     }
 
+    /// Rules: R7.19.
     @Test func `a user who mutes its microphone is silent at once, and the device stays open`() async throws {
         let (cluster, host, guest) = try await Self.makeLive()
         try await Self.giveSeat(to: guest, from: host, on: cluster)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LivePlazaKit
 import LivePlazaTesting
+import Synchronization
 import Testing
 
 /// Apps on a cluster in memory.
@@ -166,13 +167,16 @@ struct SimulatedFaultTests {
     @Test func `a store's call waits for a stopped service, and a scripted call fails`() async throws {
         let (cluster, host, viewer) = try await Self.makeLive()
         cluster.stop(.barrage)
-        async let sent: Void = viewer.plaza.barrageStore(liveID: "eve").sendTextMessage(text: "late")
-        try await Task.sleep(for: .milliseconds(50))
+        let outcome = Mutex<Result<Void, ErrorInfo>?>(nil)
+        viewer.plaza.barrageStore(liveID: "eve").sendTextMessage(text: "late", extensionInfo: nil) { result in
+            outcome.withLock { $0 = result }
+        }
         cluster.advance(by: .seconds(5))
         #expect(viewer.texts("eve").isEmpty)
+        #expect(outcome.withLock { $0 } == nil)
         cluster.start(.barrage)
         cluster.advance(by: .seconds(1))
-        try await sent
+        try #require(outcome.withLock { $0 }).get()
         #expect(viewer.texts("eve") == ["late"])
         #expect(throws: ErrorInfo.self) {
             cluster.stop(.presence)
@@ -191,9 +195,8 @@ struct SimulatedFaultTests {
         try await viewer.login(validFor: .seconds(600))
         try await viewer.join("eve")
         for minute in 0..<30 {
+            // The provider runs on the cluster's queue, so its token is there when this returns.
             cluster.advance(by: .seconds(60))
-            // The provider is asynchronous, so its task needs real time.
-            try await Task.sleep(for: .milliseconds(5))
             try host.say("\(minute)", in: "eve")
         }
         cluster.settle()

@@ -19,16 +19,14 @@ final class CombineLatestInner<Downstream: Subscriber>: Subscription {
     private let lock = NSLock()
     private let delivery = Delivery<Event>()
     private var downstream: Downstream?
-    private var upstreams: [(any Subscription)?]
-    private var hasEnded: [Bool]
+    private var sources: SourceSubscriptions
     private var demand = Subscribers.Demand.none
     /// Returns the combination; nil until each source has sent a value.
     private var combine: (() -> Downstream.Input?)?
 
     init(_ downstream: Downstream, sources: Int) {
         self.downstream = downstream
-        self.upstreams = Array(repeating: nil, count: sources)
-        self.hasEnded = Array(repeating: false, count: sources)
+        self.sources = SourceSubscriptions(count: sources)
     }
 
     /// Passes the subscription to the subscriber.
@@ -46,8 +44,7 @@ final class CombineLatestInner<Downstream: Subscriber>: Subscription {
     /// subscription already or has ended, or if the subscriber has cancelled.
     func attach(_ subscription: any Subscription, source: Int) {
         let demand: Subscribers.Demand? = self.lock.withLock {
-            if self.downstream == nil || self.upstreams[source] != nil || self.hasEnded[source] { return nil }
-            self.upstreams[source] = subscription
+            if self.downstream == nil || !self.sources.attach(subscription, source: source) { return nil }
             return self.demand
         }
         guard let demand else { return subscription.cancel() }
@@ -63,15 +60,15 @@ final class CombineLatestInner<Downstream: Subscriber>: Subscription {
         if demand == .none { return }
         let upstreams = self.lock.withLock {
             self.demand += demand
-            return self.upstreams
+            return self.sources.open
         }
-        for upstream in upstreams { upstream?.request(demand) }
+        for upstream in upstreams { upstream.request(demand) }
     }
 
     func cancel() {
         let detached = self.detach()
         self.delivery.removeAll()
-        for upstream in detached.upstreams { upstream?.cancel() }
+        for upstream in detached.upstreams { upstream.cancel() }
     }
 
     private func deliver(_ event: Event) {
@@ -96,25 +93,22 @@ final class CombineLatestInner<Downstream: Subscriber>: Subscription {
 
     private func sourceEnded(_ source: Int, _ completion: Completion) {
         let isLast = self.lock.withLock {
-            (self.hasEnded[source], self.upstreams[source]) = (true, nil)
-            return self.hasEnded.allSatisfy { $0 }
+            _ = self.sources.end(source)
+            return self.sources.haveAllEnded
         }
         if case .finished = completion, !isLast { return }
         let detached = self.detach()
-        for upstream in detached.upstreams { upstream?.cancel() }
+        for upstream in detached.upstreams { upstream.cancel() }
         detached.downstream?.receive(completion: completion)
     }
 
     /// Clears the stored objects and returns them, so that the caller releases them after the lock.
     private func detach() -> (
-        downstream: Downstream?, upstreams: [(any Subscription)?], combine: (() -> Downstream.Input?)?
+        downstream: Downstream?, upstreams: [any Subscription], combine: (() -> Downstream.Input?)?
     ) {
         self.lock.withLock {
-            defer {
-                (self.downstream, self.combine) = (nil, nil)
-                for index in self.upstreams.indices { self.upstreams[index] = nil }
-            }
-            return (self.downstream, self.upstreams, self.combine)
+            defer { (self.downstream, self.combine) = (nil, nil) }
+            return (self.downstream, self.sources.takeAll(), self.combine)
         }
     }
 }

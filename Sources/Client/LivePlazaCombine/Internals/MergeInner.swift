@@ -21,29 +21,26 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
     private let lock = NSLock()
     private let delivery = Delivery<Event>()
     private var downstream: Downstream?
-    private var upstreams: [(any Subscription)?]
-    private var hasEnded: [Bool]
+    private var sources: SourceSubscriptions
     private var waiting = FIFO<(value: Input, source: Int)>()
     private var demand = Subscribers.Demand.none
 
     init(_ downstream: Downstream, sources: Int) {
         self.downstream = downstream
-        self.upstreams = Array(repeating: nil, count: sources)
-        self.hasEnded = Array(repeating: false, count: sources)
+        self.sources = SourceSubscriptions(count: sources)
     }
 
     /// Passes the subscription to the subscriber; without any source it then completes at once.
     func start() {
         self.lock.withLock { self.downstream }?.receive(subscription: self)
-        if self.hasEnded.isEmpty { self.detach().downstream?.receive(completion: .finished) }
+        if self.lock.withLock({ self.sources.isEmpty }) { self.detach().downstream?.receive(completion: .finished) }
     }
 
     /// Stores the subscription to a source, and requests values from it; cancels it if the source has a subscription
     /// already or has ended, or if the subscriber has cancelled.
     func attach(_ subscription: any Subscription, source: Int) {
         let demand: Subscribers.Demand? = self.lock.withLock {
-            if self.downstream == nil || self.upstreams[source] != nil || self.hasEnded[source] { return nil }
-            self.upstreams[source] = subscription
+            if self.downstream == nil || !self.sources.attach(subscription, source: source) { return nil }
             return self.demand == .unlimited ? .unlimited : .max(1)
         }
         if let demand { subscription.request(demand) } else { subscription.cancel() }
@@ -63,16 +60,16 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
     func cancel() {
         let detached = self.detach()
         self.delivery.removeAll()
-        for upstream in detached.upstreams { upstream?.cancel() }
+        for upstream in detached.upstreams { upstream.cancel() }
     }
 
     private func add(_ demand: Subscribers.Demand) {
-        let upstreams: [(any Subscription)?] = self.lock.withLock {
+        let upstreams: [any Subscription] = self.lock.withLock {
             let wasUnlimited = self.demand == .unlimited
             self.demand += demand
-            return !wasUnlimited && self.demand == .unlimited ? self.upstreams : []
+            return !wasUnlimited && self.demand == .unlimited ? self.sources.open : []
         }
-        for upstream in upstreams { upstream?.request(.unlimited) }
+        for upstream in upstreams { upstream.request(.unlimited) }
     }
 
     private func deliver(_ event: Event) {
@@ -96,45 +93,38 @@ final class MergeInner<Downstream: Subscriber>: Subscription {
             guard let next else { break }
             let more = next.downstream.receive(next.value)
             if more > .none { self.add(more) }
-            let upstream = self.lock.withLock { self.demand == .unlimited ? nil : self.upstreams[next.source] }
+            let upstream = self.lock.withLock { self.demand == .unlimited ? nil : self.sources[next.source] }
             upstream?.request(.max(1))
         }
         self.finishIfDone()
     }
 
     private func sourceEnded(_ source: Int, _ completion: Completion) {
-        let isFirstEnd = self.lock.withLock {
-            defer { (self.hasEnded[source], self.upstreams[source]) = (true, nil) }
-            return !self.hasEnded[source]
-        }
+        let isFirstEnd = self.lock.withLock { self.sources.end(source) }
         if !isFirstEnd { return }
         switch completion {
         case .finished: self.finishIfDone()
         case .failure:
             let detached = self.detach()
-            for upstream in detached.upstreams { upstream?.cancel() }
+            for upstream in detached.upstreams { upstream.cancel() }
             detached.downstream?.receive(completion: completion)
         }
     }
 
     private func finishIfDone() {
         let isDone = self.lock.withLock {
-            self.downstream != nil && self.waiting.isEmpty && self.hasEnded.allSatisfy { $0 }
+            self.downstream != nil && self.waiting.isEmpty && self.sources.haveAllEnded
         }
         if isDone { self.detach().downstream?.receive(completion: .finished) }
     }
 
     /// Clears the stored objects and returns them, so that the caller releases them after the lock.
     private func detach() -> (
-        downstream: Downstream?, upstreams: [(any Subscription)?], waiting: FIFO<(value: Input, source: Int)>
+        downstream: Downstream?, upstreams: [any Subscription], waiting: FIFO<(value: Input, source: Int)>
     ) {
         self.lock.withLock {
-            defer {
-                self.downstream = nil
-                self.waiting = FIFO()
-                for index in self.upstreams.indices { self.upstreams[index] = nil }
-            }
-            return (self.downstream, self.upstreams, self.waiting)
+            defer { (self.downstream, self.waiting) = (nil, FIFO()) }
+            return (self.downstream, self.sources.takeAll(), self.waiting)
         }
     }
 }

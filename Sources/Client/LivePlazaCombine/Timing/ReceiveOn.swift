@@ -70,28 +70,19 @@ private final class ReceiveOnInner<Downstream: Subscriber>: Subscriber, Subscrip
         case completion(Subscribers.Completion<Failure>)
     }
 
+    private let link: UpstreamLink<Downstream>
     private let lock = NSLock()
     private let delivery = Delivery<Event>()
     private let schedule: (@escaping () -> Void) -> Void
-    private var downstream: Downstream?
-    private var upstream: (any Subscription)?
     private var scheduled = FIFO<Event>()
     private var hasEnded = false
 
     init(_ downstream: Downstream, _ schedule: @escaping (@escaping () -> Void) -> Void) {
-        self.downstream = downstream
+        self.link = UpstreamLink(downstream)
         self.schedule = schedule
     }
 
-    func receive(subscription: any Subscription) {
-        let downstream: Downstream? = self.lock.withLock {
-            if self.upstream != nil { return nil }
-            self.upstream = subscription
-            return self.downstream
-        }
-        guard let downstream else { return subscription.cancel() }
-        downstream.receive(subscription: self)
-    }
+    func receive(subscription: any Subscription) { self.link.attach(subscription)?.receive(subscription: self) }
 
     func receive(_ input: Input) -> Subscribers.Demand {
         self.receive(.value(input))
@@ -100,17 +91,23 @@ private final class ReceiveOnInner<Downstream: Subscriber>: Subscriber, Subscrip
 
     func receive(completion: Subscribers.Completion<Failure>) { self.receive(.completion(completion)) }
 
-    func request(_ demand: Subscribers.Demand) { self.lock.withLock { self.upstream }?.request(demand) }
+    func request(_ demand: Subscribers.Demand) { self.link.request(demand) }
 
     func cancel() {
-        let detached = self.detach()
+        let detached = self.link.detach()
+        // The events are released after the lock, because the deinitializer of a value may call back.
+        let dropped = self.lock.withLock {
+            defer { (self.hasEnded, self.scheduled) = (true, FIFO()) }
+            return self.scheduled
+        }
+        _ = dropped.isEmpty
         self.delivery.removeAll()
         detached.upstream?.cancel()
     }
 
     private func receive(_ event: Event) {
         let isAccepted = self.lock.withLock {
-            if self.downstream == nil || self.hasEnded { return false }
+            if self.hasEnded { return false }
             if case .completion = event { self.hasEnded = true }
             self.scheduled.append(event)
             return true
@@ -125,20 +122,10 @@ private final class ReceiveOnInner<Downstream: Subscriber>: Subscriber, Subscrip
 
     private func deliver(_ event: Event) {
         switch event {
-        case .completion(let completion): self.detach().downstream?.receive(completion: completion)
+        case .completion(let completion): self.link.detach().target?.receive(completion: completion)
         case .value(let value):
-            let (downstream, upstream) = self.lock.withLock { (self.downstream, self.upstream) }
-            guard let downstream else { return }
-            let more = downstream.receive(value)
-            if more > .none { upstream?.request(more) }
-        }
-    }
-
-    /// Clears the stored objects and returns them, so that the caller releases them after the lock.
-    private func detach() -> (downstream: Downstream?, upstream: (any Subscription)?, scheduled: FIFO<Event>) {
-        self.lock.withLock {
-            defer { (self.downstream, self.upstream, self.scheduled) = (nil, nil, FIFO()) }
-            return (self.downstream, self.upstream, self.scheduled)
+            guard let more = self.link.target?.receive(value), more > .none else { return }
+            self.link.request(more)
         }
     }
 }

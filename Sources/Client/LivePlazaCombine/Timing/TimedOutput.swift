@@ -13,25 +13,19 @@ final class TimedOutput<Downstream: Subscriber> {
         case completion(Subscribers.Completion<Downstream.Failure>)
     }
 
+    private let link: UpstreamLink<Downstream>
     private let lock = NSLock()
     private let delivery = Delivery<Event>()
-    private var downstream: Downstream?
-    private var upstream: (any Subscription)?
     private var demand = Subscribers.Demand.none
 
-    init(_ downstream: Downstream) { self.downstream = downstream }
+    init(_ downstream: Downstream) { self.link = UpstreamLink(downstream) }
 
     /// Stores the source's subscription, passes the operator's subscription to the subscriber, and requests all values.
     func start(upstream: any Subscription, as subscription: any Subscription) {
-        let downstream: Downstream? = self.lock.withLock {
-            if self.upstream != nil { return nil }
-            self.upstream = upstream
-            return self.downstream
-        }
-        guard let downstream else { return upstream.cancel() }
+        guard let downstream = self.link.attach(upstream) else { return }
         downstream.receive(subscription: subscription)
         // If the subscriber has cancelled meanwhile, there is no upstream any more.
-        self.lock.withLock { self.upstream }?.request(.unlimited)
+        self.link.request(.unlimited)
     }
 
     func request(_ demand: Subscribers.Demand) { self.lock.withLock { self.demand += demand } }
@@ -45,30 +39,26 @@ final class TimedOutput<Downstream: Subscriber> {
     }
 
     func cancel() {
-        let detached = self.detach()
+        let detached = self.link.detach()
         self.delivery.removeAll()
         detached.upstream?.cancel()
     }
 
     private func deliver(_ event: Event) {
         switch event {
-        case .completion(let completion): self.detach().downstream?.receive(completion: completion)
+        case .completion(let completion): self.link.detach().target?.receive(completion: completion)
         case .value(let value):
-            let downstream: Downstream? = self.lock.withLock {
-                if self.demand == .none { return nil }
-                self.demand -= 1
-                return self.downstream
-            }
-            guard let more = downstream?.receive(value), more > .none else { return }
-            self.lock.withLock { self.demand += more }
+            guard self.takeDemand(), let more = self.link.target?.receive(value), more > .none else { return }
+            self.request(more)
         }
     }
 
-    /// Clears the stored objects and returns them, so that the caller releases them after the lock.
-    private func detach() -> (downstream: Downstream?, upstream: (any Subscription)?) {
+    /// Takes the demand for one value; false if there is none.
+    private func takeDemand() -> Bool {
         self.lock.withLock {
-            defer { (self.downstream, self.upstream) = (nil, nil) }
-            return (self.downstream, self.upstream)
+            if self.demand == .none { return false }
+            self.demand -= 1
+            return true
         }
     }
 }

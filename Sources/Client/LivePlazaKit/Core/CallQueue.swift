@@ -1,44 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
-internal import PlazaWire
-
-/// A call without an outcome.
-///
-/// All times are milliseconds of the core's clock.
-struct UnfinishedCall: Sendable {
-    /// The client's own number of the call.
-    let handle: Int
-    /// The call's id in its frames; nil until it is first sent.
-    var id: Int64?
-    let method: String
-    /// A JSON object.
-    let params: [UInt8]
-    /// The live that the call is about.
-    let live: LiveID?
-    /// When the call fails without a reply.
-    let deadline: Double
-    /// When the call was first sent; a repeated frame states the time since then as `age`.
-    var firstSentAt: Double?
-    /// Whether the call was sent on the present connection and waits for its reply.
-    var isSent = false
-    /// The call is not sent before this time, because the server was too busy for it.
-    var notBefore = 0.0
-    /// How often the call was repeated because the server was busy.
-    var repeats = 0
-
-    /// Whether the call makes the user join the live; calls after it wait for its reply.
-    ///
-    /// A `live.create` counts too, because the store creates a live only to enter it.
-    var isJoining: Bool { self.method == "live.join" || self.method == "live.create" }
-
-    init(handle: Int, method: String, params: [UInt8], live: LiveID?, deadline: Double) {
-        self.handle = handle
-        self.method = method
-        self.params = params
-        self.live = live
-        self.deadline = deadline
-    }
-}
 
 /// The calls without an outcome, in the order in which they were made.
 ///
@@ -46,15 +7,10 @@ struct UnfinishedCall: Sendable {
 struct CallQueue: Sendable {
     private var calls: [UnfinishedCall] = []
     private let random: RandomSource
-    /// When the last calls were sent, oldest first; has at most `maxCallsPerSecond` entries.
-    private var sendTimes: [Double] = []
+    private var sendRate = SendRate()
 
     /// The maximum number of unanswered calls that the server allows a session.
     private static let maxUnanswered = 16
-    /// The maximum number of calls that are sent in any second.
-    ///
-    /// The server closes a connection that sends 200 frames in a second.
-    private static let maxCallsPerSecond = 100
     /// The maximum number of times that a call is repeated because the server was busy.
     private static let maxRepeats = 3
 
@@ -109,20 +65,13 @@ struct CallQueue: Sendable {
         var frames: [[UInt8]] = []
         var unansweredCount = self.unansweredCount
         for index in self.calls.indices {
-            guard unansweredCount < Self.maxUnanswered, self.sendAllowedAt <= now else { break }
-            let call = self.calls[index]
-            if !call.isSent, call.notBefore <= now {
-                let age = call.firstSentAt.map { max(0, Int64((now - $0).rounded())) }
-                let id = call.id ?? makeID()
-                self.calls[index].firstSentAt = call.firstSentAt ?? now
-                self.calls[index].id = id
-                self.calls[index].isSent = true
+            guard unansweredCount < Self.maxUnanswered, self.sendRate.allowedAt <= now else { break }
+            if !self.calls[index].isSent, self.calls[index].notBefore <= now {
+                frames.append(self.calls[index].send(id: self.calls[index].id ?? makeID(), at: now))
+                self.sendRate.callSent(at: now)
                 unansweredCount += 1
-                self.sendTimes.append(now)
-                if self.sendTimes.count > Self.maxCallsPerSecond { self.sendTimes.removeFirst() }
-                frames.append(OutgoingFrame.call(id, call.method, call.params, age: age))
             }
-            if call.isJoining { break }
+            if self.calls[index].isJoining { break }
         }
         return frames
     }
@@ -147,59 +96,11 @@ struct CallQueue: Sendable {
         var isBlocked = !isOpen || self.unansweredCount >= Self.maxUnanswered
         for call in self.calls {
             nextDue = min(nextDue, call.deadline)
-            if !isBlocked, !call.isSent { nextDue = min(nextDue, max(call.notBefore, self.sendAllowedAt)) }
+            if !isBlocked, !call.isSent { nextDue = min(nextDue, max(call.notBefore, self.sendRate.allowedAt)) }
             if call.isJoining { isBlocked = true }
         }
         return nextDue
     }
 
-    /// When another call may be sent without exceeding `maxCallsPerSecond`; minus infinity if at any time.
-    private var sendAllowedAt: Double {
-        self.sendTimes.count < Self.maxCallsPerSecond ? -.infinity : self.sendTimes[0] + 1000
-    }
-
     private var unansweredCount: Int { self.calls.count { $0.isSent } }
-}
-
-/// The frames that a client sends.
-enum OutgoingFrame {
-    /// The maximum size of the parameters in bytes: a whole frame has at most 64 KiB, of which 256 bytes are reserved for
-    /// its other fields.
-    private static let maxParams = (64 << 10) - 256
-
-    /// Writes a call.
-    ///
-    /// `age`: the milliseconds since the call was first sent; nil if it is sent for the first time.
-    static func call(_ id: Int64, _ method: String, _ params: [UInt8], age: Int64? = nil) -> [UInt8] {
-        var bytes = Array("{".utf8)
-        if let age { bytes += Array("\"age\":\(age),".utf8) }
-        bytes += Array("\"id\":\(id),\"method\":".utf8) + Wire.encode(method) + Array(",\"params\":".utf8)
-        bytes += params
-        bytes.append(UInt8(ascii: "}"))
-        return bytes
-    }
-
-    /// Writes the parameters of a call.
-    ///
-    /// - Throws: `invalidParameter` for a number that JSON cannot express; `messageTooLong` for parameters so long that
-    ///   the server would close the connection.
-    static func params(_ params: [String: JSONValue]) throws(ErrorInfo) -> [UInt8] {
-        guard params.values.allSatisfy(Self.isJSON) else {
-            throw ErrorInfo(.invalidParameter, "a parameter is no finite number")
-        }
-        let bytes = Wire.encode(JSONValue.object(params))
-        guard bytes.count <= Self.maxParams else {
-            throw ErrorInfo(.messageTooLong, "the parameters have more than 64 KiB")
-        }
-        return bytes
-    }
-
-    private static func isJSON(_ value: JSONValue) -> Bool {
-        switch value {
-        case .number(let number): number.isFinite
-        case .array(let values): values.allSatisfy(Self.isJSON)
-        case .object(let members): members.values.allSatisfy(Self.isJSON)
-        case .null, .bool, .integer, .text: true
-        }
-    }
 }

@@ -3,48 +3,11 @@ internal import MachineKit
 internal import PlazaModel
 internal import PlazaWire
 
-/// An action that the owner of a `ClientCore` performs.
-enum ClientAction: Sendable {
-    /// Open a WebSocket: to the next address of the list if `toNextAddress` is true, otherwise to the current one.
-    case connect(toNextAddress: Bool)
-    /// Send a text.
-    case send([UInt8])
-    /// Close the WebSocket, and ignore its further events.
-    case disconnect(code: Int)
-    /// Ask the token provider, then call `tokenFetched` or `tokenFailed`.
-    case fetchToken
-    /// The call with this handle has ended.
-    case callEnded(handle: Int, Result<CallResult, ErrorInfo>)
-    case event(ClientEvent)
-}
-
 /// The client's side of the protocol without IO: login, calls, resume, reconnect, heartbeat, renewal of tokens.
 ///
 /// Each method takes an event and the time in milliseconds of any monotonic clock, and returns the actions that its
 /// owner performs, in order. It reads no clock and makes no random numbers by itself.
 struct ClientCore: Sendable {
-    /// The options of a client.
-    struct Options: Sendable {
-        /// The client's session: by it and a call's id the server recognises a repeated call.
-        var session: SessionID
-        /// The first call's id; it must be above all ids that this session has used before.
-        var firstID: Int64 = 1
-        /// Whether `fetchToken` actions can be performed.
-        var hasTokenProvider: Bool
-        /// The name that others see, unless the token contains one; empty if it is not stated.
-        var name = ""
-        var avatarURL = ""
-        /// How long a call may take, in milliseconds.
-        var callTimeout = 15_000.0
-        /// A ping is sent after a silence of this many milliseconds.
-        var pingInterval = 20_000.0
-
-        init(session: SessionID, hasTokenProvider: Bool) {
-            self.session = session
-            self.hasTokenProvider = hasTokenProvider
-        }
-    }
-
     private var options: Options
     /// The connection and the token.
     private var link: Link
@@ -55,12 +18,18 @@ struct ClientCore: Sendable {
     private var actions: [ClientAction] = []
     private var nextID: Int64
     private var nextHandle = 1
-    // The call ids of the last login, token renewal and ping; 0 before the first.
-    private var loginID: Int64 = 0
-    private var renewalID: Int64 = 0
-    private var pingID: Int64 = 0
-    /// When the login and the ping were sent.
-    private var (loginSentAt, pingSentAt) = (0.0, 0.0)
+    /// The last login on a new connection.
+    private var login = OwnCall()
+    /// The last login with a newer token on an open connection.
+    private var renewal = OwnCall()
+    private var ping = OwnCall()
+
+    /// A call that the client makes by itself.
+    private struct OwnCall {
+        /// 0 before the first call.
+        var id: Int64 = 0
+        var sentAt = 0.0
+    }
 
     /// The maximum number of calls without an outcome.
     private static let maxUnfinishedCalls = 1000
@@ -101,15 +70,14 @@ struct ClientCore: Sendable {
     mutating func connectionOpened(at now: Double) -> [ClientAction] {
         guard self.state == .connecting else { return [] }
         self.link.loginSent(at: now)
-        self.loginID = self.makeID()
-        self.loginSentAt = now
+        self.login = OwnCall(id: self.makeID(), sentAt: now)
         let options = self.options
         let params = LoginParams(
             token: self.link.tokens.text ?? "", session: options.session.text,
             name: options.name.isEmpty ? nil : options.name,
             avatarURL: options.avatarURL.isEmpty ? nil : options.avatarURL, resume: self.place.resumePoint,
             notices: self.place.lastNotice)
-        self.send(OutgoingFrame.call(self.loginID, "login", Wire.encode(params)), at: now)
+        self.send(OutgoingFrame.call(self.login.id, "login", Wire.encode(params)), at: now)
         return self.takeActions()
     }
 
@@ -168,9 +136,9 @@ struct ClientCore: Sendable {
     mutating func tokenFetched(_ token: TokenValue, at now: Double) -> [ClientAction] {
         self.link.tokenFetched(token, at: now)
         if self.state == .open {
-            self.renewalID = self.makeID()
+            self.renewal = OwnCall(id: self.makeID(), sentAt: now)
             let params = Wire.encode(LoginParams(token: token.text))
-            self.send(OutgoingFrame.call(self.renewalID, "login", params), at: now)
+            self.send(OutgoingFrame.call(self.renewal.id, "login", params), at: now)
         }
         return self.takeActions()
     }
@@ -187,7 +155,7 @@ struct ClientCore: Sendable {
     /// `spread`: the attempt is made at a random moment within this many milliseconds; 0 for at once.
     mutating func probe(spread: Double = 0, at now: Double) -> [ClientAction] {
         let isConnectionOpen = self.link.probe(spread: spread, at: now)
-        if isConnectionOpen { self.ping(at: now) }
+        if isConnectionOpen { self.sendPing(at: now) }
         return self.takeActions()
     }
 
@@ -215,7 +183,7 @@ struct ClientCore: Sendable {
         }
         self.link.tick(at: now)
         self.applyLinkEffects()
-        if self.state == .open, self.link.heartbeat.pingAt <= now { self.ping(at: now) }
+        if self.state == .open, self.link.heartbeat.pingAt <= now { self.sendPing(at: now) }
         self.sendCalls(at: now)
         return self.takeActions()
     }
@@ -223,27 +191,32 @@ struct ClientCore: Sendable {
 
 extension ClientCore {
     private mutating func replyReceived(_ id: Int64, _ content: ReplyContent, at now: Double) {
-        if id == self.loginID {
-            if self.state == .loggingIn { self.loginReplyReceived(content, at: now) }
-        } else if id == self.renewalID {
-            // A server that refuses the new token also closes the connection; the close code decides what follows.
-            switch content {
-            case .failure(let error):
-                _ = self.link.tokens.recordFailure(at: now)
-                self.emit([.tokenRenewalFailed(error)])
-            // A result that cannot be read is a success, too: the server has accepted the token.
-            case .success, .unreadable: self.emit([.tokenRenewed])
-            }
-        } else if id == self.pingID {
-            if case .success(.pong(let at)) = content { self.serverTimeReceived(at, sentAt: self.pingSentAt, at: now) }
-        } else if let call = self.calls.call(id: id) {
-            if case .failure(let error) = content, self.calls.scheduleRepeat(handle: call.handle, error, at: now) {
-                return
-            }
-            self.calls.remove(handle: call.handle)
-            self.callEnded(call, content.result)
-            self.sendCalls(at: now)
+        switch id {
+        case self.login.id: if self.state == .loggingIn { self.loginReplyReceived(content, at: now) }
+        case self.renewal.id: self.renewalReplyReceived(content, at: now)
+        case self.ping.id:
+            if case .success(.pong(let at)) = content { self.serverTimeReceived(at, sentAt: self.ping.sentAt, at: now) }
+        default: if let call = self.calls.call(id: id) { self.callReplyReceived(call, content, at: now) }
         }
+    }
+
+    private mutating func renewalReplyReceived(_ content: ReplyContent, at now: Double) {
+        switch content {
+        // The server also closes the connection; the close code decides what follows.
+        case .failure(let error):
+            _ = self.link.tokens.recordFailure(at: now)
+            self.emit([.tokenRenewalFailed(error)])
+        // A result that cannot be read is a success, too: the server has accepted the token.
+        case .success, .unreadable: self.emit([.tokenRenewed])
+        }
+    }
+
+    /// Ends a call of the app, unless it is sent again.
+    private mutating func callReplyReceived(_ call: UnfinishedCall, _ content: ReplyContent, at now: Double) {
+        if case .failure(let error) = content, self.calls.scheduleRepeat(handle: call.handle, error, at: now) { return }
+        self.calls.remove(handle: call.handle)
+        self.callEnded(call, content.result)
+        self.sendCalls(at: now)
     }
 
     /// Reads the reply to a login or to a resume.
@@ -254,7 +227,7 @@ extension ClientCore {
             self.emit(self.place.resumed(ticket: ticket, position: position, replayed: replayed))
         case .success(.loggedIn(_, let user, _, let lastNoticeID, let time)):
             self.place.startNotices(after: lastNoticeID)
-            if let time { self.serverTimeReceived(time, sentAt: self.loginSentAt, at: now) }
+            if let time { self.serverTimeReceived(time, sentAt: self.login.sentAt, at: now) }
             self.emit([.loggedIn(user)])
         case .success: return self.loginUnreadable(.badFrame("no login as the reply to a login"), at: now)
         case .unreadable(let error): return self.loginUnreadable(error, at: now)
@@ -272,19 +245,19 @@ extension ClientCore {
     /// Handles the error of a login or of a resume.
     private mutating func loginRefused(_ error: ErrorInfo, at now: Double) {
         let live = self.place.live
-        let verdict = LoginVerdict(error, isResume: live != nil)
-        switch verdict {
+        var minimumPause = 0.0
+        switch LoginVerdict(error, isResume: live != nil) {
         // The error means the same as this close code; the connection is still open, and is closed here.
         case .closed(let code): return self.link.connectionLost(code: code, at: now, error: error)
         case .end: return self.link.end(code: CloseCode.normal, error, reportsEnd: true)
         case .dropLive:
             let isLeaving = live.map { self.calls.contains("live.leave", about: $0) } ?? false
             self.emit(self.place.resumeFailed(error, isLeaving: isLeaving))
-        case .retry: break
+        case .retry: minimumPause = error.retryMilliseconds ?? 0
         }
         // The client reconnects after `dropLive` too, and logs in without the live: whether the connection is logged in
         // after a failed resume depends on the error.
-        self.link.disconnect(at: now, minimumPause: verdict == .retry ? error.retryMilliseconds ?? 0 : 0)
+        self.link.disconnect(at: now, minimumPause: minimumPause)
     }
 
     /// Ends a call, and updates the client's place if it was a join or a leave.
@@ -308,10 +281,9 @@ extension ClientCore {
         for frame in frames { self.send(frame, at: now) }
     }
 
-    private mutating func ping(at now: Double) {
-        self.pingID = self.makeID()
-        self.pingSentAt = now
-        self.send(OutgoingFrame.call(self.pingID, "ping", Array("{}".utf8)), at: now)
+    private mutating func sendPing(at now: Double) {
+        self.ping = OwnCall(id: self.makeID(), sentAt: now)
+        self.send(OutgoingFrame.call(self.ping.id, "ping", Array("{}".utf8)), at: now)
         self.link.heartbeat.pingSent(at: now)
     }
 

@@ -8,8 +8,8 @@ enum ClientEvent: Sendable {
     case loggedIn(PlazaModel.UserInfo)
     /// The server's time is the time of the core's clock plus this number of milliseconds.
     case serverTime(offset: Double)
-    /// The client is in the live. If `isAgain`, it was in this live before, and the live has begun no new feed since. If `isConfirmed` is false,
-    /// the server could not store the join yet.
+    /// The client is in the live. If `isAgain`, it was in this live before, and the live has begun no new feed since. If
+    /// `isConfirmed` is false, the server could not store the join yet.
     case joined(LiveID, isAgain: Bool, isConfirmed: Bool)
     /// Items of the live's feed, in order, each once. If `isHistory`, they are from before the client joined. If
     /// `hasGap`, items before them are missing.

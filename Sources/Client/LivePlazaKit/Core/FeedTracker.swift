@@ -10,6 +10,13 @@ struct FeedTracker: Sendable {
     /// The number of items that were never received.
     private(set) var missing: Int64 = 0
 
+    /// What a frame adds to the items that were received before.
+    struct NewItems {
+        var items: [FrameItem] = []
+        /// Whether items before these are missing.
+        var hasGap = false
+    }
+
     /// Continues at the position at which the server resumes the feed, without a replay.
     mutating func resume(at position: FeedPosition) {
         let number = min(max(position.number, 0), FeedPosition.validNumbers.upperBound)
@@ -26,15 +33,15 @@ struct FeedTracker: Sendable {
 
     /// Records a frame.
     ///
-    /// - Returns: the items that are new, and whether items before them are missing.
-    mutating func record(_ frame: FeedFrame) -> (items: [FrameItem], hasGap: Bool) {
+    /// - Returns: what is new in the frame.
+    mutating func record(_ frame: FeedFrame) -> NewItems {
         guard let previous = self.position, frame.position.epoch <= previous.epoch else {
             // The first frame, or the first of a higher epoch: there is no earlier number to compare with.
             self.accept(frame)
-            return (frame.items, hasGap: false)
+            return NewItems(items: frame.items)
         }
         let isEarlier = frame.position.epoch < previous.epoch || frame.position.number < previous.number
-        guard !isEarlier else { return ([], hasGap: false) }
+        guard !isEarlier else { return NewItems() }
         // The items of a history are older than the feed's position. Therefore the position tells where the feed
         // continues after a history, as it does after a frame without items.
         let nextNumber = frame.position.number + 1
@@ -43,7 +50,7 @@ struct FeedTracker: Sendable {
         if missingCount > 0 { self.missing &+= missingCount }
         self.accept(frame)
         let items = frame.isHistory ? frame.items : frame.items.filter { $0.n > previous.number }
-        return (items, hasGap: missingCount > 0)
+        return NewItems(items: items, hasGap: missingCount > 0)
     }
 
     private mutating func accept(_ frame: FeedFrame) {

@@ -53,7 +53,7 @@ struct LivePlace: Sendable {
         var isNotice = false
         switch frame {
         case .notice(let notice):
-            guard Self.isLater(notice.id, than: self.lastNotice) else { return [] }
+            guard NoticePosition.isLater(notice.id, than: self.lastNotice) else { return [] }
             self.lastNotice = notice.id
             live = notice.live
             isNotice = true
@@ -130,14 +130,14 @@ struct LivePlace: Sendable {
         case .counts(let counts): return counts.live == self.live ? [.counts(counts)] : []
         case .feed(let feed):
             guard feed.live == self.live else { return [] }
-            let (items, hasGap) = self.tracker.record(feed)
+            let new = self.tracker.record(feed)
             // `liveEnded` is the last item of a live; after it the client is in no live.
-            if items.contains(where: \.isEnd) { self.forgetLive() }
-            let entries = items.compactMap { item in
+            if new.items.contains(where: \.isEnd) { self.forgetLive() }
+            let entries = new.items.compactMap { item in
                 item.content.map { FeedEntry(n: item.n, at: item.at, content: $0) }
             }
-            let faults = items.compactMap { item in item.fault.map { ClientEvent.badFrame($0) } }
-            return faults + [.feed(feed.live, items: entries, isHistory: feed.isHistory, hasGap: hasGap)]
+            let faults = new.items.compactMap { item in item.fault.map { ClientEvent.badFrame($0) } }
+            return faults + [.feed(feed.live, items: entries, isHistory: feed.isHistory, hasGap: new.hasGap)]
         case .reply, .drain, .unknown: return []
         }
     }
@@ -146,10 +146,7 @@ struct LivePlace: Sendable {
         if let fault = notice.fault { return [.badFrame(fault)] }
         guard let content = notice.content else { return [] }
         if case .kickedOut(let reason, let by) = content {
-            // A kick voids the tickets below `floor`; without a floor, any ticket. A client whose ticket is still valid
-            // ignores the kick: it has joined after the kick, or its join led to the kick of the user's other device.
-            let isVoid = notice.floor.map { floor in self.ticket.map { $0 < floor } ?? true } ?? true
-            guard notice.live == self.live, isVoid else { return [] }
+            guard notice.live == self.live, self.isTicketVoid(below: notice.floor) else { return [] }
             self.forgetLive()
             return [.kickedOut(notice.live, reason: reason, by: by)]
         }
@@ -158,24 +155,13 @@ struct LivePlace: Sendable {
         return [.notice(Notice(to: receiver, live: notice.live, at: notice.at, floor: notice.floor, content: content))]
     }
 
-    /// Whether a notice comes after the last received one.
+    /// Whether a kick has voided the client's ticket.
     ///
-    /// Ids are `partition-offset`. All notices of a user are in one partition; ids that cannot be compared count as
-    /// later.
-    private static func isLater(_ id: String, than last: String?) -> Bool {
-        guard let last, let new = Self.noticePosition(id), let previous = Self.noticePosition(last),
-            new.partition == previous.partition
-        else { return true }
-        return new.offset > previous.offset
-    }
-
-    /// The partition and the offset of an id.
-    ///
-    /// The offset before a partition's first notice is -1, so `3--1` is an id too.
-    private static func noticePosition(_ id: String) -> (partition: Int64, offset: Int64)? {
-        let parts = id.split(separator: "-", maxSplits: 1)
-        guard parts.count == 2, let partition = Int64(parts[0]), let offset = Int64(parts[1]) else { return nil }
-        return (partition, offset)
+    /// A kick voids the tickets below `floor`; without a floor, any ticket. A client whose ticket is still valid ignores
+    /// the kick: it has joined after the kick, or its join led to the kick of the user's other device.
+    private func isTicketVoid(below floor: Ticket?) -> Bool {
+        guard let floor, let ticket = self.ticket else { return true }
+        return ticket < floor
     }
 }
 

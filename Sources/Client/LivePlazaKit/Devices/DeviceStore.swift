@@ -10,21 +10,14 @@ internal import PlazaModel
 public final class DeviceStore: Sendable {
     private let engine: PlazaEngine
     private let media = Locked<(any MediaEngine)?>(nil)
-    private let progress = Locked(Progress())
+    let progress = Locked(Progress())
 
     /// What the store must know besides the state that it shows; used on the delivery queue only.
-    private struct Progress {
+    struct Progress {
         /// The user's seat; nil if the user sits on none.
         var seat: OwnSeat?
         var isMuted = false
-        /// The last call that opened or closed each device.
-        var lastCalls: [Device: LastCall] = [:]
-    }
-
-    /// A call that opened or closed a device.
-    private struct LastCall {
-        var number: Int
-        var opens: Bool
+        var calls = DeviceCalls()
     }
 
     /// The state of the devices.
@@ -58,7 +51,7 @@ public final class DeviceStore: Sendable {
 
     /// Closes the camera.
     public func closeLocalCamera() {
-        self.run { engine, _ in
+        self.runInOrder { engine, _ in
             self.closeNow(.camera)
             try? await engine.report(.camera, isOn: false)
         }
@@ -77,7 +70,7 @@ public final class DeviceStore: Sendable {
 
     /// Closes the microphone.
     public func closeLocalMicrophone() {
-        self.run { engine, _ in
+        self.runInOrder { engine, _ in
             self.closeNow(.microphone)
             try? await engine.report(.microphone, isOn: false)
         }
@@ -85,7 +78,7 @@ public final class DeviceStore: Sendable {
 
     /// Switches to the camera on the side of the screen, or to the other one.
     public func switchCamera(isFront: Bool) {
-        self.run { _, media in
+        self.runInOrder { _, media in
             media?.switchCamera(isFront: isFront)
             self.changeState { $0.isFrontCamera = isFront }
         }
@@ -93,7 +86,7 @@ public final class DeviceStore: Sendable {
 
     /// Sets whether the user's own picture is mirrored.
     public func switchMirror(mirrorType: MirrorType) {
-        self.run { _, media in
+        self.runInOrder { _, media in
             media?.setMirror(mirrorType)
             self.changeState { $0.localMirrorType = mirrorType }
         }
@@ -101,7 +94,7 @@ public final class DeviceStore: Sendable {
 
     /// Sets the quality of the captured video.
     public func updateVideoQuality(_ quality: VideoQuality) {
-        self.run { _, media in
+        self.runInOrder { _, media in
             media?.setVideoQuality(quality)
             self.changeState { $0.localVideoQuality = quality }
         }
@@ -109,7 +102,7 @@ public final class DeviceStore: Sendable {
 
     /// Sets where sound is played.
     public func setAudioRoute(_ route: AudioRoute) {
-        self.run { _, media in
+        self.runInOrder { _, media in
             media?.setAudioRoute(route)
             self.changeState { $0.currentAudioRoute = route }
         }
@@ -120,7 +113,7 @@ public final class DeviceStore: Sendable {
     /// - Parameter volume: 0 to 100; a value outside is replaced by the nearest bound.
     public func setCaptureVolume(volume: Int) {
         let volume = min(max(volume, 0), 100)
-        self.run { _, media in
+        self.runInOrder { _, media in
             media?.setCaptureVolume(volume)
             self.changeState { $0.captureVolume = volume }
         }
@@ -131,7 +124,7 @@ public final class DeviceStore: Sendable {
     /// - Parameter volume: 0 to 100; a value outside is replaced by the nearest bound.
     public func setOutputVolume(_ volume: Int) {
         let volume = min(max(volume, 0), 100)
-        self.run { _, media in
+        self.runInOrder { _, media in
             media?.setOutputVolume(volume)
             self.changeState { $0.outputVolume = volume }
         }
@@ -141,7 +134,7 @@ public final class DeviceStore: Sendable {
     ///
     /// - Parameter appGroup: the group of the app's broadcast extension.
     public func startScreenShare(appGroup: String) {
-        self.run { _, media in
+        self.runInOrder { _, media in
             media?.startScreenShare(appGroup: appGroup)
             self.changeState { $0.screenStatus = .on }
         }
@@ -149,7 +142,7 @@ public final class DeviceStore: Sendable {
 
     /// Ends the sharing of the screen.
     public func stopScreenShare() {
-        self.run { _, media in
+        self.runInOrder { _, media in
             media?.stopScreenShare()
             self.changeState { $0.screenStatus = .off }
         }
@@ -160,174 +153,19 @@ public final class DeviceStore: Sendable {
         self.closeLocalCamera()
         self.closeLocalMicrophone()
         self.stopScreenShare()
-        self.run { _, _ in self.changeState { $0 = DeviceState() } }
+        self.runInOrder { _, _ in self.changeState { $0 = DeviceState() } }
     }
 }
 
 extension DeviceStore {
     /// Runs `body` on the delivery queue, in the order of the calls.
-    private func run(_ body: @escaping @Sendable (isolated PlazaEngine, (any MediaEngine)?) async -> Void) {
+    func runInOrder(_ body: @escaping @Sendable (isolated PlazaEngine, (any MediaEngine)?) async -> Void) {
         self.engine.start(nil) { engine async throws(ErrorInfo) in await body(engine, self.mediaEngine) }
     }
 
-    private func changeState(_ body: (inout DeviceState) -> Void) {
+    func changeState(_ body: (inout DeviceState) -> Void) {
         var state = self.state.value
         body(&state)
         if state != self.state.value { self.state.value = state }
     }
-
-    /// Opens a device, and reports it to the seat; `isFront` is the camera's side.
-    private func openOperation(_ device: Device, isFront: Bool = true) -> StoreOperation<Void> {
-        return { engine async throws(ErrorInfo) in
-            let media = self.mediaEngine
-            let call = self.beginCall(opens: true, device)
-            let fault = await Self.waitForCompletion { completion in
-                switch (media, device) {
-                case (let media?, .camera): media.openCamera(isFront: isFront, completion: completion)
-                case (let media?, .microphone): media.openMicrophone(completion: completion)
-                case (nil, _): completion(.noError)
-                }
-            }
-            self.changeState { state in
-                state[keyPath: device.lastError] = fault
-                if device == .camera { state.isFrontCamera = isFront }
-            }
-            if fault != .noError { throw Self.error(fault, of: device) }
-            do throws(ErrorInfo) {
-                try self.throwIfReplaced(call, device)
-                try await engine.report(device, isOn: true)
-                try self.throwIfReplaced(call, device)
-            } catch {
-                if self.mustClose(after: call, device) { self.closeNow(device) }
-                throw error
-            }
-            if device == .microphone { self.setMicrophoneMuted(false) }
-            self.changeState { $0[keyPath: device.status] = .on }
-        }
-    }
-
-    /// Begins a call that opens or closes a device, and returns its number.
-    @discardableResult
-    private func beginCall(opens: Bool, _ device: Device) -> Int {
-        self.progress.withLock { progress in
-            let number = (progress.lastCalls[device]?.number ?? 0) + 1
-            progress.lastCalls[device] = LastCall(number: number, opens: opens)
-            return number
-        }
-    }
-
-    /// Throws if a later call has opened or closed the device.
-    private func throwIfReplaced(_ call: Int, _ device: Device) throws(ErrorInfo) {
-        guard self.progress.withLock({ $0.lastCalls[device]?.number }) != call else { return }
-        throw ErrorInfo(code: ReplyCode.failed.code, message: "the device was closed while it was being opened")
-    }
-
-    /// Whether a call that failed to open a device must close it: not if a later call opens it again.
-    private func mustClose(after call: Int, _ device: Device) -> Bool {
-        self.progress.withLock { progress in
-            progress.lastCalls[device].map { $0.number == call || !$0.opens } ?? true
-        }
-    }
-
-    private func closeNow(_ device: Device) {
-        self.beginCall(opens: false, device)
-        switch device {
-        case .camera: self.mediaEngine?.closeCamera()
-        case .microphone: self.mediaEngine?.closeMicrophone()
-        }
-        self.changeState { $0[keyPath: device.status] = .off }
-    }
-
-    private func stopScreenShareNow() {
-        guard self.state.value.screenStatus == .on else { return }
-        self.mediaEngine?.stopScreenShare()
-        self.changeState { $0.screenStatus = .off }
-    }
-
-    /// Reports an open device to the seat, and closes it if the server refuses.
-    private func reportOrClose(_ device: Device) {
-        guard self.state.value[keyPath: device.status] == .on,
-            let call = self.progress.withLock({ $0.lastCalls[device]?.number })
-        else { return }
-        self.run { engine, _ in
-            do throws(ErrorInfo) { try await engine.report(device, isOn: true) } catch {
-                // The user may have closed and opened the device meanwhile.
-                if self.mustClose(after: call, device) { self.closeNow(device) }
-            }
-        }
-    }
-
-    /// Calls `open`, and waits until it calls the closure that it gets.
-    private static func waitForCompletion(
-        of open: (@escaping @Sendable (DeviceError) -> Void) -> Void
-    ) async -> DeviceError {
-        await withCheckedContinuation { continuation in open { continuation.resume(returning: $0) } }
-    }
-
-    private static func error(_ fault: DeviceError, of device: Device) -> ErrorInfo {
-        let code =
-            switch fault {
-            case .noError, .notSupportCapture, .unknownError: device.firstErrorCode
-            case .noSystemPermission: device.firstErrorCode - 1
-            case .occupiedError: device.firstErrorCode - 2
-            case .noDeviceDetected: device.firstErrorCode - 3
-            }
-        return ErrorInfo(code: code, message: "the \(device) cannot be opened: \(fault)")
-    }
-}
-
-extension DeviceStore: DeviceSink {
-    func ownSeatChanged(to seat: OwnSeat?, reporting: Set<Device>) {
-        let isScreenShared = self.state.value.screenStatus == .on
-        let change = self.progress.withLock { progress in
-            // A device that is still being opened must not begin to capture either.
-            let devices = OpenDevices(
-                camera: progress.lastCalls[.camera]?.opens ?? false,
-                microphone: progress.lastCalls[.microphone]?.opens ?? false, screen: isScreenShared,
-                isMuted: progress.isMuted, reporting: reporting)
-            defer { progress.seat = seat }
-            return SeatDeviceChange(from: progress.seat, to: seat, devices)
-        }
-        if change.closesCamera { self.closeNow(.camera) }
-        if change.closesMicrophone { self.closeNow(.microphone) }
-        if change.closesScreen { self.stopScreenShareNow() }
-        if change.reportsCamera { self.reportOrClose(.camera) }
-        if change.reportsMicrophone { self.reportOrClose(.microphone) }
-    }
-
-    func closedByHost(_ device: Device) {
-        if self.progress.withLock({ $0.lastCalls[device]?.opens ?? false }) { self.closeNow(device) }
-    }
-
-    func closeAll() {
-        let opened = self.progress.withLock { progress in
-            progress.seat = nil
-            return [Device.camera, .microphone].filter { progress.lastCalls[$0]?.opens ?? false }
-        }
-        for device in opened { self.closeNow(device) }
-        self.stopScreenShareNow()
-    }
-
-    func setMicrophoneMuted(_ isMuted: Bool) {
-        let isChanged = self.progress.withLock { progress in
-            defer { progress.isMuted = isMuted }
-            return progress.isMuted != isMuted
-        }
-        if isChanged { self.mediaEngine?.setMicrophoneMuted(isMuted) }
-    }
-}
-
-/// A device that takes time to open, and that the user's seat shows.
-extension Device {
-    fileprivate var status: WritableKeyPath<DeviceState, DeviceStatus> {
-        self == .camera ? \.cameraStatus : \.microphoneStatus
-    }
-
-    fileprivate var lastError: WritableKeyPath<DeviceState, DeviceError> {
-        self == .camera ? \.cameraLastError : \.microphoneLastError
-    }
-
-    /// The code of a failed start; the codes for a missing permission, for a device that is in use and for a missing
-    /// device follow it downwards.
-    fileprivate var firstErrorCode: Int { self == .camera ? -1100 : -1104 }
 }

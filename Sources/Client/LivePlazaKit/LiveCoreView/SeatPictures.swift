@@ -40,8 +40,7 @@ internal import UIKit
             view.frame = CGRect(
                 x: left + region.x * scale, y: top + region.y * scale, width: region.w * scale,
                 height: region.h * scale)
-            // The level of the video among the levels of its region; see `WidgetPlacement.level`.
-            stage.place(view, level: region.zorder * 4 + 1)
+            stage.place(view, level: RegionLevel.video.stageLevel(zorder: region.zorder))
             self.draw(seat, key, view, scene, ownID: ownID, by: renderer)
         }
         for key in self.views.keys where !shownSeats.contains(key) { self.remove(key, from: stage, renderer) }

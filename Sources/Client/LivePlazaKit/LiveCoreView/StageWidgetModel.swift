@@ -42,6 +42,12 @@ public struct StageWidgetModel<View: AnyObject> {
         var placement: WidgetPlacement
     }
 
+    /// A widget that a scene needs.
+    private struct PlannedWidget {
+        let placement: WidgetPlacement
+        let seat: SeatInfo
+    }
+
     /// Shows a scene in a view of the given size.
     ///
     /// - Parameters:
@@ -64,17 +70,26 @@ public struct StageWidgetModel<View: AnyObject> {
             if let view = widget.view { changes.append(.remove(view)) }
             self.widgets[key] = nil
         }
-        for (key, (placement, seat)) in placements.sorted(by: { $0.value.0.level < $1.value.0.level }) {
-            if let widget = self.widgets[key] {
-                self.widgets[key]?.placement = placement
-                if let view = widget.view, widget.placement != placement { changes.append(.place(view, placement)) }
-            } else {
-                let view = Self.make(key.kind, seat, delegate)
-                self.widgets[key] = PlacedWidget(view: view, placement: placement)
-                if let view { changes.append(.add(view, placement)) }
-            }
+        for (key, planned) in placements.sorted(by: { $0.value.placement.level < $1.value.placement.level }) {
+            if let change = self.place(key, planned, delegate) { changes.append(change) }
         }
         return changes
+    }
+
+    /// Moves the widget of a key, or makes it.
+    ///
+    /// - Returns: the change; nil if the view need not do anything.
+    private mutating func place(
+        _ key: WidgetKey, _ planned: PlannedWidget, _ delegate: any StageWidgetDelegate<View>
+    ) -> WidgetChange<View>? {
+        let placement = planned.placement
+        guard let widget = self.widgets[key] else {
+            let view = Self.make(key.kind, planned.seat, delegate)
+            self.widgets[key] = PlacedWidget(view: view, placement: placement)
+            return view.map { .add($0, placement) }
+        }
+        self.widgets[key]?.placement = placement
+        return widget.placement == placement ? nil : widget.view.map { .place($0, placement) }
     }
 
     private static func make(
@@ -90,35 +105,33 @@ public struct StageWidgetModel<View: AnyObject> {
 
     private static func placements(
         _ scene: StageScene, width: CGFloat, height: CGFloat
-    ) -> [WidgetKey: (WidgetPlacement, SeatInfo)] {
+    ) -> [WidgetKey: PlannedWidget] {
         guard scene.canvas.w > 0, scene.canvas.h > 0, width > 0, height > 0 else { return [:] }
         // The canvas is shown whole, in the middle of the view.
         let scale = min(width / scene.canvas.w, height / scene.canvas.h)
         let (left, top) = ((width - scene.canvas.w * scale) / 2, (height - scene.canvas.h * scale) / 2)
-        var placements: [WidgetKey: (WidgetPlacement, SeatInfo)] = [:]
-        // A region has four levels: the background widgets, the video, the foreground widgets, and the battle's widget.
-        func add(_ kind: WidgetKind, _ seat: SeatInfo, _ level: Int, isHidden: Bool = false) {
+        var placements: [WidgetKey: PlannedWidget] = [:]
+        func add(_ kind: WidgetKind, _ seat: SeatInfo, _ level: RegionLevel, isHidden: Bool = false) {
             let region = seat.region
             let placement = WidgetPlacement(
                 x: left + region.x * scale, y: top + region.y * scale, width: region.w * scale,
-                height: region.h * scale, level: region.zorder * 4 + level, isHidden: isHidden)
+                height: region.h * scale, level: level.stageLevel(zorder: region.zorder), isHidden: isHidden)
             let user = seat.userInfo
-            placements[WidgetKey(kind: kind, liveID: user.liveID, seat: seat.index, userID: user.userID)] = (
-                placement, seat
-            )
+            let key = WidgetKey(kind: kind, liveID: user.liveID, seat: seat.index, userID: user.userID)
+            placements[key] = PlannedWidget(placement: placement, seat: seat)
         }
         // A user whose region has no size is heard but not seen.
         for seat in scene.seats where seat.region.w > 0 && seat.region.h > 0 {
             let hasVideo = seat.userInfo.cameraStatus == .on
-            add(scene.isConnected ? .coHost(.background) : .coGuest(.background), seat, 0, isHidden: hasVideo)
-            add(scene.isConnected ? .coHost(.foreground) : .coGuest(.foreground), seat, 2)
-            if scene.fighters.contains(seat.userInfo.userID) { add(.battle, seat, 3) }
+            add(scene.isConnected ? .coHost(.background) : .coGuest(.background), seat, .background, isHidden: hasVideo)
+            add(scene.isConnected ? .coHost(.foreground) : .coGuest(.foreground), seat, .foreground)
+            if scene.fighters.contains(seat.userInfo.userID) { add(.battle, seat, .battle) }
         }
         if !scene.fighters.isEmpty {
             var wholeStage = SeatInfo()
-            wholeStage.region = RegionInfo(w: scene.canvas.w, h: scene.canvas.h)
             let topOrder = (scene.seats.map(\.region.zorder).max() ?? 0) + 1
-            add(.battleContainer, wholeStage, topOrder * 4)
+            wholeStage.region = RegionInfo(w: scene.canvas.w, h: scene.canvas.h, zorder: topOrder)
+            add(.battleContainer, wholeStage, .background)
         }
         return placements
     }

@@ -95,3 +95,17 @@ public enum WidgetChange<View: AnyObject> {
     /// Remove a widget that was added.
     case remove(View)
 }
+
+/// The views of one region, from the lowest to the highest.
+enum RegionLevel: Int, CaseIterable {
+    /// The widgets under the video.
+    case background
+    case video
+    /// The widgets above the video.
+    case foreground
+    /// The widget of a host in a battle.
+    case battle
+
+    /// The level among the views of the whole stage; see `WidgetPlacement.level`.
+    func stageLevel(zorder: Int) -> Int { zorder * Self.allCases.count + self.rawValue }
+}

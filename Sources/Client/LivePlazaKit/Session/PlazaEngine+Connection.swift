@@ -2,36 +2,6 @@
 internal import PlazaModel
 internal import PlazaWire
 
-/// Identifies a call by the number of the connection, and the call's handle in that connection.
-struct CallKey: Hashable, Sendable {
-    let connection: Int
-    let handle: Int
-}
-
-/// The state of one login: a `ClientCore` with its WebSocket and its timer.
-struct ConnectionState: Sendable {
-    /// Counts the connections of the engine, so that late events of an earlier one are ignored.
-    let number: Int
-    var core: ClientCore
-    let addresses: [String]
-    let transport: any Transport
-    let tokenProvider: (@Sendable () async throws -> String)?
-    var addressIndex = 0
-    /// The number of the last WebSocket; events of earlier ones are ignored.
-    var socketCount = 0
-    var socket: (any TransportConnection)?
-    var timer: PlazaTimer?
-    /// When the timer is due, in milliseconds of the clock.
-    var timerDueAt = Double.infinity
-    /// How often the token provider was asked; failures of earlier requests are ignored.
-    var tokenFetchCount = 0
-
-    /// Passes an event to the core.
-    mutating func updateCore(at now: Double, _ body: (inout ClientCore, Double) -> [ClientAction]) -> [ClientAction] {
-        body(&self.core, now)
-    }
-}
-
 extension PlazaEngine {
     /// Begins to connect.
     ///
@@ -96,7 +66,7 @@ extension PlazaEngine {
     /// Passes an event to the core, and performs the actions that follow, in order.
     ///
     /// If an action leads to further actions, these are performed after all actions that already wait.
-    private func updateCore(_ body: (inout ClientCore, Double) -> [ClientAction]) {
+    func updateCore(_ body: (inout ClientCore, Double) -> [ClientAction]) {
         let now = self.clock.now
         guard let actions = self.connection?.updateCore(at: now, body) else { return }
         self.actions += actions
@@ -167,40 +137,6 @@ extension PlazaEngine {
         socket?.close(code: code)
     }
 
-    private func fetchToken() {
-        guard let connection = self.connection, let provider = connection.tokenProvider else { return }
-        let fetchNumber = connection.tokenFetchCount + 1
-        self.connection?.tokenFetchCount = fetchNumber
-        self.task { engine in
-            let token: Result<String, any Error>
-            do { token = .success(try await provider()) } catch { token = .failure(error) }
-            guard engine.connection?.number == connection.number else { return }
-            if case .failure = token, engine.connection?.tokenFetchCount != fetchNumber { return }
-            engine.tokenFetched(token)
-        }
-    }
-
-    private func tokenFetched(_ token: Result<String, any Error>) {
-        switch token {
-        case .success(let text) where !text.isEmpty:
-            let tokenValue = TokenValue(text, wallTime: self.serverTime)
-            self.updateCore { core, now in core.tokenFetched(tokenValue, at: now) }
-        case .success: self.tokenFailed(ErrorInfo(.failed, "the token provider gave no token"))
-        case .failure(let error as ErrorInfo): self.tokenFailed(error)
-        case .failure(let error): self.tokenFailed(ErrorInfo(.failed, "the token provider failed: \(error)"))
-        }
-    }
-
-    private func tokenFailed(_ error: ErrorInfo) {
-        self.report(error)
-        // Without a token, a waiting login ends with the provider's own error.
-        if self.waitingLogin != nil {
-            self.finishLogin(.failure(error))
-            return self.disconnect()
-        }
-        self.updateCore { core, now in core.tokenFailed(at: now) }
-    }
-
     /// Sets the only timer to the next moment at which something is due.
     ///
     /// Each frame delays the next ping. A timer that is due too early is kept nevertheless, because a new timer for each
@@ -241,27 +177,5 @@ extension PlazaEngine {
         #else
         nil
         #endif
-    }
-}
-
-/// An event of a transport, with its frame already decoded.
-private enum SocketEvent: Sendable {
-    case opened
-    case frame(IncomingFrame)
-    case unreadable(ErrorInfo)
-    case closed(code: Int)
-
-    init(_ event: TransportEvent) {
-        switch event {
-        case .opened: self = .opened
-        case .text(let bytes):
-            do throws(ErrorInfo) {
-                self = .frame(try IncomingFrame(bytes))
-            } catch {
-                self = .unreadable(error)
-            }
-        case .binary: self = .unreadable(.badFrame("a binary message"))
-        case .closed(let code): self = .closed(code: code)
-        }
     }
 }

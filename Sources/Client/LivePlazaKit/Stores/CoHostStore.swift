@@ -158,10 +158,10 @@ public final class CoHostStore: @unchecked Sendable {
 
     /// The error for a live that cannot be asked: the server's reason, or the meaning of the code (R8.1).
     private static func requestError(_ refused: LiveCode) -> ErrorInfo {
-        let byCode: [Int: ReplyCode] = [
+        let reasons: [Int: ReplyCode] = [
             1: .noSuchRoom, 2: .connectionPending, 3: .connectedElsewhere, 4: .connectionLimit, 6: .wrongRoomKind,
         ]
-        let reason = refused.reason ?? byCode[refused.code] ?? .badParameter
+        let reason = refused.reason ?? reasons[refused.code] ?? .badParameter
         return ErrorInfo(code: reason.code, message: "the live \(refused.live) cannot be asked")
     }
 

@@ -81,7 +81,8 @@ public final class LiveAudienceStore: @unchecked Sendable {
         return { engine async throws(ErrorInfo) in
             if engine.currentLiveID == liveID { return try await engine.refresh(.audience) }
             // Outside the live the server refuses the call; it is made to throw the server's error.
-            _ = try await engine.perform(StoreCall("audience.list", ["count": .whole(maxAudience)]), in: liveID)
+            _ = try await engine.perform(
+                StoreCall("audience.list", ["count": .whole(LiveAudienceState.maxListedViewers)]), in: liveID)
         }
     }
 

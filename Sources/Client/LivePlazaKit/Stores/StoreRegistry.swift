@@ -3,9 +3,9 @@ internal import LivePlazaCombine
 
 /// The stores of a client.
 ///
-/// The client retains the stores of the live that it is in; an app retains the stores that it holds, and by each
-/// subscription the publisher to which it has subscribed. The registry itself retains neither stores nor publishers. It
-/// finds those that exist, so that the stores of a live that are made again publish to the same subscribers.
+/// The registry retains neither stores nor publishers. The client retains the stores of the live that it is in. An app
+/// retains the stores that it holds, and each of its subscriptions retains a publisher. The registry finds the stores and
+/// publishers that exist. Therefore stores that are made again publish to the subscribers of the former ones.
 final class StoreRegistry: Sendable {
     private struct State {
         weak var engine: PlazaEngine?

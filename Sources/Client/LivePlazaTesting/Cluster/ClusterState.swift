@@ -24,9 +24,7 @@ struct ClusterState: Sendable {
     /// Applies `body` at the time `now`, and handles all records and inputs that follow.
     ///
     /// - Returns: The outputs for connections, in order.
-    mutating func perform(
-        at now: Double, _ body: (inout Self) -> Void
-    ) -> [(connection: Int, output: ConnectionOutput)] {
+    mutating func perform(at now: Double, _ body: (inout Self) -> Void) -> [ConnectionOutput] {
         self.gateway.now = max(self.gateway.now, MonotonicTime(milliseconds: Int64(now)))
         body(&self)
         self.settle()

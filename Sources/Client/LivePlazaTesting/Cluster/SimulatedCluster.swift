@@ -140,7 +140,7 @@ public final class SimulatedCluster: Sendable {
                 let next = min(self.clock.nextTimerTime ?? .infinity, self.state.withLock { $0.nextTick })
                 guard next <= end else { break }
                 self.clock.advance(to: next)
-                while self.clock.runNextDueTimer() { self.queue.drain() }
+                while self.clock.runNextTimer(by: next) { self.queue.drain() }
                 if self.state.withLock({ $0.nextTick }) <= self.clock.now { self.perform { $0.tick() } }
                 self.queue.drain()
             }
@@ -226,12 +226,12 @@ public final class SimulatedCluster: Sendable {
     func perform(_ body: (inout ClusterState) -> Void) {
         self.queue.sync {
             let outputs = self.state.withLock { $0.perform(at: self.clock.now, body) }
-            for (connection, output) in outputs {
+            for output in outputs {
                 // The connections of scripted users have negative numbers.
-                if connection > 0 {
-                    self.network.deliver(output, to: connection)
-                } else if case .text(let text) = output {
-                    self.scriptedReceivers.withLock { $0[connection] }?(text)
+                if output.connection > 0 {
+                    self.network.deliver(output)
+                } else if case .text(let text) = output.action {
+                    self.scriptedReceivers.withLock { $0[output.connection] }?(text)
                 }
             }
         }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import LivePlazaKit
+package import LivePlazaKit
 
-/// The clock of a simulated cluster and its clients; it advances only when the cluster advances it.
-final class SimulationClock: PlazaClock {
+/// A clock that shows 0 at first, and advances only when a simulated cluster or a test advances it.
+package final class SimulationClock: PlazaClock {
     private struct Timer {
         let id: Int
         /// When the timer is due, in milliseconds of the clock.
-        let at: Double
+        let dueAt: Double
         let queue: EngineQueue
         let action: @Sendable () -> Void
     }
@@ -21,35 +21,41 @@ final class SimulationClock: PlazaClock {
     private let start: Double
 
     /// `start`: the time at the clock's 0, in milliseconds since 1970.
-    init(start: Double) { self.start = start }
+    package init(start: Double) { self.start = start }
 
-    var now: Double { self.state.withLock { $0.now } }
-    var wall: Double { self.start + self.now }
+    package var now: Double { self.state.withLock { $0.now } }
+    package var wall: Double { self.start + self.now }
 
-    func schedule(after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void) -> PlazaTimer {
+    package func schedule(
+        after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void
+    ) -> PlazaTimer {
         let id = self.state.withLock { state in
             state.lastID += 1
-            let at = state.now + max(0, delay)
-            state.timers.append(Timer(id: state.lastID, at: at, queue: queue, action: action))
+            let dueAt = state.now + max(0, delay)
+            state.timers.append(Timer(id: state.lastID, dueAt: dueAt, queue: queue, action: action))
             return state.lastID
         }
         return PlazaTimer { [weak self] in self?.state.withLock { state in state.timers.removeAll { $0.id == id } } }
     }
 
+    /// How many timers are set.
+    package var timerCount: Int { self.state.withLock { $0.timers.count } }
+
     /// When the next timer is due; nil if there is none.
-    var nextTimerTime: Double? { self.state.withLock { $0.timers.map(\.at).min() } }
+    package var nextTimerTime: Double? { self.state.withLock { $0.timers.map(\.dueAt).min() } }
 
     /// Advances the clock; does not go back.
-    func advance(to time: Double) { self.state.withLock { $0.now = max($0.now, time) } }
+    package func advance(to time: Double) { self.state.withLock { $0.now = max($0.now, time) } }
 
-    /// Runs the first timer that is due, on its queue.
+    /// Advances to the first timer that is due until `end`, and adds its action to its queue.
     ///
-    /// - Returns: False if none is due.
-    func runNextDueTimer() -> Bool {
+    /// - Returns: False if no timer is due until then; the clock does not advance.
+    package func runNextTimer(by end: Double) -> Bool {
         let timer = self.state.withLock { state -> Timer? in
-            let dueTimers = state.timers.filter { $0.at <= state.now }
-            guard let next = dueTimers.min(by: { ($0.at, $0.id) < ($1.at, $1.id) }) else { return nil }
+            let dueTimers = state.timers.filter { $0.dueAt <= end }
+            guard let next = dueTimers.min(by: { ($0.dueAt, $0.id) < ($1.dueAt, $1.id) }) else { return nil }
             state.timers.removeAll { $0.id == next.id }
+            state.now = max(state.now, next.dueAt)
             return next
         }
         guard let timer else { return false }

@@ -41,6 +41,12 @@ struct SimulatedConnection: Sendable {
     var role: CallerRole { self.token?.isServer == true ? .server : .user }
     var userKey: UserKey { UserKey(self.app, self.user.userID) }
 
+    /// Whether the connection belongs to a scripted user; these have negative numbers.
+    var isScripted: Bool { self.number < 0 }
+
+    /// How long no text of the client was received.
+    func silence(at now: MonotonicTime) -> Milliseconds { Milliseconds(max(0, (now - self.lastReceivedAt).count)) }
+
     func key(_ live: LiveID) -> LiveKey { LiveKey(self.app, live) }
 
     /// The caller in the record of this connection's call `id`.
@@ -49,10 +55,4 @@ struct SimulatedConnection: Sendable {
             user: self.user, role: self.role, request: RequestID(session: self.session, counter: id),
             replyTo: gateway, ticket: self.core.ticket, isLateRetry: isLateRetry)
     }
-}
-
-/// A frame for a client, or the end of its connection.
-enum ConnectionOutput: Sendable {
-    case text([UInt8])
-    case close(code: Int)
 }

@@ -53,34 +53,18 @@ extension SimulatedGateway {
     ) throws(ReplyError) {
         guard var connection = self.connections[number] else { return }
         if let error = UserInfo.validationError(name: params.name, avatarURL: params.avatarURL) { throw error }
-        if let text = params.session {
-            guard let session = SessionID(checking: text) else {
-                throw ReplyError(.badParameter, "session is 1 to 40 letters, digits, hyphens or underscores")
-            }
-            connection.clientSession = session
-        } else {
-            connection.clientSession = SessionName.random(bits: (self.random.next(), self.random.next()))
-        }
+        connection.clientSession = try self.clientSession(of: params)
         connection.token = token
         connection.user = UserInfo(
             userID: UserID(token.sub), userName: token.name ?? params.name ?? "", avatarURL: params.avatarURL ?? "")
         // The session's name in the cluster is bound to the user; a simulated cluster has no key for it.
         connection.session = SessionNamer.unkeyed.name(of: connection.clientSession, for: connection.userKey)
         let allowsOneDevice = connection.role == .user && self.policies[connection.app].devices == .one
-        if allowsOneDevice, let id = params.notices.flatMap({ NoticeID(text: $0) }) {
-            let missed = self.notices.entries(of: connection.userKey, after: id).map(\.notice)
-            if DeviceSignIn.wasSessionEnded(by: missed, ownSession: connection.session) {
-                throw ReplyError(.signedInElsewhere, "you signed in on another device; log in anew to be here instead")
-            }
-        }
+        if allowsOneDevice { try self.checkSignIn(of: connection, lastNoticeID: params.lastNoticeID) }
         // A random number identifies the connection among those of the user's other devices.
         connection.signIn = DeviceSignIn(connection: self.random.next(), endsOtherSessions: allowsOneDevice)
         // A session that has just got its name needs no notice: no other client knows the name.
-        if allowsOneDevice || params.session != nil {
-            let content = connection.signIn.makeNotice(for: connection.session, at: self.now)
-            self.write(
-                .notice(Notice(to: connection.userKey, live: LiveID(""), at: self.wallTime, content: content)))
-        }
+        if allowsOneDevice || params.session != nil { self.announceSignIn(of: &connection) }
         connection.core.loggedIn(until: self.expiry(of: token))
         if let earlier = self.connectionOfSession[connection.session], earlier != number {
             self.disconnect(earlier, .replaced)
@@ -89,12 +73,36 @@ extension SimulatedGateway {
         self.connections[number] = connection
     }
 
+    /// The session that a login names, or a new one.
+    private mutating func clientSession(of params: LoginParams) throws(ReplyError) -> SessionID {
+        guard let text = params.session else {
+            return SessionName.random(bits: (self.random.next(), self.random.next()))
+        }
+        guard let session = SessionID(checking: text) else {
+            throw ReplyError(.badParameter, "session is 1 to 40 letters, digits, hyphens or underscores")
+        }
+        return session
+    }
+
+    /// Rejects a login whose session was ended, while the client was not connected, by a login on another device.
+    private func checkSignIn(of connection: SimulatedConnection, lastNoticeID: NoticeID?) throws(ReplyError) {
+        guard let lastNoticeID else { return }
+        let missed = self.notices.entries(of: connection.userKey, after: lastNoticeID).map(\.notice)
+        if DeviceSignIn.wasSessionEnded(by: missed, ownSession: connection.session) {
+            throw ReplyError(.signedInElsewhere, "you signed in on another device; log in anew to be here instead")
+        }
+    }
+
+    /// Tells the user's other devices about a login.
+    private mutating func announceSignIn(of connection: inout SimulatedConnection) {
+        let content = connection.signIn.makeNotice(for: connection.session, at: self.now)
+        self.write(.notice(Notice(to: connection.userKey, live: LiveID(""), at: self.wallTime, content: content)))
+    }
+
     /// Replies to the login, sends missed notices, and resumes the live that the login names.
     private mutating func completeLogin(_ frame: CallFrame, _ number: Int, _ params: LoginParams) {
         guard let connection = self.connections[number] else { return }
-        // `notices` is the id of the last notice that the client has.
-        let missed = params.notices.flatMap { NoticeID(text: $0) }
-            .map { self.notices.entries(of: connection.userKey, after: $0) }
+        let missed = params.lastNoticeID.map { self.notices.entries(of: connection.userKey, after: $0) }
         let lastID = self.notices.lastID(ofPartition: 0)
         if let point = params.resume {
             self.resume(frame.id, number, point)
@@ -122,4 +130,9 @@ extension SimulatedGateway {
         let effect = Effect.audience(AudienceInput(connection.key(point.live), .join(caller: caller)))
         self.beginCall(id, .resume(point), effect, number)
     }
+}
+
+extension LoginParams {
+    /// The last notice that the client has; nil for a client without one.
+    fileprivate var lastNoticeID: NoticeID? { self.notices.flatMap { NoticeID(text: $0) } }
 }

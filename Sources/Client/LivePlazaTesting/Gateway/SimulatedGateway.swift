@@ -27,11 +27,11 @@ struct SimulatedGateway: Sendable {
     var feeds: [LiveKey: FeedLog] = [:]
     var random: SeededRandom
     /// The frames for clients and the closes since the last call of `takeOutputs`.
-    private var outputs: [(connection: Int, output: ConnectionOutput)] = []
+    private var outputs: [ConnectionOutput] = []
     /// The records since the last call of `takeEffects`.
     private var effects: [Effect] = []
     /// The offset of the last notice; 0 before the first.
-    private var noticeOffset: Int64 = 0
+    var noticeOffset: Int64 = 0
     /// When the ranking was last refreshed.
     private var rankedAt = MonotonicTime.distantPast
     /// When heartbeats were last sent.
@@ -57,7 +57,7 @@ struct SimulatedGateway: Sendable {
     var wallTime: Timestamp { self.startTime + Milliseconds(self.now.milliseconds) }
 
     /// Removes and returns the frames and closes for connections.
-    mutating func takeOutputs() -> [(connection: Int, output: ConnectionOutput)] {
+    mutating func takeOutputs() -> [ConnectionOutput] {
         defer { self.outputs = [] }
         return self.outputs
     }
@@ -72,7 +72,9 @@ struct SimulatedGateway: Sendable {
 
     mutating func send(_ frame: ServerFrame, to connection: Int) { self.send(Wire.encode(frame), to: connection) }
 
-    mutating func send(_ text: [UInt8], to connection: Int) { self.outputs.append((connection, .text(text))) }
+    mutating func send(_ text: [UInt8], to connection: Int) {
+        self.outputs.append(ConnectionOutput(connection: connection, .text(text)))
+    }
 
     mutating func reply(_ id: Int64, _ outcome: Outcome, to connection: Int) {
         self.send(.reply(id: id, outcome), to: connection)
@@ -85,12 +87,8 @@ struct SimulatedGateway: Sendable {
     mutating func disconnect(_ number: Int, _ code: DisconnectCode) {
         guard let connection = self.connections[number] else { return }
         // After these codes the client cannot resume, so its membership ends at once.
-        if code.endsMembership, let live = connection.core.live, let ticket = connection.core.ticket {
-            let command = AudienceCommand.signOff(
-                session: connection.session, user: connection.user.userID, ticket: ticket)
-            self.write(.audience(AudienceInput(connection.key(live), command)))
-        }
-        self.outputs.append((number, .close(code: Int(code.code))))
+        if code.endsMembership { self.endMembership(of: connection) }
+        self.outputs.append(ConnectionOutput(connection: number, .close(code: Int(code.code))))
         self.connectionClosed(number)
     }
 
@@ -105,12 +103,7 @@ struct SimulatedGateway: Sendable {
     mutating func connectionClosed(_ number: Int) {
         guard let connection = self.connections.removeValue(forKey: number) else { return }
         if self.connectionOfSession[connection.session] == number { self.connectionOfSession[connection.session] = nil }
-        if let live = connection.core.live, let ticket = connection.core.ticket {
-            let heartbeat = Heartbeat(
-                session: connection.session, user: connection.user.userID, ticket: ticket,
-                silentFor: max(0, (self.now - connection.lastReceivedAt).count))
-            self.write(.audience(AudienceInput(connection.key(live), .heartbeats(beats: [heartbeat]))))
-        }
+        self.sendLastHeartbeat(of: connection)
     }
 
     // MARK: Time
@@ -129,7 +122,10 @@ struct SimulatedGateway: Sendable {
         for reply in self.awaited.release(in: self.model, at: self.now) { self.handleReply(reply) }
         for number in self.connections.keys.sorted() { self.checkDeadlines(of: number) }
         for (live, count) in self.countSchedule.takeDue(at: self.now) { self.sendCount(count, in: live) }
-        if self.now - self.heartbeatsSentAt >= Self.heartbeatInterval { self.sendHeartbeats() }
+        if self.now - self.heartbeatsSentAt >= Self.heartbeatInterval {
+            self.heartbeatsSentAt = self.now
+            self.sendHeartbeats()
+        }
     }
 
     /// Closes a connection that is overdue; otherwise fails its calls that have timed out, and writes unanswered ones again.
@@ -149,35 +145,6 @@ struct SimulatedGateway: Sendable {
         self.notices.prune(at: self.now)
     }
 
-    private mutating func sendHeartbeats() {
-        self.heartbeatsSentAt = self.now
-        for (key, members) in self.members() {
-            let heartbeats = members.map { member in
-                Heartbeat(
-                    session: member.session, user: member.user.userID, ticket: member.ticket,
-                    silentFor: member.silentFor)
-            }
-            self.write(.audience(AudienceInput(key, .heartbeats(beats: heartbeats))))
-        }
-    }
-
-    /// The connected members of each live, in a fixed order.
-    ///
-    /// Scripted users have negative numbers; they are never silent.
-    private func members() -> [(key: LiveKey, members: [Presence])] {
-        var lives: [LiveKey: [Presence]] = [:]
-        for number in self.connections.keys.sorted() {
-            guard let connection = self.connections[number], let live = connection.core.live,
-                let ticket = connection.core.ticket
-            else { continue }
-            lives[connection.key(live), default: []].append(
-                Presence(
-                    session: connection.session, user: connection.user, ticket: ticket,
-                    silentFor: number < 0 ? 0 : max(0, (self.now - connection.lastReceivedAt).count)))
-        }
-        return lives.sorted { $0.key < $1.key }.map { (key: $0.key, members: $0.value) }
-    }
-
     // MARK: Records
 
     /// Handles a record of the services.
@@ -188,19 +155,14 @@ struct SimulatedGateway: Sendable {
         case .app(let record): self.model.apply(record)
         case .count(let record):
             guard self.model.apply(record) else { return }
-            if let count = self.countSchedule.received(LiveCount(record), of: record.key, at: self.now) {
-                self.sendCount(count, in: record.key)
-            }
+            self.countReceived(LiveCount(record), in: record.key)
         case .liveRemoved(let key):
             self.model.removeLive(key)
             self.feeds[key] = nil
             for number in self.viewers(of: key) { self.liveEnded(number, key) }
         case .stageRemoved(let key): self.model.removeStage(key)
         case .countRemoved(let key): self.model.removeCount(key)
-        case .presenceEpoch:
-            for (key, members) in self.members() {
-                self.write(.audience(AudienceInput(key, .assert(members: members))))
-            }
+        case .presenceEpoch: self.assertMembers()
         case .feed(let item): self.feedItemReceived(item)
         case .notice(let notice): self.noticeReceived(notice)
         case .reply(let reply):
@@ -211,39 +173,8 @@ struct SimulatedGateway: Sendable {
         for reply in self.awaited.release(in: self.model, at: self.now) { self.handleReply(reply) }
     }
 
-    /// Stores a notice, and sends it to the connections of its user.
-    private mutating func noticeReceived(_ notice: Notice) {
-        self.noticeOffset += 1
-        let id = NoticeID(partition: 0, offset: self.noticeOffset)
-        let json = notice.content.isForClients ? Wire.encode(ServerFrame.notice(id: id.text, notice)) : []
-        let entry = NoticeRing.Entry(id: id, notice: notice, json: json)
-        guard self.notices.append(entry, at: self.now) else { return }
-        for number in self.connections.keys.sorted() {
-            guard let connection = self.connections[number], connection.core.isLoggedIn,
-                connection.userKey == notice.to
-            else { continue }
-            if !notice.content.isForClients {
-                let code = self.connections[number]?.signIn.noticeReceived(
-                    notice.content, ownSession: connection.session)
-                if let code { self.disconnect(number, code) }
-            } else if id.offset > connection.lastNoticeOffset {
-                self.connections[number]?.lastNoticeOffset = id.offset
-                self.deliver(entry, to: number)
-            }
-        }
-    }
-
-    /// Sends a notice to one client; a kick also removes the client from the live (I6: a kick is final).
-    mutating func deliver(_ entry: NoticeRing.Entry, to number: Int) {
-        if case .kickedOut(let reason, _) = entry.notice.content, let floor = entry.notice.floor {
-            let isRemoved = self.connections[number]?.core.kicked(from: entry.notice.live, floor: floor) ?? false
-            // If the join of this client led to the kick of the user's other device, this client gets no notice.
-            if reason == .byLoggedOnOtherDevice, !isRemoved, self.connections[number]?.core.membership != .outside {
-                return
-            }
-            if isRemoved { self.connections[number]?.live = nil }
-        }
-        self.send(entry.json, to: number)
+    private mutating func countReceived(_ count: LiveCount, in key: LiveKey) {
+        if let count = self.countSchedule.received(count, of: key, at: self.now) { self.sendCount(count, in: key) }
     }
 
     private mutating func sendCount(_ count: LiveCount, in key: LiveKey) {
@@ -256,36 +187,5 @@ struct SimulatedGateway: Sendable {
             let ended = self.connections[number]?.core.callAnswered(reply.request.counter, reply.outcome)
         else { return }
         self.conclude(ended, number)
-    }
-}
-
-/// Limits the audience counts that are sent to one per second and live.
-struct CountSchedule: Sendable {
-    /// The latest count of each live that has to wait.
-    private var waitingCounts: [LiveKey: LiveCount] = [:]
-    private var lastSentAt: [LiveKey: MonotonicTime] = [:]
-
-    private static let interval = Milliseconds.seconds(1)
-
-    /// Returns the count if it can be sent now; otherwise stores it until `takeDue`.
-    mutating func received(_ count: LiveCount, of key: LiveKey, at now: MonotonicTime) -> LiveCount? {
-        guard now - (self.lastSentAt[key] ?? .distantPast) >= Self.interval else {
-            self.waitingCounts[key] = count
-            return nil
-        }
-        self.lastSentAt[key] = now
-        return count
-    }
-
-    /// Removes and returns the counts that can be sent now, in a fixed order.
-    mutating func takeDue(at now: MonotonicTime) -> [(LiveKey, LiveCount)] {
-        var due: [(LiveKey, LiveCount)] = []
-        for key in self.waitingCounts.keys.sorted()
-        where now - (self.lastSentAt[key] ?? .distantPast) >= Self.interval {
-            guard let count = self.waitingCounts.removeValue(forKey: key) else { continue }
-            self.lastSentAt[key] = now
-            due.append((key, count))
-        }
-        return due
     }
 }

@@ -121,7 +121,7 @@ public final class SessionReplay: Sendable {
     /// Advances the clock, and runs the timers that are due until then.
     private func passTime(to end: Double) {
         self.queue.drain()
-        while let timer = self.clock.nextTimerTime, timer <= end { self.runTimers(at: timer) }
+        while self.clock.runNextTimer(by: end) { self.queue.drain() }
         self.clock.advance(to: end)
     }
 
@@ -133,8 +133,7 @@ public final class SessionReplay: Sendable {
     }
 
     private func runTimers(at time: Double) {
-        self.clock.advance(to: time)
-        while self.clock.runNextDueTimer() { self.queue.drain() }
+        while self.clock.runNextTimer(by: time) { self.queue.drain() }
     }
 }
 

@@ -18,15 +18,12 @@ public final class RunningCrowd: Sendable {
         public var refused = 0
     }
 
-    /// The kinds of actions that have a rate of their own.
-    private enum ActionKind {
-        case message, gift, like, change
-    }
-
     private struct State {
         var random: SeededRandom
-        /// The fraction of an action of each kind that is due but not done yet.
-        var fractions: [ActionKind: Double] = [:]
+        var messages = DueActions()
+        var gifts = DueActions()
+        var likes = DueActions()
+        var changes = DueActions()
         /// The indices of the users who are in the live.
         var presentUsers: Set<Int> = []
         var totals = Totals()
@@ -54,7 +51,7 @@ public final class RunningCrowd: Sendable {
         self.cluster = cluster
         self.state = Locked(State(random: SeededRandom(seed: seed)))
         let backend = try cluster.backend()
-        try Self.setGifts(backend)
+        try CrowdGifts.addToCatalogue(by: backend)
         self.battle = try CrowdBattle.prepare(crowd, liveID, cluster, backend)
         var users: [ScriptedUser] = []
         for number in 0..<max(1, crowd.viewers) {
@@ -86,38 +83,39 @@ public final class RunningCrowd: Sendable {
     }
 
     private func act() {
-        for _ in 0..<self.takeDueCount(of: .message, self.crowd.messagesPerSecond) {
-            let text = self.state.withLock { $0.random.pick(Self.texts) }
-            if self.attempt({ (user) throws(ErrorInfo) in try user.say(text, in: self.liveID) }) {
-                self.state.withLock { $0.totals.messages += 1 }
-            }
-        }
-        for _ in 0..<self.takeDueCount(of: .gift, self.crowd.giftsPerSecond) {
-            let gift = self.state.withLock { $0.random.pick(Self.giftIDs) }
-            if self.attempt({ (user) throws(ErrorInfo) in try user.sendGift(gift, in: self.liveID) }) {
-                self.state.withLock { $0.totals.gifts += 1 }
-                self.battle?.addScore(of: gift)
-            }
-        }
-        let likes = self.takeDueCount(of: .like, self.crowd.likesPerSecond)
-        if likes > 0, self.attempt({ (user) throws(ErrorInfo) in try user.like(likes, in: self.liveID) }) {
-            self.state.withLock { $0.totals.likes += likes }
-        }
-        for _ in 0..<self.takeDueCount(of: .change, self.crowd.changesPerSecond) { self.toggleUser() }
+        for _ in 0..<self.takeDue(\.messages, perSecond: self.crowd.messagesPerSecond) { self.sendMessage() }
+        for _ in 0..<self.takeDue(\.gifts, perSecond: self.crowd.giftsPerSecond) { self.sendGift() }
+        self.sendLikes(self.takeDue(\.likes, perSecond: self.crowd.likesPerSecond))
+        for _ in 0..<self.takeDue(\.changes, perSecond: self.crowd.changesPerSecond) { self.toggleUser() }
         self.schedule()
     }
 
-    /// The number of actions of a kind that are due in this step.
-    ///
-    /// A step is often too short for a whole action. Therefore the fraction is stored for the next step. At most 1,000
-    /// actions of a kind are due in a second.
-    private func takeDueCount(of kind: ActionKind, _ perSecond: Double) -> Int {
-        self.state.withLock { state in
-            let due = state.fractions[kind, default: 0] + min(max(0, perSecond), 1000) * Self.stepMilliseconds / 1000
-            let count = due.rounded(.down)
-            state.fractions[kind] = due - count
-            return Int(count)
+    private func sendMessage() {
+        let text = self.state.withLock { $0.random.pick(Self.texts) }
+        if self.attempt({ (user) throws(ErrorInfo) in try user.say(text, in: self.liveID) }) {
+            self.state.withLock { $0.totals.messages += 1 }
         }
+    }
+
+    private func sendGift() {
+        let gift = self.state.withLock { $0.random.pick(CrowdGifts.ids) }
+        if self.attempt({ (user) throws(ErrorInfo) in try user.sendGift(gift, in: self.liveID) }) {
+            self.state.withLock { $0.totals.gifts += 1 }
+            self.battle?.addScore(of: gift)
+        }
+    }
+
+    /// Sends the likes of one step in one call.
+    private func sendLikes(_ count: Int) {
+        guard count > 0 else { return }
+        if self.attempt({ (user) throws(ErrorInfo) in try user.like(count, in: self.liveID) }) {
+            self.state.withLock { $0.totals.likes += count }
+        }
+    }
+
+    /// The number of actions of a kind that are due in this step.
+    private func takeDue(_ kind: any WritableKeyPath<State, DueActions> & Sendable, perSecond rate: Double) -> Int {
+        self.state.withLock { $0[keyPath: kind].take(perSecond: rate, inStepOf: Self.stepMilliseconds) }
     }
 
     /// Makes a random user who is in the live perform an action.
@@ -156,58 +154,21 @@ public final class RunningCrowd: Sendable {
             self.state.withLock { $0.totals.refused += 1 }
         }
     }
-
-    // MARK: Gifts
-
-    private static let giftIDs = ["rose", "rocket", "castle"]
-
-    /// The price of a gift in coins, which is also its score in a battle.
-    static func coins(of gift: String) -> Int64 { ["rose": 1, "rocket": 100, "castle": 1000][gift] ?? 1 }
-
-    private static func setGifts(_ backend: ScriptedUser) throws(ErrorInfo) {
-        try backend.call("app.putCategory", ["category": ["categoryID": "crowd", "name": "Crowd"]])
-        for gift in Self.giftIDs {
-            let giftJSON: JSONValue = [
-                "giftID": .text(gift), "name": .text(gift), "coins": .integer(Self.coins(of: gift)),
-            ]
-            try backend.call("app.putGift", ["gift": giftJSON, "category": "crowd"])
-        }
-    }
 }
 
-/// The battle that a crowd's live is in.
-struct CrowdBattle: Sendable {
-    private let id: String
-    private let liveID: String
-    private let backend: ScriptedUser
+/// How many actions of one kind are due, at a rate.
+private struct DueActions {
+    /// A rate above this one is cut to it.
+    private static let maxPerSecond = 1000.0
+    /// The part of an action that is due but not done yet, because a step is often too short for a whole action.
+    private var fraction = 0.0
 
-    /// Creates the crowd's live if it does not exist; then also begins the crowd's battle, if it has one.
-    ///
-    /// - Returns: The battle; nil if the live existed before, or the crowd has no battle.
-    static func prepare(
-        _ crowd: Crowd, _ liveID: String, _ cluster: SimulatedCluster, _ backend: ScriptedUser
-    ) throws(ErrorInfo) -> CrowdBattle? {
-        do throws(ErrorInfo) {
-            try backend.call("live.get", ["live": .text(liveID)])
-            return nil
-        } catch {
-            let host = try cluster.user("\(liveID)-host", userName: "Host")
-            try host.createLive(liveID, name: liveID)
-            guard crowd.hasBattle else { return nil }
-            let rivalID = "\(liveID)-rival"
-            let rival = try cluster.user("\(rivalID)-host", userName: "Rival")
-            try rival.createLive(rivalID, name: rivalID)
-            try host.requestCoHost([rivalID], from: liveID)
-            try rival.answerCoHost(of: liveID, accept: true, in: rivalID)
-            let id = try host.startBattle(with: [rivalID], seconds: 300, in: liveID)
-            return CrowdBattle(id: id, liveID: liveID, backend: backend)
-        }
-    }
-
-    /// Adds the price of a gift to the live's score; has no effect when the battle is over.
-    func addScore(of gift: String) {
-        let score: JSONValue = ["live": .text(self.liveID), "score": .integer(RunningCrowd.coins(of: gift))]
-        _ = try? self.backend.call("battle.score", ["battle": .text(self.id), "scores": [score]])
+    /// The number of actions that are due in one more step.
+    mutating func take(perSecond rate: Double, inStepOf milliseconds: Double) -> Int {
+        let due = self.fraction + min(max(0, rate), Self.maxPerSecond) * milliseconds / 1000
+        let count = due.rounded(.down)
+        self.fraction = due - count
+        return Int(count)
     }
 }
 

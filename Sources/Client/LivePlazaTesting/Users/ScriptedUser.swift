@@ -190,23 +190,6 @@ public final class ScriptedUser: Sendable {
     }
 }
 
-/// The replies that a scripted user has received and not read yet; all other frames are dropped.
-final class ScriptedInbox: Sendable {
-    private static let replyPrefix = Array("{\"reply\"".utf8)
-    private let replies = Locked<[Int64: [String: JSONValue]]>([:])
-
-    func received(_ text: [UInt8]) {
-        // Most frames are feed frames, which need no parsing.
-        guard text.starts(with: Self.replyPrefix), let frame = try? Wire.decode(JSONValue.self, from: text),
-            let reply = frame.members["reply"]?.members,
-            case .integer(let id)? = reply["id"]
-        else { return }
-        self.replies.withLock { $0[id] = reply }
-    }
-
-    func takeReply(_ id: Int64) -> [String: JSONValue]? { self.replies.withLock { $0.removeValue(forKey: id) } }
-}
-
 extension SimulatedCluster {
     /// Creates a user whose calls the test makes, and logs the user in.
     ///

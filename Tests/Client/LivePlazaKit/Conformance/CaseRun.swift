@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import LivePlazaCombine
+import LivePlazaTesting
 import PlazaModel
 import PlazaWire
 
@@ -14,7 +15,7 @@ struct CaseFailure: Error, CustomStringConvertible {
 /// Runs one case of clients/conformance; the README there describes the steps.
 final class CaseRun {
     private let queue = ManualQueue()
-    private let clock = ManualClock()
+    private let clock = SimulationClock.forTest()
     private let network: TestNetwork
     private let plaza: LivePlaza
     private let methods: StoreMethods

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import LivePlazaCombine
+import LivePlazaTesting
 import PlazaWire
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
 /// cut.
 private final class ViewerScenario {
     private let queue = ManualQueue()
-    private let clock = ManualClock()
+    private let clock = SimulationClock.forTest()
     let server: FakeServer
     private let plaza: LivePlaza
     /// The messages that the app sees.

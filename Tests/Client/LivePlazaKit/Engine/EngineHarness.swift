@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import LivePlazaTesting
 import PlazaModel
 import PlazaWire
 
@@ -45,7 +46,7 @@ final class RecordingStores: LiveStoresSink, ListSink, LoginSink {
 /// An engine over a fake network, with a queue and a clock that a test controls.
 struct EngineHarness {
     let queue = ManualQueue()
-    let clock = ManualClock()
+    let clock = SimulationClock.forTest()
     let network: TestNetwork
     let stores = RecordingStores()
     let engine: PlazaEngine

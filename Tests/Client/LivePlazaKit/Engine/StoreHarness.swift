@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import LivePlazaTesting
 import PlazaModel
 import PlazaWire
 
@@ -7,7 +8,7 @@ import PlazaWire
 /// Clients with their stores over a fake network, with a queue and a clock that a test controls.
 struct StoreHarness {
     let queue = ManualQueue()
-    let clock = ManualClock()
+    let clock = SimulationClock.forTest()
     let network: TestNetwork
 
     /// Makes a network that answers calls at once.

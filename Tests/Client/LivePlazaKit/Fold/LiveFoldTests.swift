@@ -53,8 +53,8 @@ import Testing
     @Test mutating func `messages of the history come before newer messages, and the oldest messages are dropped`() {
         for n: Int64 in [3, 4, 1, 2] { _ = self.fold.apply(Self.text(n)) }
         #expect(self.fold.states.barrage.messageList.map(\.sequence) == [1, 2, 3, 4])
-        for n in 5...Int64(maxMessages + 2) { _ = self.fold.apply(Self.text(n)) }
-        #expect(self.fold.states.barrage.messageList.count == maxMessages)
+        for n in 5...Int64(BarrageState.maxMessages + 2) { _ = self.fold.apply(Self.text(n)) }
+        #expect(self.fold.states.barrage.messageList.count == BarrageState.maxMessages)
         #expect(self.fold.states.barrage.messageList.first?.sequence == 3)
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The base64 of tokens: the URL alphabet without padding.
+/// The base64 of tokens and of random names: the URL alphabet without padding.
 package enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     /// The value of each byte as a digit; 255 for a byte outside the alphabet.

@@ -1,53 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
 internal import PlazaModel
-
-extension LiveSeatState {
-    mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
-        if let record = context.newStage { return self.show(record) }
-        switch input {
-        case .item(let entry):
-            guard case .speaking(let users) = entry.content else { return }
-            self.speakingUsers = Dictionary(
-                users.map { ($0.user.text, $0.level) }, uniquingKeysWith: { first, _ in first })
-        case .notice(.deviceClosedByAdmin(let device, _), _):
-            context.events.append(
-                .seat(device == .microphone ? .onLocalMicrophoneClosedByAdmin : .onLocalCameraClosedByAdmin))
-        case .notice(.deviceOpenedByAdmin(let device, _, _), _):
-            context.events.append(
-                .seat(
-                    device == .microphone
-                        ? .onLocalMicrophoneOpenedByAdmin(policy: .unlockOnly)
-                        : .onLocalCameraOpenedByAdmin(policy: .unlockOnly)))
-        default: break
-        }
-    }
-
-    /// Shows the seats, layout and canvas of a stage together, because they belong to one revision.
-    private mutating func show(_ record: StageRecord) {
-        let regions = Dictionary(
-            record.layout.regions.map { (RegionKey(live: $0.live, seat: $0.seatIndex), RegionInfo($0)) },
-            uniquingKeysWith: { first, _ in first })
-        func seats(_ seats: [Seat], of live: LiveID) -> [SeatInfo] {
-            seats.map { seat in
-                SeatInfo(
-                    seat, live: live, region: regions[RegionKey(live: live, seat: seat.index)] ?? RegionInfo())
-            }
-        }
-        self.seatList = seats(record.seats, of: record.live)
-        for member in record.connection?.members ?? [] where member.live != record.live {
-            self.seatList += seats(member.seats ?? [], of: member.live)
-        }
-        let canvas = record.layout.canvas
-        self.canvas = LiveCanvas(
-            templateID: UInt(clamping: canvas.templateID), w: CGFloat(canvas.width), h: CGFloat(canvas.height))
-    }
-
-    private struct RegionKey: Hashable {
-        let live: LiveID
-        let seat: Int
-    }
-}
 
 extension CoGuestState {
     mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {

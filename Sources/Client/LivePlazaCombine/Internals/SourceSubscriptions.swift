@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+
+/// The subscriptions of an operator to its sources; the operator keeps them behind its lock.
+struct SourceSubscriptions {
+    private var subscriptions: [(any Subscription)?]
+    private var ended: [Bool]
+
+    init(count: Int) {
+        self.subscriptions = Array(repeating: nil, count: count)
+        self.ended = Array(repeating: false, count: count)
+    }
+
+    var isEmpty: Bool { self.ended.isEmpty }
+    var haveAllEnded: Bool { self.ended.allSatisfy { $0 } }
+    /// The subscriptions to the sources that have not ended.
+    var open: [any Subscription] { self.subscriptions.compactMap { $0 } }
+
+    /// The subscription to a source; nil before it is there and after its end.
+    subscript(source: Int) -> (any Subscription)? { self.subscriptions[source] }
+
+    /// Stores the subscription to a source.
+    ///
+    /// - Returns: False if the source has a subscription already or has ended.
+    mutating func attach(_ subscription: any Subscription, source: Int) -> Bool {
+        if self.subscriptions[source] != nil || self.ended[source] { return false }
+        self.subscriptions[source] = subscription
+        return true
+    }
+
+    /// Records the end of a source.
+    ///
+    /// - Returns: False if it has ended before.
+    mutating func end(_ source: Int) -> Bool {
+        defer { (self.ended[source], self.subscriptions[source]) = (true, nil) }
+        return !self.ended[source]
+    }
+
+    /// Removes and returns all subscriptions.
+    mutating func takeAll() -> [any Subscription] {
+        defer { for source in self.subscriptions.indices { self.subscriptions[source] = nil } }
+        return self.open
+    }
+}
+#endif

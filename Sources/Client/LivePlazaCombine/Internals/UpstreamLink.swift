@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#if !canImport(Combine)
+internal import Foundation
+
+/// The two ends of an operator with one source: the target of its values, and the subscription to the source.
+///
+/// Both are released when the sequence ends or is cancelled, and always outside the lock, because a deinitializer may
+/// call back.
+final class UpstreamLink<Target> {
+    private let lock = NSLock()
+    private var storedTarget: Target?
+    private var upstream: (any Subscription)?
+
+    init(_ target: Target) { self.storedTarget = target }
+
+    /// Who gets the values; nil after `detach`.
+    var target: Target? { self.lock.withLock { self.storedTarget } }
+
+    /// Stores the subscription to the source; cancels it if there is one already, or after `detach`.
+    ///
+    /// - Returns: The target; nil if the subscription was cancelled.
+    func attach(_ subscription: any Subscription) -> Target? {
+        let target: Target? = self.lock.withLock {
+            if self.upstream != nil { return nil }
+            self.upstream = subscription
+            return self.storedTarget
+        }
+        if target == nil { subscription.cancel() }
+        return target
+    }
+
+    /// Requests values from the source, if there is a subscription.
+    func request(_ demand: Subscribers.Demand) { self.lock.withLock { self.upstream }?.request(demand) }
+
+    /// Clears both ends and returns them, so that the caller releases them after the lock.
+    func detach() -> (target: Target?, upstream: (any Subscription)?) {
+        self.lock.withLock {
+            defer { (self.storedTarget, self.upstream) = (nil, nil) }
+            return (self.storedTarget, self.upstream)
+        }
+    }
+}
+#endif

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+/// An action that the owner of a `ClientCore` performs.
+enum ClientAction: Sendable {
+    /// Open a WebSocket: to the next address of the list if `toNextAddress` is true, otherwise to the current one.
+    case connect(toNextAddress: Bool)
+    /// Send a text.
+    case send([UInt8])
+    /// Close the WebSocket, and ignore its further events.
+    case disconnect(code: Int)
+    /// Ask the token provider, then call `tokenFetched` or `tokenFailed`.
+    case fetchToken
+    /// The call with this handle has ended.
+    case callEnded(handle: Int, Result<CallResult, ErrorInfo>)
+    case event(ClientEvent)
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+extension ClientCore {
+    /// The options of a client.
+    struct Options: Sendable {
+        /// The client's session: by it and a call's id the server recognises a repeated call.
+        var session: SessionID
+        /// The first call's id; it must be above all ids that this session has used before.
+        var firstID: Int64 = 1
+        /// Whether `fetchToken` actions can be performed.
+        var hasTokenProvider: Bool
+        /// The name that others see, unless the token contains one; empty if it is not stated.
+        var name = ""
+        var avatarURL = ""
+        /// How long a call may take, in milliseconds.
+        var callTimeout = 15_000.0
+        /// A ping is sent after a silence of this many milliseconds.
+        var pingInterval = 20_000.0
+
+        init(session: SessionID, hasTokenProvider: Bool) {
+            self.session = session
+            self.hasTokenProvider = hasTokenProvider
+        }
+    }
+}

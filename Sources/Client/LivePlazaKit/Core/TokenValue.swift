@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaWire
+
+/// A token, and how many milliseconds it remains valid.
+struct TokenValue: Sendable, Equatable {
+    var text: String
+    /// The remaining validity in milliseconds.
+    var remainingTime: Double
+
+    /// The validity that is assumed for a token whose end cannot be read, in milliseconds.
+    static let assumedValidity = 3_600_000.0
+
+    /// Makes a token whose validity is read from its text.
+    ///
+    /// `wallTime`: milliseconds since 1970, by the server's clock if it is known.
+    init(_ text: String, wallTime: Double) {
+        self.init(text: text, remainingTime: Self.expiry(of: text).map { $0 - wallTime } ?? Self.assumedValidity)
+    }
+
+    init(text: String, remainingTime: Double) {
+        self.text = text
+        self.remainingTime = remainingTime
+    }
+
+    /// Reads when a token expires, without verifying it.
+    ///
+    /// - Parameter token: a JWT in compact form.
+    /// - Returns: milliseconds since 1970; nil if it cannot be read.
+    static func expiry(of token: String) -> Double? {
+        guard let exp = Self.claims(ExpiryClaim.self, of: token)?.exp, exp.isFinite else { return nil }
+        return exp * 1000
+    }
+
+    /// Reads the app that a token names, without verifying it.
+    ///
+    /// - Parameter token: a JWT in compact form.
+    /// - Returns: the app's name; nil if it cannot be read.
+    static func app(of token: String) -> String? { Self.claims(AppClaim.self, of: token)?.app }
+
+    private struct ExpiryClaim: Decodable { var exp: Double }
+    private struct AppClaim: Decodable { var app: String }
+
+    private static func claims<Claims: Decodable>(_ type: Claims.Type, of token: String) -> Claims? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count > 1 else { return nil }
+        return Base64URL.decode(parts[1].utf8).flatMap { try? Wire.decode(type, from: $0) }
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+/// The result of decoding a value whose only key names its kind.
+enum TolerantValue<Value: Decodable> {
+    case value(Value)
+    /// The value is of a kind that this version does not know.
+    case unknown
+    /// The value violates the protocol.
+    case fault(ErrorInfo)
+
+    /// A key of any name.
+    private struct AnyKey: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    init<Key: CodingKey>(_: Value.Type, in container: KeyedDecodingContainer<Key>, forKey key: Key) {
+        do {
+            self = .value(try container.decode(Value.self, forKey: key))
+        } catch DecodingError.typeMismatch(_, let context)
+            where context.codingPath.count <= container.codingPath.count + 1
+            && context.debugDescription.hasPrefix("Invalid number of keys")
+        {
+            // The value has no key of a known kind, or several keys.
+            let kinds = try? container.nestedContainer(keyedBy: AnyKey.self, forKey: key).allKeys.count
+            self = kinds == 0 ? .fault(.badFrame("\(key.stringValue) without a kind")) : .unknown
+        } catch {
+            self = .fault(.badFrame("\(key.stringValue) that cannot be read: \(error)"))
+        }
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+/// A call without an outcome.
+///
+/// All times are milliseconds of the core's clock.
+struct UnfinishedCall: Sendable {
+    /// The client's own number of the call.
+    let handle: Int
+    /// The call's id in its frames; nil until it is first sent.
+    var id: Int64?
+    let method: String
+    /// A JSON object.
+    let params: [UInt8]
+    /// The live that the call is about.
+    let live: LiveID?
+    /// When the call fails without a reply.
+    let deadline: Double
+    /// When the call was first sent; a repeated frame states the time since then as `age`.
+    var firstSentAt: Double?
+    /// Whether the call was sent on the present connection and waits for its reply.
+    var isSent = false
+    /// The call is not sent before this time, because the server was too busy for it.
+    var notBefore = 0.0
+    /// How often the call was repeated because the server was busy.
+    var repeats = 0
+
+    /// Whether the call makes the user join the live; calls after it wait for its reply.
+    ///
+    /// A `live.create` counts too, because the store creates a live only to enter it.
+    var isJoining: Bool { self.method == "live.join" || self.method == "live.create" }
+
+    init(handle: Int, method: String, params: [UInt8], live: LiveID?, deadline: Double) {
+        self.handle = handle
+        self.method = method
+        self.params = params
+        self.live = live
+        self.deadline = deadline
+    }
+
+    /// Marks the call as sent with this id.
+    ///
+    /// - Returns: the frame to send.
+    mutating func send(id: Int64, at now: Double) -> [UInt8] {
+        let age = self.firstSentAt.map { max(0, Int64((now - $0).rounded())) }
+        self.firstSentAt = self.firstSentAt ?? now
+        self.id = id
+        self.isSent = true
+        return OutgoingFrame.call(id, self.method, self.params, age: age)
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+/// The last call of the app that opened or closed each device.
+///
+/// A device takes time to open. Meanwhile the app may close it and open it again.
+struct DeviceCalls {
+    private struct Call {
+        let number: Int
+        let opens: Bool
+    }
+
+    private var lastCalls: [Device: Call] = [:]
+
+    /// Begins a call.
+    ///
+    /// - Returns: its number.
+    mutating func begin(_ device: Device, opens: Bool) -> Int {
+        let number = (self.lastCalls[device]?.number ?? 0) + 1
+        self.lastCalls[device] = Call(number: number, opens: opens)
+        return number
+    }
+
+    /// The number of the last call; nil if there was none.
+    func lastNumber(_ device: Device) -> Int? { self.lastCalls[device]?.number }
+
+    /// Whether no later call has opened or closed the device.
+    func isLast(_ number: Int, _ device: Device) -> Bool { self.lastNumber(device) == number }
+
+    /// Whether the last call opened the device, which may still be opening.
+    func isOpened(_ device: Device) -> Bool { self.lastCalls[device]?.opens ?? false }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+extension DeviceStore {
+    /// Opens a device, and reports it to the seat; `isFront` is the camera's side.
+    func openOperation(_ device: Device, isFront: Bool = true) -> StoreOperation<Void> {
+        return { engine async throws(ErrorInfo) in
+            let call = self.progress.withLock { $0.calls.begin(device, opens: true) }
+            try await self.startCapture(by: device, isFront: isFront)
+            do throws(ErrorInfo) {
+                try self.throwIfReplaced(call, device)
+                try await engine.report(device, isOn: true)
+                try self.throwIfReplaced(call, device)
+            } catch {
+                self.closeAfterFailure(of: call, device)
+                throw error
+            }
+            if device == .microphone { self.setMicrophoneMuted(false) }
+            self.changeState { $0[keyPath: device.status] = .on }
+        }
+    }
+
+    /// Lets the media engine open a device, and waits until it has.
+    private func startCapture(by device: Device, isFront: Bool) async throws(ErrorInfo) {
+        let media = self.mediaEngine
+        let fault = await Self.waitForCompletion { completion in
+            switch (media, device) {
+            case (let media?, .camera): media.openCamera(isFront: isFront, completion: completion)
+            case (let media?, .microphone): media.openMicrophone(completion: completion)
+            case (nil, _): completion(.noError)
+            }
+        }
+        self.changeState { state in
+            state[keyPath: device.lastError] = fault
+            if device == .camera { state.isFrontCamera = isFront }
+        }
+        if fault != .noError { throw device.error(fault) }
+    }
+
+    /// Throws if a later call has opened or closed the device.
+    private func throwIfReplaced(_ call: Int, _ device: Device) throws(ErrorInfo) {
+        guard self.progress.withLock({ $0.calls.isLast(call, device) }) else {
+            throw ErrorInfo(.failed, "the device was closed while it was being opened")
+        }
+    }
+
+    /// Closes a device that a call has failed to open, unless a later call opens it again.
+    private func closeAfterFailure(of call: Int, _ device: Device) {
+        let isOpenedAgain = self.progress.withLock { $0.calls.isOpened(device) && !$0.calls.isLast(call, device) }
+        if !isOpenedAgain { self.closeNow(device) }
+    }
+
+    func closeNow(_ device: Device) {
+        _ = self.progress.withLock { $0.calls.begin(device, opens: false) }
+        switch device {
+        case .camera: self.mediaEngine?.closeCamera()
+        case .microphone: self.mediaEngine?.closeMicrophone()
+        }
+        self.changeState { $0[keyPath: device.status] = .off }
+    }
+
+    private func stopScreenShareNow() {
+        guard self.state.value.screenStatus == .on else { return }
+        self.mediaEngine?.stopScreenShare()
+        self.changeState { $0.screenStatus = .off }
+    }
+
+    /// Reports an open device to the seat, and closes it if the server refuses.
+    private func reportOrClose(_ device: Device) {
+        guard self.state.value[keyPath: device.status] == .on,
+            let call = self.progress.withLock({ $0.calls.lastNumber(device) })
+        else { return }
+        self.runInOrder { engine, _ in
+            do throws(ErrorInfo) {
+                try await engine.report(device, isOn: true)
+            } catch {
+                self.closeAfterFailure(of: call, device)
+            }
+        }
+    }
+
+    /// Calls `open`, and waits until it calls the closure that it gets.
+    private static func waitForCompletion(
+        of open: (@escaping @Sendable (DeviceError) -> Void) -> Void
+    ) async -> DeviceError {
+        await withCheckedContinuation { continuation in open { continuation.resume(returning: $0) } }
+    }
+}
+
+extension DeviceStore: DeviceSink {
+    func ownSeatChanged(to seat: OwnSeat?, reporting: Set<Device>) {
+        let isScreenShared = self.state.value.screenStatus == .on
+        let change = self.progress.withLock { progress in
+            // A device that is still being opened must not begin to capture either.
+            let devices = OpenDevices(
+                camera: progress.calls.isOpened(.camera),
+                microphone: progress.calls.isOpened(.microphone), screen: isScreenShared,
+                isMuted: progress.isMuted, reporting: reporting)
+            defer { progress.seat = seat }
+            return SeatDeviceChange(from: progress.seat, to: seat, devices)
+        }
+        if change.closesCamera { self.closeNow(.camera) }
+        if change.closesMicrophone { self.closeNow(.microphone) }
+        if change.closesScreen { self.stopScreenShareNow() }
+        if change.reportsCamera { self.reportOrClose(.camera) }
+        if change.reportsMicrophone { self.reportOrClose(.microphone) }
+    }
+
+    func closedByHost(_ device: Device) {
+        if self.progress.withLock({ $0.calls.isOpened(device) }) { self.closeNow(device) }
+    }
+
+    func closeAll() {
+        let opened = self.progress.withLock { progress in
+            progress.seat = nil
+            return [Device.camera, .microphone].filter { progress.calls.isOpened($0) }
+        }
+        for device in opened { self.closeNow(device) }
+        self.stopScreenShareNow()
+    }
+
+    func setMicrophoneMuted(_ isMuted: Bool) {
+        let isChanged = self.progress.withLock { progress in
+            defer { progress.isMuted = isMuted }
+            return progress.isMuted != isMuted
+        }
+        if isChanged { self.mediaEngine?.setMicrophoneMuted(isMuted) }
+    }
+}

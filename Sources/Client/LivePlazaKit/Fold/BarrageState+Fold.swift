@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+
+extension BarrageState {
+    /// The maximum number of messages in the list; the oldest are dropped.
+    static let maxMessages = 1000
+
+    mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
+        self.allowSendMessage = Self.maySend(context)
+        guard let message = Self.message(input, in: context.liveID) else { return }
+        var index = self.messageList.count
+        // A message of the history is inserted before the later messages. A local tip has no number and keeps its place.
+        if !message.isLocal {
+            while index > 0, !self.messageList[index - 1].isLocal,
+                self.messageList[index - 1].sequence > message.sequence
+            { index -= 1 }
+        }
+        self.messageList.insert(message, at: index)
+        if self.messageList.count > Self.maxMessages { self.messageList.removeFirst() }
+    }
+
+    private static func message(_ input: FoldInput, in live: LiveID) -> Barrage? {
+        switch input {
+        case .item(let entry):
+            var message = Barrage()
+            message.liveID = live.text
+            message.sequence = Int(clamping: entry.n)
+            message.timestampInSecond = Double(entry.at.milliseconds) / 1000
+            switch entry.content {
+            case .text(let sender, let text, let extensionInfo):
+                message.sender = LiveUserInfo(sender)
+                (message.textContent, message.extensionInfo) = (text, extensionInfo)
+            case .custom(let sender, let businessID, let data):
+                message.sender = LiveUserInfo(sender)
+                (message.messageType, message.businessID, message.data) = (.custom, businessID, data)
+            default: return nil
+            }
+            return message
+        case .local(.tip(var message)):
+            message.liveID = live.text
+            message.isLocal = true
+            return message
+        default: return nil
+        }
+    }
+
+    /// Whether the server would accept a message of this user.
+    ///
+    /// A host may always send. Other users may send if neither the whole live nor the user is muted.
+    private static func maySend(_ context: FoldContext) -> Bool {
+        let info = context.states.live.info
+        let user = context.selfID.text
+        if user == info.liveOwner.userID || info.admins.contains(user) { return true }
+        return !info.isMessageDisable
+            && !context.states.audience.messageBannedUserList.contains { $0.userID == user }
+    }
+}

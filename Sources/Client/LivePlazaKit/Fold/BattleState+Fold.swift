@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+extension BattleState {
+    mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
+        // An event may be about the former battle, which the new stage may no longer contain.
+        let formerState = self
+        if let record = context.newStage { self.show(record.battle) }
+        for event in context.states.stage.events { formerState.reduce(event, &context) }
+        if case .notice(let content, _) = input { Self.reduce(content, &context) }
+    }
+
+    /// Shows the battle that a stage has.
+    ///
+    /// The scores remain after its end, so that an app can show the result.
+    private mutating func show(_ battle: BattleView?) {
+        guard let battle else { return (self.currentBattleInfo, self.battleUsers) = (nil, []) }
+        self.battleScore = Dictionary(
+            battle.sides.map { ($0.host.userID.text, UInt(clamping: $0.score)) },
+            uniquingKeysWith: { first, _ in first })
+        guard battle.ended == nil else { return (self.currentBattleInfo, self.battleUsers) = (nil, []) }
+        self.currentBattleInfo = BattleInfo(battle)
+        self.battleUsers = battle.sides.filter { !$0.hasLeft }.map { SeatUserInfo($0) }
+    }
+
+    private func reduce(_ event: StageEvent, _ context: inout FoldContext) {
+        switch event {
+        case .battleStarted(let id):
+            // The inviter's side is the first one.
+            let sides = Self.battle(id, context)?.sides.map { SeatUserInfo($0) } ?? []
+            context.events.append(
+                .battle(
+                    .onBattleStarted(
+                        battleInfo: self.info(of: id, context), inviter: sides.first ?? SeatUserInfo(),
+                        invitees: Array(sides.dropFirst()))))
+        case .battleEnded(let id, let reason):
+            context.events.append(
+                .battle(.onBattleEnded(battleInfo: self.info(of: id, context), reason: BattleEndedReason(reason))))
+        case .battleUserJoined(let id, let live):
+            let user = Self.user(of: live, in: id, context)
+            context.events.append(.battle(.onUserJoinBattle(battleID: id.text, battleUser: user)))
+        case .battleUserExited(let id, let live):
+            let user = Self.user(of: live, in: id, context)
+            context.events.append(.battle(.onUserExitBattle(battleID: id.text, battleUser: user)))
+        default: break
+        }
+    }
+
+    private static func reduce(_ content: NoticeContent, _ context: inout FoldContext) {
+        let ownHost = context.host(of: context.liveID)
+        let event: BattleEvent? =
+            switch content {
+            case .battleRequestCancelled(let id, let inviter, let invitee, let inviterMember, let inviteeMember):
+                .onBattleRequestCancelled(
+                    battleID: id.text, inviter: inviterMember.map { SeatUserInfo($0) } ?? context.host(of: inviter),
+                    invitee: inviteeMember.map { SeatUserInfo($0) } ?? context.host(of: invitee))
+            case .battleRequestAccepted(let id, let invitee):
+                .onBattleRequestAccept(battleID: id.text, inviter: ownHost, invitee: SeatUserInfo(invitee))
+            case .battleRequestRejected(let id, let invitee):
+                .onBattleRequestReject(battleID: id.text, inviter: ownHost, invitee: SeatUserInfo(invitee))
+            case .battleRequestTimedOut(let id, let inviter, let invitee, let inviterMember, let inviteeMember):
+                .onBattleRequestTimeout(
+                    battleID: id.text, inviter: inviterMember.map { SeatUserInfo($0) } ?? context.host(of: inviter),
+                    invitee: inviteeMember.map { SeatUserInfo($0) } ?? context.host(of: invitee))
+            default: nil
+            }
+        if let event { context.events.append(.battle(event)) }
+    }
+
+    /// A battle of the stage: the live's own battle, or another one of its connection.
+    private static func battle(_ id: BattleID, _ context: FoldContext) -> BattleView? {
+        let record = context.states.stage.record
+        return ([record?.battle].compactMap { $0 } + (record?.otherBattles ?? [])).first { $0.id == id }
+    }
+
+    private func info(of id: BattleID, _ context: FoldContext) -> BattleInfo {
+        if let battle = Self.battle(id, context) { return BattleInfo(battle) }
+        if let current = self.currentBattleInfo, current.battleID == id.text { return current }
+        return BattleInfo(battleID: id.text)
+    }
+
+    private static func user(of live: LiveID, in id: BattleID, _ context: FoldContext) -> SeatUserInfo {
+        let side = Self.battle(id, context)?.sides.first { $0.live == live }
+        return side.map { SeatUserInfo($0) } ?? context.host(of: live)
+    }
+}
+
+extension SeatUserInfo {
+    fileprivate init(_ side: BattleSide) { self.init(host: side.host, live: side.live) }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+extension LiveAudienceState {
+    /// The maximum number of viewers in the list (R4.21).
+    static let maxListedViewers = 200
+
+    mutating func reduce(_ input: FoldInput, _ context: inout FoldContext) {
+        switch input {
+        case .snapshot(let snapshot): self.reduce(snapshot, context.selfID)
+        case .counts(let counts): self.show(counts)
+        case .item(let entry): self.reduce(entry.content, &context)
+        // A client that does not know yet that its user is muted learns it when the server refuses a message.
+        case .local(.selfMuted): self.addMute(of: self.knownUser(context.selfID))
+        default: break
+        }
+        self.showAdmins(context.states.live.info.admins)
+    }
+
+    private mutating func reduce(_ snapshot: Snapshot, _ selfID: UserID) {
+        switch snapshot {
+        case .details(let details): self.show(details.audience)
+        case .audience(let page):
+            self.audienceList = page.members.prefix(Self.maxListedViewers).map { LiveUserInfo($0.user) }
+        case .mutes(let page):
+            self.messageBannedUserList = page.items.map { self.knownUser($0.user, $0.userInfo) }
+            if let own = page.own { self.addMute(of: self.knownUser(own.user, own.userInfo)) }
+        case .ownMute(let page):
+            self.removeMute(of: LiveUserInfo(userID: selfID.text))
+            if let own = page.own { self.addMute(of: self.knownUser(own.user, own.userInfo)) }
+        default: break
+        }
+    }
+
+    /// The user's entry in the list of viewers; otherwise the user from `info`; without `info`, a user with only an id.
+    private func knownUser(_ user: UserID, _ info: UserInfo? = nil) -> LiveUserInfo {
+        self.audienceList.first { $0.userID == user.text } ?? info.map { LiveUserInfo($0) }
+            ?? LiveUserInfo(userID: user.text)
+    }
+
+    private mutating func reduce(_ content: FeedContent, _ context: inout FoldContext) {
+        let owner = context.states.live.info.liveOwner.userID
+        switch content {
+        // The owner is never among the audience.
+        case .audienceJoined(let user, _) where user.userID.text != owner:
+            let audience = LiveUserInfo(user)
+            context.events.append(.audience(.onAudienceJoined(audience: audience)))
+            if context.coveringSnapshots.contains(.audience) { return }
+            if self.audienceList.contains(where: { $0.userID == audience.userID }) {
+                self.audienceList = self.audienceList.replacing(audience)
+            } else if self.audienceList.count < Self.maxListedViewers {
+                self.audienceList.append(audience)
+            }
+        case .audienceLeft(let user) where user.userID.text != owner:
+            context.events.append(.audience(.onAudienceLeft(audience: LiveUserInfo(user))))
+            if context.coveringSnapshots.contains(.audience) { return }
+            self.audienceList = self.audienceList.without(user.userID.text)
+        case .userChanged(let user):
+            if !context.coveringSnapshots.contains(.audience) {
+                self.audienceList = self.audienceList.replacing(LiveUserInfo(user))
+            }
+            self.messageBannedUserList = self.messageBannedUserList.replacing(LiveUserInfo(user))
+        case .messageDisabled(let user, let isDisable, _):
+            let audience = LiveUserInfo(user)
+            context.events.append(.audience(.onAudienceMessageDisabled(audience: audience, isDisable: isDisable)))
+            let isCovered = user.userID == context.selfID && context.coveringSnapshots.contains(.ownMute)
+            if isCovered || context.coveringSnapshots.contains(.mutes) { return }
+            if isDisable { self.addMute(of: audience) } else { self.removeMute(of: audience) }
+        default: break
+        }
+    }
+
+    private mutating func addMute(of user: LiveUserInfo) {
+        self.messageBannedUserList = self.messageBannedUserList.without(user.userID) + [user]
+    }
+
+    private mutating func removeMute(of user: LiveUserInfo) {
+        self.messageBannedUserList = self.messageBannedUserList.without(user.userID)
+    }
+
+    private mutating func show(_ counts: LiveCount) {
+        self.audienceCount = UInt(clamping: counts.count)
+        self.isAudienceCountStale = counts.stale
+    }
+
+    private mutating func showAdmins(_ admins: [String]) {
+        if admins.isEmpty && self.adminList.isEmpty { return }
+        self.adminList = admins.map { admin in
+            self.audienceList.first { $0.userID == admin } ?? LiveUserInfo(userID: admin)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+extension LiveSummaryState {
+    mutating func reduce(_ input: FoldInput, _ context: FoldContext) {
+        switch input {
+        case .snapshot(.statistics(let figures, _)): self.show(figures)
+        case .item(let entry):
+            switch entry.content {
+            case .summary(let figures): if !context.coveringSnapshots.contains(.statistics) { self.show(figures) }
+            case .liveEnded(_, let figures): self.summaryData = LiveSummaryData(figures)
+            default: break
+            }
+        case .counts(let counts): self.raiseTotalViewers(to: counts.totalViewers)
+        case .snapshot(.details(let details)): self.raiseTotalViewers(to: details.audience.totalViewers)
+        // The server sends the statistics every few seconds. Between them, the client itself increases the duration.
+        case .local(.elapsed(let milliseconds)): self.summaryData.totalDuration += milliseconds
+        default: break
+        }
+    }
+
+    /// Shows the figures of a running live, and keeps the earlier number of viewers if it is higher.
+    private mutating func show(_ figures: LiveStatistics) {
+        let totalViewers = self.summaryData.totalViewers
+        self.summaryData = LiveSummaryData(figures)
+        self.raiseTotalViewers(to: Int(clamping: totalViewers))
+    }
+
+    private mutating func raiseTotalViewers(to total: Int) {
+        self.summaryData.totalViewers = max(self.summaryData.totalViewers, UInt(clamping: total))
+    }
+}

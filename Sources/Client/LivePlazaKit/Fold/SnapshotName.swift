@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+/// A part of a live's state that a client reads with a call: when it enters the live, and after a gap in the feed.
+enum SnapshotName: CaseIterable, Sendable {
+    case details, audience, statistics
+    /// The open requests for seats: all of them for hosts, a viewer's own ones for a viewer.
+    case seatRequests
+    /// All mutes, for hosts.
+    case mutes
+    /// Whether this user is muted.
+    case ownMute
+    /// The open requests between this live and others, for the owner.
+    case coHostRequests, battleRequests
+}
+
+extension SnapshotName {
+    /// Whether an input changes the state of this snapshot, so that it must be folded into the snapshot again.
+    func isChanged(by input: FoldInput) -> Bool {
+        switch input {
+        case .item(let entry): self.isChanged(by: entry.content)
+        case .counts: self == .details
+        case .notice(let content, _): self.isChanged(by: content)
+        case .local(let change): self.isChanged(by: change)
+        case .snapshot: false
+        }
+    }
+
+    private func isChanged(by content: FeedContent) -> Bool {
+        switch content {
+        case .infoChanged, .metadataChanged, .adminSet, .adminRevoked, .stage: self == .details
+        case .userChanged: self == .details || self == .audience
+        case .audienceJoined, .audienceLeft: self == .audience
+        case .messageDisabled: self == .mutes || self == .ownMute
+        case .likes, .summary: self == .statistics
+        default: false
+        }
+    }
+
+    private func isChanged(by content: NoticeContent) -> Bool {
+        switch content {
+        case .coHostRequestReceived, .coHostRequestCancelled, .coHostRequestAccepted, .coHostRequestRejected,
+            .coHostRequestTimedOut:
+            self == .coHostRequests
+        case .applicationReceived, .applicationCancelled, .applicationProcessed, .applicationTimedOut,
+            .invitationAnswered, .invitationNoResponse:
+            self == .seatRequests
+        default: false
+        }
+    }
+
+    private func isChanged(by change: LocalChange) -> Bool {
+        switch change {
+        case .applicationAnswered, .invited, .invitationCancelled: self == .seatRequests
+        case .coHostRequested, .coHostRequestEnded: self == .coHostRequests
+        case .tip, .selfMuted, .elapsed: false
+        }
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Identifies a call by the number of the connection, and the call's handle in that connection.
+struct CallKey: Hashable, Sendable {
+    let connection: Int
+    let handle: Int
+}
+
+/// The state of one login: a `ClientCore` with its WebSocket and its timer.
+struct ConnectionState: Sendable {
+    /// Counts the connections of the engine, so that late events of an earlier one are ignored.
+    let number: Int
+    var core: ClientCore
+    let addresses: [String]
+    let transport: any Transport
+    let tokenProvider: (@Sendable () async throws -> String)?
+    var addressIndex = 0
+    /// The number of the last WebSocket; events of earlier ones are ignored.
+    var socketCount = 0
+    var socket: (any TransportConnection)?
+    var timer: PlazaTimer?
+    /// When the timer is due, in milliseconds of the clock.
+    var timerDueAt = Double.infinity
+    /// How often the token provider was asked; failures of earlier requests are ignored.
+    var tokenFetchCount = 0
+
+    /// Passes an event to the core.
+    mutating func updateCore(at now: Double, _ body: (inout ClientCore, Double) -> [ClientAction]) -> [ClientAction] {
+        body(&self.core, now)
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+internal import PlazaWire
+
+/// The calls that return snapshots.
+extension PlazaEngine {
+    /// The maximum number of mutes that are read.
+    private static var maxMutes: Int { 1000 }
+    private static var mutesPerPage: Int { 100 }
+    private static var unexpectedResult: ErrorInfo { .badFrame("a result of another kind") }
+
+    /// Calls the method that returns a snapshot.
+    func fetch(_ name: SnapshotName, of live: LiveID) async throws(ErrorInfo) -> Snapshot {
+        switch name {
+        case .details:
+            guard case .room(let details) = try await self.call("live.get", live: live) else {
+                throw Self.unexpectedResult
+            }
+            return .details(details)
+        case .audience:
+            let result = try await self.call(
+                "audience.list", ["count": .whole(LiveAudienceState.maxListedViewers)], live: live)
+            guard case .audience(let page) = result else { throw Self.unexpectedResult }
+            return .audience(page)
+        case .statistics:
+            guard case .statistics(let statistics, let at) = try await self.call("live.summary", live: live) else {
+                throw Self.unexpectedResult
+            }
+            return .statistics(statistics, at: at)
+        case .seatRequests:
+            let result = try await self.call("seat.requests", live: live)
+            guard case .seatRequests(let applications, let invitations, let at) = result else {
+                throw Self.unexpectedResult
+            }
+            return .seatRequests(applications: applications, invitations: invitations, at: at)
+        case .mutes: return .mutes(try await self.fetchMutes(of: live))
+        case .ownMute: return .ownMute(try await self.fetchMutes(of: live, ["count": 1]))
+        case .coHostRequests:
+            guard
+                case .coHostRequests(let sent, let received, let at) = try await self.call(
+                    "cohost.requests", live: live)
+            else { throw Self.unexpectedResult }
+            return .coHostRequests(sent: sent, received: received, at: at)
+        case .battleRequests:
+            guard
+                case .battleRequests(let sent, let received, let at) = try await self.call(
+                    "battle.requests", live: live)
+            else { throw Self.unexpectedResult }
+            return .battleRequests(sent: sent, received: received, at: at)
+        }
+    }
+
+    /// Reads all mutes of a live as one page.
+    ///
+    /// Its time is that of the first page, because the others may contain later changes only.
+    private func fetchMutes(of live: LiveID) async throws(ErrorInfo) -> SanctionPage {
+        var mutes = SanctionPage(items: [], nextOffset: 0)
+        var offset = 0
+        repeat {
+            let page = try await self.fetchMutes(
+                of: live, ["offset": .integer(Int64(offset)), "count": .whole(Self.mutesPerPage)])
+            if offset == 0 { mutes.at = page.at }
+            mutes.items += page.items
+            mutes.own = page.own
+            offset = page.nextOffset
+        } while offset > 0 && mutes.items.count < Self.maxMutes
+        return mutes
+    }
+
+    private func fetchMutes(
+        of live: LiveID, _ params: [String: JSONValue]
+    ) async throws(ErrorInfo) -> SanctionPage {
+        guard case .sanctions(let page) = try await self.call("live.mutes", params, live: live) else {
+            throw Self.unexpectedResult
+        }
+        return page
+    }
+}

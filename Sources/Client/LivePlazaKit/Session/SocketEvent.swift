@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An event of a transport, with its frame already decoded.
+enum SocketEvent: Sendable {
+    case opened
+    case frame(IncomingFrame)
+    case unreadable(ErrorInfo)
+    case closed(code: Int)
+
+    init(_ event: TransportEvent) {
+        switch event {
+        case .opened: self = .opened
+        case .text(let bytes):
+            do throws(ErrorInfo) {
+                self = .frame(try IncomingFrame(bytes))
+            } catch {
+                self = .unreadable(error)
+            }
+        case .binary: self = .unreadable(.badFrame("a binary message"))
+        case .closed(let code): self = .closed(code: code)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import GatewayCore
+internal import PlazaModel
+internal import PlazaWire
+
+/// Notices: the gateway stores them, and sends each one once to every device of its user.
+extension SimulatedGateway {
+    /// Stores a notice, and sends it to the connections of its user.
+    mutating func noticeReceived(_ notice: Notice) {
+        self.noticeOffset += 1
+        let id = NoticeID(partition: 0, offset: self.noticeOffset)
+        let json = notice.content.isForClients ? Wire.encode(ServerFrame.notice(id: id.text, notice)) : []
+        let entry = NoticeRing.Entry(id: id, notice: notice, json: json)
+        guard self.notices.append(entry, at: self.now) else { return }
+        for number in self.connections.keys.sorted() {
+            guard let connection = self.connections[number], connection.core.isLoggedIn,
+                connection.userKey == notice.to
+            else { continue }
+            if !notice.content.isForClients {
+                self.signInNoticeReceived(notice.content, connection)
+            } else if id.offset > connection.lastNoticeOffset {
+                self.connections[number]?.lastNoticeOffset = id.offset
+                self.deliver(entry, to: number)
+            }
+        }
+    }
+
+    /// Handles a notice from one gateway to another: the user has signed in on another device.
+    private mutating func signInNoticeReceived(_ content: NoticeContent, _ connection: SimulatedConnection) {
+        let code = self.connections[connection.number]?.signIn.noticeReceived(content, ownSession: connection.session)
+        if let code { self.disconnect(connection.number, code) }
+    }
+
+    /// Sends a notice to one client; a kick also removes the client from the live (I6: a kick is final).
+    mutating func deliver(_ entry: NoticeRing.Entry, to number: Int) {
+        if case .kickedOut(let reason, _) = entry.notice.content, let floor = entry.notice.floor {
+            let isRemoved = self.connections[number]?.core.kicked(from: entry.notice.live, floor: floor) ?? false
+            // If the join of this client led to the kick of the user's other device, this client gets no notice.
+            if reason == .byLoggedOnOtherDevice, !isRemoved, self.connections[number]?.core.membership != .outside {
+                return
+            }
+            if isRemoved { self.connections[number]?.live = nil }
+        }
+        self.send(entry.json, to: number)
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import GatewayCore
+internal import MachineKit
+internal import PlazaModel
+
+/// What presence must know: who is connected, and who is not any more.
+extension SimulatedGateway {
+    /// Sends the heartbeats of all connected members.
+    mutating func sendHeartbeats() {
+        for live in self.connectedMembers() {
+            let heartbeats = live.members.map { member in
+                Heartbeat(
+                    session: member.session, user: member.user.userID, ticket: member.ticket,
+                    silentFor: member.silentFor)
+            }
+            self.write(.audience(AudienceInput(live.key, .heartbeats(beats: heartbeats))))
+        }
+    }
+
+    /// Tells presence all connected members, after presence has lost its leases.
+    mutating func assertMembers() {
+        for live in self.connectedMembers() {
+            self.write(.audience(AudienceInput(live.key, .assert(members: live.members))))
+        }
+    }
+
+    /// Sends the last heartbeat of a connection that has ended.
+    mutating func sendLastHeartbeat(of connection: SimulatedConnection) {
+        guard let live = connection.core.live, let ticket = connection.core.ticket else { return }
+        let heartbeat = Heartbeat(
+            session: connection.session, user: connection.user.userID, ticket: ticket,
+            silentFor: connection.silence(at: self.now).count)
+        self.write(.audience(AudienceInput(connection.key(live), .heartbeats(beats: [heartbeat]))))
+    }
+
+    /// Ends the membership of a connection whose client cannot resume.
+    mutating func endMembership(of connection: SimulatedConnection) {
+        guard let live = connection.core.live, let ticket = connection.core.ticket else { return }
+        let command = AudienceCommand.signOff(
+            session: connection.session, user: connection.user.userID, ticket: ticket)
+        self.write(.audience(AudienceInput(connection.key(live), command)))
+    }
+
+    /// The members of one live that are connected to this gateway.
+    private struct ConnectedMembers {
+        let key: LiveKey
+        let members: [Presence]
+    }
+
+    /// The connected members of each live, in a fixed order.
+    private func connectedMembers() -> [ConnectedMembers] {
+        var lives: [LiveKey: [Presence]] = [:]
+        for number in self.connections.keys.sorted() {
+            guard let connection = self.connections[number], let live = connection.core.live,
+                let ticket = connection.core.ticket
+            else { continue }
+            // Scripted users are never silent.
+            let silence = connection.isScripted ? Milliseconds(0) : connection.silence(at: self.now)
+            lives[connection.key(live), default: []].append(
+                Presence(
+                    session: connection.session, user: connection.user, ticket: ticket, silentFor: silence.count))
+        }
+        return lives.sorted { $0.key < $1.key }.map { ConnectedMembers(key: $0.key, members: $0.value) }
+    }
+}

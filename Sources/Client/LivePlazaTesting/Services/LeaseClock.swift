@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+
+/// The two times of the leases: the time of day, and the time by which leases end.
+///
+/// The second one stops while no input is received, so that a standstill ends no lease.
+struct LeaseClock: Sendable {
+    /// How long a lease lasts after the last heartbeat.
+    let leaseDuration: Milliseconds
+    /// The time of day of the last input.
+    private(set) var now = Timestamp.distantPast
+    /// The sum of the gaps in which no input was received.
+    private var standstill = Milliseconds(0)
+
+    init(leaseDuration: Milliseconds) { self.leaseDuration = leaseDuration }
+
+    /// The time by which leases end.
+    var leaseTime: Timestamp { self.now - self.standstill }
+
+    /// Advances to the time of an input.
+    mutating func advance(to moment: Moment) {
+        self.standstill = self.standstill + Moment.standstill(from: self.now, to: moment.now)
+        self.now = max(self.now, moment.now)
+    }
+
+    /// When the lease of a session ends that was last heard of `silence` ago, in `leaseTime`.
+    func leaseEnd(silentFor silence: Milliseconds = Milliseconds(0)) -> Timestamp {
+        self.leaseTime - silence + self.leaseDuration
+    }
+}

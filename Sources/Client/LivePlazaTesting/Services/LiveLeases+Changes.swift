@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AudienceCore
+internal import MachineKit
+internal import PlazaModel
+
+/// The requests of presence that change the leases of one live.
+extension LiveLeases {
+    /// What a join asks for.
+    struct Join {
+        let presence: Presence
+        let owner: UserID
+        /// The maximum number of users in the live.
+        let limit: Int
+        /// The ticket of the session's earlier join; nil if the session joins for the first time.
+        let earlierTicket: Ticket?
+        let removesOtherSessions: Bool
+    }
+
+    mutating func join(_ join: Join, at clock: LeaseClock) -> [LeaseChange] {
+        let user = join.presence.user.userID
+        if let ticket = join.earlierTicket, self.isVoid(ticket, for: join.presence, at: clock.now) {
+            return [.ticketVoid]
+        }
+        if user != join.owner, self.members[user] == nil, self.count >= join.limit { return [.full] }
+        let previousProfile = self.members[user]?.user
+        let isFirst = self.add(join.presence, owner: join.owner, end: clock.leaseEnd(), at: clock.now)
+        let replacesOthers = join.removesOtherSessions && self.removeOtherSessions(than: join.presence, at: clock)
+        let isRenamed = !isFirst && self.members[user]?.user != previousProfile
+        return [.joined(isFirst: isFirst, count: self.count, replacesOthers: replacesOthers, isRenamed: isRenamed)]
+    }
+
+    /// Whether an earlier ticket belongs to another user or is revoked.
+    private func isVoid(_ ticket: Ticket, for presence: Presence, at now: Timestamp) -> Bool {
+        let user = presence.user.userID
+        if let holder = self.members.first(where: { $0.value.listTicket == ticket })?.key, holder != user {
+            return true
+        }
+        return self.isRevoked(user, presence.session, ticket, at: now)
+    }
+
+    /// Removes the user's other sessions, and revokes their tickets.
+    ///
+    /// - Returns: Whether there was another session.
+    private mutating func removeOtherSessions(than presence: Presence, at clock: LeaseClock) -> Bool {
+        let user = presence.user.userID
+        let others = self.members[user]?.sessions.filter { $0.id != presence.session } ?? []
+        for other in others { self.revoke(user, other.id, upTo: presence.ticket, at: clock) }
+        self.members[user]?.sessions.removeAll { $0.id != presence.session }
+        return !others.isEmpty
+    }
+
+    mutating func leave(
+        _ user: UserID, _ session: SessionID, _ ticket: Ticket, at clock: LeaseClock
+    ) -> [LeaseChange] {
+        self.revoke(user, session, upTo: ticket, at: clock)
+        guard let member = self.members[user],
+            let index = member.sessions.firstIndex(where: { $0.id == session && $0.ticket <= ticket })
+        else { return [] }
+        self.members[user]?.sessions.remove(at: index)
+        let isLast = member.sessions.count == 1
+        if isLast { self.members[user] = nil }
+        return [.left(user: member.user, isLast: isLast, count: self.count)]
+    }
+
+    /// Removes a user, and revokes all tickets up to `ticket`, those of an absent user only if `includesAbsent`.
+    mutating func kick(
+        _ user: UserID, upTo ticket: Ticket, includesAbsent: Bool, at clock: LeaseClock
+    ) -> [LeaseChange] {
+        let member = self.members.removeValue(forKey: user)
+        if member != nil || includesAbsent { self.revoke(user, nil, upTo: ticket, at: clock) }
+        return member.map { [.kicked(user: $0.user, count: self.count)] } ?? []
+    }
+
+    mutating func rename(
+        _ user: UserInfo, _ session: SessionID, _ ticket: Ticket, at clock: LeaseClock
+    ) -> [LeaseChange] {
+        guard !self.isRevoked(user.userID, session, ticket, at: clock.now) else { return [] }
+        return self.setProfile(user) ? [.renamed] : []
+    }
+
+    /// Extends the lease of a session; a user whose leases have expired gets a new one.
+    mutating func renew(_ heartbeat: Heartbeat, owner: UserID, at clock: LeaseClock) -> [LeaseChange] {
+        let silence = Milliseconds(max(0, heartbeat.silentFor))
+        let end = clock.leaseEnd(silentFor: silence)
+        if self.extend(heartbeat.session, of: heartbeat.user, to: end) { return [] }
+        guard silence < clock.leaseDuration,
+            !self.isRevoked(heartbeat.user, heartbeat.session, heartbeat.ticket, at: clock.now)
+        else { return [] }
+        let user = self.profile(of: heartbeat.user) ?? UserInfo(userID: heartbeat.user)
+        let presence = Presence(
+            session: heartbeat.session, user: user, ticket: heartbeat.ticket, silentFor: heartbeat.silentFor)
+        let isFirst = self.add(presence, owner: owner, end: end, at: clock.now)
+        return isFirst ? [.returned(user: user, count: self.count)] : []
+    }
+
+    /// Adds the members that a gateway asserts; only the count is reported.
+    mutating func assert(_ members: [Presence], owner: UserID, at clock: LeaseClock) -> [LeaseChange] {
+        let previousCount = self.count
+        for var presence in members {
+            let silence = Milliseconds(max(0, presence.silentFor))
+            let user = presence.user.userID
+            guard silence < clock.leaseDuration,
+                !self.isRevoked(user, presence.session, presence.ticket, at: clock.now)
+            else { continue }
+            if let existing = self.members[user]?.sessions.first(where: { $0.id == presence.session }) {
+                presence.ticket = max(presence.ticket, existing.ticket)
+            }
+            _ = self.add(presence, owner: owner, end: clock.leaseEnd(silentFor: silence), at: clock.now)
+        }
+        return self.count == previousCount ? [] : [.asserted(count: self.count)]
+    }
+
+    /// Removes leases that have ended, in a fixed order of the users, until at least `remaining` are removed.
+    mutating func expire(in key: LiveKey, remaining: inout Int, at clock: LeaseClock) -> [LeaseChange] {
+        self.dropOutdated(at: clock.now)
+        var changes: [LeaseChange] = []
+        for user in self.members.keys.sorted() where remaining > 0 {
+            let (removedCount, expiredUser) = self.expireSessions(of: user, at: clock)
+            remaining -= removedCount
+            if let expiredUser { changes.append(.expired(live: key, user: expiredUser, count: self.count)) }
+        }
+        return changes
+    }
+
+    /// The members after the ticket with the offset `after`, in the order of their first joins.
+    func page(after: Int64, count: Int) -> LeaseResult {
+        let listed = self.members.values.compactMap { member in
+            member.listTicket.map { ListedMember(ticket: $0, member: member) }
+        }.sorted { $0.ticket < $1.ticket }
+        let following = listed.filter { $0.ticket.offset > after }
+        let page = following.prefix(count)
+        return .page(
+            members: page.map { AudienceMember(user: $0.member.user, joinedAt: $0.member.joinedAt) },
+            next: following.count > count ? page.last?.ticket.offset : nil, count: listed.count)
+    }
+
+    /// A member of the audience list, and the ticket by which the list is sorted.
+    private struct ListedMember {
+        let ticket: Ticket
+        let member: Member
+    }
+}

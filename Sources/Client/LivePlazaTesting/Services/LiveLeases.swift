@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+
+/// The leases of one live: its members with their sessions, the revoked tickets, and the profiles of expired users.
+struct LiveLeases: Sendable {
+    struct Session: Sendable {
+        let id: SessionID
+        var ticket: Ticket
+        /// When the lease ends, in `LeaseClock.leaseTime`.
+        var end: Timestamp
+    }
+
+    struct Member: Sendable {
+        var user: UserInfo
+        let joinedAt: Timestamp
+        /// The ticket of the first join, by which the audience list is sorted; nil for the owner, whom the list does not
+        /// contain.
+        let listTicket: Ticket?
+        var sessions: [Session]
+    }
+
+    /// Whose tickets are revoked.
+    private struct RevokedKey: Hashable, Sendable {
+        let user: UserID
+        /// Nil: all sessions of the user.
+        let session: SessionID?
+    }
+
+    /// All tickets up to `ticket` are void, until the revocation is dropped.
+    private struct Revocation: Sendable {
+        let ticket: Ticket
+        let droppedAt: Timestamp
+    }
+
+    /// The profile of a user whose leases have expired.
+    private struct ExpiredProfile: Sendable {
+        var user: UserInfo
+        let droppedAt: Timestamp
+    }
+
+    /// The maximum number of sessions of one user; a further session removes the oldest.
+    private static let maxSessions = 20
+    /// How long the profile of a user whose lease has expired is stored.
+    private static let profileLifetime = Milliseconds.seconds(600)
+    /// A revocation is stored for the duration of a lease and this time.
+    private static let revokedMargin = Milliseconds.seconds(30)
+
+    var members: [UserID: Member] = [:]
+    private var revocations: [RevokedKey: Revocation] = [:]
+    private var expiredProfiles: [UserID: ExpiredProfile] = [:]
+
+    /// The number of users without the owner.
+    var count: Int { self.members.values.count { $0.listTicket != nil } }
+
+    // MARK: Sessions
+
+    /// Adds a session, or extends its lease.
+    ///
+    /// - Returns: Whether the user had no session before.
+    mutating func add(_ presence: Presence, owner: UserID, end: Timestamp, at now: Timestamp) -> Bool {
+        let user = presence.user.userID
+        let session = Session(id: presence.session, ticket: presence.ticket, end: end)
+        guard var member = self.members[user] else {
+            self.members[user] = Member(
+                user: presence.user, joinedAt: now, listTicket: user == owner ? nil : presence.ticket,
+                sessions: [session])
+            return true
+        }
+        // A device that sends neither a name nor a picture does not change the user's profile.
+        if !presence.user.userName.isEmpty || !presence.user.avatarURL.isEmpty { member.user = presence.user }
+        if let index = member.sessions.firstIndex(where: { $0.id == presence.session }) {
+            member.sessions[index].ticket = presence.ticket
+            member.sessions[index].end = max(member.sessions[index].end, end)
+        } else {
+            member.sessions.append(session)
+            if member.sessions.count > Self.maxSessions { member.sessions.removeFirst() }
+        }
+        self.members[user] = member
+        return false
+    }
+
+    /// Extends the lease of a session; a lease is never shortened.
+    ///
+    /// - Returns: False if there is no such session.
+    mutating func extend(_ session: SessionID, of user: UserID, to end: Timestamp) -> Bool {
+        guard var member = self.members[user],
+            let index = member.sessions.firstIndex(where: { $0.id == session })
+        else { return false }
+        member.sessions[index].end = max(member.sessions[index].end, end)
+        self.members[user] = member
+        return true
+    }
+
+    // MARK: Revocations
+
+    /// Makes all tickets up to `ticket` void; a nil session stands for all sessions of the user.
+    mutating func revoke(_ user: UserID, _ session: SessionID?, upTo ticket: Ticket, at clock: LeaseClock) {
+        self.revocations[RevokedKey(user: user, session: session)] = Revocation(
+            ticket: ticket, droppedAt: clock.now + clock.leaseDuration + Self.revokedMargin)
+    }
+
+    func isRevoked(_ user: UserID, _ session: SessionID, _ ticket: Ticket, at now: Timestamp) -> Bool {
+        [session, nil].contains { session in
+            guard let revocation = self.revocations[RevokedKey(user: user, session: session)] else { return false }
+            return revocation.droppedAt > now && ticket <= revocation.ticket
+        }
+    }
+
+    // MARK: Profiles
+
+    /// The profile of a member, or of a user whose leases have expired recently.
+    func profile(of user: UserID) -> UserInfo? { self.members[user]?.user ?? self.expiredProfiles[user]?.user }
+
+    /// Changes the stored profiles of a user.
+    ///
+    /// - Returns: Whether the user is a member.
+    mutating func setProfile(_ user: UserInfo) -> Bool {
+        self.expiredProfiles[user.userID]?.user = user
+        guard self.members[user.userID] != nil else { return false }
+        self.members[user.userID]?.user = user
+        return true
+    }
+
+    // MARK: Expiry
+
+    /// Drops the revocations and the profiles whose time is over.
+    mutating func dropOutdated(at now: Timestamp) {
+        self.revocations = self.revocations.filter { $0.value.droppedAt > now }
+        self.expiredProfiles = self.expiredProfiles.filter { $0.value.droppedAt > now }
+    }
+
+    /// Removes the sessions of a user whose leases have ended.
+    ///
+    /// - Returns: how many sessions were removed, and the user if no session is left.
+    mutating func expireSessions(of user: UserID, at clock: LeaseClock) -> (removedCount: Int, expiredUser: UserInfo?) {
+        guard var member = self.members[user] else { return (0, nil) }
+        let previousCount = member.sessions.count
+        member.sessions.removeAll { $0.end <= clock.leaseTime }
+        let removedCount = previousCount - member.sessions.count
+        guard member.sessions.isEmpty else {
+            self.members[user] = member
+            return (removedCount, nil)
+        }
+        self.members[user] = nil
+        self.expiredProfiles[user] = ExpiredProfile(
+            user: member.user, droppedAt: clock.now + Self.profileLifetime)
+        return (removedCount, member.user)
+    }
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension [UInt8] {
+    /// A copy of bytes that are valid only for a while.
+    init(copying bytes: Span<UInt8>) {
+        self = []
+        self.reserveCapacity(bytes.count)
+        for index in bytes.indices { self.append(bytes[index]) }
+    }
+}

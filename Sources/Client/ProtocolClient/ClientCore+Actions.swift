@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package import PlazaModel
+
+extension ClientCore {
+    /// An action that the owner of the core must perform.
+    package enum Action: Hashable, Sendable {
+        /// Open a WebSocket: if `toNextAddress`, to the next address in the list, otherwise to the current address.
+        case connect(toNextAddress: Bool)
+        /// Send a text frame with these bytes.
+        case send([UInt8])
+        /// Close the WebSocket; `disconnected` must be called afterwards, as after any close.
+        case disconnect
+        /// Report the outcome of the call with this id.
+        case callEnded(Int64, Outcome)
+        /// Report an event.
+        case event(Event)
+    }
+
+    /// An event for the user of the client.
+    package enum Event: Hashable, Sendable {
+        case loggedIn(UserInfo)
+        /// The client is in the live again after a reconnect. If `replayed` is false, the server does not send the missed
+        /// items, and the app should load the details of the live again.
+        case resumed(LiveID, replayed: Bool)
+        /// The live could not be resumed.
+        case resumeFailed(LiveID, ReplyError)
+        /// The counts of the live have changed.
+        case counts(LiveCount)
+        case notice(Notice)
+        /// The gateway stops soon; the client will reconnect.
+        case draining
+        /// The connection was lost; the client will reconnect.
+        case disconnected(code: UInt16)
+        /// The client has ended and will not reconnect.
+        case ended(code: UInt16)
+    }
+
+    /// The states of a client.
+    package enum State: Hashable, Sendable {
+        /// `start` was not called yet; `connecting` follows.
+        case idle
+        /// A WebSocket is being opened; `loggingIn` or `waiting` follows.
+        case connecting
+        /// The login was sent; `open`, `waiting` or `ended` follows.
+        case loggingIn
+        /// Calls are sent and answered; `waiting` or `ended` follows.
+        case open
+        /// The client reconnects at the time `until`; `connecting` follows.
+        case waiting(until: Int64)
+        /// The client has ended and cannot be restarted.
+        case ended
+    }
+}

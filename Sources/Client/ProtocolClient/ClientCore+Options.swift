@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package import PlazaModel
+
+extension ClientCore {
+    /// The options of a client.
+    package struct Options: Sendable {
+        package var token: String
+        package var session: SessionID
+        package var name: String
+        package var avatarURL: String
+        /// Whether the client reconnects by itself.
+        package var reconnectsAutomatically = true
+        /// The maximum number of open calls (sent and not answered); further calls are queued.
+        package var maxOpenCalls = 16
+        /// The maximum number of calls that are open or queued; further calls fail with `overloaded`.
+        package var maxUnfinishedCalls = 1000
+        /// How long a call may wait for its reply before it fails.
+        package var callTimeout = Duration.seconds(15)
+        /// The client sends a ping when it has sent no frame for this time; it must be well below the lease of 90 s.
+        package var pingInterval = Duration.seconds(20)
+
+        package init(token: String, session: SessionID, name: String = "", avatarURL: String = "") {
+            self.token = token
+            self.session = session
+            self.name = name
+            self.avatarURL = avatarURL
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+internal import PlazaWire
+
+/// Converts the events of a connection to updates and replies.
+final class ClientDriver: PlazaConnectionDelegate {
+    let connection: PlazaConnection
+    private let updates: UpdateQueue
+    /// The callers that wait for a reply, by the id of the call.
+    private var waitingCallers: [Int64: CheckedContinuation<Outcome, Never>] = [:]
+    /// The outcomes of calls that ended before `PlazaConnection.call` returned their ids.
+    private var earlyOutcomes: [Int64: Outcome] = [:]
+
+    init(_ connection: PlazaConnection, _ updates: UpdateQueue) {
+        self.connection = connection
+        self.updates = updates
+    }
+
+    deinit {
+        self.updates.end()
+        for caller in self.waitingCallers.values { caller.resume(returning: .clientStopped) }
+    }
+
+    func perform(_ call: PendingCall) {
+        let id = self.connection.call(call.method, params: call.params, live: call.live)
+        if let outcome = self.earlyOutcomes.removeValue(forKey: id) {
+            call.caller.resume(returning: outcome)
+        } else {
+            self.waitingCallers[id] = call.caller
+        }
+    }
+
+    func stop() {
+        self.connection.stop()
+        self.updates.end()
+    }
+
+    func connection(_ connection: PlazaConnection, call id: Int64, ended outcome: Outcome) {
+        if let caller = self.waitingCallers.removeValue(forKey: id) {
+            caller.resume(returning: outcome)
+        } else {
+            self.earlyOutcomes[id] = outcome
+        }
+    }
+
+    func connection(_ connection: PlazaConnection, feed scan: FeedScan, knownItemCount: Int, text: Span<UInt8>) {
+        guard let frame = try? Wire.decode(ServerFrame.self, from: [UInt8](copying: text)) else { return }
+        switch frame {
+        case .feed(_, let epoch, let items, _):
+            for item in items {
+                if case .liveEnded = item.content { connection.forgetLive() }
+            }
+            self.updates.append(.feed(Array(items.dropFirst(knownItemCount)), epoch: epoch))
+        case .history(_, let epoch, let items, _): self.updates.append(.history(items, epoch: epoch))
+        case .reply, .counts, .notice, .drain: break
+        }
+    }
+
+    func connection(_ connection: PlazaConnection, event: ClientCore.Event) { self.updates.append(.event(event)) }
+}

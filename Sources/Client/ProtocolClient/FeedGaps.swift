@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The numbers of skipped feed items, in at most 100 ranges; the oldest range is dropped first.
+struct FeedGaps: Equatable, Sendable {
+    private static let maxRangeCount = 100
+    private var ranges: [ClosedRange<Int64>] = []
+
+    /// Records that these numbers were skipped.
+    mutating func insert(_ range: ClosedRange<Int64>) {
+        self.ranges.append(range)
+        if self.ranges.count > Self.maxRangeCount { self.ranges.removeFirst() }
+    }
+
+    /// Removes a number that was received after all; false if it was not skipped.
+    mutating func remove(_ number: Int64) -> Bool {
+        guard let index = self.ranges.firstIndex(where: { $0.contains(number) }) else { return false }
+        let range = self.ranges.remove(at: index)
+        if range.lowerBound < number { self.ranges.append(range.lowerBound...number - 1) }
+        if number < range.upperBound { self.ranges.append(number + 1...range.upperBound) }
+        return true
+    }
+}

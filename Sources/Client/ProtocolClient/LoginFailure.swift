@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+/// How a client reacts when the server rejects its login or its resume.
+enum LoginFailure {
+    /// The server would reject the same login again: the client ends, as after a close of the connection with this code.
+    case end(DisconnectCode)
+    /// The live cannot be resumed: the client logs in again without it.
+    case forgetLive
+    /// The failure is temporary: the client sends the same login again.
+    case retry
+
+    init(_ error: ReplyError) {
+        switch error.code {
+        case .tokenExpired: self = .end(.tokenExpired)
+        case .tokenInvalid: self = .end(.tokenRefused)
+        case .signedInElsewhere: self = .end(.kickedOffline)
+        case .overLimit: self = .end(.tooManyConnections)
+        case .unavailable, .timedOut, .overloaded, .tooFrequent: self = .retry
+        default: self = .forgetLive
+        }
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A frame that asks the server to carry out a method.
+struct OutgoingCall {
+    let id: Int64
+    let method: String
+    /// The parameters as JSON; empty for a call without parameters.
+    var params: [UInt8] = []
+    /// The milliseconds since the call was first sent; nil when it is sent for the first time.
+    ///
+    /// The server does not apply a call twice that states its age (PROTOCOL.md, section 4.1).
+    var age: Int64?
+
+    /// The frame as JSON.
+    var bytes: [UInt8] {
+        var bytes = Array("{".utf8)
+        if let age = self.age { bytes += Array("\"age\":\(age),".utf8) }
+        bytes += Array("\"id\":\(self.id),\"method\":\"\(self.method)\"".utf8)
+        if !self.params.isEmpty {
+            bytes += Array(",\"params\":".utf8)
+            bytes += self.params
+        }
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package import EventLoop
+internal import WebSocket
+
+/// The clients of one loop, which share limits and timers.
+package final class PlazaConnectionGroup {
+    let sockets: WebSocketGroup
+    private var timer: LoopTimer?
+    /// The connections in no particular order; each stores its index.
+    private var connections: [PlazaConnection] = []
+    /// The index of the connection that the next tick checks first.
+    private var nextIndex = 0
+    /// The number of ticks that together check each connection once: ten times a second.
+    ///
+    /// A check of thousands of connections at once would delay received frames.
+    private static let ticksPerRound = 10
+    private static let tickInterval = Duration.milliseconds(10)
+
+    /// Creates an empty group on `loop`.
+    package init(loop: EventLoop) throws(LoopError) {
+        var configuration = WebSocketConfiguration()
+        // The maximum size of a server's message (PROTOCOL.md, section 12).
+        configuration.maxMessageBytes = 4 << 20
+        configuration.pingInterval = .seconds(15)
+        self.sockets = WebSocketGroup(loop: loop, configuration: configuration)
+        try self.sockets.startSweeping()
+        let timer = try LoopTimer(loop: loop) { [weak self] _ in self?.tick() }
+        timer.start(after: Self.tickInterval, repeating: Self.tickInterval)
+        self.timer = timer
+    }
+
+    /// Ends all connections and the timers, so that the loop can end by itself.
+    package func stop() {
+        for connection in self.connections { connection.stop() }
+        self.timer?.close()
+        self.timer = nil
+        self.sockets.stopSweeping()
+    }
+
+    /// The loop's time in milliseconds of the monotonic clock.
+    var now: Int64 { Int64(self.sockets.loop.nowMilliseconds) }
+
+    func add(_ connection: PlazaConnection) {
+        connection.groupIndex = self.connections.count
+        self.connections.append(connection)
+    }
+
+    func remove(_ connection: PlazaConnection) {
+        guard let index = connection.groupIndex else { return }
+        connection.groupIndex = nil
+        let last = self.connections.removeLast()
+        guard last !== connection else { return }
+        self.connections[index] = last
+        last.groupIndex = index
+    }
+
+    private func tick() {
+        for _ in 0..<(self.connections.count / Self.ticksPerRound + 1) {
+            // A tick may end connections.
+            guard !self.connections.isEmpty else { return }
+            if self.nextIndex >= self.connections.count { self.nextIndex = 0 }
+            self.connections[self.nextIndex].tick()
+            self.nextIndex += 1
+        }
+    }
+}

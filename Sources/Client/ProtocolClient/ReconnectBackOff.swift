@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+
+/// The pauses before reconnects: at most 100 ms after the first failure, doubled by each further one to at most 5 s.
+struct ReconnectBackOff: Sendable {
+    /// The number of disconnects since the last successful login.
+    private var failureCount = 0
+
+    /// Counts a failure.
+    ///
+    /// The pause has full jitter, so that the clients of a dead gateway do not reconnect at the same moment.
+    ///
+    /// - Returns: the pause before the next attempt, in milliseconds.
+    mutating func nextPause(using random: inout SeededRandom) -> Int64 {
+        let maxPause = min(5_000, 100 << min(self.failureCount, 6))
+        self.failureCount += 1
+        return Int64.random(in: 0...Int64(maxPause), using: &random)
+    }
+
+    mutating func reset() { self.failureCount = 0 }
+}
