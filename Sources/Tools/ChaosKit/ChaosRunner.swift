@@ -54,74 +54,118 @@ package enum ChaosRunner {
     ///   - cluster: a running cluster that this process started; it must restart processes that exit.
     ///   - network: the cluster's proxies; nil if no link can be interrupted.
     ///   - say: called with a line before and after each round.
-    /// - Returns: the results; the run continues after a round in which a promise was broken, and ends with a round after
-    ///   which the cluster was not ready again within a minute.
-    /// - Throws: the reason why a round could not run; `ChaosError.noFault` if no fault is possible.
+    /// - Returns: the results; the run continues after a round in which a promise was broken, and ends with a round that
+    ///   could not run, or after which the cluster was not ready again within a minute.
+    /// - Throws: `ChaosError.noFault` if no fault is possible.
     package static func run(
         _ plan: ChaosPlan, on cluster: LocalCluster, network: ChaosNetwork? = nil,
         say: @escaping @Sendable (String) -> Void
     ) async throws -> ChaosReport {
         let options = cluster.options
-        let brokers = if case .kafkaHome(_, let count) = options.broker { count } else { 0 }
-        let instances = Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, options.instances(of: $0)) })
-        let shape = ClusterShape(
-            instances: instances, brokers: brokers, links: network?.links ?? [],
-            hasFakeClock: plan.clockLibrary != nil)
+        let shape = ClusterShape(of: options, links: network?.links ?? [], hasFakeClock: plan.clockLibrary != nil)
         let schedule = FaultSchedule(seed: plan.seed, shape: shape, only: plan.only)
         if schedule.count == 0 { throw ChaosError.noFault(plan.only ?? "") }
-        let deadline = ContinuousClock.now + plan.duration
+        return await Self.runRounds(
+            plan.rounds.lazy.map { schedule.round($0) }, until: ContinuousClock.now + plan.duration, say: say,
+            run: { round in
+                let lag = MachineLag()
+                defer { lag.stop() }
+                let ports = try network?.clientPorts(of: cluster) ?? cluster.gateways.map { UInt16($0.port) }
+                var result = try await Self.runRound(
+                    round, plan, ports.map { PlazaAddress(host: "127.0.0.1", port: $0) },
+                    FaultInjector(cluster: cluster, network: network, clockLibrary: plan.clockLibrary))
+                result.machineLag = Double(lag.stop() / .milliseconds(1))
+                result.setReplay(options, clockLibrary: plan.clockLibrary)
+                return result
+            },
+            settle: { () async throws(NotReady) -> [String] in
+                do {
+                    try await cluster.waitUntilReady(within: .seconds(60))
+                } catch {
+                    throw NotReady(reason: "\(error)")
+                }
+                return await LedgerAudit.findings(in: cluster)
+            })
+    }
+
+    /// The cluster was not ready after a round.
+    struct NotReady: Error {
+        let reason: String
+    }
+
+    /// Runs rounds one after the other.
+    ///
+    /// - Parameters:
+    ///   - rounds: the rounds.
+    ///   - deadline: no round begins after it, except the first.
+    ///   - say: called with a line before and after each round.
+    ///   - run: runs one round.
+    ///   - settle: waits after a round until the cluster is ready, and returns what else it finds then; an error ends
+    ///     the run.
+    /// - Returns: the results of all rounds that were run, and the error that ended the run, if one did.
+    static func runRounds(
+        _ rounds: some Sequence<ChaosRound>, until deadline: ContinuousClock.Instant,
+        say: @Sendable (String) -> Void, run: (ChaosRound) async throws -> RoundResult,
+        settle: () async throws(NotReady) -> [String]
+    ) async -> ChaosReport {
         var report = ChaosReport()
-        for number in plan.rounds where report.rounds.isEmpty || ContinuousClock.now < deadline {
-            let round = schedule.round(number)
+        for round in rounds {
+            guard report.rounds.isEmpty || ContinuousClock.now < deadline else { break }
             say("round \(round.number): \(round.fault)")
-            let lag = MachineLag()
-            defer { lag.stop() }
-            var result = try await Self.runRound(round, plan, cluster, network)
-            result.machineLag = Double(lag.stop() / .milliseconds(1))
-            let refused = result.refused.map { "\($0.value) × \($0.key)" }.sorted().joined(separator: ", ")
+            var result: RoundResult
+            do {
+                result = try await run(round)
+            } catch {
+                // The function returns the report with the error instead of throwing it, because that would lose all
+                // rounds.
+                report.error = "Round \(round.number), \(round.fault), could not run: \(error)"
+                say("    \(report.error ?? "")")
+                break
+            }
             say(
                 "    longest pause \(Int(result.longestPause)) ms, \(result.admitted) messages, refused: "
-                    + "\(refused.isEmpty ? "none" : refused), machine up to \(Int(result.machineLag ?? 0)) ms late; \(result.verdict)"
-            )
-            result.brokers = brokers == 0 ? nil : brokers
-            result.instances = instances.values.max()
-            do {
-                try await cluster.waitUntilReady(within: .seconds(60))
+                    + "\(result.refusedText), machine up to \(Int(result.machineLag ?? 0)) ms late; \(result.verdict)")
+            var isReady = true
+            var findings: [String] = []
+            do throws(NotReady) {
+                findings = try await settle()
             } catch {
-                // The function returns the report instead of the error, because an error would lose all rounds.
-                result.findings.append("recovery: the cluster was not ready 60 s after the round: \(error)")
+                isReady = false
+                findings = ["recovery: the cluster was not ready 60 s after the round: \(error.reason)"]
+            }
+            if isReady, result.invalid != nil { findings = [] }
+            if !findings.isEmpty {
+                result.findings += findings
                 say("    \(result.verdict)")
-                report.rounds.append(result)
-                return report
             }
             report.rounds.append(result)
+            if !isReady { break }
         }
         return report
     }
 
     /// Runs one round: the load, the stage workload, and the fault while both run.
-    private static func runRound(
-        _ round: ChaosRound, _ plan: ChaosPlan, _ cluster: LocalCluster, _ network: ChaosNetwork?
+    static func runRound(
+        _ round: ChaosRound, _ plan: ChaosPlan, _ addresses: [PlazaAddress], _ injector: some FaultInjecting
     ) async throws -> RoundResult {
-        let ports = try network?.clientPorts(of: cluster) ?? cluster.gateways.map { UInt16($0.port) }
-        let addresses = ports.map { PlazaAddress(host: "127.0.0.1", port: $0) }
         let name = "ch\(String(UInt32.random(in: .min ... .max), radix: 36))-\(round.number)"
         let workload = try StageWorkload(
             StageWorkload.Setting(
                 addresses: addresses, name: name, token: plan.token,
                 stepTimeout: round.fault.allowedStandstill + .seconds(15)))
         let isLoadOver = Locked(false)
-        let injector = FaultInjector(cluster: cluster, network: network, clockLibrary: plan.clockLibrary)
         async let history = workload.run { isLoadOver.withLock { $0 } }
         let (load, reasonNotInjected) = try await Self.runLoad(round, plan, addresses, name) {
             try? await Task.sleep(for: round.delay)
-            return await injector.inject(round.fault) { await workload.waitForLastSecondOfBattle() }
+            return await injector.inject(
+                round.fault, waitForLastSecondOfBattle: { await workload.waitForLastSecondOfBattle() },
+                sendBurst: { await workload.sendBurst(thenWait: round.burstDelay) })
         }
         isLoadOver.withLock { $0 = true }
         var result = Self.makeResult(round, plan, load, await history)
         if let reasonNotInjected {
             result.invalid = reasonNotInjected
-            result.findings = []
+            (result.findings, result.evidence) = ([], nil)
         }
         return result
     }
@@ -176,7 +220,7 @@ package enum ChaosRunner {
     }
 
     /// Judges a round by the results of the load and the clients' histories.
-    private static func makeResult(
+    static func makeResult(
         _ round: ChaosRound, _ plan: ChaosPlan, _ load: LoadReport, _ history: RoundHistory
     ) -> RoundResult {
         var findings = HistoryChecker.findings(in: history).map(\.description)
@@ -186,24 +230,32 @@ package enum ChaosRunner {
             findings.append("load: \(load.failures.count - Self.maxShownFailures) failures more")
         }
         if let failure = load.nothingAdmittedFailure { findings.append("load: \(failure)") }
-        for (count, promise) in [
-            (load.missing, "I8: acknowledged messages were lost"), (load.repeated, "I15: messages were received twice"),
-            (load.reordered, "I7: messages were received out of order"),
-            (load.numberMismatches, "I7: messages came under another number than their reply named"),
-            (load.unexpectedLeaveTips, "I5: viewers were said to have left"),
-        ] where count > 0 { findings.append("\(promise) (\(count))") }
+        var evidence = HistoryReducer.evidence(of: history)
+        for (count, kind, promise) in [
+            (load.missing, LoadIncident.Kind.missing, "I8: acknowledged messages were lost"),
+            (load.repeated, .repeated, "I15: messages were received twice"),
+            (load.reordered, .reordered, "I7: messages were received out of order"),
+            (load.numberMismatches, .misplaced, "I7: messages came under another number than their reply named"),
+            (load.unexpectedLeaveTips, .leaveTip, "I5: viewers were said to have left"),
+        ] where count > 0 {
+            findings.append("\(promise) (\(count))")
+            evidence.append(Evidence(finding: "\(promise) (\(count))", load.incidents.filter { $0.kind == kind }))
+        }
         let maxPauseMilliseconds = Double(round.fault.allowedStandstill.components.seconds) * 1000
         if load.longestPauseMilliseconds > maxPauseMilliseconds {
             findings.append(
                 "recovery: a feed paused for \(Int(load.longestPauseMilliseconds)) ms, more than \(Int(maxPauseMilliseconds))"
             )
         }
-        return RoundResult(
+        var result = RoundResult(
             seed: plan.seed, only: plan.only, number: round.number, fault: round.fault.description,
             kind: round.fault.kind,
             longestPause: load.longestPauseMilliseconds, admitted: load.admitted, refused: Self.refusedCounts(load),
             missing: load.missing,
             repeated: load.repeated, reordered: load.reordered, falseLeaves: load.unexpectedLeaveTips,
             battles: history.battles.count, requests: history.requests.count, findings: findings)
+        result.workload = history.workloadCounts
+        result.evidence = evidence.isEmpty ? nil : evidence
+        return result
     }
 }

@@ -3,25 +3,33 @@ internal import ClusterKit
 internal import Glibc
 
 /// Injects faults into a running cluster.
-struct FaultInjector: Sendable {
-    /// The cluster; it must restart processes that exit.
-    let cluster: LocalCluster
-    /// The cluster's proxies; nil if no link can be interrupted.
-    let network: ChaosNetwork?
-    /// The file of libfaketime; nil if no clock can be set wrong.
-    let clockLibrary: String?
+protocol FaultInjecting: Sendable {
+    /// Begins the fault, and ends it after its time.
+    ///
+    /// A failure to end it, or to repeat it, is ignored: the process may be down, or started anew without the fault.
+    ///
+    /// - Throws: the reason why the fault could not begin.
+    func perform(_ fault: Fault) async throws
+}
 
+extension FaultInjecting {
     /// Injects one fault; returns when the fault is over, not when the cluster has recovered.
     ///
     /// - Parameters:
     ///   - fault: the fault.
     ///   - waitForLastSecondOfBattle: waits some seconds for a battle that is in its last second; returns whether there
     ///     is one.
+    ///   - sendBurst: begins to send many calls at once, and returns while they are on their way; returns whether it
+    ///     sent them.
     /// - Returns: why the fault was not injected; nil if it was.
-    func inject(_ fault: Fault, waitForLastSecondOfBattle: @Sendable () async -> Bool) async -> String? {
+    func inject(
+        _ fault: Fault, waitForLastSecondOfBattle: @Sendable () async -> Bool,
+        sendBurst: @Sendable () async -> Bool
+    ) async -> String? {
         if case .freezeAtBattleEnd = fault, await !waitForLastSecondOfBattle() {
             return "no battle came to its last second"
         }
+        if case .freezeInAppend = fault, await !sendBurst() { return "no client was there to send calls" }
         do {
             try await self.perform(fault)
             return nil
@@ -29,13 +37,18 @@ struct FaultInjector: Sendable {
             return "it could not be injected: \(error)"
         }
     }
+}
 
-    /// Begins the fault, and ends it after its time.
-    ///
-    /// A failure to end it, or to repeat it, is ignored: the process may be down, or started anew without the fault.
-    ///
-    /// - Throws: the reason why the fault could not begin.
-    private func perform(_ fault: Fault) async throws {
+/// Injects faults into a cluster of this process.
+struct FaultInjector: FaultInjecting {
+    /// The cluster; it must restart processes that exit.
+    let cluster: LocalCluster
+    /// The cluster's proxies; nil if no link can be interrupted.
+    let network: ChaosNetwork?
+    /// The file of libfaketime; nil if no clock can be set wrong.
+    let clockLibrary: String?
+
+    func perform(_ fault: Fault) async throws {
         let cluster = self.cluster
         switch fault {
         case .kill(let names):
@@ -50,7 +63,8 @@ struct FaultInjector: Sendable {
                 try? await cluster.kill(name)
             }
             try? await Task.sleep(for: .seconds(2))
-        case .freeze(let names, let seconds), .freezeAtBattleEnd(let names, let seconds):
+        case .freeze(let names, let seconds), .freezeAtBattleEnd(let names, let seconds),
+            .freezeInAppend(let names, let seconds):
             try await self.freeze(names, .seconds(seconds))
         case .terminate(let name): try await cluster.restart(name)
         case .rollingRestart(let kind):
@@ -58,16 +72,17 @@ struct FaultInjector: Sendable {
                 try await cluster.restart(process.name)
                 try? await cluster.waitUntilReady(within: .seconds(20))
             }
-        case .flushRedis: await cluster.flushRedis()
+        case .flushRedis: try await cluster.flushRedis()
         case .fillDisk(let name, let seconds):
             try await cluster.limitFileSize(of: name, to: 0)
             try? await Task.sleep(for: .seconds(seconds))
             // If the limit made the broker end, the cluster has restarted it without a limit.
             try? await cluster.limitFileSize(of: name, to: nil)
         case .interrupt(let link, let interruption, let seconds):
-            self.network?.interrupt(link, interruption)
+            guard let network = self.network else { throw MissingProxy() }
+            try network.interrupt(link, interruption)
             try? await Task.sleep(for: .seconds(seconds))
-            self.network?.interrupt(link, .none)
+            try? network.interrupt(link, .none)
         case .setClock(let name, let ahead, let seconds):
             guard let library = self.clockLibrary else { throw MissingClockLibrary() }
             try await cluster.restart(name, clockAhead: ahead, library: library)
@@ -81,6 +96,10 @@ struct FaultInjector: Sendable {
         defer { for name in names { try? self.cluster.signal(name, SIGCONT) } }
         for name in names { try self.cluster.signal(name, SIGSTOP) }
         try? await Task.sleep(for: duration)
+    }
+
+    private struct MissingProxy: Error, CustomStringConvertible {
+        let description = "no proxy stands in this connection"
     }
 
     private struct MissingClockLibrary: Error, CustomStringConvertible {

@@ -22,6 +22,8 @@ package enum ClusterError: Error, Sendable, Equatable, CustomStringConvertible {
     case kafkaRefuses(address: String, reason: String)
     /// A file could not be read or written.
     case file(path: String, reason: String)
+    /// A command that changes a running process failed.
+    case commandFailed(command: String, reason: String)
     /// The options contradict each other or the run directory.
     case badOption(String)
     /// No port is free in the range that clusters use.
@@ -48,6 +50,7 @@ package enum ClusterError: Error, Sendable, Equatable, CustomStringConvertible {
             return "the Kafka broker at \(address) refuses the connection: \(reason). "
                 + "Check --kafka-security, --kafka-user, --kafka-password-file and --kafka-ca-file."
         case .file(let path, let reason): return "\(path): \(reason)"
+        case .commandFailed(let command, let reason): return "\(command) failed: \(reason)."
         case .badOption(let text): return text
         case .noFreePort: return "no free port in \(PortRange.bounds). Is something using thousands of them?"
         }

@@ -97,7 +97,10 @@ struct ClusterParts: Sendable {
             ports = ["ws": port, "http": httpPort]
             arguments += ["--host", options.host, "--port", "\(port)", "--http-port", "\(httpPort)"]
             // All clients of a local cluster have the same address, so the limits per address must not apply.
-            for limit in ["connections-per-address", "handshakes-per-second", "http-connections-per-address"] {
+            for limit in [
+                "connections-per-address", "handshakes-per-second", "http-connections-per-address",
+                "http-anonymous-per-second", "http-refused-tokens-per-second",
+            ] {
                 arguments += ["--\(limit)", "1000000"]
             }
             arguments += Self.pagesArguments(options)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ChildProcess
 internal import Foundation
+internal import PlazaWire
 internal import Tokens
 
 /// The directory of an unpacked Apache Kafka, and the configuration of its brokers (KRaft mode) in a run directory.

@@ -6,11 +6,11 @@ internal import Concurrency
 extension LocalCluster {
     /// Deletes all data of Redis (FLUSHALL) and waits at most 5 s for its answer.
     ///
-    /// - Returns: whether Redis confirmed it.
-    @discardableResult
-    package func flushRedis() async -> Bool {
-        guard let port = self.table.current["redis"]?.plan.ports["redis"] else { return false }
-        return await runOnDedicatedThread("cluster-flush") { HealthProbe.flushRedis(port: port) }
+    /// - Throws: `unknownProcess` when the cluster has no Redis of its own; `commandFailed` when Redis did not confirm it.
+    package func flushRedis() async throws(ClusterError) {
+        guard let port = self.table.current["redis"]?.plan.ports["redis"] else { throw .unknownProcess("redis") }
+        let isConfirmed = await runOnDedicatedThread("cluster-flush") { HealthProbe.flushRedis(port: port) }
+        guard isConfirmed else { throw .commandFailed(command: "FLUSHALL", reason: "Redis did not confirm it in 5 s") }
     }
 
     /// Simulates a full disk: each write of the process that would grow a file beyond a limit fails.
@@ -20,17 +20,25 @@ extension LocalCluster {
     /// - Parameters:
     ///   - name: the process.
     ///   - bytes: the limit in bytes; nil removes it. A restarted process has no limit.
-    /// - Throws: `unknownProcess`, `notAlive` when it is down, or `missingProgram` without util-linux's `prlimit`.
+    /// - Throws: `unknownProcess`, `notAlive` when it is down, `missingProgram` without util-linux's `prlimit`, or
+    ///   `commandFailed` when the limit could not be set, for example because the process has ended meanwhile.
     package func limitFileSize(of name: String, to bytes: UInt64?) async throws(ClusterError) {
         let process = try self.process(named: name)
         guard let pid = process.pid else { throw .notAlive(name) }
+        try await Self.limitFileSize(of: pid, to: bytes)
+    }
+
+    /// Limits the size of the files of the process with this pid; nil removes the limit.
+    ///
+    /// - Throws: `missingProgram` without util-linux's `prlimit`; `commandFailed` when the limit could not be set.
+    package static func limitFileSize(of pid: Int32, to bytes: UInt64?) async throws(ClusterError) {
         let program = try ProgramFinder.onPath("prlimit", package: "util-linux")
         // Only the soft limit is set, because only a privileged process may raise a hard limit again.
         let command = [program, "--pid", "\(pid)", "--fsize=\(bytes.map(String.init) ?? "unlimited"):"]
-        await runOnDedicatedThread("cluster-prlimit") {
-            // A failure means that the process has ended meanwhile. It is ignored, because a new process has no limit.
-            _ = ChildProcess.run(command, environment: ["PATH": "/usr/bin:/bin"], output: .nothing)
+        let end = await runOnDedicatedThread("cluster-prlimit") {
+            ChildProcess.run(command, environment: ["PATH": "/usr/bin:/bin"], output: .nothing)
         }
+        guard end == .exited(0) else { throw .commandFailed(command: "prlimit", reason: end.description) }
     }
 
     /// Restarts a process with a wrong wall clock, by means of libfaketime; its monotonic clock stays right.

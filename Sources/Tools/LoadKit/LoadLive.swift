@@ -58,8 +58,12 @@ final class LoadLive {
     }
 
     /// Records that the checker received message `sequence` as item `number`.
-    func recordCheckerReceipt(_ sequence: Int, at number: Int64) {
-        if self.checkerNumbers.updateValue(number, forKey: sequence) != nil { self.appliedTwiceCount += 1 }
+    ///
+    /// - Returns: the number of another item as which the checker has received the message before; nil if it has not.
+    func recordCheckerReceipt(_ sequence: Int, at number: Int64) -> Int64? {
+        let earlier = self.checkerNumbers.updateValue(number, forKey: sequence)
+        if earlier != nil { self.appliedTwiceCount += 1 }
+        return earlier
     }
 
     /// Records that a viewer received an item.
@@ -74,11 +78,11 @@ final class LoadLive {
         self.lastDeliveryAt = isSending ? now : nil
     }
 
-    /// The number of messages whose feed number differs between the checker's copy and the reply to the sender.
-    var numberMismatches: Int {
-        self.acknowledgedNumbers.reduce(0) { count, message in
-            guard let received = self.checkerNumbers[message.key] else { return count }
-            return received == message.value ? count : count + 1
+    /// The messages whose feed number differs between the checker's copy and the reply to the sender.
+    var numberMismatches: [(sequence: Int, acknowledged: Int64, received: Int64)] {
+        self.acknowledgedNumbers.compactMap { sequence, acknowledged in
+            guard let received = self.checkerNumbers[sequence], received != acknowledged else { return nil }
+            return (sequence, acknowledged, received)
         }
     }
 

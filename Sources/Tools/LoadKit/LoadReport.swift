@@ -75,6 +75,8 @@ package struct LoadReport: Encodable, Sendable {
     package var longestPauseMilliseconds: Double
     /// The faults other than lost messages, one sentence each: a failed login, a failed join, or a lost live.
     package var failures: [String]
+    /// The first events of each kind that the counts above count; not part of the JSON.
+    package var incidents: [LoadIncident] = []
     /// The sums of the servers' own counters over the run, without those in `ledgerAtLeast`.
     package var ledger: [String: Double]?
     /// The sums that are only lower bounds, because some counts may be missing.

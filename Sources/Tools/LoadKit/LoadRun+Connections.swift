@@ -80,6 +80,7 @@ extension LoadRun: PlazaConnectionDelegate {
         // The history of a live holds messages from before the viewer's join, which are not counted.
         guard let viewer = self.viewerOfConnection[ObjectIdentifier(connection)], !scan.isHistory else { return }
         let now = MonotonicClock.microseconds
+        self.noteIncidents(of: viewer, scan)
         let isSending = self.stage == .sending
         self.deliveredItems += scan.count - knownItemCount
         viewer.live.recordDelivery(at: now, isSending: isSending)
@@ -91,14 +92,40 @@ extension LoadRun: PlazaConnectionDelegate {
             if isChecker { sequences.append(sequence) }
         }
         // No viewer leaves during a run, so a leave tip is a fault.
-        if isChecker, LoadMessage.containsLeaveTip(text) { self.unexpectedLeaveTips += 1 }
+        if isChecker, LoadMessage.containsLeaveTip(text) {
+            self.unexpectedLeaveTips += 1
+            self.incidents.add(
+                .leaveTip, viewer.name, in: viewer.live.id, "is told in \(scan.place) that somebody left")
+        }
         // A frame names the feed number of its first item only. If every item of the frame is a load message, the
         // number of each follows from its index. In frames that also contain tips, the numbers of messages are not
         // checked; the client's `FeedTracker` still finds lost and repeated items.
         if isChecker, knownItemCount == 0, sequences.count == scan.count {
             for (offset, sequence) in sequences.enumerated() {
-                viewer.live.recordCheckerReceipt(sequence, at: scan.firstNumber + Int64(offset))
+                let number = scan.firstNumber + Int64(offset)
+                guard let earlier = viewer.live.recordCheckerReceipt(sequence, at: number) else { continue }
+                self.incidents.add(
+                    .repeated, viewer.name, in: viewer.live.id,
+                    "gets message \(sequence) as item \(number), and got it as item \(earlier)")
             }
         }
     }
+
+    /// Notes what the tracker has found in a frame.
+    private func noteIncidents(of viewer: LoadViewer, _ scan: FeedScan) {
+        let (before, after) = (viewer.trackerOfLastFrame, viewer.connection.tracker)
+        defer { viewer.trackerOfLastFrame = after }
+        let last = before.position.map { "after item \($0.number) of epoch \($0.epoch)" } ?? "first"
+        for (kind, count) in [
+            (LoadIncident.Kind.missing, after.missing - before.missing), (.repeated, after.repeated - before.repeated),
+            (.reordered, after.reordered - before.reordered),
+        ] where count > 0 {
+            self.incidents.add(kind, viewer.name, in: viewer.live.id, "gets \(scan.place) \(last): \(count) \(kind)")
+        }
+    }
+}
+
+extension FeedScan {
+    /// The items of the frame, in words.
+    fileprivate var place: String { "items \(self.firstNumber) to \(self.lastNumber) of epoch \(self.epoch)" }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
 internal import ProtocolClient
 
 extension LoadRun {
@@ -36,11 +37,32 @@ extension LoadRun {
             admitted: self.lives.reduce(0) { $0 + $1.admitted }, refused: refused,
             dropped: self.lives.reduce(0) { $0 + $1.dropped },
             unanswered: self.lives.reduce(0) { $0 + $1.openCalls.count },
-            numberMismatches: self.lives.reduce(0) { $0 + $1.numberMismatches }, reconnects: reconnects,
+            numberMismatches: self.lives.reduce(0) { $0 + $1.numberMismatches.count }, reconnects: reconnects,
             unexpectedLeaveTips: self.unexpectedLeaveTips,
             longestPauseMilliseconds: Double(self.lives.map(\.longestPauseMicroseconds).max() ?? 0) / 1000,
             failures: self.failures)
+        report.incidents = self.allIncidents
         if let failure = report.nothingAdmittedFailure { report.failures.append(failure) }
         return report
+    }
+
+    /// The incidents of the run, with those that only its end shows.
+    private var allIncidents: [LoadIncident] {
+        var incidents = self.incidents
+        for live in self.lives {
+            for (sequence, acknowledged, received) in live.numberMismatches {
+                incidents.add(
+                    .misplaced, "viewer 0", in: live.id,
+                    "got message \(sequence) as item \(received), and its reply said item \(acknowledged)")
+            }
+            for viewer in live.viewers where viewer.hasEntered {
+                let last = viewer.connection.tracker.position?.number ?? 0
+                guard max(last, viewer.numberBeforeSending) < live.highestAcknowledged else { continue }
+                incidents.add(
+                    .missing, viewer.name, in: live.id,
+                    "got item \(last) last, and item \(live.highestAcknowledged) was acknowledged")
+            }
+        }
+        return incidents.all
     }
 }

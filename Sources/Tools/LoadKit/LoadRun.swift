@@ -32,6 +32,8 @@ final class LoadRun {
     var endedLives = 0
     var sentMessages = 0
     var failures: [String] = []
+    /// The first of the events that `missing` and the other counts of the report count.
+    var incidents = LoadIncidents()
     var latencies = LoadLatencies()
     /// The number of feed items received, summed over all viewers.
     var deliveredItems = 0

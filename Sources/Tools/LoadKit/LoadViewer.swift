@@ -13,6 +13,8 @@ final class LoadViewer {
     var hasEntered = false
     /// How many items the viewer had received when sending began; the report does not count them.
     var receivedBeforeSending = 0
+    /// What the connection's tracker had counted after the last frame.
+    var trackerOfLastFrame = FeedTracker()
     /// The feed number of the last item that the viewer had received when sending began.
     var numberBeforeSending: Int64 = 0
 
@@ -21,6 +23,9 @@ final class LoadViewer {
         self.live = live
         self.index = index
     }
+
+    /// The viewer's name in incidents.
+    var name: String { "viewer \(self.index)" }
 
     /// How many items of the run this viewer should have received and did not receive.
     ///

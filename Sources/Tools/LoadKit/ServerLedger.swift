@@ -6,6 +6,9 @@ internal import Observability
 /// A restarted process counts from 0 again, and its start time reveals the restart. What it counted between the last
 /// reading and the restart is lost. From then on the sums are lower bounds, and a note says so.
 package struct ServerLedger: Sendable {
+    /// The gauge of the deliveries that a gateway still owes slow readers.
+    static let owed = "gateway_feed_owed"
+
     /// The programs that keep the ledger.
     package enum Program: String, CaseIterable, Sendable {
         case fanout = "barrage-fanout"
@@ -15,7 +18,7 @@ package struct ServerLedger: Sendable {
         /// The gauges of the ledger, which count deliveries that are still outstanding.
         ///
         /// Unlike the counters, gauges can decrease.
-        private var gauges: Set<String> { self == .fanout ? [] : ["gateway_feed_owed"] }
+        private var gauges: Set<String> { self == .fanout ? [] : [ServerLedger.owed] }
 
         /// Whether a sample of the metrics, a name with labels, belongs to the ledger.
         fileprivate func isLedgerSample(_ sample: some StringProtocol) -> Bool {

@@ -35,9 +35,9 @@ struct ChaosReportTests {
         var report = ChaosReport(rounds: [
             Self.round(3, seed: 8, kind: "kill redis", pause: 100, findings: ["I8: lost"])
         ])
-        #expect(report.table.contains("again: --seed 8 --only 'redis' --round 3"))
+        #expect(report.table.contains("again: plaza chaos --seed 8 --only 'redis' --round 3"))
         (report.rounds[0].brokers, report.rounds[0].instances) = (3, 2)
-        #expect(report.table.contains("again: --seed 8 --only 'redis' --round 3 --brokers 3 --instances 2"))
+        #expect(report.table.contains("again: plaza chaos --seed 8 --only 'redis' --round 3 --brokers 3 --instances 2"))
         #expect(try ChaosReport(json: report.json) == report)
         #expect(!report.table.contains("short of processor time"))
         report.rounds[0].machineLag = 1_500

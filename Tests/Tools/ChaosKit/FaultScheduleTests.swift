@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import ChaosKit
 import ClusterKit
 import Testing
+
+@testable import ChaosKit
 
 /// The choice of a fault for each round of a chaos run.
 struct FaultScheduleTests {
@@ -42,6 +43,21 @@ struct FaultScheduleTests {
         let schedule = FaultSchedule(seed: 1, shape: Self.shape)
         let faults = Set((1...schedule.count).map { schedule.round($0).fault })
         #expect(faults.contains(.freezeAtBattleEnd(["cohost-battle-1", "cohost-battle-2"], seconds: 12)))
+    }
+
+    @Test func `each service is stopped right after a burst of calls, in either of two instances`() {
+        let schedule = FaultSchedule(seed: 1, shape: Self.shape, only: "in an append")
+        #expect(schedule.count == 2 * ServiceKind.allCases.count)
+        let rounds = (1...schedule.count).map { schedule.round($0) }
+        #expect(rounds.contains { $0.fault == .freezeInAppend(["barrage-fanout-2"], seconds: 8) })
+        #expect(rounds.contains { $0.fault.kind == "freeze barrage-fanout in an append" })
+        #expect(
+            rounds.contains {
+                $0.fault.description
+                    == "SIGSTOP cohost-battle-1 within 200 ms after a burst of calls, SIGCONT 8 s later"
+            })
+        #expect(rounds.allSatisfy { (.zero ..< .milliseconds(200)).contains($0.burstDelay) })
+        #expect(Set(rounds.map(\.burstDelay)).count > 1, "the stop must not always come at the same time")
     }
 
     @Test func `each link is cut, silenced in both and in one direction, and delayed`() {

@@ -3,61 +3,144 @@ internal import PlazaModel
 
 /// The checks of battles (I14, I15).
 extension HistoryChecker {
+    /// What one client received about one battle.
+    private struct Sight {
+        var begins = 0
+        var ends = 0
+        /// The final scores, in the order in which the client received them.
+        var results: [[LiveID: Int64]] = []
+        /// Whether a gap may hide the begin, or the end.
+        var canMissBegin = false
+        var canMissEnd = false
+        /// The number of the last item that shows the battle running.
+        var lastRunning: Int64?
+    }
+
     /// Checks that each battle has one begin and one end in each live, and that its final scores are exact and the same
     /// for all clients.
     static func checkBattles(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
-        for (battle, sums) in history.battles.sorted(by: { $0.key.text < $1.key.text }) {
-            var finalScores: Set<[LiveID: Int64]> = []
-            for feed in history.feeds where sums[feed.live] != nil {
-                findings += self.findings(in: feed, of: battle, sums, finalScores: &finalScores)
+        for (battle, lives) in history.battles.sorted(by: { $0.key.text < $1.key.text }) {
+            let sums = Self.sums(of: battle, lives, history)
+            var results = Set(history.battleReads.filter { $0.battle == battle && $0.hasEnded }.map(\.scores))
+            var missedEnds: [String] = []
+            for feed in history.feeds where lives.contains(feed.live) && !feed.hasLeft {
+                let sight = Self.sight(of: battle, in: feed)
+                let context = "battle \(battle.text), \(feed.client) in \(feed.live)"
+                if sight.begins != 1, !sight.canMissBegin || sight.begins > 1 {
+                    findings.append(Finding(promise: "I14", text: "\(context): \(sight.begins) begins"))
+                }
+                if sight.ends != 1, !sight.canMissEnd || sight.ends > 1 {
+                    let lastSeen = sight.lastRunning.map { ", and ran as of item \($0)" } ?? ""
+                    findings.append(
+                        Finding(
+                            promise: "I14",
+                            text: "\(context): \(sight.ends) ends\(sight.ends == 0 ? lastSeen : "")"))
+                } else if sight.ends == 0 {
+                    missedEnds.append(feed.client)
+                }
+                if Set(sight.results).count > 1 {
+                    findings.append(Finding(promise: "I14", text: "\(context): the scores changed after the end"))
+                }
+                guard let result = sight.results.last else { continue }
+                results.insert(result)
+                findings += Self.scoreFindings(context, result, sums)
             }
-            if finalScores.count > 1 {
+            if results.count > 1 {
                 findings.append(
-                    Finding(promise: "I14", text: "battle \(battle.text) has \(finalScores.count) different results"))
+                    Finding(promise: "I14", text: "battle \(battle.text) has \(results.count) different results"))
+            }
+            // A gap hides the end only from who reads the state afterwards, and the state has the result.
+            if results.isEmpty, let client = missedEnds.first {
+                findings.append(
+                    Finding(
+                        promise: "I14", text: "battle \(battle.text): \(client) missed its end, and nobody read it"))
             }
         }
         return findings
     }
 
-    /// Checks what one client received about a battle, and adds the final scores that it received to `finalScores`.
-    private static func findings(
-        in feed: FeedHistory, of battle: BattleID, _ sums: [LiveID: SumBounds],
-        finalScores: inout Set<[LiveID: Int64]>
+    /// Checks the battles' results that were read from the state, as after a gap.
+    static func checkBattleReads(_ history: RoundHistory) -> [Finding] {
+        history.battleReads.flatMap { read -> [Finding] in
+            let context = "battle \(read.battle.text), as read after its end"
+            guard read.hasEnded else { return [Finding(promise: "I14", text: "\(context): it still runs")] }
+            let lives = history.battles[read.battle] ?? []
+            return Self.scoreFindings(context, read.scores, Self.sums(of: read.battle, lives, history))
+        }
+    }
+
+    /// The bounds of each side's score.
+    private static func sums(
+        of battle: BattleID, _ lives: Set<LiveID>, _ history: RoundHistory
+    ) -> [LiveID: SumBounds] {
+        Dictionary(
+            uniqueKeysWithValues: lives.map { live in
+                let bounds = history.calls.bounds { call in
+                    guard call.live == live, case .score(battle, let score) = call.call else { return nil }
+                    return score
+                }
+                return (live, bounds)
+            })
+    }
+
+    private static func scoreFindings(
+        _ context: String, _ result: [LiveID: Int64], _ sums: [LiveID: SumBounds]
     ) -> [Finding] {
-        var begins = 0
-        var ends = 0
-        var result: [LiveID: Int64]?
-        var findings: [Finding] = []
-        let context = "battle \(battle.text), \(feed.client) in \(feed.live)"
-        for case .stage(let record, let events) in feed.contents {
-            begins += events.filter { $0 == .battleStarted(battle: battle) }.count
-            for case .battleEnded(battle, _) in events { ends += 1 }
-            guard let view = record.battle, view.id == battle, view.ended != nil else { continue }
-            let scores = Dictionary(view.sides.map { ($0.live, $0.score) }, uniquingKeysWith: { first, _ in first })
-            if let result, result != scores {
-                findings.append(Finding(promise: "I14", text: "\(context): the scores changed after the end"))
-            }
-            result = scores
-        }
-        // After a gap the client reads the stage again, and does not receive the events during the gap.
-        let hasGap = feed.steps.contains(.gap)
-        if begins != 1, !hasGap || begins > 1 {
-            findings.append(Finding(promise: "I14", text: "\(context): \(begins) begins"))
-        }
-        if ends != 1, !hasGap || ends > 1 {
-            findings.append(Finding(promise: "I14", text: "\(context): \(ends) ends"))
-        }
-        guard let result else { return findings }
-        finalScores.insert(result)
-        for (live, sum) in sums.sorted(by: { $0.key.text < $1.key.text }) {
+        sums.sorted { $0.key.text < $1.key.text }.compactMap { live, sum in
             let score = result[live] ?? 0
-            if !sum.range.contains(score) {
-                let expected = sum.unanswered == 0 ? "\(sum.acknowledged)" : "\(sum.range)"
-                findings.append(
-                    Finding(promise: "I14", text: "\(context): \(live) ends with \(score) instead of \(expected)"))
+            guard !sum.range.contains(score) else { return nil }
+            return Finding(promise: "I14", text: "\(context): \(live) ends with \(score) instead of \(sum.text)")
+        }
+    }
+
+    /// Collects what one client received about a battle.
+    ///
+    /// After a gap the client reads the stage again, and does not receive the events during the gap. So a gap hides the
+    /// begin only before the client saw the battle, and the end only between the last time that the client saw it run
+    /// and the next stage.
+    private static func sight(of battle: BattleID, in feed: FeedHistory) -> Sight {
+        var sight = Sight()
+        // Whether there was a gap since the last stage that tells whether the battle runs.
+        var hasGap = false
+        var hasSeen = false
+        var isOver = false
+        for step in feed.steps {
+            guard case .item(_, let number, let content, _) = step else {
+                hasGap = true
+                continue
+            }
+            guard case .stage(let record, let events) = content else { continue }
+            let begins = events.filter { $0 == .battleStarted(battle: battle) }.count
+            let ends = events.filter { if case .battleEnded(battle, _) = $0 { true } else { false } }.count
+            sight.begins += begins
+            sight.ends += ends
+            let view = record.battle.flatMap { $0.id == battle ? $0 : nil }
+            if !hasSeen, view != nil || begins + ends > 0 {
+                sight.canMissBegin = hasGap
+                hasSeen = true
+            }
+            if let view, view.ended == nil {
+                hasGap = false
+                sight.lastRunning = number
+            } else if hasSeen, !isOver {
+                sight.canMissEnd = hasGap
+                isOver = true
+            } else if !hasSeen {
+                hasGap = false
+            }
+            if let view, view.ended != nil {
+                sight.results.append(
+                    Dictionary(view.sides.map { ($0.live, $0.score) }, uniquingKeysWith: { first, _ in first }))
             }
         }
-        return findings
+        if !hasSeen {
+            // A gap may hide the whole battle.
+            let hasAnyGap = !feed.isComplete
+            (sight.canMissBegin, sight.canMissEnd) = (hasAnyGap, hasAnyGap)
+        } else if !isOver {
+            sight.canMissEnd = hasGap
+        }
+        return sight
     }
 }

@@ -8,25 +8,46 @@ package enum HistoryChecker {
     /// The maximum number of findings of one check; further findings of the same kind are left out.
     static let maxFindingsPerCheck = 5
 
-    /// All broken promises of a round; empty if every promise held.
-    package static func findings(in history: RoundHistory) -> [Finding] {
-        let checks = [
-            Self.checkOrder(history), Self.checkAgreement(history), Self.checkEnds(history), Self.checkTexts(history),
-            Self.checkBattles(history), Self.checkRequests(history), Self.checkLeaves(history),
-            Self.checkCounts(history),
-            history.stalls.map { Finding(promise: "recovery", text: $0) },
-        ]
-        return checks.flatMap { $0.prefix(Self.maxFindingsPerCheck) }
+    /// One check; each finds another kind of broken promise.
+    enum Check: CaseIterable {
+        case order, agreement, ends, messages, removals, battles, battleReads, totals, metadata, revisions
+        case requests, leaves, counts, answers, stalls
     }
 
-    /// Checks that each feed's numbers go up by one, except where the server announced a gap (I7).
+    /// All broken promises of a round; empty if every promise held.
+    package static func findings(in history: RoundHistory) -> [Finding] {
+        Check.allCases.flatMap { Self.findings(of: $0, in: history).prefix(Self.maxFindingsPerCheck) }
+    }
+
+    /// All that one check finds.
+    static func findings(of check: Check, in history: RoundHistory) -> [Finding] {
+        switch check {
+        case .order: self.checkOrder(history)
+        case .agreement: self.checkAgreement(history)
+        case .ends: self.checkEnds(history)
+        case .messages: self.checkMessages(history)
+        case .removals: self.checkRemovals(history)
+        case .battles: self.checkBattles(history)
+        case .battleReads: self.checkBattleReads(history)
+        case .totals: self.checkTotals(history)
+        case .metadata: self.checkMetadata(history)
+        case .revisions: self.checkRevisions(history)
+        case .requests: self.checkRequests(history)
+        case .leaves: self.checkLeaves(history)
+        case .counts: self.checkCounts(history)
+        case .answers: history.wrongAnswers
+        case .stalls: history.stalls.map { Finding(promise: "recovery", text: $0) }
+        }
+    }
+
+    /// Checks that each feed's numbers go up by one, except where items may be missing (I7).
     private static func checkOrder(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
         for feed in history.feeds {
             var previous: (epoch: Int64, number: Int64)?
             var isAfterGap = false
             for step in feed.steps {
-                guard case .item(let epoch, let number, _) = step else {
+                guard case .item(let epoch, let number, _, _) = step else {
                     isAfterGap = true
                     continue
                 }
@@ -61,7 +82,7 @@ package enum HistoryChecker {
         var firstReceived: [ItemPosition: (client: String, content: FeedContent)] = [:]
         var findings: [Finding] = []
         for feed in history.feeds {
-            for case .item(let epoch, let number, let content) in feed.steps {
+            for case .item(let epoch, let number, let content, _) in feed.steps {
                 let position = ItemPosition(live: feed.live, epoch: epoch, number: number)
                 guard let first = firstReceived[position] else {
                     firstReceived[position] = (feed.client, content)
@@ -84,7 +105,7 @@ package enum HistoryChecker {
         for feed in history.feeds {
             let contents = feed.contents
             let ends = contents.filter(\.isEnd).count
-            let expected = history.endedLives.contains(feed.live) ? 1 : 0
+            let expected = history.endedLives.contains(feed.live) && !feed.hasLeft ? 1 : 0
             if ends != expected {
                 findings.append(
                     Finding(
@@ -97,33 +118,21 @@ package enum HistoryChecker {
         return findings
     }
 
-    /// Checks that each acknowledged text is in the feed once, under the number that the reply named, and that any
-    /// other text is in the feed at most once (I7, I8, I15).
-    private static func checkTexts(_ history: RoundHistory) -> [Finding] {
+    /// Checks that no client received items after it was kicked or banned (I6).
+    private static func checkRemovals(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
         for feed in history.feeds {
-            guard let sent = history.texts[feed.live] else { continue }
-            var receivedNumbers: [String: [Int64]] = [:]
-            for case .item(_, let number, .text(_, let text, _)) in feed.steps {
-                receivedNumbers[text, default: []].append(number)
-            }
-            for (text, acknowledgedNumber) in sent.sorted(by: { $0.key < $1.key }) {
-                let numbers = receivedNumbers[text] ?? []
-                let message = "\"\(text)\" in \(feed.live)"
-                if numbers.count > 1 {
+            var isRemoved = false
+            for step in feed.steps {
+                switch step {
+                case .removed: isRemoved = true
+                case .gap: isRemoved = false
+                case .item(_, let number, _, _):
+                    guard isRemoved else { continue }
                     findings.append(
                         Finding(
-                            promise: "I15", text: "\(feed.client) got \(message) \(numbers.count) times: \(numbers)"))
-                }
-                guard let acknowledgedNumber else { continue }
-                if numbers.isEmpty, !feed.hasGap(at: acknowledgedNumber) {
-                    findings.append(
-                        Finding(promise: "I8", text: "\(message) was acknowledged, and \(feed.client) never got it"))
-                } else if let number = numbers.first, number != acknowledgedNumber {
-                    findings.append(
-                        Finding(
-                            promise: "I7",
-                            text: "\(message) was acknowledged as item \(acknowledgedNumber) and came as \(number)"))
+                            promise: "I6",
+                            text: "\(feed.client) was removed from \(feed.live), and got item \(number) afterwards"))
                 }
             }
         }

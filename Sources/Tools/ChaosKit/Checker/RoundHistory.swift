@@ -1,23 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
+package import MachineKit
 package import PlazaModel
 
 /// What one client received from one live, in the order of receipt.
 package struct FeedHistory: Hashable, Sendable {
     /// One step of a feed.
     package enum Step: Hashable, Sendable {
-        case item(epoch: Int64, number: Int64, content: FeedContent)
-        /// The server could not resume the feed, so the client read the live again: items may be missing here.
+        /// An item, and when the client received it.
+        case item(epoch: Int64, number: Int64, content: FeedContent, at: Timestamp? = nil)
+        /// Items may be missing here: the server could not resume the feed, or the client was not in the live.
         case gap
+        /// The client was told that it was kicked or banned: until the next gap, it must not receive anything.
+        case removed
+
+        /// Whether the step is an item.
+        var isItem: Bool { if case .item = self { true } else { false } }
     }
 
     package var client: String
     package var live: LiveID
     package var steps: [Step]
+    /// Whether the client was not in the live when it ended.
+    package var hasLeft: Bool
 
-    package init(client: String, live: LiveID, steps: [Step] = []) {
+    package init(client: String, live: LiveID, steps: [Step] = [], hasLeft: Bool = false) {
         self.client = client
         self.live = live
         self.steps = steps
+        self.hasLeft = hasLeft
     }
 
     /// Whether an announced gap may hide the item with this number.
@@ -28,14 +38,14 @@ package struct FeedHistory: Hashable, Sendable {
     /// the second epoch.
     package func hasGap(at number: Int64) -> Bool {
         self.steps.indices.contains { index in
-            guard self.steps[index] == .gap else { return false }
-            let before = self.steps[..<index].last { $0 != .gap }
-            let after = self.steps[index...].first { $0 != .gap }
-            guard case .item(let epoch, let lastNumber, _)? = before else {
-                guard case .item(_, let nextNumber, _)? = after else { return true }
+            guard !self.steps[index].isItem else { return false }
+            let before = self.steps[..<index].last(where: \.isItem)
+            let after = self.steps[index...].first(where: \.isItem)
+            guard case .item(let epoch, let lastNumber, _, _)? = before else {
+                guard case .item(_, let nextNumber, _, _)? = after else { return true }
                 return number < nextNumber
             }
-            guard case .item(let nextEpoch, let nextNumber, _)? = after else { return number > lastNumber }
+            guard case .item(let nextEpoch, let nextNumber, _, _)? = after else { return number > lastNumber }
             if epoch != nextEpoch { return number > lastNumber || number < nextNumber }
             return number > lastNumber && number < nextNumber
         }
@@ -43,15 +53,18 @@ package struct FeedHistory: Hashable, Sendable {
 
     /// The contents of all items, in the order in which they were received.
     package var contents: [FeedContent] {
-        self.steps.compactMap { if case .item(_, _, let content) = $0 { content } else { nil } }
+        self.steps.compactMap { if case .item(_, _, let content, _) = $0 { content } else { nil } }
     }
+
+    /// Whether no item may be missing from the client's join on.
+    package var isComplete: Bool { self.steps.allSatisfy(\.isItem) }
 }
 
-/// The range in which a sum of scores must be: a call without an answer may or may not have been applied.
+/// The range in which a sum must be: a call without an answer may or may not have been applied.
 package struct SumBounds: Hashable, Sendable {
-    /// The sum of the scores that were acknowledged.
+    /// The sum of the calls that were acknowledged.
     package var acknowledged: Int64 = 0
-    /// The sum of the scores that were sent and got no answer.
+    /// The sum of the calls that were sent and got no answer.
     package var unanswered: Int64 = 0
 
     package init(acknowledged: Int64 = 0, unanswered: Int64 = 0) {
@@ -60,6 +73,9 @@ package struct SumBounds: Hashable, Sendable {
     }
 
     package var range: ClosedRange<Int64> { self.acknowledged...(self.acknowledged + self.unanswered) }
+
+    /// The range as text, one number if it has only one.
+    var text: String { self.unanswered == 0 ? "\(self.acknowledged)" : "\(self.range)" }
 }
 
 /// All that the clients of one round did and received: the input of `HistoryChecker`.
@@ -70,10 +86,13 @@ package struct RoundHistory: Sendable {
         package var name: String
         /// The ends of the request of which the user was notified, such as `accepted`.
         package var ends: [String]
+        /// When the user was notified of each end; empty if that was not recorded.
+        package var times: [Timestamp]
 
-        package init(name: String, ends: [String]) {
+        package init(name: String, ends: [String], times: [Timestamp] = []) {
             self.name = name
             self.ends = ends
+            self.times = times
         }
     }
 
@@ -93,18 +112,24 @@ package struct RoundHistory: Sendable {
     }
 
     package var feeds: [FeedHistory] = []
+    /// The calls whose effects are checked, in the order in which they were sent.
+    package var calls: [CallRecord] = []
     /// The users who never left their live before it ended.
     package var neverLeft: Set<UserID> = []
     /// Lives that their hosts ended.
     package var endedLives: Set<LiveID> = []
-    /// Battles that began, with the lives that took part and the sum of the scores sent for each.
-    package var battles: [BattleID: [LiveID: SumBounds]] = [:]
-    /// The texts that were sent in each live, with the feed number that the reply named; nil if there was no reply.
-    package var texts: [LiveID: [String: Int64?]] = [:]
+    /// Battles that began, with the lives that took part.
+    package var battles: [BattleID: Set<LiveID>] = [:]
+    /// What `battle.get` answered after a battle.
+    package var battleReads: [BattleRead] = []
+    /// What clients read of the lives' metadata at the end of the round.
+    package var metadataReads: [MetadataRead] = []
     package var requests: [Request] = []
     package var counts: [Count] = []
     /// The steps that did not succeed in time, one sentence each.
     package var stalls: [String] = []
+    /// Answers that no rule allows, one sentence each, such as the join of a banned user.
+    package var wrongAnswers: [Finding] = []
 
     package init() {}
 }
@@ -114,6 +139,11 @@ package struct Finding: Hashable, Sendable, CustomStringConvertible {
     /// The broken invariant, such as `I7`.
     package var promise: String
     package var text: String
+
+    package init(promise: String, text: String) {
+        self.promise = promise
+        self.text = text
+    }
 
     package var description: String { "\(self.promise): \(self.text)" }
 }

@@ -101,15 +101,26 @@ package final class ChaosNetwork: Sendable {
     }
 
     /// Interrupts a link; the interruption `none` ends an earlier one.
-    func interrupt(_ link: Link, _ interruption: Interruption) {
+    ///
+    /// - Throws: `NoProxy` when no proxy stands in the link.
+    func interrupt(_ link: Link, _ interruption: Interruption) throws {
         if case .clients(let name) = link {
-            self.gatewayProxies.withLock { proxies in
-                guard let proxies, let index = proxies.names.firstIndex(of: name) else { return }
+            let isKnown = self.gatewayProxies.withLock { proxies in
+                guard let proxies, let index = proxies.names.firstIndex(of: name) else { return false }
                 proxies.proxy.interrupt(index, interruption)
+                return true
             }
+            if !isKnown { throw NoProxy(link: link) }
         } else {
-            for index in self.proxyIndexes[link] ?? [] { self.infrastructureProxy.interrupt(index, interruption) }
+            guard let indexes = self.proxyIndexes[link], !indexes.isEmpty else { throw NoProxy(link: link) }
+            for index in indexes { self.infrastructureProxy.interrupt(index, interruption) }
         }
+    }
+
+    /// A link cannot be interrupted, because no proxy stands in it.
+    struct NoProxy: Error, CustomStringConvertible {
+        let link: Link
+        var description: String { "no proxy stands between \(self.link.ends.client) and \(self.link.ends.server)" }
     }
 
     /// Ends all proxies.

@@ -13,6 +13,9 @@ package enum Fault: Hashable, Sendable {
     /// Like `freeze`, but begun in the last second of a battle, so that the battle's end is due while its owner is
     /// stopped.
     case freezeAtBattleEnd([String], seconds: Int)
+    /// Like `freeze`, but begun at most 200 ms after a burst of calls was sent, so that the owner is stopped while it
+    /// decides or appends them.
+    case freezeInAppend([String], seconds: Int)
     /// A process is ended by SIGTERM and started again.
     case terminate(String)
     /// The instances of a service are restarted one after another.
@@ -30,7 +33,9 @@ package enum Fault: Hashable, Sendable {
     /// The names of the processes that the fault affects.
     package var processes: [String] {
         switch self {
-        case .kill(let names), .freeze(let names, _), .freezeAtBattleEnd(let names, _): names
+        case .kill(let names), .freeze(let names, _), .freezeAtBattleEnd(let names, _),
+            .freezeInAppend(let names, _):
+            names
         case .killRepeatedly(let name, _), .terminate(let name), .fillDisk(let name, _), .setClock(let name, _, _):
             [name]
         case .rollingRestart(let kind): [kind.rawValue]
@@ -47,6 +52,7 @@ package enum Fault: Hashable, Sendable {
         case .killRepeatedly: "kill \(targets) again and again"
         case .freeze(let names, _): names.count == 1 ? "freeze \(targets)" : "freeze a pair"
         case .freezeAtBattleEnd: "freeze \(targets) at a battle's end"
+        case .freezeInAppend: "freeze \(targets) in an append"
         case .terminate: "terminate \(targets)"
         case .rollingRestart: "rolling restart of \(targets)"
         case .flushRedis: "FLUSHALL"
@@ -65,8 +71,8 @@ package enum Fault: Hashable, Sendable {
         case .kill(let names) where names.contains(where: { $0.hasPrefix("broker") }): .seconds(20)
         case .kill, .terminate, .rollingRestart, .flushRedis: .seconds(15)
         case .killRepeatedly(_, let times): .seconds(15 + 5 * times)
-        case .freeze(_, let seconds), .freezeAtBattleEnd(_, let seconds), .interrupt(_, _, let seconds),
-            .setClock(_, _, let seconds):
+        case .freeze(_, let seconds), .freezeAtBattleEnd(_, let seconds), .freezeInAppend(_, let seconds),
+            .interrupt(_, _, let seconds), .setClock(_, _, let seconds):
             .seconds(15 + seconds)
         case .fillDisk(_, let seconds): .seconds(20 + seconds)
         }
@@ -77,8 +83,8 @@ package enum Fault: Hashable, Sendable {
         switch self {
         case .kill, .terminate, .flushRedis: .zero
         case .killRepeatedly(_, let times): .seconds(2 * times)
-        case .freeze(_, let seconds), .fillDisk(_, let seconds), .interrupt(_, _, let seconds),
-            .setClock(_, _, let seconds):
+        case .freeze(_, let seconds), .freezeInAppend(_, let seconds), .fillDisk(_, let seconds),
+            .interrupt(_, _, let seconds), .setClock(_, _, let seconds):
             .seconds(seconds)
         // A battle begins when the lives are connected, and takes 8 s.
         case .freezeAtBattleEnd(_, let seconds): .seconds(10 + seconds)
@@ -116,6 +122,8 @@ extension Fault: CustomStringConvertible {
         case .freeze(_, let seconds): "SIGSTOP \(targets) for \(seconds) s, then SIGCONT"
         case .freezeAtBattleEnd(_, let seconds):
             "SIGSTOP \(targets) in a battle's last second, SIGCONT \(seconds) s later"
+        case .freezeInAppend(_, let seconds):
+            "SIGSTOP \(targets) within 200 ms after a burst of calls, SIGCONT \(seconds) s later"
         case .terminate: "SIGTERM \(targets)"
         case .rollingRestart: "rolling restart of \(targets)"
         case .flushRedis: "FLUSHALL to Redis"

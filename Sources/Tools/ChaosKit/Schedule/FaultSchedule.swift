@@ -19,6 +19,14 @@ package struct ClusterShape: Hashable, Sendable {
         self.brokers = brokers
         self.links = links
     }
+
+    /// The shape of the cluster that these options describe.
+    package init(of options: ClusterOptions, links: [Link], hasFakeClock: Bool) {
+        let brokers = if case .kafkaHome(_, let count) = options.broker { count } else { 0 }
+        self.init(
+            instances: Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, options.instances(of: $0)) }),
+            brokers: brokers, links: links, hasFakeClock: hasFakeClock)
+    }
 }
 
 /// One round of a chaos run: one fault while clients use the cluster.
@@ -28,6 +36,9 @@ package struct ChaosRound: Hashable, Sendable {
     package var fault: Fault
     /// The time from the first message of the load to the beginning of the fault.
     package var delay: Duration
+
+    /// The time from a burst of calls to the beginning of the fault: 0 to 149 ms.
+    var burstDelay: Duration { .milliseconds(Int(self.delay / .milliseconds(1)) % 150) }
 }
 
 /// The faults of a run, determined by a seed and the cluster's shape, so that a round can be repeated.
@@ -43,9 +54,14 @@ package struct FaultSchedule: Sendable {
     ///   - seed: equal seeds give equal schedules.
     ///   - shape: the cluster.
     ///   - only: only faults whose kind contains this text are drawn, such as `redis`; nil for all faults.
-    package init(seed: UInt64, shape: ClusterShape, only: String? = nil) {
+    ///   - isPossible: only faults for which this is true are drawn.
+    package init(
+        seed: UInt64, shape: ClusterShape, only: String? = nil, where isPossible: (Fault) -> Bool = { _ in true }
+    ) {
         self.seed = seed
-        self.faults = Self.faults(of: shape).filter { fault in only.map { fault.kind.contains($0) } ?? true }
+        self.faults = Self.faults(of: shape).filter { fault in
+            isPossible(fault) && (only.map { fault.kind.contains($0) } ?? true)
+        }
     }
 
     /// The number of different faults; 0 if no kind contains `only`.
@@ -88,6 +104,12 @@ package struct FaultSchedule: Sendable {
             "\(ServiceKind.cohostBattle.rawValue)-\($0 + 1)"
         }
         if battleInstances.count > 1 { faults.append(.freezeAtBattleEnd(battleInstances, seconds: 12)) }
+        // Each instance owns some of the partitions, so the burst's calls are in the hands of either.
+        faults += services.flatMap { kind in
+            (0..<min(2, shape.instances[kind, default: 0])).map {
+                .freezeInAppend(["\(kind.rawValue)-\($0 + 1)"], seconds: 8)
+            }
+        }
         faults += firstInstances.map { .terminate($0) }
         faults += services.map { .rollingRestart($0) }
         faults += [.kill(["redis"]), .freeze(["redis"], seconds: 10), .flushRedis]

@@ -5,6 +5,7 @@ internal import PlazaModel
 struct CallParams: Encodable, Sendable {
     var live: LiveID?
     var user: UserID?
+    var users: [UserID]?
     var text: String?
     var to: [LiveID]?
     var inviter: LiveID?
@@ -13,4 +14,8 @@ struct CallParams: Encodable, Sendable {
     var battle: BattleID?
     var operation: Int?
     var scores: [ScoreUpdate]?
+    var gift: GiftID?
+    var count: Int?
+    var metadata: [String: String]?
+    var categories: [GiftCategory]?
 }

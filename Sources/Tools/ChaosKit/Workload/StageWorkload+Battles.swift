@@ -28,7 +28,7 @@ extension StageWorkload {
         }
         // The notice about the request's end may be received after the stage.
         try? await Task.sleep(for: .seconds(1))
-        let ends = inviter.notices.dropFirst(noticesBefore).compactMap { notice -> String? in
+        self.recordRequest("\(inviter.name)'s co-host request", of: inviter, from: noticesBefore) { notice in
             switch notice {
             case .coHostRequestAccepted: "accepted"
             case .coHostRequestRejected: "rejected"
@@ -36,7 +36,6 @@ extension StageWorkload {
             default: nil
             }
         }
-        self.history.withLock { $0.requests.append(.init(name: "\(inviter.name)'s co-host request", ends: ends)) }
     }
 
     /// Runs one battle from its request to its end, and sends scores meanwhile.
@@ -51,17 +50,37 @@ extension StageWorkload {
         }
         let battles = self.startedBattles(seenBy: self.viewers[0])
         guard let battle = battles.first(where: { !earlierBattles.contains($0) }) else { return }
-        self.history.withLock { history in
-            history.battles[battle] = Dictionary(uniqueKeysWithValues: self.lives.map { ($0, SumBounds()) })
-        }
+        self.history.withLock { $0.battles[battle] = Set(self.lives) }
+        self.openBattle.withLock { $0 = battle }
         self.battleEnd.withLock { $0 = ContinuousClock.now + .seconds(Self.battleSeconds) }
         await self.sendScores(battle)
+        self.openBattle.withLock { $0 = nil }
         for witness in self.hosts + self.viewers {
             try await self.wait(witness, "the end of battle \(battle.text)") { witness in
                 // After a gap, a stage without a battle may be later than the whole battle. A stage with another battle
                 // is later in any case.
                 guard let view = witness.stage?.battle else { return witness.feed.steps.contains(.gap) }
                 return view.id == battle ? view.ended != nil : true
+            }
+        }
+        await self.readResult(of: battle)
+    }
+
+    /// Reads the battle's result from the state, as a client does that missed the end in a gap, and records it.
+    private func readResult(of battle: BattleID) async {
+        for _ in 1...3 {
+            do {
+                let result = try await self.appServer.call("battle.get", CallParams(battle: battle))
+                guard case .battleInfo(let details) = result, let view = details.battle else { return }
+                let scores = Dictionary(view.sides.map { ($0.live, $0.score) }, uniquingKeysWith: { first, _ in first })
+                return self.history.withLock {
+                    $0.battleReads.append(
+                        BattleRead(
+                            battle: battle, hasEnded: view.ended != nil, scores: scores, at: .ofThisMachine))
+                }
+            } catch {
+                // The result is kept for a while only; a client that comes later gets it from nobody.
+                if error.code == .noSuchBattle { return }
             }
         }
     }
@@ -80,33 +99,14 @@ extension StageWorkload {
         return false
     }
 
-    /// Sends scores until one second before the battle's end, and adds them to the history by their replies.
+    /// Sends scores until one second before the battle's end.
     private func sendScores(_ battle: BattleID) async {
         let deadline = ContinuousClock.now + .seconds(Self.battleSeconds - 1)
         var round: Int64 = 0
         while ContinuousClock.now < deadline {
             round += 1
             let live = self.lives[Int(round % 2)]
-            let score = 1 + round % 7
-            // Operation 1 adds to the score.
-            let params = CallParams(
-                battle: battle, operation: 1, scores: [ScoreUpdate(live: live, score: score)])
-            // nil if there was no reply that tells whether the score was applied.
-            var isAcknowledged: Bool?
-            do {
-                if case .scores(let codes) = try await self.appServer.call("battle.score", params) {
-                    isAcknowledged = codes.allSatisfy { $0.code == 0 }
-                }
-            } catch {
-                isAcknowledged = [.battleOver, .noSuchBattle].contains(error.code) ? false : nil
-            }
-            self.history.withLock { history in
-                switch isAcknowledged {
-                case true: history.battles[battle]?[live]?.acknowledged += score
-                case nil: history.battles[battle]?[live]?.unanswered += score
-                case false: break
-                }
-            }
+            await self.sendScore(1 + round % 7, for: live, in: battle)
             try? await Task.sleep(for: .milliseconds(100))
         }
     }

@@ -31,8 +31,8 @@ extension StageWorkload {
         try await self.call(
             guest.client, guest.name, "seat.leave", CallParams(live: guest.live), alreadyDone: [.notOnSeat])
         try await self.wait(self.viewers[0], "the guest off its seat (round \(round))") { !self.isSeated($0) }
-        let ends = self.applicationEnds(guest, from: noticesBefore)
-        self.history.withLock { $0.requests.append(.init(name: "the guest's application \(round)", ends: ends)) }
+        self.recordRequest(
+            "the guest's application \(round)", of: guest, from: noticesBefore, Self.applicationEnd)
         try? await Task.sleep(for: .milliseconds(300))
     }
 
@@ -41,14 +41,29 @@ extension StageWorkload {
         witness.stage?.seats.contains { $0.occupant?.user.userID == self.guest.user } ?? false
     }
 
+    /// Records a request with its ends among a witness's notices, from the notice at `index` on.
+    func recordRequest(
+        _ name: String, of witness: Witness, from index: Int, _ end: (NoticeContent) -> String?
+    ) {
+        let ends = zip(witness.notices, witness.noticeTimes).dropFirst(index).compactMap { notice, time in
+            end(notice).map { ($0, time) }
+        }
+        self.history.withLock {
+            $0.requests.append(.init(name: name, ends: ends.map(\.0), times: ends.map(\.1)))
+        }
+    }
+
     /// The ends of an application among a witness's notices, from the notice at `index` on.
     private func applicationEnds(_ witness: Witness, from index: Int) -> [String] {
-        witness.notices.dropFirst(index).compactMap { notice in
-            switch notice {
-            case .applicationAnswered(_, let accepted): accepted ? "accepted" : "rejected"
-            case .applicationNoResponse(let reason): "no response: \(reason)"
-            default: nil
-            }
+        witness.notices.dropFirst(index).compactMap(Self.applicationEnd)
+    }
+
+    /// The end of an application that a notice tells.
+    private static func applicationEnd(_ notice: NoticeContent) -> String? {
+        switch notice {
+        case .applicationAnswered(_, let accepted): accepted ? "accepted" : "rejected"
+        case .applicationNoResponse(let reason): "no response: \(reason)"
+        default: nil
         }
     }
 }

@@ -3,7 +3,8 @@ internal import Concurrency
 internal import PlazaModel
 internal import ProtocolClient
 
-/// A workload of two connected lives: a guest takes and leaves a seat, the lives battle, viewers send messages.
+/// A workload of two connected lives: a guest takes and leaves a seat, the lives battle, viewers send messages, gifts and
+/// likes, a host writes metadata, one viewer is muted and unmuted, and visitors come, are kicked or banned, and leave.
 ///
 /// Each call is repeated until it gets a valid answer. A step that does not succeed within `stepTimeout` is a stall.
 final class StageWorkload: Sendable {
@@ -16,6 +17,20 @@ final class StageWorkload: Sendable {
         var token: @Sendable (_ user: String, _ isServer: Bool) -> String
         /// How long a step may take.
         var stepTimeout: Duration
+
+        /// Makes a client that begins to connect.
+        func client(_ name: String, isServer: Bool = false, of hub: ClientHub) -> PlazaClient {
+            let user = "\(self.name)-\(name)"
+            var options = ClientCore.Options(token: self.token(user, isServer), session: SessionID(user))
+            options.callTimeout = .seconds(10)
+            return hub.client(addresses: self.addresses, options: options)
+        }
+
+        /// Makes a client that records what it receives.
+        func witness(_ name: String, _ live: LiveID, of hub: ClientHub, isLate: Bool = false) -> Witness {
+            Witness(
+                name, user: UserID("\(self.name)-\(name)"), in: live, self.client(name, of: hub), isLate: isLate)
+        }
     }
 
     let setting: Setting
@@ -27,34 +42,45 @@ final class StageWorkload: Sendable {
     let viewers: [Witness]
     /// The guest, in the first live.
     let guest: Witness
+    /// A viewer of the second live, who is muted and unmuted.
+    let talker: Witness
     /// The app's own server, which sends scores.
     let appServer: PlazaClient
+    /// The visitors so far.
+    let visitors = Locked<[Witness]>([])
+    /// Whether all witnesses have joined the lives.
+    let isOpen = Locked(false)
+    /// The battle that takes scores now.
+    let openBattle = Locked<BattleID?>(nil)
+    /// The methods of calls that were sent again after an attempt without a valid answer.
+    private let repeatedMethods = Locked<Set<String>>([])
+    /// The bursts of calls that were begun.
+    let bursts = Locked<[Task<Void, Never>]>([])
     let history = Locked(RoundHistory())
     /// Approximately when the last battle that began is due to end; nil before the first battle.
     let battleEnd = Locked<ContinuousClock.Instant?>(nil)
 
     init(_ setting: Setting) throws {
         let hub = try ClientHub(name: "chaos-stage")
-        func client(_ name: String, isServer: Bool = false) -> PlazaClient {
-            let user = "\(setting.name)-\(name)"
-            var options = ClientCore.Options(token: setting.token(user, isServer), session: SessionID(user))
-            options.callTimeout = .seconds(10)
-            return hub.client(addresses: setting.addresses, options: options)
-        }
         let lives = ["a", "b"].map { LiveID("\(setting.name)-\($0)") }
-        func witness(_ name: String, _ live: LiveID) -> Witness {
-            Witness(name, user: UserID("\(setting.name)-\(name)"), in: live, client(name))
-        }
+        func witness(_ name: String, _ live: LiveID) -> Witness { setting.witness(name, live, of: hub) }
         self.setting = setting
         self.hub = hub
         self.lives = lives
         self.hosts = [witness("host-a", lives[0]), witness("host-b", lives[1])]
         self.viewers = [witness("viewer-a", lives[0]), witness("viewer-b", lives[1])]
         self.guest = witness("guest", lives[0])
-        self.appServer = client("shop", isServer: true)
+        self.talker = witness("talker", lives[1])
+        self.appServer = setting.client("shop", isServer: true, of: hub)
     }
 
-    var witnesses: [Witness] { self.hosts + self.viewers + [self.guest] }
+    /// Makes a further witness.
+    func makeWitness(_ name: String, _ live: LiveID, isLate: Bool) -> Witness {
+        self.setting.witness(name, live, of: self.hub, isLate: isLate)
+    }
+
+    /// The witnesses who are in their lives from the beginning to the end.
+    var witnesses: [Witness] { self.hosts + self.viewers + [self.guest, self.talker] }
 
     /// Opens the lives, runs battles, seats and messages until `isOver` returns true, then ends the lives.
     ///
@@ -63,26 +89,33 @@ final class StageWorkload: Sendable {
         defer { self.stop() }
         do {
             try await self.open()
-            // Battles, seats and messages run at the same time. A stall ends only the one in which it happens.
+            self.isOpen.withLock { $0 = true }
+            // All parts run at the same time. A stall ends only the one in which it happens.
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { try? await self.runBattles(until: isOver) }
                 group.addTask { try? await self.runSeats(until: isOver) }
                 group.addTask { await self.chat(until: isOver) }
+                group.addTask { try? await self.runGifts(until: isOver) }
+                group.addTask { await self.runMetadata(until: isOver) }
+                group.addTask { try? await self.runMutes(until: isOver) }
+                group.addTask { try? await self.runVisitors(until: isOver) }
             }
+            for burst in self.bursts.withLock({ $0 }) { await burst.value }
             await self.recordCounts()
+            await self.recordMetadata()
             try await self.end()
         } catch {
             // The error is a stall, which the history contains already.
         }
         return self.history.withLock { history in
-            history.feeds = self.witnesses.map(\.feed)
+            history.feeds = (self.witnesses + self.visitors.withLock { $0 }).map(\.feed)
             history.neverLeft = Set(self.witnesses.map(\.user))
             return history
         }
     }
 
     private func stop() {
-        for witness in self.witnesses { witness.stop() }
+        for witness in self.witnesses + self.visitors.withLock({ $0 }) { witness.stop() }
         self.appServer.stop()
         self.hub.stop()
     }
@@ -116,12 +149,16 @@ final class StageWorkload: Sendable {
             } catch {
                 if alreadyDone.contains(error.code) { return nil }
                 lastAnswer = "\(error.code.name): \(error.message)"
+                self.repeatedMethods.withLock { _ = $0.insert(method) }
                 try? await Task.sleep(for: .milliseconds(max(100, min(2_000, error.retryAfter ?? 0))))
             }
         }
         return try self.throwStall(
             "\(name)'s \(method) had no valid answer for \(self.setting.stepTimeout); the last was \(lastAnswer)")
     }
+
+    /// Whether a call of this method was sent again, so that an earlier attempt of it may still be applied.
+    func hasRepeated(_ method: String) -> Bool { self.repeatedMethods.withLock { $0.contains(method) } }
 
     /// Waits until a condition holds for a witness; `expectation` describes it if it does not hold in time.
     func wait(_ witness: Witness, _ expectation: String, until isTrue: (Witness) -> Bool) async throws(Stall) {
@@ -146,8 +183,10 @@ final class StageWorkload: Sendable {
                 try await self.call(member.client, member.name, "live.join", params, live: host.live)
             }
         }
-        let live = self.guest.live
-        try await self.call(self.guest.client, self.guest.name, "live.join", CallParams(live: live), live: live)
+        for member in [self.guest, self.talker] {
+            let params = CallParams(live: member.live)
+            try await self.call(member.client, member.name, "live.join", params, live: member.live)
+        }
     }
 
     /// Ends the lives, and waits until all witnesses have received the end.
@@ -166,24 +205,12 @@ final class StageWorkload: Sendable {
         try? await Task.sleep(for: .milliseconds(300))
     }
 
-    /// Lets the viewers send texts, and records the feed number that each reply names.
+    /// Lets the viewers send texts.
     private func chat(until isOver: () -> Bool) async {
         var round = 0
         while !isOver() {
             round += 1
-            for viewer in self.viewers {
-                let text = "\(viewer.name) says \(round)"
-                let reply: CallResult?
-                do {
-                    reply = try await viewer.client.call("barrage.sendText", CallParams(live: viewer.live, text: text))
-                } catch {
-                    reply = nil
-                }
-                var number: Int64?
-                if case .sent(let position) = reply { number = position.number }
-                // `.some`, because the assignment of a plain nil would remove the text.
-                self.history.withLock { $0.texts[viewer.live, default: [:]][text] = .some(number) }
-            }
+            for viewer in self.viewers { await self.sendText("\(viewer.name) says \(round)", from: viewer) }
             try? await Task.sleep(for: .milliseconds(200))
         }
     }
@@ -214,8 +241,10 @@ final class StageWorkload: Sendable {
     /// Reads the counts at the end, and records them beside the true number of members, which does not include the
     /// owner.
     private func recordCounts() async {
-        let members = Dictionary((self.viewers + [self.guest]).map { ($0.live, 1) }, uniquingKeysWith: +)
+        let members = Dictionary((self.viewers + [self.guest, self.talker]).map { ($0.live, 1) }, uniquingKeysWith: +)
         let counts = await self.readCounts(within: .seconds(15)) { live, count in members[live] == count }
+        // A visitor whose visit did not come to its end may be in the live or not; its stall is a finding.
+        guard self.visitors.withLock({ $0.allSatisfy(\.feed.hasLeft) }) else { return }
         self.history.withLock { history in
             history.counts = members.map { .init(live: $0.key, members: $0.value, lastCount: counts[$0.key]) }
         }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
+internal import Foundation
+internal import MachineKit
 internal import PlazaModel
 internal import ProtocolClient
 
@@ -7,7 +9,7 @@ internal import ProtocolClient
 final class Witness: Sendable {
     private struct State {
         var feed: FeedHistory
-        var notices: [NoticeContent] = []
+        var notices: [(content: NoticeContent, at: Timestamp)] = []
     }
 
     let name: String
@@ -17,12 +19,20 @@ final class Witness: Sendable {
     private let state: Locked<State>
     private let recordingTask: Locked<Task<Void, Never>?>
 
-    init(_ name: String, user: UserID, in live: LiveID, _ client: PlazaClient) {
+    /// Begins to record.
+    ///
+    /// - Parameters:
+    ///   - name: the client's name in findings.
+    ///   - user: the client's user.
+    ///   - live: the live that the client will join.
+    ///   - client: the client, whose updates nobody else reads.
+    ///   - isLate: whether the live's feed has begun before the client joins.
+    init(_ name: String, user: UserID, in live: LiveID, _ client: PlazaClient, isLate: Bool = false) {
         self.name = name
         self.user = user
         self.live = live
         self.client = client
-        self.state = Locked(State(feed: FeedHistory(client: name, live: live)))
+        self.state = Locked(State(feed: FeedHistory(client: name, live: live, steps: isLate ? [.gap] : [])))
         self.recordingTask = Locked(nil)
         let task = Task { [weak self] in
             while !Task.isCancelled {
@@ -44,13 +54,31 @@ final class Witness: Sendable {
     /// The feed items and gaps that the client has received so far.
     var feed: FeedHistory { self.state.withLock { $0.feed } }
     /// The notices that the client has received so far.
-    var notices: [NoticeContent] { self.state.withLock { $0.notices } }
+    var notices: [NoticeContent] { self.state.withLock { $0.notices.map(\.content) } }
+    /// When the client received each notice.
+    var noticeTimes: [Timestamp] { self.state.withLock { $0.notices.map(\.at) } }
+    /// How often the client may have missed items so far.
+    var gapCount: Int { self.state.withLock { $0.feed.steps.count { $0 == .gap } } }
+    /// Whether the client was told that it was removed from the live.
+    var isRemoved: Bool { self.state.withLock { $0.feed.steps.contains(.removed) } }
 
     /// The last stage that the client has received.
     var stage: StageRecord? {
         self.state.withLock { state in
-            for case .item(_, _, .stage(let record, _)) in state.feed.steps.reversed() { return record }
+            for case .item(_, _, .stage(let record, _), _) in state.feed.steps.reversed() { return record }
             return nil
+        }
+    }
+
+    /// Records that the client enters again, so it has not received what was in the feed meanwhile.
+    func markGap() { self.state.withLock { $0.feed.steps.append(.gap) } }
+
+    /// Records that the client leaves the live, and stops it.
+    func stopOutside() {
+        self.stop()
+        self.state.withLock { state in
+            state.feed.steps.append(.gap)
+            state.feed.hasLeft = true
         }
     }
 
@@ -67,14 +95,22 @@ final class Witness: Sendable {
     }
 
     private func record(_ update: ClientUpdate) {
+        let now = Timestamp.ofThisMachine
         self.state.withLock { state in
             switch update {
             case .feed(let entries, let epoch):
-                state.feed.steps += entries.map { .item(epoch: epoch, number: $0.n, content: $0.content) }
+                state.feed.steps += entries.map { .item(epoch: epoch, number: $0.n, content: $0.content, at: now) }
             case .event(.resumed(_, replayed: false)), .event(.resumeFailed): state.feed.steps.append(.gap)
-            case .event(.notice(let notice)): state.notices.append(notice.content)
+            case .event(.notice(let notice)):
+                state.notices.append((notice.content, now))
+                if case .kickedOut = notice.content, notice.live == self.live { state.feed.steps.append(.removed) }
             case .history, .event: break
             }
         }
     }
+}
+
+extension Timestamp {
+    /// The time of this machine's clock, for histories that people read beside logs.
+    static var ofThisMachine: Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
 }

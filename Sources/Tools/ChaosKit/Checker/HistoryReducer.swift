@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import MachineKit
+internal import PlazaModel
+
+/// Finds the shortest excerpts of a round's history that show its findings.
+package enum HistoryReducer {
+    /// An entry of a history that can be left out.
+    private enum Entry {
+        case step(feed: Int, index: Int)
+        case call(Int)
+        case battleRead(Int)
+        case metadataRead(Int)
+    }
+
+    /// The maximum number of findings with an excerpt.
+    static let maxFindings = 10
+    /// The maximum number of checks for one excerpt.
+    static let maxTests = 3_000
+
+    /// Reduces the history for each of its first findings.
+    package static func evidence(of history: RoundHistory) -> [Evidence] {
+        let found = HistoryChecker.Check.allCases.flatMap { check in
+            HistoryChecker.findings(of: check, in: history).prefix(HistoryChecker.maxFindingsPerCheck).map {
+                (check, $0)
+            }
+        }
+        return found.prefix(Self.maxFindings).map { Self.evidence(of: $1, by: $0, in: history) }
+    }
+
+    /// Leaves out of the history all without which the check still reports the finding.
+    static func evidence(
+        of finding: Finding, by check: HistoryChecker.Check, in history: RoundHistory
+    ) -> Evidence {
+        let (entries, isShortest) = DeltaDebugging.minimize(Self.entries(of: history), maxTests: Self.maxTests) {
+            HistoryChecker.findings(of: check, in: Self.excerpt($0, of: history)).contains(finding)
+        }
+        var events = Self.events(of: Self.excerpt(entries, of: history))
+        if check == .requests { events += Self.ends(of: finding, in: history) }
+        return Evidence(finding: finding.description, events: events, isShortest: isShortest)
+    }
+
+    /// The entries in the order of time, as far as it is known.
+    private static func entries(of history: RoundHistory) -> [Entry] {
+        history.calls.indices.map(Entry.call)
+            + history.feeds.indices.flatMap { feed in
+                history.feeds[feed].steps.indices.map { Entry.step(feed: feed, index: $0) }
+            } + history.battleReads.indices.map(Entry.battleRead)
+            + history.metadataReads.indices.map(Entry.metadataRead)
+    }
+
+    /// The history with these entries only; what the workload did besides, such as which lives ended, stays.
+    private static func excerpt(_ entries: [Entry], of history: RoundHistory) -> RoundHistory {
+        var excerpt = history
+        (excerpt.calls, excerpt.battleReads, excerpt.metadataReads) = ([], [], [])
+        for index in excerpt.feeds.indices { excerpt.feeds[index].steps = [] }
+        for entry in entries {
+            switch entry {
+            case .step(let feed, let index): excerpt.feeds[feed].steps.append(history.feeds[feed].steps[index])
+            case .call(let index): excerpt.calls.append(history.calls[index])
+            case .battleRead(let index): excerpt.battleReads.append(history.battleReads[index])
+            case .metadataRead(let index): excerpt.metadataReads.append(history.metadataReads[index])
+            }
+        }
+        return excerpt
+    }
+
+    // MARK: Events
+
+    /// The events of an excerpt, by time.
+    private static func events(of excerpt: RoundHistory) -> [Evidence.Event] {
+        // A gap has no time. It stands after the item before it.
+        var events = excerpt.calls.map { (time: $0.at?.milliseconds ?? 0, event: Evidence.Event($0)) }
+        for feed in excerpt.feeds {
+            var time: Int64 = 0
+            for step in feed.steps {
+                let event = Evidence.Event(step, of: feed)
+                time = max(time, event.time ?? 0)
+                events.append((time, event))
+            }
+        }
+        let reads = excerpt.battleReads.map(Evidence.Event.init) + excerpt.metadataReads.map(Evidence.Event.init)
+        events += reads.map { (time: $0.time ?? 0, event: $0) }
+        // The order of a client's own events stays when they have the same time.
+        return events.enumerated().sorted {
+            ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
+        }.map(\.element.event)
+    }
+
+    /// The ends of the request that a finding is about.
+    private static func ends(of finding: Finding, in history: RoundHistory) -> [Evidence.Event] {
+        history.requests.filter { finding.text.hasPrefix("\($0.name) has") }.flatMap { request in
+            request.ends.enumerated().map { index, end in
+                Evidence.Event(
+                    client: request.name, live: nil, message: end,
+                    at: request.times.indices.contains(index) ? request.times[index] : nil)
+            }
+        }
+    }
+}

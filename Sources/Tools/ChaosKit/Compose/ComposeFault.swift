@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ClusterKit
+
+/// One step of a fault of a compose cluster.
+package enum ComposeStep: Hashable, Sendable {
+    /// Commands of Docker that run at the same time.
+    case docker([[String]])
+    case wait(seconds: Int)
+    /// Waits at most 30 s until every container is healthy.
+    case waitUntilReady
+}
+
+/// How a fault is injected into containers: steps that begin it, and steps that end it.
+package struct ComposeFault: Hashable, Sendable {
+    /// If one of these fails, the fault was not injected.
+    package var first: [ComposeStep] = []
+    /// These are tried whatever became of the others, and may fail: a container that was killed again may be down.
+    package var rest: [ComposeStep] = []
+
+    /// Chooses the steps.
+    ///
+    /// The result is nil for a fault that is not possible: Redis's user may not run FLUSHALL, neither the disk nor the
+    /// clock of a single container can be changed, and a network can only be taken away whole.
+    ///
+    /// - Parameters:
+    ///   - fault: the fault.
+    ///   - project: the name of the compose project, with which the names of its networks begin.
+    ///   - containers: the containers.
+    package init?(_ fault: Fault, project: String, containers: ComposeContainers) {
+        let names = fault.processes.compactMap(containers.name(of:))
+        guard names.count == fault.processes.count || fault.isRollingRestart else { return nil }
+        switch fault {
+        case .kill(let processes):
+            self.first = [.docker(zip(processes, names).map { Self.kill($0, container: $1) })]
+            self.rest = Self.start(processes, names)
+        case .killRepeatedly(let process, let times):
+            let kill = ComposeStep.docker(names.map { Self.kill(process, container: $0) })
+            self.first = [kill]
+            self.rest = (1..<max(2, times)).flatMap { _ in [.wait(seconds: 2), kill] } + Self.start([process], names)
+        case .freeze(_, let seconds), .freezeAtBattleEnd(_, let seconds), .freezeInAppend(_, let seconds):
+            self.first = [.docker([["pause"] + names])]
+            self.rest = [.wait(seconds: seconds), .docker([["unpause"] + names])]
+        case .terminate: self.first = [.docker([["restart", "-t", "10"] + names])]
+        case .rollingRestart(let kind):
+            self.first = containers.names(of: kind.rawValue).flatMap { name -> [ComposeStep] in
+                [.docker([["restart", "-t", "10", name]]), .waitUntilReady]
+            }
+            if self.first.isEmpty { return nil }
+        case .interrupt(let link, .silence([.toServer, .toClient]), let seconds):
+            let network: String
+            switch link {
+            // Also the network of Redis.
+            case .kafka: network = "\(project)_cluster"
+            case .clients: network = "\(project)_clients"
+            case .redis: return nil
+            }
+            let service = Fault.service(of: link.process)
+            self.first = [.docker(names.map { ["network", "disconnect", network, $0] })]
+            self.rest = [
+                .wait(seconds: seconds),
+                .docker(names.map { ["network", "connect", "--alias", service, network, $0] }),
+            ]
+        case .interrupt, .flushRedis, .fillDisk, .setClock: return nil
+        }
+    }
+
+    /// The command that kills a process with SIGKILL.
+    ///
+    /// Services have an init, which ends when its only child does; then the restart policy applies as after a crash.
+    /// The others are the first process of their container, which only the engine can kill, and which it does not start
+    /// again by itself.
+    private static func kill(_ process: String, container: String) -> [String] {
+        Self.isStartedByHand(process) ? ["kill", container] : ["exec", container, "sh", "-c", "kill -9 -1"]
+    }
+
+    /// Starts the containers that nobody else starts.
+    private static func start(_ processes: [String], _ names: [String]) -> [ComposeStep] {
+        let stopped = zip(processes, names).filter { Self.isStartedByHand($0.0) }.map(\.1)
+        return stopped.isEmpty ? [] : [.docker([["start"] + stopped])]
+    }
+
+    private static func isStartedByHand(_ process: String) -> Bool {
+        ["redis", "broker"].contains(Fault.service(of: process))
+    }
+}
+
+extension Fault {
+    fileprivate var isRollingRestart: Bool {
+        if case .rollingRestart = self { true } else { false }
+    }
+}

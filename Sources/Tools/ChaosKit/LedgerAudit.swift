@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ClusterKit
+internal import Concurrency
+internal import LoadKit
+
+/// Checks the servers' own ledger after a round (I10).
+///
+/// A process that was killed counts from 0 again, on both sides of the equation. So the ledger of each process is even
+/// at any time, except while it counts.
+enum LedgerAudit {
+    /// How long a ledger may stay uneven.
+    private static let limit = Duration.seconds(10)
+
+    /// Reads the ledger of each process until it is even.
+    ///
+    /// - Returns: a sentence for each process whose ledger stayed uneven for 10 s.
+    static func findings(in cluster: LocalCluster) async -> [String] {
+        var findings: [String] = []
+        for process in cluster.processes {
+            guard let program = ServerLedger.Program(rawValue: process.kind), let port = process.opsPort else {
+                continue
+            }
+            let deadline = ContinuousClock.now + Self.limit
+            var imbalance: String?
+            repeat {
+                let metrics = await runOnDedicatedThread("ledger-audit") { HealthProbe.metrics(port: port) }
+                imbalance = metrics.flatMap { program.imbalance(of: $0) }
+                if imbalance == nil { break }
+                try? await Task.sleep(for: .milliseconds(250))
+            } while ContinuousClock.now < deadline
+            if let imbalance { findings.append("I10: the ledger of \(process.name) is uneven: \(imbalance)") }
+        }
+        return findings
+    }
+}

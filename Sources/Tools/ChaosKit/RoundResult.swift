@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ClusterKit
+
+/// The result of one round.
+package struct RoundResult: Hashable, Sendable, Codable {
+    /// The seed of the run; `seed`, `only` and `number` together determine the round.
+    package var seed: UInt64
+    /// The text that the kind of each fault had to contain; nil if all kinds were allowed.
+    package var only: String?
+    /// The number of the round.
+    package var number: Int
+    /// The numbers of brokers and of instances of each service; nil in a report that does not say.
+    ///
+    /// They decide which faults are possible, so only the same numbers repeat a round.
+    package var brokers: Int?
+    package var instances: Int?
+    /// The description of the fault.
+    package var fault: String
+    /// The kind of the fault, by which reports are grouped.
+    package var kind: String
+    /// The directory of Kafka; nil if the broker was in memory, or in a report that does not say.
+    package var kafkaHome: String?
+    /// The file of libfaketime, or `none` if no clock could be set wrong; nil in a report that does not say.
+    package var faketime: String?
+    /// The compose project whose containers had the fault; nil if the run started a cluster of its own.
+    package var composeProject: String?
+    /// The longest time in which no viewer of a live received anything while messages were due, in milliseconds.
+    package var longestPause: Double
+    /// The number of acknowledged messages of the load.
+    package var admitted: Int
+    /// The number of messages that were not acknowledged, by reason.
+    package var refused: [String: Int]
+    /// The numbers of items that viewers did not receive, received twice, or received out of order.
+    package var missing: Int
+    package var repeated: Int
+    package var reordered: Int
+    /// The number of tips that a viewer left who had not left.
+    package var falseLeaves: Int
+    /// The number of battles that began.
+    package var battles: Int
+    /// The number of seat applications and co-host requests.
+    package var requests: Int
+    /// The numbers of other steps of the workload, such as `gifts`; nil in a report that does not say.
+    package var workload: [String: Int]?
+    /// The longest delay with which the machine woke this process, in milliseconds; nil if it was not measured.
+    ///
+    /// Above a second, the machine was short of processor time, and the pauses say nothing about the cluster.
+    package var machineLag: Double?
+    /// Why the fault was not injected; nil if it was.
+    ///
+    /// A round without its fault has no findings, and the table contains neither its times nor its counts.
+    package var invalid: String?
+    /// The broken promises, one sentence each; empty if every promise held.
+    package var findings: [String]
+    /// The shortest excerpts of the round's history that show the findings; nil in a report that does not say.
+    package var evidence: [Evidence]?
+
+    /// The options with which `plaza chaos` runs the round again, in the syntax of a shell.
+    ///
+    /// They name all that decides which faults are possible, because that decides which fault the round draws.
+    package var options: String {
+        var options = "--seed \(self.seed)"
+        if let only = self.only { options += " --only \(Self.quoted(only))" }
+        options += " --round \(self.number)"
+        if let brokers = self.brokers { options += " --brokers \(brokers)" }
+        if let instances = self.instances { options += " --instances \(instances)" }
+        if let project = self.composeProject { options += " --compose \(Self.quoted(project))" }
+        if let kafkaHome = self.kafkaHome { options += " --kafka-home \(Self.quoted(kafkaHome))" }
+        if let faketime = self.faketime { options += " --faketime \(Self.quoted(faketime))" }
+        return options
+    }
+
+    /// Notes what `options` needs besides the seed.
+    mutating func setReplay(_ options: ClusterOptions, clockLibrary: String?) {
+        if case .kafkaHome(let home, let count) = options.broker { (self.kafkaHome, self.brokers) = (home, count) }
+        self.instances = ServiceKind.allCases.map { options.instances(of: $0) }.max()
+        self.faketime = clockLibrary ?? ChaosOptions.noClock
+    }
+
+    /// The refused messages by reason, as a run prints them.
+    var refusedText: String {
+        let parts = self.refused.map { "\($0.value) × \($0.key)" }.sorted()
+        return parts.isEmpty ? "none" : parts.joined(separator: ", ")
+    }
+
+    /// A word as a shell reads it.
+    private static func quoted(_ word: String) -> String {
+        "'\(word.replacing("'", with: #"'\''"#))'"
+    }
+
+    /// Whether the fault was injected, and every promise was kept.
+    package var isPassed: Bool { self.invalid == nil && self.findings.isEmpty }
+
+    /// The verdict, as a run prints it.
+    var verdict: String {
+        if let reason = self.invalid { return "not counted: \(reason)" }
+        return self.findings.isEmpty ? "held" : "BROKEN: \(self.findings.joined(separator: "; "))"
+    }
+
+    package init(
+        seed: UInt64, only: String?, number: Int, fault: String, kind: String, longestPause: Double, admitted: Int,
+        refused: [String: Int], missing: Int, repeated: Int, reordered: Int, falseLeaves: Int, battles: Int,
+        requests: Int, findings: [String]
+    ) {
+        (self.seed, self.only, self.number) = (seed, only, number)
+        (self.fault, self.kind) = (fault, kind)
+        (self.longestPause, self.admitted, self.refused) = (longestPause, admitted, refused)
+        (self.missing, self.repeated, self.reordered) = (missing, repeated, reordered)
+        self.falseLeaves = falseLeaves
+        (self.battles, self.requests) = (battles, requests)
+        self.findings = findings
+    }
+}

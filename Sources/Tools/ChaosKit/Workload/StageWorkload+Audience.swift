@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+internal import PlazaModel
+internal import ProtocolClient
+
+/// The part of the workload with gifts, likes and metadata, and with viewers who are muted, kicked, banned, or leave.
+extension StageWorkload {
+    /// Makes the catalogue, then lets the viewers send gifts and likes.
+    func runGifts(until isOver: () -> Bool) async throws(Stall) {
+        let category = GiftCategory(categoryID: GiftCategoryID("flowers"), name: "Flowers", gifts: [Self.gift])
+        try await self.call(
+            self.appServer, "the app's server", "app.setGifts", CallParams(categories: [category]))
+        var count = 0
+        while !isOver(), count < Self.maxSteadyGiftCount {
+            count += 1
+            for viewer in self.viewers {
+                await self.sendGift(count, from: viewer)
+                await self.sendLikes(1 + count % 5, from: viewer)
+            }
+            try? await Task.sleep(for: .milliseconds(400))
+        }
+    }
+
+    /// Lets a host write metadata again and again.
+    func runMetadata(until isOver: () -> Bool) async {
+        var round = 0
+        while !isOver() {
+            round += 1
+            await self.setMetadata("topic", to: "topic \(round)", by: self.hosts[0])
+            try? await Task.sleep(for: .milliseconds(400))
+        }
+    }
+
+    /// Reads the metadata of the first live with all its witnesses until all agree, at most for 15 s, and records what
+    /// they read.
+    func recordMetadata() async {
+        let witnesses = self.witnesses.filter { $0.live == self.lives[0] }
+        let deadline = ContinuousClock.now + .seconds(15)
+        var reads: [MetadataRead] = []
+        repeat {
+            reads = []
+            for witness in witnesses {
+                let result = try? await witness.client.call("metadata.get", CallParams(live: witness.live))
+                guard case .metadata(let values)? = result else { continue }
+                reads.append(
+                    MetadataRead(client: witness.name, live: witness.live, values: values, at: .ofThisMachine))
+            }
+            var history = self.history.withLock { $0 }
+            history.feeds = witnesses.map(\.feed)
+            history.metadataReads = reads
+            // A read model and a feed that are a moment late are no fault.
+            if reads.count == witnesses.count, HistoryChecker.findings(of: .metadata, in: history).isEmpty { break }
+            try? await Task.sleep(for: .milliseconds(250))
+        } while ContinuousClock.now < deadline
+        self.history.withLock { $0.metadataReads = reads }
+    }
+
+    // MARK: Mutes
+
+    /// Lets a host mute and unmute a viewer, who sends texts meanwhile.
+    func runMutes(until isOver: () -> Bool) async throws(Stall) {
+        var round = 0
+        while !isOver() {
+            round += 1
+            try await self.muteTalker(round)
+            try? await Task.sleep(for: .milliseconds(300))
+        }
+    }
+
+    /// Mutes the talker, lets it try to write, unmutes it, and lets it write.
+    ///
+    /// A mute that was sent twice may be applied late. So from the first repetition on, the answers decide nothing.
+    private func muteTalker(_ round: Int) async throws(Stall) {
+        let (host, talker) = (self.hosts[1], self.talker)
+        let name = "\(talker.name) says \(round)"
+        let knowsMute = try await self.setMute(ofSeconds: 600, by: host)
+        if knowsMute {
+            for number in 1...2 { await self.sendText("\(name), muted, \(number)", from: talker, isMuted: true) }
+        }
+        let knowsUnmute = try await self.setMute(ofSeconds: 0, by: host)
+        let outcome = await self.sendText("\(name), unmuted", from: talker)
+        if knowsUnmute, outcome == .refused {
+            self.history.withLock {
+                $0.wrongAnswers.append(
+                    Finding(promise: "R5.7", text: "\(talker.name)'s text was refused after it was unmuted"))
+            }
+        }
+    }
+
+    /// Mutes the talker for some seconds, or unmutes it.
+    ///
+    /// - Returns: whether the talker knows; false if a gap may have hidden it, or the call was ever repeated.
+    private func setMute(ofSeconds seconds: Int, by host: Witness) async throws(Stall) -> Bool {
+        let gapsBefore = self.talker.gapCount
+        let changesBefore = self.talker.muteChanges.count
+        try await self.call(
+            host.client, host.name, "live.mute",
+            CallParams(live: host.live, users: [self.talker.user], duration: seconds))
+        try await self.wait(self.talker, "its \(seconds > 0 ? "mute" : "unmute")") { talker in
+            talker.muteChanges.count > changesBefore && talker.lastMute == (seconds > 0)
+                || talker.gapCount > gapsBefore
+        }
+        return self.talker.gapCount == gapsBefore && !self.hasRepeated("live.mute")
+    }
+
+    // MARK: Visitors
+
+    /// Lets visitors join, be kicked or banned, enter again if they may, and leave.
+    func runVisitors(until isOver: () -> Bool) async throws(Stall) {
+        var round = 0
+        while !isOver() {
+            round += 1
+            let visitor = self.makeWitness("visitor-\(round)", self.lives[0], isLate: true)
+            self.visitors.withLock { $0.append(visitor) }
+            try await self.visit(visitor, isBanned: round.isMultiple(of: 2))
+            visitor.stopOutside()
+            try? await Task.sleep(for: .milliseconds(300))
+        }
+    }
+
+    /// Runs one visit: join, kick or ban, the refused return of a banned visitor, return, leave.
+    private func visit(_ visitor: Witness, isBanned: Bool) async throws(Stall) {
+        let params = CallParams(live: visitor.live)
+        try await self.call(visitor.client, visitor.name, "live.join", params, live: visitor.live)
+        try? await Task.sleep(for: .milliseconds(300))
+        try await self.remove(visitor, isBanned: isBanned)
+        if isBanned { await self.expectRefusal(of: visitor) }
+        // From here on, the visitor may enter again. A join of above whose answer was lost may be applied late.
+        visitor.markGap()
+        if isBanned {
+            try await self.call(
+                self.hosts[0].client, self.hosts[0].name, "live.unban",
+                CallParams(live: visitor.live, users: [visitor.user]))
+        }
+        // A ban that was sent twice may be applied after its end was.
+        try await self.call(
+            visitor.client, visitor.name, "live.join", params, live: visitor.live,
+            alreadyDone: self.hasRepeated("live.ban") ? [.banned] : [])
+        try? await Task.sleep(for: .milliseconds(300))
+        try await self.call(
+            visitor.client, visitor.name, "live.leave", params, live: visitor.live,
+            alreadyDone: [.notInRoom, .notMember, .noSuchRoomOnEntry])
+    }
+
+    /// Kicks or bans a visitor until it is told.
+    ///
+    /// While presence has lost its data, it may not know the visitor yet, so the host tries again.
+    private func remove(_ visitor: Witness, isBanned: Bool) async throws(Stall) {
+        let host = self.hosts[0]
+        let params =
+            isBanned
+            ? CallParams(live: host.live, users: [visitor.user], duration: 600)
+            : CallParams(live: host.live, user: visitor.user)
+        let deadline = ContinuousClock.now + self.setting.stepTimeout
+        repeat {
+            try await self.call(
+                host.client, host.name, isBanned ? "live.ban" : "audience.kick", params, alreadyDone: [.notMember])
+            if await visitor.wait(within: .seconds(3), until: \.isRemoved) { return }
+        } while ContinuousClock.now < deadline
+        return try self.throwStall(
+            "\(visitor.name) was not told within \(self.setting.stepTimeout) that it was removed from its live")
+    }
+
+    /// Lets a banned visitor, who knows that it is banned, try to enter and to write.
+    private func expectRefusal(of visitor: Witness) async {
+        for (method, params) in [
+            ("live.join", CallParams(live: visitor.live)),
+            ("barrage.sendText", CallParams(live: visitor.live, text: "\(visitor.name) is banned")),
+        ] {
+            let live = method == "live.join" ? visitor.live : nil
+            guard (try? await visitor.client.call(method, params, live: live)) != nil else { continue }
+            self.history.withLock {
+                $0.wrongAnswers.append(
+                    Finding(promise: "R4.11", text: "\(visitor.name) was banned, and \(method) succeeded"))
+            }
+        }
+    }
+}
+
+extension Witness {
+    /// The changes of the witness's own mute that it was told: true for each mute, false for each unmute.
+    fileprivate var muteChanges: [Bool] {
+        self.feed.contents.compactMap { content in
+            guard case .messageDisabled(let user, let isMuted, _) = content, user.userID == self.user else {
+                return nil
+            }
+            return isMuted
+        }
+    }
+
+    /// Whether the witness is muted, as it was told last; nil if it was never told.
+    fileprivate var lastMute: Bool? { self.muteChanges.last }
+}

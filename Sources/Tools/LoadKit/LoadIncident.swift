@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+package import MachineKit
+package import PlazaModel
+
+/// What one viewer of a load saw that breaks a promise: the place to look at in logs and feeds.
+package struct LoadIncident: Hashable, Sendable {
+    /// The count of the report to which the incident belongs.
+    package enum Kind: Hashable, Sendable, CaseIterable {
+        case missing, repeated, reordered, misplaced, leaveTip
+    }
+
+    package var kind: Kind
+    /// The viewer, such as `viewer 3`.
+    package var client: String
+    package var live: LiveID
+    /// What the viewer saw, such as `gets items 7 to 9 of epoch 1 after item 5`.
+    package var text: String
+    /// When, by this machine's clock.
+    package var at: Timestamp
+}
+
+/// The first incidents of each kind in a run.
+struct LoadIncidents {
+    /// The maximum number of incidents of a kind; the report's counts have all.
+    static let maxPerKind = 5
+    private(set) var all: [LoadIncident] = []
+
+    /// Adds an incident of now, if there are not too many of its kind.
+    mutating func add(_ kind: LoadIncident.Kind, _ client: String, in live: LiveID, _ text: String) {
+        guard self.all.count(where: { $0.kind == kind }) < Self.maxPerKind else { return }
+        let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        self.all.append(LoadIncident(kind: kind, client: client, live: live, text: text, at: now))
+    }
+}

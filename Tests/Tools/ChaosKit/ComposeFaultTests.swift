@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChaosKit
+import ClusterKit
+import Testing
+
+/// The commands of Docker by which faults are injected into containers.
+struct ComposeFaultTests {
+    /// What `docker ps` prints of a cluster with three brokers, and with two of each service but of gateways three.
+    private static let listing: String = {
+        var lines = ["proxy", "redis", "kafka", "kafka-2", "kafka-3"].map { Self.line($0, 1) }
+        for kind in ServiceKind.allCases {
+            for number in kind == .gateway ? [1, 3, 4] : [1, 2] { lines.append(Self.line(kind.rawValue, number)) }
+        }
+        lines.append("demo\t1\tTrue\tp_demo_run_1\trunning\tUp 1 second")
+        return lines.reversed().joined(separator: "\n")
+    }()
+
+    private static func line(
+        _ service: String, _ number: Int, _ state: String = "running", _ status: String = "Up 5 seconds (healthy)"
+    ) -> String { "\(service)\t\(number)\tFalse\tp_\(service)_\(number)\t\(state)\t\(status)" }
+
+    private static let containers = ComposeContainers(Self.listing)
+
+    private static func fault(_ fault: Fault) -> ComposeFault? {
+        ComposeFault(fault, project: "p", containers: Self.containers)
+    }
+
+    @Test func `containers are found by the names that faults use`() {
+        let found = [
+            "gateway-1", "gateway-2", "gateway-3", "gateway-4", "broker-1", "broker-3", "redis", "proxy", "demo",
+        ]
+        .map { Self.containers.name(of: $0) }
+        #expect(
+            found == [
+                "p_gateway_1", "p_gateway_3", "p_gateway_4", nil, "p_kafka_1", "p_kafka-3_1", "p_redis_1", "p_proxy_1",
+                nil,
+            ])
+        #expect(Self.containers.shape.instances[.gateway] == 3)
+        #expect(Self.containers.shape.instances[.roomDirectory] == 2)
+        #expect(Self.containers.shape.brokers == 3)
+    }
+
+    @Test(arguments: [
+        ("running", "Up 5 seconds (healthy)", true), ("running", "Up 5 seconds", true),
+        ("running", "Up 5 seconds (health: starting)", false), ("running", "Up 5 seconds (unhealthy)", false),
+        ("paused", "Up 5 seconds (Paused)", false), ("restarting", "Restarting (137) 1 second ago", false),
+        ("exited", "Exited (137) 1 second ago", false),
+    ])
+    func `a container is ready when it runs and is healthy`(state: String, status: String, isReady: Bool) {
+        let containers = ComposeContainers(Self.line("gateway", 1, state, status))
+        #expect(containers.notReady.isEmpty == isReady)
+    }
+
+    @Test func `a service dies as in a crash, and the others are started again by hand`() {
+        let service = Self.fault(.kill(["gateway-2", "room-directory-1"]))
+        #expect(
+            service?.first == [
+                .docker([
+                    ["exec", "p_gateway_3", "sh", "-c", "kill -9 -1"],
+                    ["exec", "p_room-directory_1", "sh", "-c", "kill -9 -1"],
+                ])
+            ])
+        #expect(service?.rest == [])
+        let broker = Self.fault(.kill(["broker-2"]))
+        #expect(broker?.first == [.docker([["kill", "p_kafka-2_1"]])])
+        #expect(broker?.rest == [.docker([["start", "p_kafka-2_1"]])])
+    }
+
+    @Test func `what is paused or taken off its network is continued and put back`() {
+        let freeze = Self.fault(.freeze(["gateway-1", "redis"], seconds: 8))
+        #expect(freeze?.first == [.docker([["pause", "p_gateway_1", "p_redis_1"]])])
+        #expect(freeze?.rest == [.wait(seconds: 8), .docker([["unpause", "p_gateway_1", "p_redis_1"]])])
+        for (link, network) in [(Link.kafka("gateway-1"), "p_cluster"), (.clients("gateway-1"), "p_clients")] {
+            let cut = Self.fault(.interrupt(link, .silence([.toServer, .toClient]), seconds: 12))
+            #expect(cut?.first == [.docker([["network", "disconnect", network, "p_gateway_1"]])])
+            #expect(
+                cut?.rest == [
+                    .wait(seconds: 12),
+                    .docker([["network", "connect", "--alias", "gateway", network, "p_gateway_1"]]),
+                ])
+        }
+    }
+
+    @Test func `a rolling restart waits for each container before the next`() {
+        let steps = Self.fault(.rollingRestart(.gateway))?.first ?? []
+        #expect(
+            steps
+                == ["p_gateway_1", "p_gateway_3", "p_gateway_4"].flatMap { name -> [ComposeStep] in
+                    [.docker([["restart", "-t", "10", name]]), .waitUntilReady]
+                })
+        #expect(Self.fault(.killRepeatedly("gateway-1", times: 3))?.rest.count == 4)
+    }
+
+    @Test func `a fault that containers cannot have is not drawn, and each other one is`() {
+        let shape = Self.containers.shape
+        let all = FaultSchedule(seed: 1, shape: shape)
+        let possible = FaultSchedule(seed: 1, shape: shape) { Self.fault($0) != nil }
+        let drawn = Set((1...possible.count).map { possible.round($0).fault })
+        let left = Set((1...all.count).map { all.round($0).fault }).subtracting(drawn)
+        #expect(left.contains(.flushRedis))
+        #expect(left.contains(.fillDisk("broker-3", seconds: 3)))
+        for fault in left {
+            let isExpected =
+                switch fault {
+                case .flushRedis, .fillDisk: true
+                case .interrupt(_, let interruption, _): interruption != .silence([.toServer, .toClient])
+                default: false
+                }
+            #expect(isExpected, "\(fault)")
+        }
+        let missing = ComposeFault(
+            .kill(["gateway-1"]), project: "p", containers: ComposeContainers(Self.line("redis", 1)))
+        #expect(missing == nil)
+    }
+}

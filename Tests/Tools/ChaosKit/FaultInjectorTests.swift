@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Testing
+
+@testable import ChaosKit
+
+/// Faults that cannot be injected.
+struct FaultInjectorTests {
+    /// Injects a fault into a cluster whose processes do not run.
+    private static func inject(_ fault: Fault, hasBurst: Bool = true) async -> String? {
+        let cluster = LocalCluster(ClusterOptions(runDirectory: "unused"))
+        return await FaultInjector(cluster: cluster, network: nil, clockLibrary: nil).inject(
+            fault, waitForLastSecondOfBattle: { false }, sendBurst: { hasBurst })
+    }
+
+    @Test(arguments: [
+        Fault.flushRedis, .fillDisk("broker-1", seconds: 1), .interrupt(.kafka("gateway-1"), .cut, seconds: 1),
+        .kill(["gateway-1"]), .freeze(["gateway-1"], seconds: 1), .setClock("gateway-1", ahead: 30, seconds: 1),
+        .freezeInAppend(["gateway-1"], seconds: 1),
+    ])
+    func `a fault whose command fails is not counted as injected`(fault: Fault) async throws {
+        let reason = try #require(await Self.inject(fault))
+        #expect(reason.hasPrefix("it could not be injected: "))
+    }
+
+    @Test func `a fault that needs a battle or a burst says that there was none`() async {
+        #expect(
+            await Self.inject(.freezeAtBattleEnd(["gateway-1"], seconds: 1)) == "no battle came to its last second")
+        #expect(
+            await Self.inject(.freezeInAppend(["gateway-1"], seconds: 1), hasBurst: false)
+                == "no client was there to send calls")
+    }
+}

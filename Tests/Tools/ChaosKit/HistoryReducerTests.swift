@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChaosKit
+import MachineKit
+import PlazaModel
+import Testing
+
+/// Tests that the report has the shortest history that shows a broken promise.
+struct HistoryReducerTests {
+    private typealias Fixture = HistoryFixture
+
+    /// The lines of the excerpt for the first finding of a promise, in a long history with a fault in it.
+    ///
+    /// The history has 200 texts that both clients get, before the fixture's items.
+    private static func lines(_ promise: String, _ plant: (inout RoundHistory) -> Void) throws -> [String] {
+        var history = Fixture.history()
+        for index in history.feeds.indices {
+            history.feeds[index].steps.insert(contentsOf: (-199...0).map { Fixture.text($0, "text \($0)") }, at: 0)
+            history.feeds[index].steps[203] = Fixture.end(4, messages: 202)
+        }
+        history.calls += (-199...0).map { (number: Int64) in
+            Fixture.message("text \(number)", .acknowledged(number: number))
+        }
+        #expect(HistoryChecker.findings(in: history) == [], "without the fault")
+        plant(&history)
+        let evidence = try #require(
+            HistoryReducer.evidence(of: history).first { $0.finding.hasPrefix("\(promise):") })
+        #expect(HistoryChecker.findings(in: history).map(\.description).contains(evidence.finding))
+        #expect(evidence.isShortest)
+        return evidence.lines
+    }
+
+    @Test func `a hole shows the items around it`() throws {
+        #expect(
+            try Self.lines("I7") { $0.feeds[1].steps.remove(at: 201) } == [
+                "01:00:00.001 eve in concert item 1 of epoch 1: gets the text \"one\"",
+                "01:00:00.003 eve in concert item 3 of epoch 1: gets stage 3, battle b-1 begins, "
+                    + "battle b-1 ends (timeOver), battle b-1 is over: concert 7",
+            ])
+    }
+
+    @Test func `a loss shows the acknowledgement and the items around the hole`() throws {
+        let lines = try Self.lines("I8") { history in
+            history.feeds[1].steps.remove(at: 201)
+            history.calls[1].at = Timestamp(milliseconds: 3_600_000)
+        }
+        #expect(lines.count == 3)
+        #expect(lines.first == "01:00:00.000 bob in concert sends \"two\": acknowledged as item 2")
+    }
+
+    @Test func `a duplicate shows both copies and the call`() throws {
+        let lines = try Self.lines("I15") { history in
+            for index in history.feeds.indices {
+                history.feeds[index].steps[203] = Fixture.text(4, "two")
+                history.feeds[index].steps.append(Fixture.end(5, messages: 203))
+            }
+        }
+        #expect(
+            lines == [
+                "--:--:--.--- bob in concert sends \"two\": acknowledged as item 2",
+                "01:00:00.002 alice in concert item 2 of epoch 1: gets the text \"two\"",
+                "01:00:00.004 alice in concert item 4 of epoch 1: gets the text \"two\"",
+            ])
+    }
+
+    @Test func `a swap shows two items, and different contents two clients`() throws {
+        let swap = try Self.lines("I7") { $0.feeds[1].steps.swapAt(100, 101) }
+        #expect(swap.count == 2 && swap.allSatisfy { $0.contains("eve") })
+        let change = try Self.lines("I7") { $0.feeds[1].steps[100] = Fixture.text(-99, "changed") }
+        #expect(change.count == 2 && change.contains { $0.contains("alice") } && change.contains { $0.contains("eve") })
+    }
+
+    @Test func `a wrong score shows the acknowledged scores and the result`() throws {
+        let lines = try Self.lines("I14") { history in
+            history.calls += [Fixture.score(2, .acknowledged()), Fixture.score(3, .refused)]
+        }
+        #expect(lines.count == 3)
+        #expect(lines.contains("--:--:--.--- the app's server in concert adds 2 in battle b-1: acknowledged"))
+        #expect(lines.last?.hasSuffix("battle b-1 is over: concert 7") == true)
+    }
+
+    @Test func `a battle or a live that ends twice shows both ends`() throws {
+        let battle = try Self.lines("I14") { history in
+            for index in history.feeds.indices {
+                history.feeds[index].steps[100] = Fixture.stage(-99, score: 7, begins: 0)
+            }
+        }
+        #expect(battle.count == 2 && battle.allSatisfy { $0.contains("battle b-1 ends") })
+        let live = try Self.lines("I1") { $0.feeds[1].steps.append(Fixture.end(5)) }
+        #expect(live.count == 2 && live.allSatisfy { $0.contains("eve in concert") && $0.contains("gets the end") })
+    }
+
+    @Test func `a request that ended twice shows both ends with their times`() throws {
+        let lines = try Self.lines("I13") { history in
+            history.requests = [
+                .init(
+                    name: "eve's application", ends: ["accepted", "timed out"],
+                    times: [Timestamp(milliseconds: 1000), Timestamp(milliseconds: 2500)])
+            ]
+        }
+        #expect(lines == ["00:00:01.000 eve's application accepted", "00:00:02.500 eve's application timed out"])
+    }
+
+    @Test func `a false leave shows the item that tells it`() throws {
+        let lines = try Self.lines("I5") { history in
+            for index in history.feeds.indices {
+                history.feeds[index].steps[50] = Fixture.item(-149, .audienceLeft(user: Fixture.bob))
+            }
+        }
+        #expect(lines == ["00:59:59.851 alice in concert item -149 of epoch 1: gets that bob left"])
+    }
+
+    @Test func `of many events the first and the last are printed, and the JSON has all`() throws {
+        var history = Fixture.history()
+        history.calls += (1...40).map { _ in Fixture.score(1, .acknowledged()) }
+        let evidence = try #require(HistoryReducer.evidence(of: history).first)
+        #expect(evidence.events.count == 42)
+        #expect(evidence.lines.count == 21)
+        #expect(evidence.lines[10] == "… 22 events more")
+    }
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChaosKit
+import MachineKit
+import PlazaModel
+import Testing
+
+/// Tests that the checker finds broken promises about gifts, likes, metadata, mutes, kicks, bans and battles after a gap.
+struct WorkloadCheckerTests {
+    private typealias Fixture = HistoryFixture
+
+    /// The fixture's history with a gift of 5 roses (15 coins), likes and metadata; the live's end is item 8.
+    private static func findings(_ breakPromise: (inout RoundHistory) -> Void) -> [String] {
+        Fixture.findings { history in
+            let steps = [
+                Fixture.item(4, .gift(sender: Fixture.bob, gift: Fixture.rose, count: 5, receivers: [UserID("host")])),
+                Fixture.item(5, .likes(total: 3, sender: Fixture.bob, count: 3)),
+                Fixture.item(6, .likes(total: 10, sender: Fixture.bob, count: 7)),
+                Fixture.item(7, .metadataChanged(set: ["topic": "tea"], removed: [], revision: 2)),
+                Fixture.end(8, gifts: 5, likes: 10),
+            ]
+            for index in history.feeds.indices {
+                history.feeds[index].steps.removeLast()
+                history.feeds[index].steps += steps
+            }
+            history.calls += [
+                Fixture.message("5 × rose of bob", .acknowledged(number: 4)), Self.likes(3), Self.likes(7),
+                Self.write("milk", .acknowledged()), Self.write("tea", .acknowledged()),
+            ]
+            history.metadataReads = ["alice", "eve"].map {
+                MetadataRead(client: $0, live: Fixture.live, values: ["topic": "tea"])
+            }
+            breakPromise(&history)
+        }
+    }
+
+    private static func likes(_ count: Int64, _ outcome: CallRecord.Outcome = .acknowledged()) -> CallRecord {
+        CallRecord(client: "bob", live: Fixture.live, .likes(count), outcome)
+    }
+
+    private static func write(_ value: String, _ outcome: CallRecord.Outcome) -> CallRecord {
+        CallRecord(client: "host", live: Fixture.live, .metadata(key: "topic", value: value), outcome)
+    }
+
+    /// Replaces a step in both feeds.
+    private static func replace(_ index: Int, _ step: FeedHistory.Step, in history: inout RoundHistory) {
+        for feed in history.feeds.indices { history.feeds[feed].steps[index] = step }
+    }
+
+    @Test func `a history with gifts, likes and metadata that keeps all promises has no finding`() {
+        #expect(Self.findings { _ in } == [])
+    }
+
+    // MARK: Gifts and likes
+
+    @Test func `a gift that was lost is found`() {
+        let findings = Self.findings { $0.feeds[1].steps[3] = Fixture.text(4, "instead") }
+        #expect(
+            findings.contains(
+                "I8: \"5 × rose of bob\" in concert was acknowledged, and eve never got it (it got 3 and 5, not 4)"))
+    }
+
+    @Test func `a gift that was applied twice is found`() {
+        let findings = Self.findings { history in
+            for feed in history.feeds.indices { history.feeds[feed].steps[4] = history.feeds[feed].steps[3] }
+        }
+        #expect(findings.contains { $0.hasPrefix("I15: eve got \"5 × rose of bob\" in concert 2 times") })
+    }
+
+    @Test func `a refused message that enters the feed is found`() {
+        let findings = Self.findings { $0.calls[1].outcome = .refused }
+        #expect(findings.contains("I15: \"two\" in concert was refused, and came to alice"))
+    }
+
+    @Test func `likes that are counted twice, and likes that go back, are found`() {
+        let tooMany = Self.findings { history in
+            Self.replace(5, Fixture.item(6, .likes(total: 17, sender: Fixture.bob, count: 7)), in: &history)
+        }
+        #expect(tooMany.contains("I15: eve in concert: 17 likes, and 10 were sent"))
+        let back = Self.findings { history in
+            Self.replace(5, Fixture.item(6, .likes(total: 2, sender: Fixture.bob, count: 7)), in: &history)
+        }
+        #expect(back.contains("I15: alice in concert: the likes went from 3 back to 2"))
+    }
+
+    @Test(arguments: [Int64(9), 11, 20]) func `a wrong final number of likes is found`(_ likes: Int64) {
+        let findings = Self.findings { Self.replace(7, Fixture.end(8, gifts: 5, likes: likes), in: &$0) }
+        #expect(findings.contains("I15: concert ended, as eve was told, with \(likes) likes instead of 10"))
+    }
+
+    @Test func `likes without an answer may count or not`() {
+        for likes in [Int64(10), 14] {
+            let findings = Self.findings { history in
+                history.calls.append(Self.likes(4, .unanswered))
+                Self.replace(7, Fixture.end(8, gifts: 5, likes: likes), in: &history)
+            }
+            #expect(findings == [])
+        }
+    }
+
+    @Test func `wrong final numbers of messages, gifts and coins are found`() {
+        let findings = Self.findings { Self.replace(7, Fixture.end(8, messages: 3, gifts: 10, likes: 10), in: &$0) }
+        #expect(findings.contains(Fixture.total("alice", "3 messages", "2")))
+        #expect(findings.contains(Fixture.total("alice", "10 gifts", "5")))
+        #expect(findings.contains(Fixture.total("alice", "30 coins", "15")))
+    }
+
+    // MARK: Metadata
+
+    @Test func `metadata that is not the last write is found`() {
+        let findings = Self.findings { history in
+            for index in history.metadataReads.indices { history.metadataReads[index].values = ["topic": "milk"] }
+        }
+        #expect(findings.contains("R3.42: eve read \"milk\" as topic of concert, which is not the last write"))
+        #expect(findings.contains("R3.42: the last topic that eve got of concert is not what alice read"))
+    }
+
+    @Test func `metadata that differs between clients, or is lost, is found`() {
+        let findings = Self.findings { $0.metadataReads[1].values = [:] }
+        #expect(findings.contains("R3.42: eve and alice read different metadata of concert at the end"))
+        #expect(findings.contains("R3.42: eve read nothing as topic of concert, which is not the last write"))
+    }
+
+    @Test func `a write without an answer may be the last`() {
+        let findings = Self.findings { history in
+            history.calls.insert(Self.write("late", .unanswered), at: 0)
+            Self.replace(
+                6, Fixture.item(7, .metadataChanged(set: ["topic": "late"], removed: [], revision: 2)), in: &history)
+            for index in history.metadataReads.indices { history.metadataReads[index].values = ["topic": "late"] }
+        }
+        #expect(findings == [])
+    }
+
+    @Test(arguments: [Int64(1), 2]) func `a revision that does not grow is found`(_ revision: Int64) {
+        let findings = Self.findings { history in
+            Self.replace(
+                4, Fixture.item(5, .metadataChanged(set: [:], removed: ["x"], revision: 2)), in: &history)
+            Self.replace(
+                6, Fixture.item(7, .metadataChanged(set: ["topic": "tea"], removed: [], revision: revision)),
+                in: &history)
+        }
+        #expect(findings.contains("R3.65: eve in concert got item 7 with the revision \(revision) after 2"))
+    }
+
+    // MARK: Mutes, kicks and bans
+
+    @Test func `a text of a muted user that was sent is found`() {
+        let findings = Self.findings {
+            $0.calls.append(Fixture.message("psst", .acknowledged(number: nil), isMuted: true))
+        }
+        #expect(findings == ["R5.7: bob, who was muted, sent \"psst\" in concert"])
+        #expect(Self.findings { $0.calls.append(Fixture.message("psst", .refused, isMuted: true)) } == [])
+    }
+
+    @Test func `an item after a kick or ban is found, and one after the return is not`() {
+        func visitor(_ steps: [FeedHistory.Step]) -> FeedHistory {
+            FeedHistory(client: "visitor", live: Fixture.live, steps: steps, hasLeft: true)
+        }
+        let afterRemoval = Self.findings {
+            $0.feeds.append(visitor([.gap, Fixture.text(1, "one"), .removed, Fixture.text(2, "two"), .gap]))
+        }
+        #expect(afterRemoval == ["I6: visitor was removed from concert, and got item 2 afterwards"])
+        let afterReturn = Self.findings {
+            $0.feeds.append(visitor([.gap, Fixture.text(1, "one"), .removed, .gap, Fixture.text(2, "two"), .gap]))
+        }
+        #expect(afterReturn == [])
+    }
+
+    @Test func `an answer that no rule allows is found`() {
+        let finding = Finding(promise: "R4.11", text: "visitor was banned, and live.join succeeded")
+        #expect(Self.findings { $0.wrongAnswers = [finding] } == [finding.description])
+    }
+
+    // MARK: Battles
+
+    /// Eve's feed of a battle: the steps between the texts and the end.
+    private static func battleFindings(
+        _ steps: [FeedHistory.Step], _ change: (inout RoundHistory) -> Void = { _ in }
+    ) -> [String] {
+        Fixture.findings { history in
+            history.feeds[1].steps =
+                [Fixture.text(1, "one"), Fixture.text(2, "two")] + steps + [Fixture.end(9, messages: 2)]
+            // Only Eve is judged.
+            history.feeds.remove(at: 0)
+            change(&history)
+        }.filter { $0.hasPrefix("I14") }
+    }
+
+    private static let read = BattleRead(battle: Fixture.battle, hasEnded: true, scores: [Fixture.live: 7])
+
+    @Test func `a gap in a battle excuses its end if the result is read afterwards`() {
+        let steps = [Fixture.running(3), .gap, Fixture.stage(8)]
+        #expect(Self.battleFindings(steps) { $0.battleReads = [Self.read] } == [])
+        #expect(Self.battleFindings(steps) == ["I14: battle b-1: eve missed its end, and nobody read it"])
+    }
+
+    @Test func `a gap elsewhere in the feed does not excuse a missing end`() {
+        let found = ["I14: battle b-1, eve in concert: 0 ends, and ran as of item 4"]
+        let before: [FeedHistory.Step] = [.gap, Fixture.running(4), Fixture.stage(8)]
+        #expect(Self.battleFindings(before) { $0.battleReads = [Self.read] } == found)
+        let after: [FeedHistory.Step] = [Fixture.running(4), Fixture.stage(7), .gap]
+        #expect(Self.battleFindings(after) { $0.battleReads = [Self.read] } == found)
+    }
+
+    @Test func `a gap before a battle excuses its begin only`() {
+        #expect(
+            Self.battleFindings([.gap, Fixture.running(4, begins: 0), Fixture.stage(8, score: 7, begins: 0)]) == [])
+        #expect(
+            Self.battleFindings([
+                .gap, Fixture.stage(3), Fixture.running(4, begins: 0), Fixture.stage(8, score: 7, begins: 0),
+            ])
+                == ["I14: battle b-1, eve in concert: 0 begins"])
+    }
+
+    @Test func `a result that was read and does not agree is found`() {
+        let steps = [Fixture.running(3), .gap, Fixture.stage(8)]
+        var wrong = Self.read
+        wrong.scores = [Fixture.live: 8]
+        #expect(
+            Self.battleFindings(steps) { $0.battleReads = [wrong] }
+                == ["I14: battle b-1, as read after its end: concert ends with 8 instead of 7"])
+        var running = Self.read
+        running.hasEnded = false
+        let findings = Self.battleFindings([Fixture.running(3), Fixture.stage(8, score: 7, begins: 0)]) {
+            $0.battleReads = [running]
+        }
+        #expect(findings == ["I14: battle b-1, as read after its end: it still runs"])
+    }
+}
