@@ -5,31 +5,28 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 usage() {
   cat <<'EOT'
-usage: deploy/deploy-test.sh [--bin DIRECTORY] [--run] [compose] [k8s] [proxy] [dashboards]
+usage: deploy/deploy-test.sh [--bin DIRECTORY] [compose] [k8s] [proxy] [dashboards]
 
 Installs what is missing and runs the tests of Tests/Deploy, all or those that are named, one after another: about five
 minutes. They start clusters of the built programs on loopback and end them. Exit status 1 if one failed.
 
-  compose      docker-compose.yml, .env and the Dockerfile; no Docker is needed
+  compose      docker-compose.yml, .env and the Dockerfile; no Docker is needed (deploy/compose-test.sh runs them with it)
   k8s          deploy/k8s against Kubernetes's schemas and the programs; needs kubectl or kustomize
   proxy        deploy/haproxy before two gateways: TLS, clients' addresses, drain
   dashboards   every query of every panel and alert rule on a Prometheus of a loaded cluster; on a real Kafka if KAFKA_HOME
                names one
 
   --bin DIRECTORY   the folder of the built programs; default: .build/release, then .build/debug
-  --run             compose builds the image and runs the cluster too, with Docker: many minutes
   --help            show this, and do nothing
 EOT
 }
 say() { printf 'deploy-test: %s\n' "$*"; }
 bin=()
-run=()
 tests=()
 while (($#)); do
   case $1 in
     -h | --help) usage && exit 0 ;;
     --bin) bin=(--bin "${2:?--bin needs a directory}") && shift ;;
-    --run) run=(--run) ;;
     compose | k8s | proxy | dashboards) tests+=("$1") ;;
     *) usage >&2 && exit 64 ;;
   esac
@@ -48,9 +45,7 @@ failed=()
 export PYTHONDONTWRITEBYTECODE=1
 for test in "${tests[@]}"; do
   say "$test"
-  more=()
-  if [[ $test == compose ]]; then more=(${run[@]+"${run[@]}"}); fi
-  python3 "Tests/Deploy/${test}_test.py" ${bin[@]+"${bin[@]}"} ${more[@]+"${more[@]}"} || failed+=("$test")
+  python3 "Tests/Deploy/${test}_test.py" ${bin[@]+"${bin[@]}"} || failed+=("$test")
 done
 if [[ ${#failed[@]} -gt 0 ]]; then
   say "failed: ${failed[*]}"

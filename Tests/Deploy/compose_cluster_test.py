@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs docker-compose.yml with this machine's Docker engine, and checks what a user of it would see.
+
+Builds the image and measures it. Starts one cluster after another, with one broker, with three, with the evening and with
+`observe`, each as a project, with ports on loopback and an .env of its own. In each, all containers become healthy, clients
+exchange messages through the proxy, and `down` leaves nothing. With one broker each service is scaled to two under load, and
+the limits of an address are reached; with three, one is killed.
+
+Needs Docker with `docker compose` or docker-compose 1.29, and Python; no Swift. Base images are fetched if they are missing;
+those that cannot be fetched are named at the end, with what was therefore not tried. The build takes 10 to 40 minutes, the
+rest about ten. All is removed at the end, whatever happens, but base images and the builder's cache.
+Exit status 0: all of it held; 1: something did not; 2: there is no Docker.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from compose_project import FILE, Project, compose_command, docker
+from local_cluster import ROOT, SERVICES, Failure, get, say, wait_until
+from proxy_test import WebSocket
+
+IMAGE = "liveplaza:local"
+MOST_MEGABYTES = 150
+# WebSockets of one address, while that limit is tested. More than the demo and the load of this test open.
+CONNECTIONS_PER_ADDRESS = 30
+LOAD = ["plaza", "load", "--gateway", "proxy:8080", "--rooms", "2", "--viewers", "10", "--rate", "5", "--json"]
+
+
+class NotHere(Exception):
+    """An image that this machine neither has nor can fetch."""
+
+
+def require_image(name):
+    found = subprocess.run(["docker", "image", "inspect", name], capture_output=True)
+    if found.returncode != 0 and subprocess.run(["docker", "pull", "-q", name], capture_output=True, timeout=900).returncode != 0:
+        raise NotHere(name)
+
+
+def image_of(name):
+    """The image of this name, with the version that docker-compose.yml has."""
+    with open(FILE) as file:
+        return re.search(rf"^ +image: ({re.escape(name)}:\S+)$", file.read(), re.M).group(1)
+
+
+def check_image(builds, project):
+    """Builds the image twice, the second time from the cache, and measures it."""
+    base = re.findall(r"^FROM (\S+)$", open(os.path.join(ROOT, "deploy", "Dockerfile")).read(), re.M)[-1]
+    if builds:
+        say("building the image")
+        began = time.monotonic()
+        project.run("build", seconds=3600)
+        say(f"built in {(time.monotonic() - began) / 60:.0f} min")
+        before, began = docker("image", "inspect", IMAGE, "--format", "{{.Id}}"), time.monotonic()
+        project.run("build", "gateway", seconds=3600)
+        if docker("image", "inspect", IMAGE, "--format", "{{.Id}}") != before:
+            raise Failure("a second build without a change made another image")
+        say(f"a second build changes nothing, in {time.monotonic() - began:.0f} s")
+    image = json.loads(docker("image", "inspect", IMAGE))[0]
+    require_image(base)
+    above = (image["Size"] - int(docker("image", "inspect", base, "--format", "{{.Size}}"))) / 1e6
+    say(f"the image is {above:.0f} MB above {base}, and runs as {image['Config']['User']}")
+    if above > MOST_MEGABYTES:
+        raise Failure(f"that is more than {MOST_MEGABYTES} MB")
+
+
+def start(project, what, *options):
+    began = time.monotonic()
+    project.run("up", "-d", "--no-build", *options)
+    project.wait_well(what, 240)
+    wait_until("the proxy has a gateway", lambda: get(f"http://127.0.0.1:{project.http}/v1/lives")[0] == 401, 60)
+    say(f"{what}: all containers are well {time.monotonic() - began:.0f} s after `up`")
+
+
+def play(project, what):
+    if "Every step went as expected" not in (said := project.run("run", "--rm", "-T", "demo")):
+        raise Failure(f"{what}: the demo: {said[-800:]}")
+    client = WebSocket(project.port)
+    client.login(project.token("somebody"))
+    client.close()
+    status, text = get(f"http://127.0.0.1:{project.http}/v1/lives", {"Authorization": f"Bearer {project.token('somebody')}"})
+    if status != 200:
+        raise Failure(f"{what}: HTTP through the proxy: {status} {text[:200]}")
+    say(f"{what}: the demo passes through the proxy; this host's clients pass by WebSocket and HTTP")
+
+
+def check_containers(project):
+    """Nobody is root or can write, but for what the file says."""
+    for each in project.containers():
+        if each.service in SERVICES and (not each.is_read_only or each.user in ("", "0", "root")):
+            raise Failure(f"{each.name} runs as {each.user!r}, read only: {each.is_read_only}")
+    gateway = project.containers("gateway")[0]
+    written = subprocess.run(["docker", "exec", gateway.id, "sh", "-c", "id -u; echo x >/usr/local/x"], capture_output=True, text=True)
+    if written.returncode == 0 or written.stdout.strip() == "0":
+        raise Failure(f"in a gateway, user {written.stdout.strip()} wrote to the root file system")
+    lines = docker("stats", "--no-stream", "--format", "{{.Name}} {{.MemUsage}}").splitlines()
+    memory = {line.split()[0]: line.split()[1] for line in lines if project.name in line}
+    say("memory: " + ", ".join(sorted(f"{each.service} {memory[each.name]}" for each in project.containers())))
+
+
+def check_limits(project):
+    """Clients of one address reach their limit, and others do not notice."""
+    clients = [WebSocket(project.port) for _ in range(CONNECTIONS_PER_ADDRESS + 4)]
+    statuses = [client.status for client in clients]
+    if statuses.count(101) != CONNECTIONS_PER_ADDRESS or statuses.count(429) != 4:
+        raise Failure(f"{CONNECTIONS_PER_ADDRESS} WebSockets of one address are allowed, the statuses were {statuses}")
+    project.run("run", "--rm", "-T", "--no-deps", "demo", *LOAD, "--seconds", "3")
+    for client in clients:
+        client.close()
+    say(f"an address has {CONNECTIONS_PER_ADDRESS} WebSockets, further ones get 429; meanwhile a client of another address passes")
+
+
+def check_scaling(project):
+    """Each service goes from one to two and back, while clients exchange messages."""
+    command = [*project.command, "run", "--rm", "-T", "--no-deps", "demo", *LOAD, "--seconds", "60"]
+    load = subprocess.Popen(command, env={**os.environ, **project.settings}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        time.sleep(5)
+        for number in (2, 1):
+            scales = [part for name in SERVICES for part in ("--scale", f"{name}={number}")]
+            project.run("up", "-d", "--no-build", "--no-recreate", *scales)
+            project.wait_well(f"each service {number} times", 120)
+            for name in SERVICES:
+                if len(project.containers(name)) != number:
+                    raise Failure(f"{name} was scaled to {number}: {len(project.containers(name))} containers")
+            if number == 2:
+                time.sleep(5)
+        said = load.communicate(timeout=150)[0]
+    finally:
+        load.kill()
+        load.wait()
+    report = json.loads(said[said.index("{"):])
+    if load.returncode != 0:
+        raise Failure(f"the load while services were scaled: {said[-1500:]}")
+    say(f"each service goes from one to two and back; {report['admitted']} messages meanwhile, none lost or out of order")
+
+
+def check_default(project):
+    start(project, "default")
+    check_containers(project)
+    play(project, "default")
+    check_limits(project)
+    check_scaling(project)
+    project.down()
+    say("default: down leaves no container, network or volume")
+
+
+def check_ha(project):
+    start(project, "ha")
+    twice = [name for name in SERVICES if len(project.containers(name)) != 2]
+    if twice or len([each for each in project.containers() if each.service.startswith("kafka")]) != 3:
+        raise Failure(f"ha: three brokers and two of each service are expected; not so: {twice}")
+    play(project, "ha")
+    docker("kill", project.containers("kafka-2")[0].id)
+    began = time.monotonic()
+    while True:
+        try:
+            play(project, f"{time.monotonic() - began:.0f} s after one of three brokers was killed")
+            break
+        except Failure:
+            # Until the others lead its partitions, calls are refused.
+            if time.monotonic() - began > 60:
+                raise
+    docker("start", project.containers("kafka-2")[0].id)
+    project.wait_well("the broker is back", 120)
+    project.down()
+
+
+def check_evening(project):
+    start(project, "evening")
+    token = {"Authorization": f"Bearer {project.token('somebody')}"}
+
+    def lives():
+        return get(f"http://127.0.0.1:{project.http}/v1/lives", token)[1].count('"liveID"')
+
+    wait_until("four lives are on", lambda: lives() >= 4, 60, 1)
+    pages, text = get(f"http://127.0.0.1:{project.http}/")
+    if pages != 200 or "<html" not in text.lower():
+        raise Failure(f"the pages: {pages}")
+    if any(each.restarts for each in project.containers()):
+        raise Failure(f"restarted: {[each.name for each in project.containers() if each.restarts]}")
+    say(f"evening: {lives()} lives, and the pages are served")
+    project.down()
+
+
+def check_prometheus(project):
+    require_image(image_of("prom/prometheus"))
+    base = f"http://127.0.0.1:{project.settings['LIVEPLAZA_PROMETHEUS_PORT']}/api/v1"
+    start(project, "prometheus", "proxy", "prometheus", *SERVICES)
+
+    def down():
+        status, text = get(f"{base}/targets?state=active")
+        targets = json.loads(text)["data"]["activeTargets"] if status == 200 else []
+        jobs = {each["labels"]["job"] for each in targets if each["health"] == "up"}
+        return {*SERVICES, "proxy"} - jobs
+
+    wait_until(f"Prometheus reaches {down()}", lambda: not down(), 60, 1)
+    rules = [rule for group in json.loads(get(f"{base}/rules")[1])["data"]["groups"] for rule in group["rules"]]
+    if not rules or any(rule["health"] == "err" for rule in rules):
+        raise Failure(f"rules: {[(rule['name'], rule['health']) for rule in rules]}")
+    say(f"observe: Prometheus reaches every service and the proxy, and has {len(rules)} rules")
+    project.down()
+
+
+def check_observe(project):
+    for name in ("grafana/grafana", "jaegertracing/all-in-one"):
+        require_image(image_of(name))
+    start(project, "observe")
+    grafana = f"http://127.0.0.1:{project.settings['LIVEPLAZA_GRAFANA_PORT']}"
+    wait_until("Grafana answers", lambda: get(f"{grafana}/api/health")[0] == 200, 60, 1)
+    play(project, "observe")
+    jaeger = f"http://127.0.0.1:{project.settings['LIVEPLAZA_JAEGER_PORT']}/api/services"
+    wait_until("Jaeger has traces of a gateway", lambda: "gateway" in get(jaeger)[1], 60, 1)
+    say("observe: Grafana answers, and Jaeger has traces")
+    project.down()
+
+
+def run_all(command, builds, chosen):
+    missing = []
+    stages = (("default", check_default, {"LIVEPLAZA_CONNECTIONS_PER_ADDRESS": str(CONNECTIONS_PER_ADDRESS)}), ("ha", check_ha, {}),
+              ("evening", check_evening, {}), ("observe", check_prometheus, {"LIVEPLAZA_TRACES": ""}),
+              ("observe", check_observe, {"LIVEPLAZA_TRACE_SAMPLE": "1"}))
+    for number, (choice, check, settings) in enumerate(stage for stage in stages if not chosen or stage[0] in chosen):
+        with tempfile.TemporaryDirectory() as folder, Project(command, folder, choice, settings) as project:
+            if number == 0:
+                check_image(builds, project)
+            try:
+                check(project)
+            except NotHere as image:
+                missing.append(str(image))
+                say(f"NOT TRIED: {check.__name__}, because there is no image {image}")
+    say("all of it held" + (f"; not tried for want of images: {', '.join(missing)}" if missing else ""))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("clusters", nargs="*", metavar="CLUSTER", help="default, ha, evening, observe; all if none is named")
+    parser.add_argument("--no-build", action="store_true", help=f"use the image {IMAGE} as it is, and keep it")
+    parser.add_argument("--minutes", type=int, default=75, help="after this time it ends as failed; 75")
+    options = parser.parse_args()
+    if unknown := set(options.clusters) - {"default", "ha", "evening", "observe"}:
+        parser.error(f"there is no cluster {', '.join(unknown)}")
+    command = compose_command()
+    if not shutil.which("docker") or subprocess.run(["docker", "info"], capture_output=True).returncode != 0:
+        say("no Docker engine answers `docker info`: install Docker, start it, or join its group")
+        return 2
+    if not command:
+        say("neither `docker compose` nor docker-compose is here: install Docker's compose plugin")
+        return 2
+    say(f"with {' '.join(command)}")
+
+    def too_long(*_):
+        raise Failure(f"it took longer than {options.minutes} min")
+
+    def asked_to_stop(*_):
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGALRM, too_long)
+    signal.signal(signal.SIGTERM, asked_to_stop)
+    signal.alarm(60 * options.minutes)
+    keeps = options.no_build or subprocess.run(["docker", "image", "inspect", IMAGE], capture_output=True).returncode == 0
+    try:
+        run_all(command, not options.no_build, options.clusters)
+    except Failure as failure:
+        say(f"FAILED: {failure}")
+        return 1
+    finally:
+        if not keeps:
+            subprocess.run(["docker", "image", "rm", IMAGE], capture_output=True)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
