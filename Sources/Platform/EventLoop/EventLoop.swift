@@ -20,6 +20,8 @@ internal import Glibc
     /// One buffer is enough, because a stream passes the bytes of a read to its `TCPStreamDelegate`, which processes
     /// them before the next read begins.
     let readBuffer: UnsafeMutableBufferPointer<UInt8>
+    /// Limits what all streams of this loop queue.
+    package var outputBudget = OutputBudget()
     /// Whether the loop is ending or has ended; then no new handle may be created on it.
     private(set) var isEnding = false
     /// Whether libuv's loop no longer exists: it was closed, or it could not be created.

@@ -11,6 +11,9 @@ package enum LoopError: Error, Hashable, Sendable {
     case loopEnding
     /// The pending bytes of the stream would exceed their limit; no byte of this write was accepted.
     case overflow(limit: Int)
+    /// All streams of the loop have queued as much as they may, and this one more than its share; no byte of this write
+    /// was accepted.
+    case overShare
     /// No process listens at the address.
     case connectionRefused
     /// The peer or the network reset the connection.

@@ -5,10 +5,13 @@ internal import CUV
 /// for the first of them.
 ///
 /// The object exists only while the peer reads too slowly. libuv keeps a pointer to the request until it calls back;
-/// the stream retains this object until then.
+/// the stream retains this object until then. The memory of the pieces counts in the loop's `outputBudget`.
 @safe final class PendingWrites {
     /// The number of queued bytes, including those of the request in progress.
     private(set) var byteCount = 0
+    /// The memory of the pieces that are not shared with other streams, in bytes.
+    private(set) var ownBytes = 0
+    private let loop: EventLoop
     private let request: UnsafeMutablePointer<uv_write_t>
     private var pieces: [SharedBytes] = []
     /// The index of the first unsent piece; the pieces before it were sent.
@@ -19,6 +22,11 @@ internal import CUV
     private var firstOffset = 0
     /// The number of pieces in the request in progress.
     private var inFlightCount = 0
+    /// The number of bytes in the request in progress, when it began.
+    private var inFlightBytes = 0
+    /// The number of bytes of finished requests.
+    private var sentBytes = 0
+    private var progress: OutputProgress
 
     /// The maximum number of pieces per request.
     ///
@@ -26,19 +34,37 @@ internal import CUV
     private static let maxPiecesPerRequest = 16
     /// The maximum number of queued pieces, so that many tiny pieces cannot fill the memory.
     private static let maxPieces = 16_384
+    /// The memory that a queue takes for each piece besides the piece, in bytes.
+    private static let entryBytes = 16
+    /// Takes the place of a sent piece, so that the piece itself can be freed.
+    private static let noBytes = SharedBytes([])
 
-    init() { unsafe self.request = .allocate(capacity: 1) }
+    init(loop: EventLoop) {
+        self.loop = loop
+        self.progress = OutputProgress(nowMilliseconds: loop.nowMilliseconds)
+        unsafe self.request = .allocate(capacity: 1)
+        loop.outputBudget.addQueue()
+    }
 
-    deinit { unsafe self.request.deallocate() }
+    deinit {
+        self.release(self.head..<self.pieces.count)
+        self.loop.outputBudget.removeQueue()
+        unsafe self.request.deallocate()
+    }
 
     /// Whether the queue accepts no further piece.
     var isFull: Bool { self.pieces.count - self.head >= Self.maxPieces }
+
+    /// The memory that would be freed without this queue, in bytes; a piece in several queues counts in equal parts.
+    var heldBytes: Int { self.pieces[self.head...].reduce(0) { $0 + $1.bytesPerQueue + Self.entryBytes } }
 
     /// Appends a piece whose first `sentCount` bytes were already sent; this is 0 for all but the first piece.
     func append(_ piece: SharedBytes, sentCount: Int) {
         if sentCount > 0 { self.firstOffset = sentCount }
         self.pieces.append(piece)
         self.byteCount += piece.count - sentCount
+        if !piece.isShared { self.ownBytes += piece.memoryBytes }
+        self.loop.outputBudget.add(piece.enterQueue() + Self.entryBytes)
     }
 
     /// Begins a libuv write request for the first pieces.
@@ -47,6 +73,7 @@ internal import CUV
     func send(on stream: UnsafeMutablePointer<uv_stream_t>, _ callback: uv_write_cb) -> Int32 {
         let count = min(self.pieces.count - self.head, Self.maxPiecesPerRequest)
         self.inFlightCount = count
+        self.inFlightBytes = self.pieces[self.head..<self.head + count].reduce(-self.firstOffset) { $0 + $1.count }
         return unsafe withUnsafeTemporaryAllocation(of: uv_buf_t.self, capacity: max(count, 1)) { buffers in
             for index in 0..<count {
                 let offset = index == 0 ? self.firstOffset : 0
@@ -60,12 +87,15 @@ internal import CUV
     ///
     /// - Returns: Whether the queue is empty.
     func removeSent() -> Bool {
-        for index in self.head..<self.head + self.inFlightCount { self.byteCount -= self.pieces[index].count }
-        // `byteCount` never included the bytes that were sent before the piece was queued.
-        self.byteCount += self.firstOffset
+        let sent = self.head..<self.head + self.inFlightCount
+        self.byteCount -= self.inFlightBytes
+        self.sentBytes += self.inFlightBytes
+        self.release(sent)
+        for index in sent { self.pieces[index] = Self.noBytes }
         self.firstOffset = 0
-        self.head += self.inFlightCount
+        self.head = sent.upperBound
         self.inFlightCount = 0
+        self.inFlightBytes = 0
         if self.head == self.pieces.count { return true }
         if self.head >= Self.maxSentPieces {
             self.pieces.removeFirst(self.head)
@@ -80,8 +110,29 @@ internal import CUV
     func dropUnsent() -> Int {
         let firstUnsent = self.head + self.inFlightCount
         let droppedBytes = self.pieces[firstUnsent...].reduce(0) { $0 + $1.count }
+        self.release(firstUnsent..<self.pieces.count)
         self.pieces.removeSubrange(firstUnsent...)
         self.byteCount -= droppedBytes
         return droppedBytes
+    }
+
+    /// Checks whether the system has accepted none of the queued bytes for a time; see `OutputProgress`.
+    ///
+    /// - Parameters:
+    ///   - unsentBytes: The bytes of the request in progress that the system has not accepted.
+    ///   - timeoutMilliseconds: The time.
+    /// - Returns: Whether this check and the one before found no progress for that time.
+    func isStalled(unsentBytes: Int, timeoutMilliseconds: UInt64) -> Bool {
+        self.progress.isStalled(
+            acceptedBytes: self.sentBytes + self.inFlightBytes - unsentBytes,
+            nowMilliseconds: self.loop.nowMilliseconds, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    /// Removes pieces from the loop's budget, before they are removed from the queue.
+    private func release(_ range: Range<Int>) {
+        for piece in self.pieces[range] {
+            if !piece.isShared { self.ownBytes -= piece.memoryBytes }
+            self.loop.outputBudget.remove(piece.leaveQueue() + Self.entryBytes)
+        }
     }
 }

@@ -5,14 +5,27 @@
 /// A frame for all viewers of a live is one `SharedBytes`: each of the thousand connections that queue the frame
 /// holds a reference, not a copy.
 ///
-/// `@unchecked Sendable`: the memory is not changed after `init`.
+/// `@unchecked Sendable`: the memory is not changed after `init`. Only the loop that made shared bytes uses their
+/// `queueCount`.
 @safe package final class SharedBytes: @unchecked Sendable {
     private let memory: UnsafeMutableBufferPointer<UInt8>
     /// The number of bytes.
     package let count: Int
+    /// Whether many streams of one loop queue the bytes, whose memory then counts only once in the loop's budget.
+    let isShared: Bool
+    /// The number of queues that hold the bytes, if they are shared.
+    private var queueCount = 0
 
     /// Allocates `capacity` bytes and calls `fill`, which writes that many bytes or fewer.
-    package init<E: Error>(capacity: Int, _ fill: (inout OutputSpan<UInt8>) throws(E) -> Void) throws(E) {
+    ///
+    /// - Parameters:
+    ///   - capacity: The number of bytes to allocate.
+    ///   - isShared: Whether many streams send the bytes. All of them must be on the calling loop.
+    ///   - fill: Writes the bytes.
+    /// - Throws: The error of `fill`.
+    package init<E: Error>(
+        capacity: Int, isShared: Bool = false, _ fill: (inout OutputSpan<UInt8>) throws(E) -> Void
+    ) throws(E) {
         let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(capacity, 1))
         var output = unsafe OutputSpan(buffer: memory, initializedCount: 0)
         do throws(E) {
@@ -22,6 +35,7 @@
             throw error
         }
         self.count = unsafe output.finalize(for: memory)
+        self.isShared = isShared
         unsafe self.memory = memory
     }
 
@@ -50,6 +64,30 @@
 
     /// The address of the first byte; valid as long as this object lives.
     var baseAddress: UnsafeMutablePointer<UInt8>? { unsafe self.memory.baseAddress }
+
+    /// The memory of the bytes in bytes, with this object and the headers of both allocations.
+    var memoryBytes: Int { self.count + 80 }
+
+    /// The memory that one of the queues with these bytes accounts for.
+    var bytesPerQueue: Int { self.memoryBytes / max(1, self.queueCount) }
+
+    /// Counts a queue that begins to hold the bytes.
+    ///
+    /// - Returns: The memory that no queue held before.
+    func enterQueue() -> Int {
+        guard self.isShared else { return self.memoryBytes }
+        self.queueCount += 1
+        return self.queueCount == 1 ? self.memoryBytes : 0
+    }
+
+    /// Removes a queue that holds the bytes no longer.
+    ///
+    /// - Returns: The memory that no queue holds any more.
+    func leaveQueue() -> Int {
+        guard self.isShared else { return self.memoryBytes }
+        self.queueCount -= 1
+        return self.queueCount == 0 ? self.memoryBytes : 0
+    }
 }
 
 extension OutputSpan<UInt8> {

@@ -12,12 +12,15 @@ extension TCPStream {
     ///   - host: A numeric address or a host name. A name is looked up on one of libuv's helper threads.
     ///   - port: The port to connect to.
     ///   - source: A numeric address of this machine to connect from; nil for the system's choice.
+    ///   - receiveBufferBytes: The size of the system's receive buffer; 0 for the system's choice. Another size needs a
+    ///     `source`, and also limits segments to those of an Ethernet, so that on this machine, too, the peer's system
+    ///     buffers no more than for a client in another network.
     ///   - security: Encrypts the stream; nil sends clear text.
     ///   - delegate: Receives the stream's events.
     /// - Returns: The stream, which accepts writes once it is connected.
     /// - Throws: `LoopError` when the attempt could not begin.
     package static func connect(
-        loop: EventLoop, host: String, port: UInt16, from source: String? = nil,
+        loop: EventLoop, host: String, port: UInt16, from source: String? = nil, receiveBufferBytes: Int32 = 0,
         security: (any StreamSecurity)? = nil, delegate: any TCPStreamDelegate
     ) throws(LoopError) -> TCPStream {
         let stream = try TCPStream(loop: loop)
@@ -25,6 +28,7 @@ extension TCPStream {
         stream.delegate = delegate
         do throws(LoopError) {
             if let source { try stream.bind(to: SocketAddress(numeric: source, port: 0)) }
+            if receiveBufferBytes > 0 { stream.limitReceiveBuffer(receiveBufferBytes) }
             if let address = try? SocketAddress(numeric: host, port: port) {
                 try stream.connect(to: address)
             } else {
@@ -40,6 +44,21 @@ extension TCPStream {
     private func bind(to address: SocketAddress) throws(LoopError) {
         try LoopError.check(unsafe address.withPointer { pointer in unsafe uv_tcp_bind(self.tcp, pointer, 0) })
     }
+
+    /// Limits what the system buffers; the socket exists, and is not connected yet.
+    ///
+    /// A system that refuses the limits buffers more, which does no harm.
+    private func limitReceiveBuffer(_ bytes: Int32) {
+        var descriptor: Int32 = -1
+        guard unsafe uv_fileno(self.handle, &descriptor) == 0 else { return }
+        var (buffer, segment) = (bytes, Self.ethernetSegmentBytes)
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &buffer, size)
+        unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_MAXSEG, &segment, size)
+    }
+
+    /// The payload of a TCP segment in an Ethernet frame.
+    private static let ethernetSegmentBytes: Int32 = 1_460
 
     private func connect(to address: SocketAddress) throws(LoopError) {
         let request = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)

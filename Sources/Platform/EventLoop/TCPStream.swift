@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CUV
 package import ClientAddress
+internal import Glibc
 
 /// Receives the events of a stream, always on the loop's thread.
 package protocol TCPStreamDelegate: AnyObject {
@@ -56,11 +57,25 @@ package final class TCPStream: LoopHandle {
     /// The number of bytes that the system has not yet accepted.
     package var pendingBytes: Int { self.pending?.byteCount ?? 0 }
 
+    /// The memory of the pending bytes.
+    ///
+    /// What several streams of the loop have queued counts in equal parts. All queued pieces are looked at.
+    package var heldBytes: Int { self.pending?.heldBytes ?? 0 }
+
+    /// Whether the system has accepted none of the pending bytes for a time; false when no byte is pending.
+    ///
+    /// Call it regularly: it compares with its last calls, and says so only in the second call that finds no progress.
+    package func isStalled(forMilliseconds milliseconds: UInt64) -> Bool {
+        guard let pending = self.pending, !self.isClosed else { return false }
+        let unsentBytes = unsafe Int(uv_stream_get_write_queue_size(self.stream))
+        return pending.isStalled(unsentBytes: unsentBytes, timeoutMilliseconds: milliseconds)
+    }
+
     /// Sends `bytes`, and queues the bytes that the system does not accept.
     ///
     /// - Returns: Whether the system has accepted all bytes.
-    /// - Throws: `LoopError.overflow` if no byte was accepted, `.closed`, or the error with which the system ended the
-    ///   connection. The delegate also receives that error.
+    /// - Throws: `LoopError.overflow` or `.overShare` if no byte was accepted, `.closed`, or the error with which the
+    ///   system ended the connection. The delegate also receives that error.
     @discardableResult package func write(_ bytes: SharedBytes) throws(LoopError) -> Bool {
         if let security = self.security { return try self.write([bytes], encryptedBy: security) }
         return try self.writeToSocket(bytes)
@@ -70,7 +85,7 @@ package final class TCPStream: LoopHandle {
     func writeToSocket(_ bytes: SharedBytes) throws(LoopError) -> Bool {
         if self.writableDescriptor < 0 { throw .closed }
         if let pending = self.pending {
-            try self.checkLimit(pendingBytes: pending.byteCount + bytes.count)
+            try self.checkLimits(adding: bytes)
             pending.append(bytes, sentCount: 0)
             return false
         }
@@ -78,8 +93,8 @@ package final class TCPStream: LoopHandle {
         if status == bytes.count { return true }
         let sentBytes = try self.acceptedBytes(status)
         // If a part was sent, the rest is queued even over the limit; otherwise the peer would receive half a frame.
-        if sentBytes == 0 { try self.checkLimit(pendingBytes: bytes.count) }
-        let pending = PendingWrites()
+        if sentBytes == 0 { try self.checkLimits(adding: bytes) }
+        let pending = PendingWrites(loop: self.loop)
         self.pending = pending
         pending.append(bytes, sentCount: sentBytes)
         self.sendPending(pending)
@@ -96,7 +111,7 @@ package final class TCPStream: LoopHandle {
         if self.writableDescriptor < 0 { throw .closed }
         let totalBytes = pieces.reduce(0) { $0 + $1.count }
         if let pending = self.pending {
-            try self.checkLimit(pendingBytes: pending.byteCount + totalBytes)
+            try self.checkLimits(adding: pieces, totalBytes)
             for piece in pieces { pending.append(piece, sentCount: 0) }
             return false
         }
@@ -104,8 +119,8 @@ package final class TCPStream: LoopHandle {
         let status = DirectSend.send(self.writableDescriptor, pieces)
         if status == totalBytes { return true }
         var sentBytes = try self.acceptedBytes(status)
-        if sentBytes == 0 { try self.checkLimit(pendingBytes: totalBytes) }
-        let pending = PendingWrites()
+        if sentBytes == 0 { try self.checkLimits(adding: pieces, totalBytes) }
+        let pending = PendingWrites(loop: self.loop)
         self.pending = pending
         for piece in pieces {
             if sentBytes < piece.count { pending.append(piece, sentCount: sentBytes) }
@@ -163,6 +178,21 @@ package final class TCPStream: LoopHandle {
     /// this loop turn.
     package func abort() { self.end(.closed) }
 
+    /// Ends the connection now, as `abort()` does, and makes the system discard what it has buffered for the peer.
+    ///
+    /// Otherwise the system would keep these bytes until a peer that does not read has read them. The peer's connection
+    /// is reset.
+    package func reset() {
+        if self.isClosed { return }
+        var descriptor: Int32 = -1
+        var option = linger(l_onoff: 1, l_linger: 0)
+        if unsafe uv_fileno(self.handle, &descriptor) == 0 {
+            _ = unsafe setsockopt(
+                descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        }
+        self.abort()
+    }
+
     /// The peer's address as a number; nil when the stream is not connected.
     package var peerAddress: IPAddress? {
         if self.isClosed || !self.isConnected { return nil }
@@ -208,10 +238,26 @@ package final class TCPStream: LoopHandle {
     var tcp: UnsafeMutablePointer<uv_tcp_t> { unsafe self.memory.assumingMemoryBound(to: uv_tcp_t.self) }
     var stream: UnsafeMutablePointer<uv_stream_t> { unsafe self.memory.assumingMemoryBound(to: uv_stream_t.self) }
 
-    /// Throws `overflow` when `pendingBytes` would exceed the limit, or the queue has no room for a further piece.
-    private func checkLimit(pendingBytes: Int) throws(LoopError) {
-        if pendingBytes > self.pendingLimitBytes { throw .overflow(limit: self.pendingLimitBytes) }
-        if let pending = self.pending, pending.isFull { throw .overflow(limit: self.pendingLimitBytes) }
+    /// Checks whether a piece may be queued.
+    private func checkLimits(adding piece: SharedBytes) throws(LoopError) {
+        try self.checkLimits(adding: piece.count, ownBytes: piece.isShared ? 0 : piece.memoryBytes)
+    }
+
+    /// Checks whether pieces, which have `totalBytes` bytes together, may be queued.
+    private func checkLimits(adding pieces: [SharedBytes], _ totalBytes: Int) throws(LoopError) {
+        let ownBytes = pieces.reduce(0) { $0 + ($1.isShared ? 0 : $1.memoryBytes) }
+        try self.checkLimits(adding: totalBytes, ownBytes: ownBytes)
+    }
+
+    /// Throws `overflow` when `pendingBytes` would exceed the limit, or the queue has no room for a further piece;
+    /// `overShare` when the loop's budget has no room for `ownBytes`, which this stream shares with no other.
+    private func checkLimits(adding bytes: Int, ownBytes: Int) throws(LoopError) {
+        let limit = self.pendingLimitBytes
+        if self.pendingBytes + bytes > limit || self.pending?.isFull == true { throw .overflow(limit: limit) }
+        guard ownBytes > 0, !self.loop.outputBudget.admits(ownBytes, ofStreamWith: self.pending?.ownBytes ?? 0) else {
+            return
+        }
+        throw .overShare
     }
 
     /// Translates the result of a direct send; ends the stream if the result is an error.

@@ -18,16 +18,18 @@ package enum FrameEncoder {
     ///   - opcode: The kind of the frame.
     ///   - isFinal: Whether the frame is the last of its message.
     ///   - payloadCount: The number of bytes that `fill` writes.
+    ///   - isShared: Whether many connections of the calling loop, and of no other, send the frame.
     ///   - fill: Writes the payload.
     /// - Returns: The header and the payload.
     /// - Throws: The error of `fill`.
     /// - Precondition: `fill` writes exactly `payloadCount` bytes.
     package static func frame<E: Error>(
-        _ opcode: Opcode, isFinal: Bool = true, payloadCount: Int,
+        _ opcode: Opcode, isFinal: Bool = true, payloadCount: Int, isShared: Bool = false,
         _ fill: (inout OutputSpan<UInt8>) throws(E) -> Void
     ) throws(E) -> SharedBytes {
         let headerCount = Self.headerCount(payloadCount: payloadCount, isMasked: false)
-        return try SharedBytes(capacity: headerCount + payloadCount) { (output: inout OutputSpan<UInt8>) throws(E) in
+        return try SharedBytes(capacity: headerCount + payloadCount, isShared: isShared) {
+            (output: inout OutputSpan<UInt8>) throws(E) in
             Self.appendHeader(opcode, isFinal: isFinal, payloadCount: payloadCount, maskBit: 0, to: &output)
             try fill(&output)
             precondition(
@@ -37,8 +39,10 @@ package enum FrameEncoder {
     }
 
     /// Encodes a server's frame with these bytes as payload.
-    package static func frame(_ opcode: Opcode, isFinal: Bool = true, _ payload: Span<UInt8>) -> SharedBytes {
-        Self.frame(opcode, isFinal: isFinal, payloadCount: payload.count) { output in
+    package static func frame(
+        _ opcode: Opcode, isFinal: Bool = true, isShared: Bool = false, _ payload: Span<UInt8>
+    ) -> SharedBytes {
+        Self.frame(opcode, isFinal: isFinal, payloadCount: payload.count, isShared: isShared) { output in
             output.append(contentsOf: payload)
         }
     }
@@ -46,7 +50,9 @@ package enum FrameEncoder {
     /// Encodes a server's text frame.
     ///
     /// The bytes must be UTF-8.
-    package static func text(_ payload: Span<UInt8>) -> SharedBytes { Self.frame(.text, payload) }
+    package static func text(_ payload: Span<UInt8>, isShared: Bool = false) -> SharedBytes {
+        Self.frame(.text, isShared: isShared, payload)
+    }
 
     /// Encodes a client's frame.
     ///

@@ -11,6 +11,13 @@ package struct WebSocketConfiguration: Sendable {
     /// The maximum number of bytes that may be pending for a peer; above it the connection is closed with
     /// `overflowCode`.
     package var maxPendingBytes = 1_048_576
+    /// The maximum memory of what all connections of the loop queue, in bytes.
+    ///
+    /// Beyond it, a connection that has queued more than its share may queue no more, and those that have queued the most
+    /// are ended four times a second.
+    package var maxQueuedBytes = Int.max
+    /// How long a peer may accept none of its pending bytes, before the connection is ended; zero for no limit.
+    package var outputTimeout = Duration.zero
     /// The close code for a peer that reads too slowly.
     package var overflowCode = CloseCode.policyViolation
     /// The maximum number of connections, including those in their handshake; further ones are answered with 503.
@@ -56,6 +63,7 @@ struct SweepTimes {
     let pingInterval: UInt64
     let pongTimeout: UInt64
     let closeTimeout: UInt64
+    let outputTimeout: UInt64
 
     init(_ configuration: WebSocketConfiguration) {
         func milliseconds(_ duration: Duration) -> UInt64 { UInt64(max(0, Milliseconds(duration).count)) }
@@ -63,5 +71,6 @@ struct SweepTimes {
         self.pingInterval = milliseconds(configuration.pingInterval)
         self.pongTimeout = milliseconds(configuration.pongTimeout)
         self.closeTimeout = milliseconds(configuration.closeTimeout)
+        self.outputTimeout = milliseconds(configuration.outputTimeout)
     }
 }

@@ -34,6 +34,17 @@ extension WebSocketConnection {
         _ = try? stream.write(self.encoded(.close, payload.span))
     }
 
+    /// Ends the connection of a peer that does not read, and frees at once what is pending for it.
+    ///
+    /// A close frame would not reach the peer, because the bytes that the peer does not read come before it.
+    func endSlowReader(_ cause: WebSocketClosure.Cause) {
+        if self.closure == nil {
+            self.closure = WebSocketClosure(
+                code: self.group.configuration.overflowCode, reason: "too slow", cause: cause)
+        }
+        self.stream?.reset()
+    }
+
     /// Notifies the delegate that the WebSocket has ended, and begins to wait for the end of the TCP connection.
     ///
     /// The server is the first to end the TCP connection (RFC 6455, section 7.1.1).
@@ -56,7 +67,7 @@ extension WebSocketConnection {
         self.context = nil
     }
 
-    /// Ends the connection if the peer is overdue, and sends a ping if the peer is silent.
+    /// Ends the connection if the peer is overdue or does not read, and sends a ping if the peer is silent.
     ///
     /// After a pause of this whole process, an answer that arrived in time may still be unread in the socket. Therefore
     /// a connection is ended only when two sweeps in a row find it overdue. The socket is read between the sweeps.
@@ -69,6 +80,9 @@ extension WebSocketConnection {
         case .connecting: (timeout, cause) = (times.handshakeTimeout, .handshakeTimeout)
         case .closing, .ended: (timeout, cause) = (times.closeTimeout, .closeTimeout)
         case .open:
+            if times.outputTimeout > 0, self.stream?.isStalled(forMilliseconds: times.outputTimeout) == true {
+                return self.endSlowReader(.stalledReader)
+            }
             if !self.awaitsPong {
                 let silentMilliseconds = now - min(now, self.lastReceivedMilliseconds)
                 if times.pingInterval > 0, silentMilliseconds >= times.pingInterval { self.ping() }

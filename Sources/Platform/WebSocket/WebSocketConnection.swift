@@ -99,7 +99,7 @@ package final class WebSocketConnection {
     /// Sends an encoded frame, which any number of a server's connections may share.
     ///
     /// When more than `maxPendingBytes` would be pending, the unsent frames are dropped and the connection closes with
-    /// `overflowCode`.
+    /// `overflowCode`. When all connections queue more than `maxQueuedBytes`, and this one more than its share, it ends.
     @discardableResult package func send(_ frame: SharedBytes) -> SendOutcome {
         guard self.state == .open, let stream = self.stream else { return .notOpen }
         do throws(LoopError) {
@@ -233,6 +233,10 @@ package final class WebSocketConnection {
 
     /// Begins to close the connection of a slow reader; returns the outcome of the failed send.
     private func handleSendError(_ error: LoopError) -> SendOutcome {
+        if error == .overShare {
+            self.endSlowReader(.outputLimit)
+            return .overflow
+        }
         // Any other error ends the stream, which calls `streamEnded` at the end of this turn.
         guard case .overflow = error else { return .notOpen }
         self.closure = WebSocketClosure(

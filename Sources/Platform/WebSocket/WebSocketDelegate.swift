@@ -64,6 +64,10 @@ package struct WebSocketClosure: Equatable, Sendable {
         case violation(ProtocolViolation)
         /// More bytes were pending for the peer than the limit.
         case slowReader
+        /// The peer accepted none of its pending bytes for `outputTimeout`.
+        case stalledReader
+        /// More bytes were pending for all peers than the limit, and this one had more than its share.
+        case outputLimit
         /// The peer did not answer a ping in time.
         case pingTimeout
         /// The peer did not finish the handshake in time.
@@ -81,7 +85,7 @@ package enum SendOutcome: Sendable {
     case sent
     /// At least a part of the frame is queued until the peer has read earlier bytes.
     case queued
-    /// More bytes would be pending than the limit; the frame was dropped, and the connection is being closed.
+    /// More bytes would be pending than a limit; the frame was dropped, and the connection is being closed.
     case overflow
     /// The WebSocket is not open.
     case notOpen

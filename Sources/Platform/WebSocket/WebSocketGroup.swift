@@ -40,6 +40,7 @@ package final class WebSocketGroup {
         self.configuration = configuration
         self.sweepTimes = SweepTimes(configuration)
         self.randomBits = randomBits
+        loop.outputBudget.limitBytes = min(loop.outputBudget.limitBytes, configuration.maxQueuedBytes)
         self.ping = FrameEncoder.frame(.ping, Span())
     }
 
@@ -49,7 +50,7 @@ package final class WebSocketGroup {
     /// Begins to check the timeouts of each connection once per `interval`.
     ///
     /// A sweep of many connections would block the loop for long. Therefore a quarter of them is checked in each
-    /// quarter of the interval.
+    /// quarter of the interval. The memory of all queues is checked in each quarter.
     package func startSweeping(every interval: Duration = .seconds(1)) throws(LoopError) {
         self.timer?.close()
         let timer = try LoopTimer(loop: self.loop) { [weak self] _ in self?.sweepNextQuarter() }
@@ -64,8 +65,9 @@ package final class WebSocketGroup {
         self.timer = nil
     }
 
-    /// Checks the timeouts of all connections now, for owners that call it from their own timer.
+    /// Checks the queues and the timeouts of all connections now, for owners that call it from their own timer.
     package func sweep() {
+        self.endLargestQueues()
         let now = self.loop.nowMilliseconds
         // A connection may end during its check; the last connection then takes its index. In reverse order that last
         // connection was already checked.
@@ -92,8 +94,19 @@ package final class WebSocketGroup {
         }
     }
 
-    /// Checks the next quarter of the connections.
+    /// Ends the connections with the largest queues, if all of them together exceed their limit.
+    private func endLargestQueues() {
+        let excessBytes = self.loop.outputBudget.excessBytes
+        if excessBytes == 0 { return }
+        let sizes = self.connections.map { $0.stream?.heldBytes ?? 0 }
+        for index in OutputBudget.largestQueues(sizes, freeing: excessBytes) {
+            self.connections[index].endSlowReader(.outputLimit)
+        }
+    }
+
+    /// Checks the queues of all connections, and the timeouts of the next quarter of them.
     private func sweepNextQuarter() {
+        self.endLargestQueues()
         let now = self.loop.nowMilliseconds
         if self.sweepPosition <= 0 { self.sweepPosition = self.connections.count }
         let end = max(0, self.sweepPosition - (self.connections.count + 3) / 4)

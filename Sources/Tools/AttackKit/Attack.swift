@@ -12,6 +12,10 @@ package protocol Attack: Sendable {
     var channel: AttackChannel { get }
     /// The interval at which `AttackClient.takeTurn()` is called; nil if the clients take no turns.
     var turnInterval: Duration? { get }
+    /// Whether the system's buffers of a connection are as small as those of a client in a slow network.
+    var readsSlowly: Bool { get }
+    /// The memory that a gateway's own limits allow the attack besides that of each connection, in bytes.
+    var allowedBytes: Int { get }
     /// How many connections the attack keeps open.
     ///
     /// - Parameter limit: the maximum, given by `--connections`.
@@ -21,6 +25,11 @@ package protocol Attack: Sendable {
     ///
     /// When the gateway closes a connection, the attack opens another one, with a new client.
     func client(_ setting: AttackClientSetting) -> any AttackClient
+}
+
+extension Attack {
+    package var readsSlowly: Bool { false }
+    package var allowedBytes: Int { 0 }
 }
 
 /// The port and protocol of an attack.
@@ -73,7 +82,7 @@ extension AttackClient {
     package mutating func cleanUp() -> [AttackBytes] { [] }
 }
 
-/// Something that a connection sends.
+/// Something that a connection sends or does.
 package enum AttackBytes: Hashable, Sendable {
     /// These bytes as they are.
     case raw([UInt8])
@@ -81,6 +90,8 @@ package enum AttackBytes: Hashable, Sendable {
     case text(String)
     /// A masked ping without a payload.
     case ping
+    /// From now on, the connection reads nothing; the client gets no further replies.
+    case stopReading
 
     /// The bytes of a text as they are.
     static func raw(_ text: String) -> AttackBytes { .raw(Array(text.utf8)) }

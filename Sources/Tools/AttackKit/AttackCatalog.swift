@@ -4,7 +4,8 @@
 package enum AttackCatalog {
     package static let all: [any Attack] = [
         NumberAttack(), NumberHTTPAttack(), OversizedRowAttack(), SlowAttack(.head), SlowAttack(.body),
-        SlowAttack(.handshake), HalfFrameAttack(), PingFlood(), JoinFlood(), LoginFlood(), MessageFlood(),
+        SlowAttack(.handshake), SlowReaderAttack(), HalfFrameAttack(), PingFlood(), JoinFlood(), LoginFlood(),
+        MessageFlood(),
         PayloadAttack(.numbers, over: .http), PayloadAttack(.numbers, over: .webSocket),
         PayloadAttack(.deep, over: .http), PayloadAttack(.deep, over: .webSocket),
     ]

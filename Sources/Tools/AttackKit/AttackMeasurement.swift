@@ -78,6 +78,8 @@ package struct AnswerRate: Equatable, Sendable {
 /// Everything that was measured during one attack.
 package struct AttackMeasurement: Equatable, Sendable {
     package var tally = AttackTally()
+    /// The attack's `allowedBytes`.
+    package var allowedBytes = 0
     package var honest = HonestResult()
     /// The gateways by name; empty if their metrics cannot be read.
     package var gateways: [String: GatewayChange] = [:]

@@ -44,6 +44,7 @@ package enum AttackRunner {
         await monitor.begin()
         let tally = Locked(AttackTally())
         var measured = AttackMeasurement()
+        measured.allowedBytes = attack.allowedBytes
         let names = Self.namePrefix(plan, suffix)
         let report = try await Self.runHonestClients(plan, suffix, duration: plan.duration) { lives in
             let monitoring = Task { await monitor.watch() }

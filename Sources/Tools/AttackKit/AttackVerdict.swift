@@ -28,7 +28,8 @@ package struct AttackVerdict: Equatable, Sendable {
         require(honest.reconnects == 0, "Honest clients lost their connections \(honest.reconnects) times.")
         failures += honest.failures
         for (name, gateway) in measured.gateways.sorted(by: { $0.key < $1.key }) {
-            failures += Self.failures(name, gateway, connections: measured.tally.maxOpen)
+            let limit = Self.memoryLimit(connections: measured.tally.maxOpen) + Double(measured.allowedBytes)
+            failures += Self.failures(name, gateway, memoryLimit: limit)
         }
         let http = measured.http
         require(
@@ -41,13 +42,12 @@ package struct AttackVerdict: Equatable, Sendable {
         self.failures = failures
     }
 
-    /// The criteria that one gateway failed; `connections` is the maximum number that the attack had open at once.
-    private static func failures(_ name: String, _ gateway: GatewayChange, connections: Int) -> [String] {
+    /// The criteria that one gateway failed, whose memory may grow by `limit` bytes.
+    private static func failures(_ name: String, _ gateway: GatewayChange, memoryLimit limit: Double) -> [String] {
         guard let before = gateway.before else { return ["\(name) did not answer before the attack."] }
         guard let after = gateway.after else { return ["\(name) does not answer any more."] }
         if after.startTime != before.startTime { return ["\(name) ended and was started again."] }
         let growth = gateway.maxBytes - before.residentBytes
-        let limit = Self.memoryLimit(connections: connections)
         if growth <= limit { return [] }
         let mebibyte = Double(1 << 20)
         return ["\(name) took \(Int(growth / mebibyte)) MiB more, beyond \(Int(limit / mebibyte)) MiB."]
@@ -59,7 +59,7 @@ package struct AttackVerdict: Equatable, Sendable {
     /// is at least `noiseMilliseconds`.
     static func p99Limit(_ baseline: HonestResult) -> Double { max(2 * baseline.p99, Self.noiseMilliseconds) }
 
-    /// The maximum growth of a gateway's resident memory during an attack, in bytes.
+    /// The maximum growth of a gateway's resident memory during an attack without `allowedBytes`, in bytes.
     ///
     /// - Parameter connections: the maximum number of connections that the attack had open at once.
     /// - Returns: `baseBytes` for code and buffers that are used for the first time, and for each connection

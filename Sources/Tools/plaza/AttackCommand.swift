@@ -17,8 +17,9 @@ enum AttackCommand: Subcommand {
             attacks a cluster on this machine, first not at all and then in one way after another, while a few honest \
             clients exchange messages. An attack fails, and the exit status is 1, if the honest clients' p99 more than \
             doubles (50 ms are always allowed), if anything that was acknowledged is missing or fewer than nine in ten \
-            messages are admitted, if a gateway ends or takes more than 64 MiB and 24 KiB for each connection, if HTTP \
-            requests are not answered, or if a partition of the directory makes no live afterwards.
+            messages are admitted, if a gateway ends or takes more than 64 MiB and 24 KiB for each connection (320 MiB \
+            more for slow-reader), if HTTP requests are not answered, or if a partition of the directory makes no live \
+            afterwards.
 
             It attacks only addresses of the loopback interface, and connects from many of them (127.x.y.z), because \
             gateways limit what one address may do. A cluster of `plaza up` has no such limits. All rates and numbers \

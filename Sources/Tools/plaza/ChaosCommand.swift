@@ -11,99 +11,95 @@ enum ChaosCommand: Subcommand {
     static let summary =
         "kills, stops and restarts the processes of a cluster under load; exits 0 if every promise held"
     static let help = """
-        starts a cluster of its own, and injects one fault after the other while clients chat, take seats, connect and \
-        battle: kill -9 of each service, alone, in pairs and again and again; SIGSTOP for 5 to 20 s, also in a battle's \
-        last second; SIGTERM; rolling restarts; the same with Redis, whose data are lost, and with a broker; FLUSHALL; \
-        a full disk under a broker; cuts, silence in one or both directions, and delays between an instance and Kafka, \
-        Redis or its clients; a clock of an instance that is wrong by 30 s. After each fault a checker reads what \
-        every client saw: order and content of feeds, lost or repeated messages, requests and battles that ended once, \
-        exact scores, false leaves, counts, and the time of the recovery. The exit status is 1 if a promise was broken.
+        starts a cluster of its own, and injects one fault after the other while clients chat, send gifts and likes, \
+        join and leave, take seats, connect and battle, and hosts mute, kick, ban and write metadata: kill -9 of each \
+        service, alone, in pairs and again and again; SIGSTOP for 5 to 20 s, also in a battle's last second and right \
+        after a burst of calls; SIGTERM; rolling restarts; the same with Redis, whose data are lost, and with a broker; \
+        FLUSHALL; a full disk under a broker; cuts, silence in one or both directions, and delays between an instance \
+        and Kafka, Redis or its clients; a clock of an instance that is wrong by 30 s. After each fault a checker reads \
+        what every client saw: order and content of feeds, lost or repeated messages, requests and battles that ended \
+        once, exact scores and totals, false leaves, counts, the ledger, and the time of the recovery. The exit status \
+        is 1 if a promise was broken, or a round could not run. The report has the shortest history that shows what was \
+        broken.
 
         Seed and number of a round give the same fault at the same time. Each fault comes once before any comes again; \
         a round takes about half a minute. The run stops by itself.
 
+        With --compose the faults go to the containers of a running docker-compose.yml, by the program `docker`: kill -9, \
+        pause, restart, and a container that is taken off its network. Full disks, FLUSHALL, wrong clocks and the \
+        other interruptions are left out, and the ledger is not read.
+
         For example: plaza chaos --minutes 30 --seed 7 --kafka-home ~/kafka
                      plaza chaos --seed 7 --round 12 --kafka-home ~/kafka      one round again
+                     plaza chaos --minutes 30 --compose liveplaza    of a running `docker compose -p liveplaza up -d`
         """
 
     static func run(_ reader: inout SettingsReader) async throws -> Int32 {
-        let minutes = reader.int("minutes", default: 3, range: 1...600, help: "how long faults are injected")
-        let round = reader.int(
-            "round", default: 0, range: 0...100_000, help: "the only round to run; 0: from the first on")
-        let seed = reader.int(
-            "seed", default: Int.random(in: 1..<1_000_000), range: 0...1_000_000_000, help: "the seed of all faults")
-        let only = reader.optionalString(
-            "only", placeholder: "TEXT", help: "inject only the faults whose kind has this in its name, such as redis")
-        let instances = reader.int("instances", default: 2, range: 1...4, help: "instances of each service")
-        let reportFile = reader.optionalString(
-            "report", placeholder: "FILE",
-            help: "also write the report as JSON; rounds that the file has already are kept and shown")
-        let markdownFile = reader.optionalString(
-            "markdown", placeholder: "FILE", help: "also write the table of the report in Markdown")
-        let faketime = reader.optionalString(
-            "faketime", placeholder: "FILE", help: "libfaketime.so.1; without it the one of the system, if installed")
-        reader.section("Cluster")
-        var options = ClusterOptions(
-            runDirectory: reader.string(
-                "run-dir", default: ".chaos", placeholder: "DIR",
-                help: "the directory of the cluster, its logs and data"))
-        let home = reader.optionalString(
-            "kafka-home", placeholder: "DIR",
-            help: "an unpacked Apache Kafka 4; without it the broker is in memory, and left alone")
-        let brokers = reader.int(
-            "brokers", default: 1, range: 1...3, help: "brokers to start with --kafka-home: 1 or 3")
-        try reader.finish()
-        if let home { options.broker = .kafkaHome(home, brokers: brokers) }
-        for kind in ServiceKind.allCases { options.scale[kind] = instances }
-        // Any free ports, so that another cluster may run on this machine.
-        (options.port, options.httpPort, options.opsPort) = (0, 0, 0)
-        options.feedBudget = 60
-
+        let options = try ChaosOptions(&reader)
         // The rounds of an existing report file are part of the report that is printed and written.
         var combinedReport = ChaosReport()
-        if let reportFile, FileManager.default.fileExists(atPath: reportFile) {
+        if let reportFile = options.reportFile, FileManager.default.fileExists(atPath: reportFile) {
             combinedReport = try ChaosReport(json: String(contentsOfFile: reportFile, encoding: .utf8))
         }
-        let clockLibrary = faketime ?? FakeClock.library()
-        if clockLibrary == nil {
+        let report: ChaosReport
+        if let project = options.composeProject {
+            report = try await Self.runOnComposeCluster(options, project)
+        } else {
+            report = try await Self.runOnNewCluster(options)
+        }
+        combinedReport.append(report)
+        Subcommands.printLine(combinedReport.table)
+        if let reportFile = options.reportFile {
+            try Data(combinedReport.json.utf8).write(to: URL(filePath: reportFile))
+        }
+        if let markdownFile = options.markdownFile {
+            try Data((combinedReport.markdown + "\n").utf8).write(to: URL(filePath: markdownFile))
+        }
+        return report.isPassed ? 0 : 1
+    }
+
+    /// Starts a cluster, runs the rounds, and ends it.
+    private static func runOnNewCluster(_ options: ChaosOptions) async throws -> ChaosReport {
+        if options.clockLibrary == nil {
             Subcommands.printDiagnostic(
-                "no clock will be wrong: libfaketime is not installed (Debian package libfaketime)")
+                "no clock will be wrong: libfaketime is not installed (Debian package libfaketime), or not wanted")
         }
-        let network = try ChaosNetwork(for: &options)
+        var clusterOptions = options.cluster
+        let network = try ChaosNetwork(for: &clusterOptions)
         defer { network.stop() }
-        let plan = ChaosPlan(
-            seed: UInt64(seed), rounds: round == 0 ? 1...100_000 : round...round, duration: .seconds(60 * minutes),
-            only: only, clockLibrary: clockLibrary
-        ) { _, _ in
-            // `runPlan` replaces this function as soon as the cluster has signing keys.
-            ""
-        }
-        let cluster = LocalCluster(options)
-        Subcommands.printDiagnostic("seed \(seed): starting the cluster in \(options.runDirectory)")
+        let cluster = LocalCluster(clusterOptions)
+        Subcommands.printDiagnostic("seed \(options.seed): starting the cluster in \(clusterOptions.runDirectory)")
         try await cluster.start()
         let result: Result<ChaosReport, any Error>
         do {
             try await cluster.waitUntilReady(within: .seconds(120))
-            result = .success(try await Self.runPlan(plan, cluster, network))
+            let plan = try Self.plan(options, apps: .file(cluster.directory.appsFile))
+            result = .success(
+                try await ChaosRunner.run(plan, on: cluster, network: network) { Subcommands.printDiagnostic($0) })
         } catch {
             result = .failure(error)
         }
         await cluster.stop()
-        let report = try result.get()
-        combinedReport.rounds += report.rounds
-        Subcommands.printLine(combinedReport.table)
-        if let reportFile { try Data(combinedReport.json.utf8).write(to: URL(filePath: reportFile)) }
-        if let markdownFile { try Data((combinedReport.markdown + "\n").utf8).write(to: URL(filePath: markdownFile)) }
-        return report.isPassed ? 0 : 1
+        return try result.get()
     }
 
-    /// Runs the plan with tokens of the demo app.
-    private static func runPlan(
-        _ plan: ChaosPlan, _ cluster: LocalCluster, _ network: ChaosNetwork
-    ) async throws -> ChaosReport {
-        let key = try AppsFile.signingKey(of: AppsFile.demoApp, in: .file(cluster.directory.appsFile))
-        var plan = plan
-        plan.token = { user, isServer in
+    /// Runs the rounds on a cluster of `docker-compose.yml`, which goes on afterwards.
+    private static func runOnComposeCluster(_ options: ChaosOptions, _ project: String) async throws -> ChaosReport {
+        let cluster = ComposeCluster(project: project)
+        let address = try ClusterAccess.parseAddress(try await cluster.clientAddress())
+        let plan = try Self.plan(options, apps: .json(try await cluster.appsJSON()))
+        Subcommands.printDiagnostic("seed \(options.seed): waiting for the containers of \(project)")
+        try await cluster.waitUntilReady(within: .seconds(120))
+        return try await ChaosRunner.run(plan, on: cluster, address: address) { Subcommands.printDiagnostic($0) }
+    }
+
+    /// The plan of a run, with tokens of the demo app.
+    private static func plan(_ options: ChaosOptions, apps: AppsFile.Source) throws -> ChaosPlan {
+        let key = try AppsFile.signingKey(of: AppsFile.demoApp, in: apps)
+        return ChaosPlan(
+            seed: UInt64(options.seed), rounds: options.rounds, duration: .seconds(60 * options.minutes),
+            only: options.only, clockLibrary: options.clockLibrary
+        ) { user, isServer in
             let claims = TokenClaims(
                 app: AppsFile.demoApp, user: user, expires: Int64(Date().timeIntervalSince1970) + 86_400,
                 role: isServer ? .server : .user)
@@ -111,6 +107,5 @@ enum ChaosCommand: Subcommand {
             // empty token.
             return (try? TokenSigner.sign(claims, with: key)) ?? ""
         }
-        return try await ChaosRunner.run(plan, on: cluster, network: network) { Subcommands.printDiagnostic($0) }
     }
 }

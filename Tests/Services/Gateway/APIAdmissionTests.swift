@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientAddress
+import GatewayCore
 import Glibc
-import HTTPServer
 import MachineKit
+import PlazaModel
 import Testing
 import Tokens
 
 @testable import Gateway
+@testable import HTTPServer
 
 /// What the HTTP API checks before it reads a body.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct APIAdmissionTests {
@@ -62,5 +65,66 @@ import Tokens
         }
         #expect(statuses.prefix(20).allSatisfy { $0 == "401" })
         #expect(statuses.contains("429"))
+    }
+
+    /// The response of a handler to a request with this client, before its body is read; nil if the body is awaited.
+    private func response(
+        _ handler: @escaping HTTPHeadHandler, _ path: String, method: HTTPMethod = .get, from client: String,
+        token: String? = nil
+    ) throws -> HTTPResponse? {
+        let headers = token.map { ["authorization": "Bearer \($0)"] } ?? [:]
+        var request = try #require(HTTPRequest(method: method, path: path, headers: headers))
+        let address: IPAddress = try #require(IPAddress(client))
+        request.client = address
+        guard case .reject(let response) = handler(request) else { return nil }
+        return response
+    }
+
+    /// Rules: R13.39.
+    @Test func `an address has a rate of anonymous requests, whatever they ask for and whatever token they make up`()
+        throws
+    {
+        let cluster = try FakeCluster {
+            $0.admission.anonymousRequests = RateLimit(4, per: .seconds(60))
+            $0.pages = PagesSettings(site: StaticSite())
+        }
+        let handler = GatewayAPI(cluster.gateway).handler
+        let address = "2001:db8::1"
+        #expect(try self.response(handler, "/openapi.json", from: address)?.status == 200)
+        #expect(try self.response(handler, "/pages/settings.json", from: address, token: "a.b.c")?.status == 200)
+        #expect(try self.response(handler, "/nowhere", from: address, token: "a.b.c")?.status == 404)
+        #expect(try self.response(handler, "/v1/lives", from: "2001:db8::2")?.status == 401, "the same network")
+        let requests: [(path: String, method: HTTPMethod)] = [
+            ("/openapi.json", .get), ("/pages/settings.json", .get), ("/v1/lives", .get), ("/v1/lives", .post),
+            ("/nowhere", .get), ("/v1/lives", .delete),
+        ]
+        for (path, method) in requests {
+            let refused = try #require(try self.response(handler, path, method: method, from: address), "\(path)")
+            #expect(refused.status == 429, "\(path)")
+            let wait = try #require(refused.headers.first { $0.name == "Retry-After" }.flatMap { Int($0.value) })
+            #expect((10...15).contains(wait))
+            #expect(String(decoding: refused.body, as: UTF8.self).contains("\"code\":-2"))
+        }
+        #expect(cluster.refusalCount(.httpAnonymousRate) == 6)
+        #expect(try self.response(handler, "/openapi.json", from: "2001:db8:0:1::1")?.status == 200, "another network")
+    }
+
+    /// Rules: R13.39.
+    @Test func `requests with a valid token never count for their address, and are served beyond its rate`() throws {
+        let cluster = try FakeCluster {
+            $0.admission.anonymousRequests = RateLimit(2, per: .seconds(60))
+            $0.serverCallsPerSecond = 1_000_000
+        }
+        let handler = GatewayAPI(cluster.gateway).handler
+        let token = FakeCluster.Tokens.token("shop", role: .server)
+        for _ in 0..<500 {
+            let response = try self.response(handler, "/v1/lives", method: .post, from: "10.0.0.1", token: token)
+            #expect(response == nil, "the body is awaited")
+        }
+        #expect(try self.response(handler, "/openapi.json", from: "10.0.0.1")?.status == 200)
+        for _ in 0..<2 { _ = try self.response(handler, "/v1/lives", from: "10.0.0.1") }
+        #expect(try self.response(handler, "/openapi.json", from: "10.0.0.1")?.status == 429)
+        #expect(try self.response(handler, "/v1/lives", method: .post, from: "10.0.0.1", token: token) == nil)
+        #expect(cluster.refusalCount(.httpRefusedTokens) == 1, "one request without a token got status 401")
     }
 }

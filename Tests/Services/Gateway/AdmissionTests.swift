@@ -13,20 +13,6 @@ import Testing
 
 /// What one address, connection, user or app may take of a gateway (I16, everything has a limit).
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AdmissionTests {
-    /// The number of refusals for a reason, from the metrics.
-    private func refusalCount(_ cluster: FakeCluster, _ reason: RefusalReason) -> Int {
-        let family = cluster.registry.snapshot().first { $0.name == "gateway_refusals_total" }
-        let sample = family?.samples.first { $0.labels.pairs.contains { $0.value == reason.rawValue } }
-        if case .number(let value)? = sample?.value { return Int(value) }
-        return 0
-    }
-
-    /// The error of a failure; nil for a success.
-    private func error(_ outcome: Outcome) -> ReplyError? {
-        if case .failure(let error) = outcome { return error }
-        return nil
-    }
-
     /// Rules: R12.6.
     @Test func `an address gets at most its limit of connections, counted over all shards`() throws {
         let cluster = try FakeCluster {
@@ -37,7 +23,7 @@ import Testing
         #expect(clients.allSatisfy { $0.status == 101 })
         let refused = try WireClient(port: cluster.gateway.port)
         #expect(refused.status == 429 && refused.head.contains("\r\nRetry-After: 5\r\n"))
-        #expect(self.refusalCount(cluster, .connectionsPerAddress) == 1)
+        #expect(cluster.refusalCount(.connectionsPerAddress) == 1)
         clients.removeFirst().cut()
         var status = 0
         for _ in 0..<200 where status != 101 { status = try WireClient(port: cluster.gateway.port).status }
@@ -51,7 +37,7 @@ import Testing
         #expect(clients.map(\.status) == [101, 101, 429])
         let seconds = clients[2].head.split(separator: "Retry-After: ").last.flatMap { Int($0.prefix { $0.isNumber }) }
         #expect((10...30).contains(try #require(seconds)))
-        #expect(self.refusalCount(cluster, .handshakes) == 1)
+        #expect(cluster.refusalCount(.handshakes) == 1)
     }
 
     /// Rules: R12.6.
@@ -60,51 +46,35 @@ import Testing
         let (first, _) = try cluster.client("bob", session: "one")
         let (second, _) = try cluster.client("bob", session: "two")
         let (third, outcome) = try cluster.client("bob", session: "three")
-        #expect(self.error(outcome)?.code == .overLimit && self.error(outcome)?.retryAfter == 5000)
+        #expect(outcome.error?.code == .overLimit && outcome.error?.retryAfter == 5000)
         #expect(try third.closeCode() == DisconnectCode.tooManyConnections.code)
         let (replacing, login) = try cluster.client("bob", session: "one")
-        #expect(self.error(login) == nil)
+        #expect(login.error == nil)
         #expect(try first.closeCode() == DisconnectCode.replaced.code)
         #expect(try replacing.answersPing())
         #expect(try second.answersPing())
         let (eve, _) = try cluster.client("eve")
         #expect(try eve.answersPing())
-        #expect(self.refusalCount(cluster, .connectionsPerUser) == 1)
+        #expect(cluster.refusalCount(.connectionsPerUser) == 1)
     }
 
-    /// Rules: R12.6.
-    @Test func `an app gets at most its share of the connections`() throws {
-        let cluster = try FakeCluster { $0.admission.connectionsPerApp = 2 }
-        let clients = try (0..<2).map { try cluster.client("u\($0)").0 }
-        let (third, outcome) = try cluster.client("u2")
-        #expect(self.error(outcome)?.code == .overloaded && self.error(outcome)?.retryAfter == 5000)
-        #expect(try third.closeCode() == DisconnectCode.overloaded.code)
-        let ofOtherApp = try WireClient(port: cluster.gateway.port)
-        let token = FakeCluster.Tokens.token("bob", app: "other")
-        let params = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)
-        #expect(self.error(try ofOtherApp.call("login", params)) == nil)
-        #expect(try clients[0].answersPing())
-    }
-
-    /// Rules: R12.13.
-    @Test func `an app whose calls exceed its share is refused, and other apps are served`() throws {
-        let cluster = try FakeCluster {
-            $0.shards = 1
-            $0.admission.callsPerApp = 3
-        }
+    /// Rules: R12.8.
+    @Test func `a resume counts as a join of its user, and other users resume at once`() throws {
+        let cluster = try FakeCluster { $0.admission.joinsOfLive = RateLimit(3, per: .seconds(60)) }
         cluster.create("room")
-        let (bob, _) = try cluster.client("bob")
-        let outcomes = try (0..<4).map { _ in try bob.call("live.leave", "{\"live\":\"room\"}") }
-        let errors = outcomes.map { self.error($0) }
-        #expect(errors.prefix(3).allSatisfy { $0?.code != .overloaded })
-        #expect(errors.last??.code == .overloaded)
-        #expect((1...400).contains(try #require(errors.last??.retryAfter)))
-        #expect(self.refusalCount(cluster, .callsPerApp) == 1)
-        let ofOtherApp = try WireClient(port: cluster.gateway.port)
-        let token = FakeCluster.Tokens.token("bob", app: "other")
-        let params = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)
-        _ = try ofOtherApp.call("login", params)
-        #expect(self.error(try ofOtherApp.call("live.create", "{\"live\":\"hall\"}"))?.code != .overloaded)
+        _ = try cluster.viewer("bob", of: "room", session: "phone")
+        let point = ResumePoint(live: "room", ticket: Ticket(101), position: FeedPosition(epoch: 10, number: 0))
+        func resume(_ user: String, firstID: Int64) throws -> ReplyError? {
+            try cluster.client(user, session: "phone", resume: point, firstID: firstID).login.error
+        }
+        for number in 1...2 { #expect(try resume("bob", firstID: Int64(number) * 50) == nil) }
+        let refused = try resume("bob", firstID: 150)
+        #expect(refused?.code == .tooFrequent && (1...20_000).contains(refused?.retryAfter ?? 0))
+        #expect(cluster.refusalCount(.memberships) == 1)
+        for number in 0..<40 { #expect(try resume("u\(number)", firstID: 50) == nil) }
+        let (bob, login) = try cluster.client("bob", session: "tablet")
+        #expect(login.error == nil, "a login without a resume")
+        #expect(try bob.call("live.join", "{\"live\":\"room\"}").error?.code == .tooFrequent)
     }
 
     /// Rules: R12.9.
@@ -118,7 +88,7 @@ import Testing
         let message = WireClient.maskedFrame(.text, [UInt8](repeating: 65, count: 30_000))
         try large.write(Array(message.prefix(20_000)))
         #expect(try large.closeCode() == DisconnectCode.flooding.code)
-        #expect(self.refusalCount(cluster, .beforeLogin) == 2)
+        #expect(cluster.refusalCount(.beforeLogin) == 2)
         let (good, _) = try cluster.client("bob")
         for _ in 0..<20 { try good.write(WireClient.maskedFrame(.ping, [])) }
         try good.send("{\"id\":90,\"method\":\"ping\",\"x\":\"" + String(repeating: "a", count: 20_000) + "\"}")
@@ -134,11 +104,11 @@ import Testing
         let (pinging, _) = try cluster.client("bob")
         for _ in 0..<80 { try pinging.write(WireClient.maskedFrame(.ping, [1, 2])) }
         #expect(try pinging.closeCode() == DisconnectCode.flooding.code)
-        #expect(self.refusalCount(cluster, .frames) == 1)
+        #expect(cluster.refusalCount(.frames) == 1)
         let (sending, _) = try cluster.client("eve")
         for _ in 0..<4 { try? sending.send("{\"id\":90,\"x\":\"" + String(repeating: "a", count: 20_000) + "\"}") }
         #expect(try sending.closeCode() == DisconnectCode.flooding.code)
-        #expect(self.refusalCount(cluster, .bytes) == 1)
+        #expect(cluster.refusalCount(.bytes) == 1)
     }
 
     /// Rules: R12.10.
@@ -156,10 +126,10 @@ import Testing
         for client in [first, second, third] { try client.write(unfinishedMessage) }
         // Which connection exceeds the limit depends on the order in which the bytes arrive.
         let deadline = ContinuousClock.now + .seconds(10)
-        while self.refusalCount(cluster, .unfinishedMessages) == 0, ContinuousClock.now < deadline {
+        while cluster.refusalCount(.unfinishedMessages) == 0, ContinuousClock.now < deadline {
             _ = first.isQuiet(milliseconds: 20)
         }
-        #expect(self.refusalCount(cluster, .unfinishedMessages) == 1)
+        #expect(cluster.refusalCount(.unfinishedMessages) == 1)
         let (good, _) = try cluster.client("dora")
         #expect(try good.answersPing())
     }
@@ -180,34 +150,34 @@ import Testing
         cluster.create("room")
         let (first, _) = try cluster.client("bob")
         let (second, _) = try cluster.client("bob")
-        for client in [first, second, first] { #expect(self.error(try client.call("gift.list")) == nil) }
-        let read = self.error(try second.call("gift.list"))
+        for client in [first, second, first] { #expect(try client.call("gift.list").error == nil) }
+        let read = try second.call("gift.list").error
         #expect(read?.code == .tooFrequent && (5_000...20_000).contains(read?.retryAfter ?? 0))
-        #expect(self.error(try first.call("ping")) == nil, "a ping is not a read")
+        #expect(try first.call("ping").error == nil, "a ping is not a read")
         for _ in 0..<2 {
-            #expect(self.error(try first.call("live.join", "{\"live\":\"room\"}")) == nil)
-            #expect(self.error(try first.call("live.leave", "{\"live\":\"room\"}")) == nil)
+            #expect(try first.call("live.join", "{\"live\":\"room\"}").error == nil)
+            #expect(try first.call("live.leave", "{\"live\":\"room\"}").error == nil)
         }
-        #expect(self.error(try first.call("live.join", "{\"live\":\"room\"}"))?.code == .tooFrequent)
+        #expect(try first.call("live.join", "{\"live\":\"room\"}").error?.code == .tooFrequent)
         _ = try first.call("seat.device", "{\"live\":\"room\"}")
-        #expect(self.error(try second.call("seat.device", "{\"live\":\"room\"}"))?.code == .tooFrequent)
+        #expect(try second.call("seat.device", "{\"live\":\"room\"}").error?.code == .tooFrequent)
         _ = try first.call("gift.send", "{\"live\":\"room\"}")
-        #expect(self.error(try second.call("gift.send", "{\"live\":\"room\"}"))?.code == .tooFrequent)
+        #expect(try second.call("gift.send", "{\"live\":\"room\"}").error?.code == .tooFrequent)
         // The fake cluster does not answer these calls; the reply to the ping shows that they were counted. A call
         // counts once for each user that it names.
         try first.begin("live.ban", #"{"live":"room","users":["carol","dora"],"duration":9}"#)
         try first.begin("audience.kick", #"{"live":"room","user":"carol"}"#)
         _ = try first.call("ping")
         #expect(
-            self.error(try second.call("live.mute", #"{"live":"room","users":["carol","dora"],"duration":9}"#))?.code
+            try second.call("live.mute", #"{"live":"room","users":["carol","dora"],"duration":9}"#).error?.code
                 == .tooFrequent)
-        #expect(self.error(try second.call("audience.kick", #"{"live":"room","user":"carol"}"#))?.code == .tooFrequent)
+        #expect(try second.call("audience.kick", #"{"live":"room","user":"carol"}"#).error?.code == .tooFrequent)
         _ = try cluster.client("bob")
-        #expect(self.error(try cluster.client("bob").1)?.code == .tooFrequent, "the fourth login")
+        #expect(try cluster.client("bob").1.error?.code == .tooFrequent, "the fourth login")
         let (eve, _) = try cluster.client("eve")
-        #expect(self.error(try eve.call("gift.list")) == nil)
-        #expect(self.refusalCount(cluster, .logins) == 1 && self.refusalCount(cluster, .reads) == 1)
-        #expect(self.refusalCount(cluster, .memberships) == 1, "the third join")
+        #expect(try eve.call("gift.list").error == nil)
+        #expect(cluster.refusalCount(.logins) == 1 && cluster.refusalCount(.reads) == 1)
+        #expect(cluster.refusalCount(.memberships) == 1, "the third join")
     }
 
     @Test func `a client's made-up close codes share one label`() throws {
@@ -320,11 +290,16 @@ import Testing
         let changed = try self.read([
             "--max-connections", "5000", "--connections-per-app", "7", "--calls-per-app", "11",
             "--connections-per-user", "3",
+            "--calls-per-user", "5", "--server-connections-per-app", "6", "--server-logins-per-minute", "7",
+            "--server-calls-per-second", "8", "--server-reads-per-second", "10",
             "--joins-per-minute", "9", "--trusted-proxies", "10.0.0.0/8,fd00::1", "--proxy-protocol",
         ])
         #expect(
             changed.maxConnections == 5000 && changed.admission.connectionsPerApp == 7 && changed.speaksProxyProtocol)
         #expect(changed.admission.connectionsPerUser == 3 && changed.admission.callsPerApp == 11)
+        #expect(changed.admission.callsPerUser == 5 && changed.admission.serverConnections == 6)
+        #expect(changed.admission.serverLogins == RateLimit(7, per: .seconds(60)))
+        #expect(changed.admission.serverCalls == RateLimit(8) && changed.admission.serverReads == RateLimit(10))
         #expect(changed.admission.memberships == RateLimit(9, per: .seconds(60)))
         #expect(changed.trustedProxies.contains(try #require(IPAddress("10.9.9.9"))))
     }

@@ -315,6 +315,14 @@ final class FakeCluster: RecordSink, FeedSource {
         }
     }
 
+    /// Returns the number of refusals for a reason, from the metrics.
+    func refusalCount(_ reason: RefusalReason) -> Int {
+        let family = self.registry.snapshot().first { $0.name == "gateway_refusals_total" }
+        let sample = family?.samples.first { $0.labels.pairs.contains { $0.value == reason.rawValue } }
+        if case .number(let value)? = sample?.value { return Int(value) }
+        return 0
+    }
+
     /// Returns a client that has made the login, and the outcome of the login.
     ///
     /// A client that continues a session needs a `firstID` above the ids of its earlier calls: a call with the id of an

@@ -18,9 +18,9 @@ import Testing
             }
             #expect(gateway.shardTurns.count == 2)
             for turns in gateway.shardTurns { #expect(turns.lastTurnAt > start) }
-            #expect(gateway.areShardsTurning(at: MonotonicClock.now))
+            #expect(gateway.hungShards(at: MonotonicClock.now).isEmpty)
             gateway.stopImmediately()
-            #expect(!gateway.areShardsTurning(at: MonotonicClock.now + .seconds(10)))
+            #expect(gateway.hungShards(at: MonotonicClock.now + .seconds(10)) == [0, 1])
         }
     }
 }

@@ -2,6 +2,7 @@
 import Concurrency
 import Foundation
 import Gateway
+import GatewayCore
 import Observability
 import PlazaModel
 import PlazaWire
@@ -17,17 +18,19 @@ import Webhooks
         let cluster: FakeCluster
         let webhookClient: WebhookClient
 
-        /// Creates a gateway whose app's backend is `receiver`; `message` is the policy for messages after a timeout.
-        init(_ receiver: WebhookReceiver, message: AppHooks.TimeoutPolicy = .allow, timeout: Duration = .seconds(2))
-            throws
-        {
+        /// Creates a gateway whose app's backend is `receiver`; `message` is the policy for messages after a timeout, and
+        /// `change` changes the gateway's settings.
+        init(
+            _ receiver: WebhookReceiver, message: AppHooks.TimeoutPolicy = .allow, timeout: Duration = .seconds(2),
+            _ change: (inout GatewaySettings) -> Void = { _ in }
+        ) throws {
             let hooks = AppHooks(
                 url: receiver.url, secret: "a secret of the app",
                 before: AppHooks.BeforeHooks(message: message, gift: .refuse))
             let webhookClient = WebhookClient(hooks: ["demo": hooks], timeout: timeout, metrics: MetricsRegistry())
             self.webhookClient = webhookClient
             _ = DedicatedThread("test") { webhookClient.run() }
-            self.cluster = try FakeCluster(webhookClient: webhookClient)
+            self.cluster = try FakeCluster(webhookClient: webhookClient, change)
             self.cluster.create("room")
         }
 
@@ -102,6 +105,24 @@ import Webhooks
         let ids = try (1...5).map { try client.begin("barrage.sendText", Self.textParams("m\($0)")) }
         for (index, id) in ids.enumerated() { #expect(try client.answer(to: id) == Self.sent(Int64(index + 1))) }
         #expect(receiver.received.count == 5)
+    }
+
+    /// Rules: R12.15.
+    @Test func `I16 a user's share of calls also limits how often its messages are sent to the backend`() throws {
+        let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":0}"#) }
+        let fixture = try BackendFixture(receiver) { $0.admission.callsPerUser = 4 }
+        let client = try fixture.cluster.viewer("bob", of: "room")
+        let eve = try fixture.cluster.viewer("eve", of: "room")
+        // The messages are repeated until one is refused, so that the test does not depend on the machine's speed.
+        var outcome = Self.sent(0)
+        var sentCount: Int64 = 0
+        while case .success = outcome, sentCount < 1000 {
+            outcome = try client.call("barrage.sendText", Self.textParams("m"))
+            if case .success = outcome { sentCount += 1 }
+        }
+        #expect(outcome.error?.code == .overloaded && outcome.error?.retryAfter != nil)
+        #expect(sentCount > 0 && receiver.received.count == sentCount, "the backend was not asked about the last one")
+        #expect(try eve.call("barrage.sendText", Self.textParams("hello")) == Self.sent(sentCount + 1))
     }
 
     @Test func `I15 a call that is resent while its decision is pending causes one webhook request`() throws {

@@ -249,3 +249,11 @@ final class WireClient {
         return self.buffer[self.readIndex]
     }
 }
+
+extension Outcome {
+    /// The error of a failure; nil for a success.
+    var error: ReplyError? {
+        if case .failure(let error) = self { return error }
+        return nil
+    }
+}

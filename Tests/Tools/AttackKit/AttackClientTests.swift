@@ -20,7 +20,7 @@ import Testing
             switch $0 {
             case .text(let text): text
             case .raw(let bytes): String(decoding: bytes, as: UTF8.self)
-            case .ping: nil
+            case .ping, .stopReading: nil
             }
         }
     }
@@ -56,6 +56,22 @@ import Testing
         let ban = Self.texts(client.takeTurn())
         #expect(ban.contains { $0.contains("live.ban") } && ban.allSatisfy { $0.utf8.count < 65_536 })
         #expect(Self.texts(client.cleanUp()).first?.contains("live.end") == true)
+    }
+
+    @Test func `slow readers stop reading after the login, and go on asking for the owner's large metadata`() {
+        var owner = Self.client(SlowReaderAttack(), index: 0)
+        _ = owner.opened()
+        #expect(Self.texts(owner.replied(Self.loggedIn)).first?.contains("live.create") == true)
+        _ = owner.replied(
+            .success(result: .live(info: LiveInfo(liveID: "l", liveOwner: UserInfo(userID: "u")), epoch: 1)))
+        let metadata = owner.replied(.success(result: .joined(ticket: Ticket(1), epoch: 1, confirmed: true)))
+        #expect((16_000..<65_536).contains(Self.texts(metadata).first?.utf8.count ?? 0))
+        #expect(Self.texts(owner.cleanUp()).first?.contains("live.end") == true)
+        var reader = Self.client(SlowReaderAttack(), index: 1)
+        #expect(!reader.opened().contains(.stopReading) && reader.takeTurn().isEmpty, "it reads the reply to its login")
+        #expect(reader.replied(Self.loggedIn).first == .stopReading)
+        let sent = Self.texts(reader.takeTurn() + reader.takeTurn())
+        #expect(sent.count == 2 && sent.allSatisfy { $0.contains("metadata.get") && $0.contains("at-1-large") })
     }
 
     @Test func `half of a frame is never a whole one`() {

@@ -65,6 +65,18 @@ import Testing
         }
     }
 
+    @Test func `an attack may take what the gateway's own limits allow, and no more`() {
+        let grown = { (mebibytes: Int) in
+            Self.failures {
+                $0.allowedBytes = 320 << 20
+                $0.gateways["gateway-1"]?.maxBytes = 1e8 + Double(mebibytes << 20)
+            }
+        }
+        // 64 MiB, 23 MiB for the 1000 connections, and 320 MiB.
+        #expect(grown(407) == [])
+        #expect(grown(408).first?.contains("beyond 407 MiB") == true)
+    }
+
     @Test func `a p99 of at most 50 ms passes whatever the baseline is`() {
         var fast = Self.baseline
         fast.p99 = 3

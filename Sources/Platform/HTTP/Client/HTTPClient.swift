@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
+internal import MachineKit
 
 /// A POST request to another server, with a JSON body.
 package struct HTTPPost: Sendable {
@@ -67,6 +68,10 @@ package final class HTTPClient: Sendable {
     private let maxOpenRequests: Int
     private let state = Locked(State())
     private let multi: MultiHandle
+    private let turns = TurnClock()
+
+    /// How long the client's thread may take for a turn; an idle one takes a second.
+    private static let turnLimit = Milliseconds.seconds(30)
 
     /// Creates a client; it sends requests only while `run` is running.
     ///
@@ -78,6 +83,9 @@ package final class HTTPClient: Sendable {
         self.maxOpenRequests = maxOpenRequests
         self.multi = MultiHandle(caFile: caFile)
     }
+
+    /// Whether the client's thread has begun a turn within the last 30 s.
+    package var isTurning: Bool { MonotonicClock.now - self.turns.lastTurnAt < Self.turnLimit }
 
     /// The number of open requests.
     package var openCount: Int { self.state.withLock { $0.openCount } }
@@ -104,6 +112,7 @@ package final class HTTPClient: Sendable {
     /// Performs requests on the calling thread until `stop`; requests that are open then fail with `stopped`.
     package func run() {
         while true {
+            self.turns.recordTurn()
             let (pendingRequests, isStopped) = self.state.withLock { state in
                 defer { state.pendingRequests.removeAll() }
                 return (state.pendingRequests, state.isStopped)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CMicrohttpd
 internal import ClientAddress
+internal import Concurrency
 internal import Glibc
 
 /// libmicrohttpd's daemon, which serves all connections on a single thread.
@@ -180,7 +181,7 @@ private func handleRequest(
         // The body was not read, so the end of the request is unknown and later requests cannot be parsed.
         response.headers.append(HTTPHeader("Connection", "close"))
         pendingResponse.observe(response)
-        core.enterPhase(.sendingResponse, of: handle.id)
+        core.beginSending(response, on: handle.id)
         return handle.queue(response)
     }
     let count = unsafe uploadSize.pointee
@@ -202,7 +203,7 @@ private func handleRequest(
     }
     // Without a response the connection is suspended, and this function is called again when there is a response.
     guard let response = exchange.response.takeOrSuspend() else { return .YES }
-    core.enterPhase(.sendingResponse, of: handle.id)
+    core.beginSending(response, on: handle.id)
     return handle.queue(response)
 }
 
@@ -227,7 +228,7 @@ extension ServerCore {
                 exchange.countedClient = client
             }
         }
-        exchange.decision = self.handler(exchange.request)
+        exchange.decision = self.handlerClock.measure { self.handler(exchange.request) }
         guard case .reject(let response) = exchange.decision else { return nil }
         // A small body is discarded instead, because a response before it would cost the client its connection.
         return exchange.request.hasSmallBody ? nil : response
@@ -241,7 +242,8 @@ extension ServerCore {
         }
         switch exchange.decision {
         case .reject(let response): _ = exchange.response.complete(response)
-        case .read(let handler): handler(exchange.request, HTTPResponder(response: exchange.response))
+        case .read(let handler):
+            self.handlerClock.measure { handler(exchange.request, HTTPResponder(response: exchange.response)) }
         }
         // The connection is not suspended yet. If the deadline or the server's stop completes the response first,
         // `takeOrSuspend` finds that response.

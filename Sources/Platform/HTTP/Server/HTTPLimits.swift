@@ -35,6 +35,8 @@ package enum HTTPRefusal: String, Sendable, CaseIterable {
     case bodyTimeout
     /// The client did not receive the response within `HTTPLimits.responseTimeout`.
     case responseTimeout
+    /// All responses that clients have not received exceed `HTTPLimits.unreadResponseBytes`.
+    case unreadResponses
 }
 
 /// Called with each refusal.
@@ -89,6 +91,10 @@ package struct HTTPLimits: Sendable, Equatable {
     package var bodyTimeout = Duration.seconds(20)
     /// The maximum time to send a response, until the client has received all of it.
     package var responseTimeout = Duration.seconds(30)
+    /// The maximum size of all responses that clients have not received yet, in bytes.
+    ///
+    /// Beyond it, connections that send are closed: of the address with the most bytes, the longest first.
+    package var unreadResponseBytes = 128 << 20
     /// The maximum time until the handler responds; then the server responds with 504.
     package var handlerTimeout = Duration.seconds(10)
     /// The maximum time that `stop` waits for open requests.

@@ -27,6 +27,8 @@ struct OpenConnections {
         let address: IPAddress?
         let descriptor: Int32
         var phase = Phase.readingHead
+        /// The size of the response that is being sent; 0 in other phases, and after the connection was cut off for it.
+        var responseBytes = 0
         /// When the current phase must have ended; nil for no limit, and after the connection was shut down.
         var deadline: MonotonicTime?
 
@@ -42,6 +44,8 @@ struct OpenConnections {
     private var requestCounts: [IPAddress: Int] = [:]
     /// The connections that were chosen by `takeConnectionToEvict`, and that the daemon has not closed yet.
     private var evicted: Set<UInt> = []
+    /// The size of all responses that are being sent.
+    private(set) var responseBytes = 0
 
     init(limits: HTTPLimits) { self.limits = limits }
 
@@ -67,6 +71,7 @@ struct OpenConnections {
     /// Removes a connection.
     mutating func remove(_ id: UInt) {
         self.evicted.remove(id)
+        self.forgetResponse(of: id)
         guard let key = self.connections.removeValue(forKey: id)?.address else { return }
         Self.decrement(key, in: &self.connectionCounts)
     }
@@ -110,8 +115,46 @@ struct OpenConnections {
             case .handling: nil
             case .sendingResponse: self.limits.responseTimeout
             }
+        self.forgetResponse(of: id)
         self.connections[id]?.phase = phase
         self.connections[id]?.deadline = limit.map { now + Milliseconds($0) }
+    }
+
+    /// Counts the response that a connection in the phase `sendingResponse` sends.
+    mutating func addResponse(ofBytes bytes: Int, of id: UInt) {
+        guard self.connections[id] != nil else { return }
+        self.connections[id]?.responseBytes = bytes
+        self.responseBytes += bytes
+    }
+
+    /// Chooses a connection to shut down when the responses that clients have not received take too much memory.
+    ///
+    /// The choice is among the connections that send: the address with the most bytes, then the longest time.
+    ///
+    /// - Returns: the descriptor of the connection, each of them only once; nil within the limit.
+    mutating func takeUnreadResponse() -> Int32? {
+        guard self.responseBytes > self.limits.unreadResponseBytes else { return nil }
+        let sending = self.connections.filter { $0.value.responseBytes > 0 }
+        var bytesByAddress: [IPAddress?: Int] = [:]
+        for connection in sending.values { bytesByAddress[connection.address, default: 0] += connection.responseBytes }
+        let chosen = sending.max { left, right in
+            let leftBytes = bytesByAddress[left.value.address] ?? 0
+            let rightBytes = bytesByAddress[right.value.address] ?? 0
+            guard leftBytes == rightBytes, let leftDeadline = left.value.deadline,
+                let rightDeadline = right.value.deadline
+            else { return leftBytes < rightBytes }
+            return rightDeadline < leftDeadline
+        }
+        guard let chosen else { return nil }
+        self.forgetResponse(of: chosen.key)
+        self.connections[chosen.key]?.deadline = nil
+        return chosen.value.descriptor
+    }
+
+    /// Counts the response of a connection no longer.
+    private mutating func forgetResponse(of id: UInt) {
+        self.responseBytes -= self.connections[id]?.responseBytes ?? 0
+        self.connections[id]?.responseBytes = 0
     }
 
     /// Counts a request of a client behind a trusted proxy.

@@ -115,14 +115,18 @@ extension Router where Route == HTTPHeadHandler {
     /// The handler that serves all routes, each of which decides before the body is read, and responds to requests
     /// without a route.
     ///
-    /// - Parameter body: makes the bodies of the responses 404 and 405.
+    /// - Parameters:
+    ///   - body: makes the bodies of the responses 404 and 405.
+    ///   - unrouted: called with each request that has no route; its response, if any, takes the place of 404 and 405.
     /// - Returns: a handler for `WebServer`.
     package func headHandler(
-        failureBody body: @escaping HTTPFailure.Body = HTTPFailure.defaultBody
+        failureBody body: @escaping HTTPFailure.Body = HTTPFailure.defaultBody,
+        unrouted: @escaping @Sendable (HTTPRequest) -> HTTPResponse? = { _ in nil }
     ) -> HTTPHeadHandler {
         { request in
             let match = self.match(request.method, request.segments)
             guard case .found(let handler, let parameters) = match else {
+                if let response = unrouted(request) { return .reject(response) }
                 // `rejection` is nil only for `.found`, so the alternative is never used.
                 return match.rejection(of: request, body).map { .reject($0) } ?? .read { _, _ in }
             }

@@ -35,6 +35,23 @@ extension ServerCore {
         self.connections.withLock { $0.enterPhase(phase, of: id, at: MonotonicClock.now) }
     }
 
+    /// Begins the phase in which a response is sent, and shuts down connections whose clients leave theirs unread while
+    /// all responses together take too much memory.
+    func beginSending(_ response: HTTPResponse, on id: UInt) {
+        let cutCount = self.connections.withLock { connections in
+            connections.enterPhase(.sendingResponse, of: id, at: MonotonicClock.now)
+            connections.addResponse(ofBytes: response.body.count, of: id)
+            var cutCount = 0
+            // `shutdown` is called under the lock for the reason that `shutDownOverdue` names.
+            while let descriptor = connections.takeUnreadResponse() {
+                _ = shutdown(descriptor, Int32(SHUT_RDWR))
+                cutCount += 1
+            }
+            return cutCount
+        }
+        for _ in 0..<cutCount { self.reportRefusal(.unreadResponses) }
+    }
+
     /// Counts a request of a client behind a trusted proxy.
     ///
     /// - Returns: false if the client has reached its limit of open requests; the request is not counted then.

@@ -8,6 +8,8 @@ final class ServerCore: Sendable {
     let handler: HTTPHeadHandler
     let failureBody: HTTPFailure.Body
     let observer: HTTPObserver
+    /// Whether the server's thread calls a handler, and since when.
+    let handlerClock = BusyClock()
     /// Wakes the deadline thread.
     let deadlinesChanged = WakeSignal()
     /// Wakes `stop` when the last request has ended.

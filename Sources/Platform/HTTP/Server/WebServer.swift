@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
+internal import MachineKit
 
 /// An HTTP/1.1 server for the API, health and metrics, on one thread of libmicrohttpd.
 ///
@@ -74,6 +75,11 @@ package final class WebServer: Sendable {
     }
 
     deinit { self.stop() }
+
+    /// Whether a handler has kept the server's thread for 30 s, so that no other request is served.
+    package var isHung: Bool {
+        self.core.handlerClock.busySince.map { MonotonicClock.now - $0 >= .seconds(30) } ?? false
+    }
 
     /// Stops the server.
     ///

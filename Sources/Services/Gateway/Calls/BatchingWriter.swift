@@ -3,6 +3,7 @@ internal import Concurrency
 internal import GatewayCore
 internal import MachineKit
 internal import PlazaWire
+internal import ServiceShell
 
 /// Writes records to the producer immediately while the rate is low, and in batches while it is high
 /// (`BatchingPolicy`).
@@ -62,6 +63,11 @@ final class BatchingWriter: RecordSink {
         case .scheduleBatch: self.batchScheduled.wakeUp()
         case .refuse: throw .full
         }
+    }
+
+    /// Whether the flushing thread is late by 30 s.
+    var isHung: Bool {
+        self.state.withLock { $0.policy.overdueTime(at: MonotonicClock.now) >= LoopStatus.turnLimit }
     }
 
     /// Flushes the buffered records each time they are due.

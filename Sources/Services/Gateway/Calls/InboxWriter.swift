@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
+internal import GatewayCore
 package import KafkaClient
 internal import MachineKit
 internal import Observability
@@ -12,6 +13,7 @@ package final class InboxWriter: RecordSink {
     private let producer: KafkaProducer
     private let partitions: Int
     private let queueFullDrops: Counter
+    private let deliveries: Locked<DeliveryWatch>
 
     /// The producer's name in metric labels.
     private static let name = "inboxes"
@@ -41,7 +43,10 @@ package final class InboxWriter: RecordSink {
         self.partitions = gateway.settings.partitions
         self.queueFullDrops = meter.drops(of: Self.name)
         let failures = meter.failures(of: Self.name)
+        let deliveries = Locked(DeliveryWatch())
+        self.deliveries = deliveries
         self.producer = try KafkaProducer(settings, queueLimit: Self.queueLimit) { [weak gateway] delivery in
+            deliveries.withLock { $0.recordReported(at: MonotonicClock.now) }
             if delivery.error == nil {
                 gateway?.recordDelivered()
             } else {
@@ -56,6 +61,9 @@ package final class InboxWriter: RecordSink {
 
     /// The error after which the producer never writes again; nil while it works.
     package var fatalError: KafkaError? { self.producer.fatalError }
+
+    /// Whether the outcomes of records have not been reported for 30 s.
+    var isHung: Bool { self.deliveries.withLock { $0.isHung(at: MonotonicClock.now) } }
 
     /// Fetches the metadata of the inbox topics in advance; otherwise the first record would wait up to a second for it.
     package func warmUp() throws(KafkaError) {
@@ -84,6 +92,7 @@ package final class InboxWriter: RecordSink {
     package func write(_ record: TopicRecord, token: UInt64) throws(SinkRefusal) {
         do throws(KafkaError) {
             try self.producer.send(record.outgoing(partitions: self.partitions), token: token)
+            self.deliveries.withLock { $0.recordSent(at: MonotonicClock.now) }
         } catch {
             switch error.kind {
             case .queueFull:

@@ -15,15 +15,10 @@ final class ShardCalls {
     /// The clients that `sweep` checks: all clients with open calls, and some whose last open call has just ended.
     private var callers: [Client] = []
     private var nextToken: UInt64 = 1
-    /// The rates of the apps' forwarded calls; each shard grants an app an equal part of the gateway's limit.
-    private var appRates = CallRateLimiter<AppID>(maxBuckets: 10_000)
-    private let callsPerApp: RateLimit?
 
     init(_ shard: Shard) {
         self.shard = shard
         self.gateway = shard.gateway
-        let settings = shard.gateway.settings
-        self.callsPerApp = settings.admission.callsPerApp.map { RateLimit(max(1, $0 / settings.shards)) }
     }
 
     /// Handles a text message that a client sent.
@@ -145,11 +140,22 @@ final class ShardCalls {
     static let serverCannotJoin = ReplyError(.noPermission, "an app's server acts in a live without joining it")
 
     /// Forwards a call to its machine.
+    ///
+    /// - Parameters:
+    ///   - effect: The command that the call sends.
+    ///   - id: The call's number in its session.
+    ///   - method: The call's method.
+    ///   - purpose: The change that a successful reply makes.
+    ///   - live: The live that the caller must be in, if any.
+    ///   - client: The caller.
+    ///   - isCounted: Whether `countForwardedCall` has counted the call.
+    /// - Throws: The error with which the call is refused.
     func forward(
-        _ effect: Effect, _ id: Int64, _ method: String, _ purpose: CallPurpose, in live: LiveID?, _ client: Client
+        _ effect: Effect, _ id: Int64, _ method: String, _ purpose: CallPurpose, in live: LiveID?, _ client: Client,
+        isCounted: Bool = false
     ) throws(ReplyError) {
         guard try self.canForward(id, purpose, in: live, client) else { return }
-        try self.checkAppRate(client.app)
+        if !isCounted { try self.countForwardedCall(of: client) }
         let sent = try self.send(TopicRecord(effect), method)
         self.registerCall(id, purpose, sent, client)
     }
@@ -191,15 +197,13 @@ final class ShardCalls {
         }
     }
 
-    /// Counts a call of an app that is about to be forwarded, so that one app cannot use up what all apps share.
+    /// Counts a call that is about to be forwarded, so that no user can use up what its app's users share, and no app what
+    /// all apps share.
     ///
     /// - Throws: `overloaded`, with the time after which to retry.
-    func checkAppRate(_ app: AppID) throws(ReplyError) {
-        guard let limit = self.callsPerApp,
-            let wait = self.appRates.admit(app, limit: limit, at: MonotonicClock.microseconds)
-        else { return }
-        self.gateway.metrics.refused(.callsPerApp)
-        throw ReplyError(.overloaded, "the app makes too many calls", retryAfter: max(1, wait.count))
+    func countForwardedCall(of client: Client) throws(ReplyError) {
+        let user = client.role == .user ? client.user.userID : nil
+        try self.gateway.admission.admitForwardedCall(of: user, in: client.app)
     }
 
     /// Writes a call's record to its inbox topic; throws the error with which the call is refused.
@@ -239,27 +243,41 @@ final class ShardCalls {
 
     /// Checks the rate limit for the call's kind, and counts the call.
     ///
-    /// A server's token acts for many users, so only the rate of frames limits its calls. A call that repeats an open call
+    /// A server's token acts for many users, so an app's servers have limits of their own. A call that repeats an open call
     /// is not counted.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     private func checkRate(_ frame: CallFrame, _ client: Client) throws(ReplyError) {
-        guard let call = MeteredCall(method: frame.method), self.isRateLimited(frame.id, client) else { return }
-        try self.gateway.admission.admit(call, of: client.userKey)
+        if self.isRepeated(frame.id, client) { return }
+        let admission = self.gateway.admission
+        switch client.role {
+        case .user:
+            if let call = MeteredCall(method: frame.method) { try admission.admit(call, of: client.userKey) }
+        case .server:
+            try admission.admit(.call, ofServersOf: client.app)
+            if let count = ServerCall.readCount(method: frame.method) {
+                try admission.admit(.read, ofServersOf: client.app, counting: count)
+            }
+        }
     }
 
     /// Counts a ban, unban or mute once for each user that it names.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     private func checkRate(ofSanctions userCount: Int, _ id: Int64, _ client: Client) throws(ReplyError) {
-        guard self.isRateLimited(id, client) else { return }
-        try self.gateway.admission.admit(.sanction, of: client.userKey, counting: userCount)
+        if self.isRepeated(id, client) { return }
+        switch client.role {
+        case .user: try self.gateway.admission.admit(.sanction, of: client.userKey, counting: userCount)
+        case .server:
+            // `checkRate` has counted the call once.
+            try self.gateway.admission.admit(.call, ofServersOf: client.app, counting: userCount - 1)
+        }
     }
 
-    /// Returns whether rate limits apply to a call: its caller is a user, and it does not repeat an open call.
-    private func isRateLimited(_ id: Int64, _ client: Client) -> Bool {
-        client.role == .user && !client.core.hasOpenCall(id) && !client.isWaitingRead(id)
-            && !client.pendingCalls.contains(where: { $0.id == id })
+    /// Returns whether a call repeats an open call; rate limits do not apply to it.
+    private func isRepeated(_ id: Int64, _ client: Client) -> Bool {
+        client.core.hasOpenCall(id) || client.isWaitingRead(id)
+            || client.pendingCalls.contains(where: { $0.id == id })
     }
 }
 

@@ -45,7 +45,7 @@ final class ShardHTTPCalls {
             guard self.openRequests.count < Self.maxOpenRequests else {
                 throw ReplyError(.overloaded, "too many requests wait", retryAfter: 500)
             }
-            try self.shard.calls.checkAppRate(call.app)
+            try self.shard.gateway.admission.admitForwardedCall(of: call.user, in: call.app)
             let sent = try self.shard.calls.send(call.record, call.method)
             var calls = OpenCalls<SentRecord>()
             calls.register(Self.requestCounter, .plain, sent, at: self.shard.now)

@@ -22,7 +22,7 @@ final class ShardLogin {
         do throws(ReplyError) {
             let params = try frame.params(LoginParams.self)
             let identity = try self.gateway.authenticator.authenticate(params.token)
-            if identity.role == .user { try self.gateway.admission.admit(.login, of: identity.userKey) }
+            try self.admit(params, of: identity, frame.id, client)
             if client.core.isLoggedIn {
                 try self.renew(client, identity)
             } else {
@@ -43,6 +43,24 @@ final class ShardLogin {
         }
     }
 
+    /// Checks the rate limits for a login, and counts it.
+    ///
+    /// A resume counts as a join too, because it may take the user into the live again (R12.8). The limits are the user's
+    /// own, so that all users of a gateway that has ended can resume at once.
+    private func admit(
+        _ params: LoginParams, of identity: TokenIdentity, _ id: Int64, _ client: Client
+    ) throws(ReplyError) {
+        let admission = self.gateway.admission
+        if identity.role == .server { return try admission.admit(.login, ofServersOf: identity.app) }
+        try admission.admit(.login, of: identity.userKey)
+        guard let point = params.resume, !client.core.hasOpenCall(id) else { return }
+        if LiveID(checking: point.live.text) == nil {
+            throw ReplyError(.badRoomID, "resume.live is not the name of a live")
+        }
+        try admission.admit(.membership, of: identity.userKey)
+        try admission.admit(.join(point.live), of: identity.userKey)
+    }
+
     /// Extends a logged-in connection to the expiry of a newer token of the same user.
     private func renew(_ client: Client, _ identity: TokenIdentity) throws(ReplyError) {
         guard identity.userKey == client.userKey, identity.role == client.role else {
@@ -57,7 +75,7 @@ final class ShardLogin {
     private func open(_ client: Client, _ identity: TokenIdentity, _ params: LoginParams) throws(ReplyError) {
         if client.isCounted {
             client.isCounted = false
-            self.gateway.admission.removeLogin(client.userKey)
+            self.gateway.admission.removeLogin(client.userKey, role: client.role)
         }
         if let validationError = UserInfo.validationError(name: params.name, avatarURL: params.avatarURL) {
             throw validationError
@@ -72,9 +90,6 @@ final class ShardLogin {
             clientSession = session
         } else {
             clientSession = SessionName.random(bits: (self.random.next(), self.random.next()))
-        }
-        if let point = params.resume, LiveID(checking: point.live.text) == nil {
-            throw ReplyError(.badRoomID, "resume.live is not the name of a live")
         }
         client.hasFixedName = identity.name != nil
         client.hasFixedAvatar = identity.avatarURL != nil

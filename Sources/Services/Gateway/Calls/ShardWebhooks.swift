@@ -108,7 +108,8 @@ final class ShardWebhooks {
             client.pendingCalls.removeFirst()
             do throws(ReplyError) {
                 try self.shard.calls.forward(
-                    first.effect(after: decision), first.id, first.method, .plain, in: first.live, client)
+                    first.effect(after: decision), first.id, first.method, .plain, in: first.live, client,
+                    isCounted: true)
             } catch {
                 self.shard.calls.reply(
                     first.id, .failure(error: error), to: client, method: first.method,
@@ -128,6 +129,7 @@ final class ShardWebhooks {
             return try self.shard.calls.forward(effect, frame.id, frame.method, .plain, in: live, client)
         }
         guard try self.shard.calls.canForward(frame.id, .plain, in: live, client) else { return }
+        try self.shard.calls.countForwardedCall(of: client)
         client.pendingCalls.append(PendingCall(frame, effect, live, decision: .allowed))
     }
 
@@ -137,6 +139,8 @@ final class ShardWebhooks {
     private func ask(
         _ request: WebhookRequest, about effect: Effect, _ frame: CallFrame, in live: LiveID?, _ client: Client
     ) throws(ReplyError) {
+        // Counted before the backend is asked, so that a user cannot ask it more often than the user may call.
+        try self.shard.calls.countForwardedCall(of: client)
         let gateway = self.gateway
         let (session, generation, id, shardNumber) = (client.session, client.generation, frame.id, self.shard.number)
         do throws(ReplyError) {

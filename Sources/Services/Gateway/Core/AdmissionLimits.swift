@@ -2,7 +2,7 @@
 package import MachineKit
 package import PlazaModel
 
-/// The limits of one address, user, connection or app at a gateway (R12.6 to R12.10).
+/// The limits of one address, user, connection, app or app's servers at a gateway (R12.6 to R12.10, R12.13 to R12.15).
 package struct AdmissionLimits: Hashable, Sendable {
     /// Open WebSockets of one address; many phones may share the address of a mobile network.
     package var connectionsPerAddress = 1_000
@@ -14,6 +14,16 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var connectionsPerApp: Int?
     /// Calls of one app per second that a gateway forwards to the services; nil: no limit (R12.13).
     package var callsPerApp: Int?
+    /// Calls of one user per second that a gateway forwards to the services, on all connections together (R12.15).
+    package var callsPerUser = 100
+    /// Open WebSockets of an app's servers, all together (R12.14).
+    package var serverConnections = 50
+    /// Logins of an app's servers per minute.
+    package var serverLogins = RateLimit(600, per: .seconds(60))
+    /// Calls of an app's servers per second by WebSocket, reads included.
+    package var serverCalls = RateLimit(1_000)
+    /// Reads of an app's servers per second by WebSocket.
+    package var serverReads = RateLimit(200)
     /// Frames of a connection per second, including control frames.
     package var frames = RateLimit(200)
     /// Bytes of a connection per second.
@@ -24,9 +34,9 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var bytesBeforeLogin = 16 << 10
     /// Logins of a user per minute, on all connections together.
     package var logins = RateLimit(60, per: .seconds(60))
-    /// Joins and leaves of a user per minute, on all connections together.
+    /// Joins, leaves and resumes of a user per minute, on all connections together.
     package var memberships = RateLimit(60, per: .seconds(60))
-    /// Joins of a user to the same live per minute; each join counts as a viewer (R12.8).
+    /// Joins and resumes of a user to the same live per minute; each may count as a viewer (R12.8).
     package var joinsOfLive = RateLimit(30, per: .seconds(60))
     /// Gifts of a user per second.
     package var gifts = RateLimit(20)
@@ -36,6 +46,10 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var sanctions = RateLimit(10)
     /// Reads of a user per second.
     package var reads = RateLimit(20)
+    /// HTTP requests of one address per second that carry no token, or ask for what needs none, such as pages.
+    package var anonymousRequests = RateLimit(100)
+    /// HTTP requests of one address per second whose tokens are refused; further tokens are not checked.
+    package var refusedTokens = RateLimit(20)
 
     /// The defaults.
     package init() {}
@@ -44,9 +58,9 @@ package struct AdmissionLimits: Hashable, Sendable {
 /// A kind of call with its own rate limit.
 package enum MeteredCall: Hashable, Sendable {
     case login
-    /// A join or leave of any live.
+    /// A join, leave or resume of any live.
     case membership
-    /// A join of this live, which has a limit of its own.
+    /// A join or resume of this live, which has a limit of its own.
     case join(LiveID)
     case gift
     case deviceChange
@@ -79,6 +93,32 @@ package enum MeteredCall: Hashable, Sendable {
         case .deviceChange: .deviceChanges
         case .read: .reads
         case .sanction: .sanctions
+        }
+    }
+}
+
+/// A kind of call of an app's servers by WebSocket; the servers of an app share a rate limit for each kind (R12.14).
+package enum ServerCall: Hashable, Sendable {
+    case login
+    /// Any call after the login. A kick, ban, unban or mute counts once for each user that it names.
+    case call
+    /// A read.
+    case read
+
+    /// How many reads a call of this method counts as; nil if it is not a read.
+    ///
+    /// A page of the list of lives is the largest answer, so it counts as 20, as over HTTP.
+    package static func readCount(method: String) -> Int? {
+        guard MeteredCall(method: method) == .read else { return nil }
+        return method == "live.list" ? 20 : 1
+    }
+
+    /// The reason with which a call of this kind is refused.
+    package var reason: RefusalReason {
+        switch self {
+        case .login: .serverLogins
+        case .call: .serverCalls
+        case .read: .serverReads
         }
     }
 }

@@ -6,21 +6,28 @@ package import PlazaModel
 ///
 /// The table has no IO and no clock. Counts of zero are removed, so there are no more counts than connections.
 package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
-    /// Identifies a rate limit.
-    private enum Key: Hashable, Sendable {
-        case handshake(Address)
-        case call(UserKey, MeteredCall)
+    /// Identifies a rate limit of an app.
+    private enum CallKey: Hashable, Sendable {
+        case user(UserID, MeteredCall)
+        case servers(ServerCall)
     }
 
-    /// The largest number of rate limits that are tracked.
-    private static var maxRateLimits: Int { 200_000 }
+    /// The largest number of rate limits of addresses that are tracked, and the least for each app.
+    package static var maxRateLimits: Int { 200_000 }
 
     private let limits: AdmissionLimits
     private let connectionsPerApp: Int
     private var connectionsByAddress: [Address: Int] = [:]
     private var connectionsByUser: [UserKey: Int] = [:]
     private var connectionsByApp: [AppID: Int] = [:]
-    private var rates = CallRateLimiter<Key>(maxBuckets: Self.maxRateLimits)
+    private var serverConnectionsByApp: [AppID: Int] = [:]
+    private var handshakes = CallRateLimiter<Address>(maxBuckets: Self.maxRateLimits)
+    private let maxRateLimitsPerApp: Int
+    /// The rate limits of each app's users and servers.
+    ///
+    /// Each app has a limiter of its own, so that the users of one app cannot fill the limiter of another. Apps come from
+    /// verified tokens, so there are as many as are configured.
+    private var calls: [AppID: CallRateLimiter<CallKey>] = [:]
 
     /// Creates a table without connections.
     ///
@@ -30,6 +37,8 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     package init(_ limits: AdmissionLimits, connectionsPerApp: Int) {
         self.limits = limits
         self.connectionsPerApp = max(1, connectionsPerApp)
+        // A user who logs in and joins has three rate limits that are in use.
+        self.maxRateLimitsPerApp = max(Self.maxRateLimits, 4 * self.connectionsPerApp)
     }
 
     /// Counts a connection of an address; false if the address has reached its limit.
@@ -48,31 +57,44 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
     ///
     /// - Returns: Nil if the handshake is admitted; otherwise the time after which one would be.
     package mutating func admitHandshake(from address: Address, at microseconds: Int64) -> Milliseconds? {
-        self.rates.admit(.handshake(address), limit: self.limits.handshakes, at: microseconds)
+        self.handshakes.admit(address, limit: self.limits.handshakes, at: microseconds)
     }
 
     /// Counts a connection that logs in.
     ///
     /// - Parameters:
     ///   - user: The user.
-    ///   - role: The user's role. A server's token stands for the app, so only the app's limit applies to it.
+    ///   - role: The user's role. The servers of an app share a limit, whatever their names.
     ///   - isReplacing: Whether the connection replaces another connection of the user, which is still counted.
     /// - Returns: Why the connection is refused and not counted; nil if it is counted.
     package mutating func admitLogin(_ user: UserKey, role: CallerRole, isReplacing: Bool) -> RefusalReason? {
         if !isReplacing {
-            if role == .user, self.connectionsByUser[user, default: 0] >= self.limits.connectionsPerUser {
-                return .connectionsPerUser
+            switch role {
+            case .user:
+                if self.connectionsByUser[user, default: 0] >= self.limits.connectionsPerUser {
+                    return .connectionsPerUser
+                }
+            case .server:
+                if self.serverConnectionsByApp[user.app, default: 0] >= self.limits.serverConnections {
+                    return .serverConnections
+                }
             }
             if self.connectionsByApp[user.app, default: 0] >= self.connectionsPerApp { return .connectionsPerApp }
         }
-        self.connectionsByUser[user, default: 0] += 1
+        switch role {
+        case .user: self.connectionsByUser[user, default: 0] += 1
+        case .server: self.serverConnectionsByApp[user.app, default: 0] += 1
+        }
         self.connectionsByApp[user.app, default: 0] += 1
         return nil
     }
 
-    /// Removes a connection that `admitLogin` counted.
-    package mutating func removeLogin(_ user: UserKey) {
-        Self.decrement(user, from: &self.connectionsByUser)
+    /// Removes a connection that `admitLogin` counted with the same user and role.
+    package mutating func removeLogin(_ user: UserKey, role: CallerRole) {
+        switch role {
+        case .user: Self.decrement(user, from: &self.connectionsByUser)
+        case .server: Self.decrement(user.app, from: &self.serverConnectionsByApp)
+        }
         Self.decrement(user.app, from: &self.connectionsByApp)
     }
 
@@ -97,7 +119,35 @@ package struct AdmissionTable<Address: Hashable & Sendable>: Sendable {
             case .read: self.limits.reads
             case .sanction: self.limits.sanctions
             }
-        return self.rates.admit(.call(user, call), limit: limit, counting: count, at: microseconds)
+        return self.admit(.user(user.user, call), of: user.app, limit: limit, counting: count, at: microseconds)
+    }
+
+    /// Counts a call of an app's server.
+    ///
+    /// - Parameters:
+    ///   - call: The kind of the call.
+    ///   - app: The app, whose servers share the limit.
+    ///   - count: How many times the call counts; a count above the limit counts as the limit.
+    ///   - microseconds: The current monotonic time in microseconds.
+    /// - Returns: Nil if the call is admitted; otherwise the time after which it would be.
+    package mutating func admitServerCall(
+        _ call: ServerCall, of app: AppID, counting count: Int = 1, at microseconds: Int64
+    ) -> Milliseconds? {
+        let limit =
+            switch call {
+            case .login: self.limits.serverLogins
+            case .call: self.limits.serverCalls
+            case .read: self.limits.serverReads
+            }
+        return self.admit(.servers(call), of: app, limit: limit, counting: count, at: microseconds)
+    }
+
+    /// Takes `count` tokens from the app's bucket of `key`.
+    private mutating func admit(
+        _ key: CallKey, of app: AppID, limit: RateLimit, counting count: Int, at microseconds: Int64
+    ) -> Milliseconds? {
+        self.calls[app, default: CallRateLimiter(maxBuckets: self.maxRateLimitsPerApp)]
+            .admit(key, limit: limit, counting: count, at: microseconds)
     }
 
     /// Decreases a count, and removes it at zero.

@@ -36,6 +36,11 @@ package struct BatchingPolicy<Record: Sendable>: Sendable {
     /// The time at which the buffered records must be sent.
     package var nextBatchAt: MonotonicTime { self.lastSentAt + self.gap }
 
+    /// Returns for how long a call of `takeBatch` has been due; zero if none is due.
+    package func overdueTime(at now: MonotonicTime) -> Milliseconds {
+        self.isBatchScheduled ? max(Milliseconds(0), now - self.nextBatchAt) : Milliseconds(0)
+    }
+
     /// Adds a record.
     ///
     /// - Parameters:

@@ -9,23 +9,33 @@ package enum RefusalReason: String, CaseIterable, Sendable {
     case httpHeadTimeout
     case httpBodyTimeout
     case httpResponseTimeout
+    case httpUnreadResponses
     case httpRate
     case httpRefusedTokens
+    case httpAnonymousRate
     case connectionsPerAddress
     case connectionsPerUser
     case connectionsPerApp
     case callsPerApp
+    case callsPerUser
     case handshakes
     case proxyHeader
     case beforeLogin
     case frames
     case bytes
     case unfinishedMessages
+    case outputOfConnection
+    case outputOfAll
+    case outputStalled
     case logins
     case memberships
     case gifts
     case deviceChanges
     case reads
     case sanctions
+    case serverConnections
+    case serverLogins
+    case serverCalls
+    case serverReads
     case webhooks
 }

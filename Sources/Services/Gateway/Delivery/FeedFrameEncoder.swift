@@ -28,10 +28,11 @@ package struct FeedFrameEncoder: Sendable {
     /// - Parameters:
     ///   - items: The items, in order.
     ///   - epoch: The live's incarnation.
-    /// - Returns: A text frame that can be shared by any number of clients.
-    package func frame(_ items: ArraySlice<EncodedFeedItem>, epoch: Int64) -> SharedBytes {
+    ///   - isShared: Whether many clients of the calling shard, and of no other, get the frame.
+    /// - Returns: A text frame.
+    package func frame(_ items: ArraySlice<EncodedFeedItem>, epoch: Int64, isShared: Bool = false) -> SharedBytes {
         let position = FeedPosition(epoch: epoch, number: items.last?.number ?? 0)
-        return self.frame(items, FeedToken(position, offset: items.last?.offset), flags: "")
+        return self.frame(items, FeedToken(position, offset: items.last?.offset), flags: "", isShared: isShared)
     }
 
     /// Returns a frame without items, which tells the client the feed's position.
@@ -56,13 +57,16 @@ package struct FeedFrameEncoder: Sendable {
 
     /// Returns the frames of those `items` that `level` admits.
     ///
-    /// A frame ends where items are shed, so that the numbers in a frame are always consecutive.
-    package func frames(_ items: ArraySlice<EncodedFeedItem>, epoch: Int64, level: DeliveryLevel) -> [SharedBytes] {
+    /// A frame ends where items are shed, so that the numbers in a frame are always consecutive. `isShared` says whether
+    /// many clients of the calling shard, and of no other, get the frames.
+    package func frames(
+        _ items: ArraySlice<EncodedFeedItem>, epoch: Int64, level: DeliveryLevel, isShared: Bool = false
+    ) -> [SharedBytes] {
         var frames: [SharedBytes] = []
         var start = items.startIndex
         var bytes = 0
         func endFrame(at index: Int) {
-            if start < index { frames.append(self.frame(items[start..<index], epoch: epoch)) }
+            if start < index { frames.append(self.frame(items[start..<index], epoch: epoch, isShared: isShared)) }
             start = index
             bytes = 0
         }
@@ -80,12 +84,14 @@ package struct FeedFrameEncoder: Sendable {
     }
 
     /// Returns one text frame; `flags` is empty, or JSON members that each end with a comma.
-    private func frame(_ items: ArraySlice<EncodedFeedItem>, _ token: FeedToken, flags: String) -> SharedBytes {
+    private func frame(
+        _ items: ArraySlice<EncodedFeedItem>, _ token: FeedToken, flags: String, isShared: Bool = false
+    ) -> SharedBytes {
         let start = Array("{\"feed\":{\"epoch\":\(token.position.epoch),\(flags)\"items\":[".utf8)
         let end = Array("\(token.text)\"}}".utf8)
         let bytes = items.reduce(0) { $0 + $1.bytes.count } + max(0, items.count - 1)
         let count = start.count + bytes + self.middle.count + end.count
-        return FrameEncoder.frame(.text, payloadCount: count) { output in
+        return FrameEncoder.frame(.text, payloadCount: count, isShared: isShared) { output in
             output.append(contentsOf: start)
             var isFirst = true
             for item in items {

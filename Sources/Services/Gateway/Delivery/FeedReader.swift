@@ -55,8 +55,11 @@ final class FeedReader: FeedSource {
         self.recentOffsetFinder = RecentOffsetFinder(span: gateway.settings.feedCacheSpan, mode: mode)
     }
 
-    /// When the thread last began a turn of its loop.
-    var lastTurnAt: MonotonicTime { self.loop.lastTurnAt }
+    /// Whether the thread has begun a turn of its loop within the last 30 s.
+    var isTurning: Bool { self.loop.isTurning }
+
+    /// Whether the reader has something to read, and reads it.
+    var status: ReadStatus { self.loop.status }
 
     func follow(_ partition: Int) { self.changeRequested { $0.followed.insert(partition) } }
 
@@ -103,7 +106,8 @@ final class FeedReader: FeedSource {
             let areAllAssigned = self.assignFollowed(consumer, checkpointClient, &assigned, &loading)
             let timeout = areAllAssigned ? Int(max(1, (nextSweepAt - now).count)) : Self.retryMilliseconds
             records.removeAll(keepingCapacity: true)
-            let outcome = try consumer.poll(max: Self.maxPollRecords, timeout: .milliseconds(timeout), into: &records)
+            let outcome = try self.status.poll(
+                consumer, max: Self.maxPollRecords, timeout: .milliseconds(timeout), into: &records)
             self.passToHub(records, &assigned)
             for (topicPartition, end) in outcome.reachedEnds {
                 let number = Int(topicPartition.partition)
@@ -135,6 +139,7 @@ final class FeedReader: FeedSource {
             return true
         }
         do throws(KafkaError) {
+            self.status.report { $0.partitionsUnassigned(unfollowed.map(Self.topicPartition)) }
             let removed = unfollowed.filter { assigned[$0] != nil }.sorted()
             if !removed.isEmpty {
                 try consumer.incrementalUnassign(removed.map(Self.topicPartition))
@@ -143,17 +148,21 @@ final class FeedReader: FeedSource {
             }
             self.requested.withLock { $0.unfollowed.subtract(unfollowed) }
             for number in followed.subtracting(assigned.keys).sorted() {
+                self.loop.recordTurn()
                 let partition = Self.topicPartition(number)
                 let offset = try self.recentOffsetFinder.find(consumer, partition)
                 let (filter, startOffset) = try AppendedFeed.batchFilter(
                     of: Int32(number), from: offset, checkpointClient: checkpointClient)
                 try consumer.incrementalAssign([partition: startOffset])
+                self.status.report { $0.partitionsAssigned([partition: startOffset], at: MonotonicClock.now) }
                 assigned[number] = AssignedPartition(filter: filter, firstOffset: offset)
                 loading.insert(number)
             }
             return true
         } catch {
             self.log.warning("a feed cannot be followed now", [.detail: .string(error.description)])
+            let unread = followed.subtracting(assigned.keys).map(Self.topicPartition)
+            self.status.report { $0.readFailed(unread, at: MonotonicClock.now) }
             return false
         }
     }
@@ -193,7 +202,7 @@ final class FeedReader: FeedSource {
             tracer.record(
                 TraceSpan(
                     "fan-out", .consumer, tracer.child(of: context), parentID: context.spanID,
-                    start: record.timestamp * 1_000_000, end: now,
+                    start: record.timestamp.saturatingMultiply(1_000_000), end: now,
                     attributes: [
                         TraceSpan.Attribute("messaging.destination.name", .text(record.topic)),
                         TraceSpan.Attribute("messaging.destination.partition.id", .text("\(record.partition)")),

@@ -123,7 +123,7 @@ final class ShardDelivery {
         live.bufferedItems = []
         guard let first = items.first, let last = items.last, !live.viewers.isEmpty else { return }
         let startMicroseconds = MonotonicClock.threadCPUMicroseconds
-        let sharedFrame = live.frameEncoder.frame(items[...], epoch: live.epoch)
+        let sharedFrame = live.frameEncoder.frame(items[...], epoch: live.epoch, isShared: true)
         // The frames for slow readers by level: encoded once for all readers of a level.
         var reducedFrames: [DeliveryLevel: [SharedBytes]] = [:]
         var countsByClass = [Int](repeating: 0, count: FeedClass.allCases.count)
@@ -197,7 +197,7 @@ final class ShardDelivery {
         if let encoded = reducedFrames[level] {
             frames = encoded
         } else {
-            frames = live.frameEncoder.frames(items[...], epoch: live.epoch, level: level)
+            frames = live.frameEncoder.frames(items[...], epoch: live.epoch, level: level, isShared: true)
             reducedFrames[level] = frames
         }
         if !frames.isEmpty { client.socket.send(frames) }
@@ -327,7 +327,7 @@ extension ShardDelivery {
         guard let count = live.unsentCount, now - live.countSentAt >= Self.countInterval else { return }
         live.unsentCount = nil
         live.countSentAt = now
-        let frame = FrameEncoder.text(Wire.encode(ServerFrame.counts(count)).span)
+        let frame = FrameEncoder.text(Wire.encode(ServerFrame.counts(count)).span, isShared: true)
         for client in live.viewers where client.backlog == nil {
             if self.gateway.settings.budget.level(pendingBytes: client.socket.pendingBytes) == .everything {
                 client.socket.send(frame)

@@ -23,16 +23,37 @@ struct GatewayAPI: Sendable {
 
     /// The handler of all routes.
     ///
-    /// The token and the rate are checked before a body is read.
+    /// The token and the rates are checked before a body is read.
     var handler: HTTPHeadHandler {
         var router = Router<HTTPHeadHandler>()
         for route in RouteTable.all {
             router.add(route.method, route.path) { request in self.checkHead(of: request, route) }
         }
         // `.reject` sends a response without reading the request's body; here the response is a success.
-        router.add(.get, "/openapi.json") { _ in .reject(HTTPResponse(status: 200, body: OpenAPIDocument.bytes)) }
-        if let pages = self.gateway.settings.pages { PagesAPI(self.gateway, pages).add(to: &router) }
-        return router.headHandler(failureBody: Self.failureBody)
+        let description: HTTPHeadHandler = { _ in .reject(HTTPResponse(status: 200, body: OpenAPIDocument.bytes)) }
+        router.add(.get, "/openapi.json", self.limitingAnonymous(description))
+        if let pages = self.gateway.settings.pages {
+            PagesAPI(self.gateway, pages).add(to: &router) { self.limitingAnonymous($0) }
+        }
+        return router.headHandler(failureBody: Self.failureBody, unrouted: self.rejectionOfAnonymous)
+    }
+
+    /// Returns a handler that limits the requests of an address before another handler sees them.
+    ///
+    /// It is for what needs no token. A token that such a request carries is not checked, so it changes nothing.
+    private func limitingAnonymous(_ handler: @escaping HTTPHeadHandler) -> HTTPHeadHandler {
+        { request in self.rejectionOfAnonymous(request).map { .reject($0) } ?? handler(request) }
+    }
+
+    /// Counts an anonymous request; returns the response if the request's address has sent too many.
+    private func rejectionOfAnonymous(_ request: HTTPRequest) -> HTTPResponse? {
+        do throws(APIError) {
+            try self.rates.admitAnonymous(from: request.client)
+            return nil
+        } catch {
+            self.gateway.metrics.refused(.httpAnonymousRate)
+            return error.response
+        }
     }
 
     /// Creates the body of a response that no route has produced.
@@ -64,11 +85,17 @@ struct GatewayAPI: Sendable {
         }
     }
 
-    /// Checks the token and the rate; uses only the headers.
+    /// Checks the token and the rates; uses only the headers.
     private func checkHead(of request: HTTPRequest, _ route: Route) -> HTTPHeadDecision {
+        guard let token = request.bearerToken else {
+            // A missing token costs no verification, so it does not count among the refused ones.
+            if let rejection = self.rejectionOfAnonymous(request) { return .reject(rejection) }
+            self.gateway.metrics.refused(.httpRefusedTokens)
+            return .reject(APIError(.tokenInvalid, "give a token: Authorization: Bearer …").response)
+        }
         do throws(APIError) {
             try self.rates.checkTokens(of: request.client)
-            let identity = try self.authenticate(request, route)
+            let identity = try self.authenticate(token, route)
             try self.rates.admit(identity, route.method(of: request))
             return .read { request, responder in self.serve(request, route, identity, responder) }
         } catch {
@@ -94,11 +121,8 @@ struct GatewayAPI: Sendable {
         }
     }
 
-    /// Returns the identity of the request's token, after checking that the token has the role that the route requires.
-    private func authenticate(_ request: HTTPRequest, _ route: Route) throws(APIError) -> TokenIdentity {
-        guard let token = request.bearerToken else {
-            throw APIError(.tokenInvalid, "give a token: Authorization: Bearer …")
-        }
+    /// Returns the identity of a token, after checking that the token has the role that the route requires.
+    private func authenticate(_ token: String, _ route: Route) throws(APIError) -> TokenIdentity {
         do throws(ReplyError) {
             let identity = try self.gateway.authenticator.authenticate(token)
             if case .server = route.access, identity.role != .server {
@@ -141,7 +165,10 @@ struct GatewayAPI: Sendable {
                     record.headers.append((TraceContext.headerName, trace.bytes))
                 }
                 self.gateway.begin(
-                    HTTPCall(session: session, app: identity.app, method: method, record: record) { [self] outcome in
+                    HTTPCall(
+                        session: session, app: identity.app, user: identity.role == .user ? identity.user : nil,
+                        method: method, record: record
+                    ) { [self] outcome in
                         responder.complete(Self.response(to: self.correctViewerTotal(of: outcome, effect), status))
                     })
             case .createAndJoin:

@@ -8,22 +8,28 @@ internal import PlazaWire
 
 /// Limits the HTTP requests per second at this gateway (R13.1).
 ///
-/// There are limits for an app's server and each method, for a user, and for the refused tokens of an address.
+/// There are limits for an app's server and each method, for a user, and for the refused tokens and the anonymous
+/// requests of an address. Requests with a valid token never count for their address, because the server of an app sends
+/// all of its requests from one.
 final class HTTPRequestRates: Sendable {
-    /// Identifies a rate limit.
-    private enum Key: Hashable {
+    /// Identifies a rate limit of a caller whose token is valid.
+    private enum CallerKey: Hashable {
         case server(AppID, method: String)
         case user(UserKey)
-        case refusedToken(IPAddress)
     }
 
-    /// The largest number of rate limits that are tracked.
+    /// Identifies a rate limit of an address.
+    private enum AddressKey: Hashable {
+        case refusedToken(IPAddress)
+        case anonymous(IPAddress)
+    }
+
+    /// The largest number of rate limits that each table tracks.
     private static let maxRateLimits = 100_000
     private let settings: GatewaySettings
-    private let rates = Locked(CallRateLimiter<Key>(maxBuckets: HTTPRequestRates.maxRateLimits))
-
-    /// The rate of refused tokens of one address above which tokens from the address are not checked.
-    private static let refusedTokens = RateLimit(20)
+    private let callerRates = Locked(CallRateLimiter<CallerKey>(maxBuckets: HTTPRequestRates.maxRateLimits))
+    /// Kept apart from the callers' limits, so that many addresses cannot take the room of callers.
+    private let addressRates = Locked(CallRateLimiter<AddressKey>(maxBuckets: HTTPRequestRates.maxRateLimits))
 
     init(_ settings: GatewaySettings) { self.settings = settings }
 
@@ -35,7 +41,8 @@ final class HTTPRequestRates: Sendable {
     func checkTokens(of address: IPAddress?) throws(APIError) {
         guard let key = address?.limitKey else { return }
         let now = MonotonicClock.microseconds
-        let wait = self.rates.withLock { $0.wait(of: .refusedToken(key), limit: Self.refusedTokens, at: now) }
+        let limit = self.settings.admission.refusedTokens
+        let wait = self.addressRates.withLock { $0.wait(of: .refusedToken(key), limit: limit, at: now) }
         guard let wait else { return }
         throw APIError(ReplyError(.tooFrequent, "too many tokens were refused", retryAfter: max(1, wait.count)))
     }
@@ -44,15 +51,31 @@ final class HTTPRequestRates: Sendable {
     func tokenRefused(of address: IPAddress?) {
         guard let key = address?.limitKey else { return }
         let now = MonotonicClock.microseconds
+        let limit = self.settings.admission.refusedTokens
         // Only the count matters: `checkTokens` decides about the next request.
-        self.rates.withLock { _ = $0.admit(.refusedToken(key), limit: Self.refusedTokens, at: now) }
+        self.addressRates.withLock { _ = $0.admit(.refusedToken(key), limit: limit, at: now) }
+    }
+
+    /// Counts a request that has no token, or asks for what needs none.
+    ///
+    /// - Throws: `tooFrequent`, with the time after which to retry.
+    func admitAnonymous(from address: IPAddress?) throws(APIError) {
+        guard let key = address?.limitKey else { return }
+        let now = MonotonicClock.microseconds
+        let limit = self.settings.admission.anonymousRequests
+        let wait = self.addressRates.withLock { $0.admit(.anonymous(key), limit: limit, at: now) }
+        guard let wait else { return }
+        throw APIError(
+            ReplyError(
+                .tooFrequent, "\(limit.count) requests a second without a token are possible",
+                retryAfter: max(1, wait.count)))
     }
 
     /// Counts one request against its rate limit.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admit(_ identity: TokenIdentity, _ method: String) throws(APIError) {
-        let key: Key
+        let key: CallerKey
         let rate: Int
         switch identity.role {
         case .server:
@@ -64,7 +87,7 @@ final class HTTPRequestRates: Sendable {
             rate = self.settings.userRequestsPerSecond
         }
         let now = MonotonicClock.microseconds
-        guard let wait = self.rates.withLock({ $0.admit(key, rate: rate, at: now) }) else { return }
+        guard let wait = self.callerRates.withLock({ $0.admit(key, rate: rate, at: now) }) else { return }
         throw APIError(
             ReplyError(.tooFrequent, "\(rate) requests a second are possible", retryAfter: max(1, wait.count)))
     }

@@ -43,18 +43,19 @@ struct PagesAPI: Sendable {
         self.pages = pages
     }
 
-    /// Adds the routes to a router.
+    /// Adds the routes to a router; `limiting` adds the rate limit of an address to the handler of each.
     ///
     /// `.reject` sends a response without reading the request's body; successful responses are sent in this way too.
-    func add(to router: inout Router<HTTPHeadHandler>) {
+    func add(to router: inout Router<HTTPHeadHandler>, limiting: (@escaping HTTPHeadHandler) -> HTTPHeadHandler) {
         for file in self.pages.site.files {
-            let handler: HTTPHeadHandler = { request in .reject(self.response(to: request, file)) }
+            let handler = limiting { request in .reject(self.response(to: request, file)) }
             router.add(.get, file.path, handler)
             if file.path == Self.indexPath { router.add(.get, "/", handler) }
         }
-        router.add(.get, "/pages/settings.json") { request in .reject(self.settings(for: request)) }
+        let settings = limiting { request in .reject(self.settings(for: request)) }
+        router.add(.get, "/pages/settings.json", settings)
         guard let tokens = self.pages.demoTokens else { return }
-        router.add(.post, "/pages/demo-token") { request in
+        let demoToken = limiting { request in
             do throws(APIError) {
                 try tokens.check(
                     client: request.client, host: request.headers["host"], contentType: request.headers["content-type"])
@@ -63,6 +64,7 @@ struct PagesAPI: Sendable {
             }
             return .read { request, responder in responder.complete(self.demoToken(request, tokens)) }
         }
+        router.add(.post, "/pages/demo-token", demoToken)
     }
 
     private func response(to request: HTTPRequest, _ file: StaticSite.File) -> HTTPResponse {

@@ -37,8 +37,11 @@ final class TableReader: Sendable {
         self.recentNoticeFinder = RecentOffsetFinder(span: Self.noticeSpan, mode: mode)
     }
 
-    /// When the thread last began a turn of its loop, in monotonic time.
-    var lastTurnAt: MonotonicTime { self.follower.lastTurnAt }
+    /// Whether the thread has begun a turn of its loop within the last 30 s.
+    var isTurning: Bool { self.follower.isTurning }
+
+    /// Whether the reader has something to read, and reads it.
+    var status: ReadStatus { self.follower.status }
 
     /// Makes `run` return.
     ///
@@ -67,6 +70,7 @@ extension TableReader: CompactedTopicSubscriber {
         var offsets: [TopicPartition: Int64] = [:]
         let partitions = Int32(self.gateway.settings.partitions)
         for number in 0..<partitions {
+            self.follower.recordTurn()
             let partition = TopicPartition(PlazaTopic.userNotices.rawValue, number)
             let spanStart = try self.recentNoticeFinder.find(consumer, partition)
             // After a failure that lasted longer than the span, the notices before the span would be skipped. So reading

@@ -27,6 +27,8 @@ final class ReplayReader: ReplaySource {
     private static let busyTimeout: Duration = .milliseconds(20)
     /// The poll timeout without requests; a new request wakes the poll earlier.
     private static let idleTimeout: Duration = .milliseconds(500)
+    /// The time without requests after which a scan that has read nothing is forgotten: no client waits any more.
+    private static let forgetTime = Milliseconds.seconds(3)
 
     /// A scan, and the filter that drops records of fenced owners.
     private struct RunningScan {
@@ -54,8 +56,11 @@ final class ReplayReader: ReplaySource {
         }
     }
 
-    /// When the thread last began a turn of its loop.
-    var lastTurnAt: MonotonicTime { self.loop.lastTurnAt }
+    /// Whether the thread has begun a turn of its loop within the last 30 s.
+    var isTurning: Bool { self.loop.isTurning }
+
+    /// Whether the reader has something to read, and reads it.
+    var status: ReadStatus { self.loop.status }
 
     func request(_ id: ReplayID, _ request: ReplayRequest, partition: Int, deadline: MonotonicTime) -> Bool {
         let isQueued = self.queue.withLock { $0.add(id, request, partition: partition, deadline: deadline) }
@@ -75,6 +80,8 @@ final class ReplayReader: ReplaySource {
             do throws(KafkaError) {
                 try self.runScans(consumer, &scans)
             } catch {
+                let unread = scans.keys.map(Self.topicPartition)
+                self.status.report { $0.readFailed(unread, at: MonotonicClock.now) }
                 // The next consumer restarts these scans, unless their deadlines have passed.
                 for (partition, running) in scans {
                     self.queue.withLock { $0.putBack(running.scan.unansweredEntries, partition: partition) }
@@ -95,12 +102,18 @@ final class ReplayReader: ReplaySource {
         let checkpointClient = try AppendedFeed.makeCheckpointClient(self.kafka, mode: self.mode)
         defer { checkpointClient?.close() }
         var records: [IncomingRecord] = []
+        var lastBusyAt = MonotonicClock.now
         while self.loop.beginTurn() {
             try self.startScans(consumer, checkpointClient, &scans)
             let isIdle = scans.isEmpty && self.queue.withLock { $0.count } == 0
+            if !isIdle {
+                lastBusyAt = MonotonicClock.now
+            } else if MonotonicClock.now - lastBusyAt >= Self.forgetTime {
+                self.status.report { $0.forgetUnassigned() }
+            }
             records.removeAll(keepingCapacity: true)
-            let outcome = try consumer.poll(
-                max: Self.maxPollRecords, timeout: isIdle ? Self.idleTimeout : Self.busyTimeout,
+            let outcome = try self.status.poll(
+                consumer, max: Self.maxPollRecords, timeout: isIdle ? Self.idleTimeout : Self.busyTimeout,
                 into: &records)
             self.recordCounter.add(records.count)
             let now = MonotonicClock.now
@@ -134,10 +147,12 @@ final class ReplayReader: ReplaySource {
                     of: topicPartition.partition, from: scan.bounds.lowerBound, checkpointClient: checkpointClient)
                 scans[scan.partition]?.filter = filter
                 try consumer.incrementalAssign([topicPartition: startOffset])
+                self.status.report { $0.partitionsAssigned([topicPartition: startOffset], at: MonotonicClock.now) }
             } catch {
                 // The error affects only this partition; the scans of the others continue.
                 scans[scan.partition] = nil
                 self.queue.withLock { $0.putBack(scan.unansweredEntries, partition: scan.partition) }
+                self.status.report { $0.readFailed([topicPartition], at: MonotonicClock.now) }
                 return self.log.info("the past of a feed cannot be read now", [.detail: .string(error.description)])
             }
         }
@@ -175,7 +190,9 @@ final class ReplayReader: ReplaySource {
                     group.outcomes, ReplayReservation(bytes: group.bytes, of: self.reservations))
             }
             self.queue.withLock { $0.putBack(result.unfinished, partition: partition) }
-            if !scan.bounds.isEmpty { try consumer.incrementalUnassign([Self.topicPartition(partition)]) }
+            guard !scan.bounds.isEmpty else { continue }
+            self.status.report { $0.scanEnded(in: Self.topicPartition(partition)) }
+            try consumer.incrementalUnassign([Self.topicPartition(partition)])
         }
         if !expired.isEmpty { self.gateway.replayReceived(expired, nil) }
     }

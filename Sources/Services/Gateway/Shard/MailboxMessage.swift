@@ -43,6 +43,8 @@ struct HTTPCall: Sendable {
     var session: SessionID
     /// The app on whose behalf the request is made.
     var app: AppID
+    /// The user who makes the call; nil for the app's server and for the gateway's own requests.
+    var user: UserID?
     var method: String
     var record: TopicRecord
     /// Whether the metrics count the call; false for the gateway's own requests.

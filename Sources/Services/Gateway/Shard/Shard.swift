@@ -68,6 +68,8 @@ final class Shard {
         configuration.maxMessageBytes = Limits.clientFrameBytes
         // The bytes beyond the feed's budget are for replies and notices.
         configuration.maxPendingBytes = settings.budget.bytes * 2 + (512 << 10)
+        configuration.maxQueuedBytes = settings.maxQueuedBytes / settings.shards
+        configuration.outputTimeout = Duration(settings.slowReaderTimeout)
         configuration.overflowCode = CloseCode(rawValue: DisconnectCode.slowReader.code)
         configuration.maxConnections = max(1, settings.maxConnections / settings.shards)
         var inbound = InboundLimits(frames: settings.admission.frames, bytes: settings.admission.bytes)
@@ -167,7 +169,7 @@ final class Shard {
     func detach(_ client: Client, sendsLastHeartbeat: Bool) {
         if client.isDetached { return }
         client.isDetached = true
-        if client.isCounted { self.gateway.admission.removeLogin(client.userKey) }
+        if client.isCounted { self.gateway.admission.removeLogin(client.userKey, role: client.role) }
         if let live = client.live {
             if sendsLastHeartbeat, let ticket = client.core.ticket { live.addDeparted(client, ticket) }
             self.lives.remove(client, from: live)
@@ -256,6 +258,12 @@ extension Shard: WebSocketDelegate {
 
     func webSocketClosed(_ connection: WebSocketConnection, _ closure: WebSocketClosure) {
         self.gateway.metrics.connectionClosed(closure.code.rawValue, byPeer: closure.cause == .peer)
+        switch closure.cause {
+        case .slowReader: self.gateway.metrics.refused(.outputOfConnection)
+        case .stalledReader: self.gateway.metrics.refused(.outputStalled)
+        case .outputLimit: self.gateway.metrics.refused(.outputOfAll)
+        default: break
+        }
         guard let client = connection.context as? Client else { return }
         self.detach(client, sendsLastHeartbeat: true)
     }

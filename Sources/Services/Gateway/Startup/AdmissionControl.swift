@@ -6,12 +6,14 @@ internal import MachineKit
 internal import PlazaModel
 internal import WebSocket
 
-/// Admits connections, logins and the metered calls of all shards.
+/// Admits connections, logins and calls of all shards.
 ///
-/// The kernel spreads an address's connections over the shards, so all shards share one table. Its lock is taken when a
-/// connection begins or ends, at logins, and for the calls of `MeteredCall`. It is never taken for messages or delivery.
+/// The kernel spreads the connections of an address, user or app over the shards, so all shards share one table. Its lock
+/// is taken when a connection begins or ends, at logins, for the calls of `MeteredCall`, and for calls of apps' servers.
+/// Forwarded calls have a lock of their own, which is held for less than a microsecond. Delivery takes no lock.
 final class AdmissionControl: WebSocketAdmission {
     private let table: Locked<AdmissionTable<IPAddress>>
+    private let forwardedCalls: Locked<ForwardedCallRates>
     private let metrics: GatewayMetrics
     /// The time after which a refused client should retry.
     private static let retryAfter = Milliseconds.seconds(5)
@@ -19,6 +21,9 @@ final class AdmissionControl: WebSocketAdmission {
     init(_ settings: GatewaySettings, _ metrics: GatewayMetrics) {
         let connectionsPerApp = settings.admission.connectionsPerApp ?? settings.maxConnections
         self.table = Locked(AdmissionTable(settings.admission, connectionsPerApp: connectionsPerApp))
+        self.forwardedCalls = Locked(
+            ForwardedCallRates(
+                callsPerApp: settings.admission.callsPerApp, callsPerUser: settings.admission.callsPerUser))
         self.metrics = metrics
     }
 
@@ -48,20 +53,28 @@ final class AdmissionControl: WebSocketAdmission {
     ///   - user: The user.
     ///   - role: The role of the user's token.
     ///   - isReplacing: Whether the connection replaces another connection of the same session.
-    /// - Throws: `overLimit` if the user has too many connections, `overloaded` if the app has too many.
+    /// - Throws: `overLimit` if the user, or the app's servers together, have too many connections; `overloaded` if the
+    ///   app has too many.
     func admitLogin(_ user: UserKey, role: CallerRole, isReplacing: Bool) throws(ReplyError) {
         let reason = self.table.withLock { $0.admitLogin(user, role: role, isReplacing: isReplacing) }
         guard let reason else { return }
         self.metrics.refused(reason)
         let retryAfter = Self.retryAfter.count
-        if reason == .connectionsPerUser {
+        switch reason {
+        case .connectionsPerUser:
             throw ReplyError(.overLimit, "you have too many connections; close one", retryAfter: retryAfter)
+        case .serverConnections:
+            throw ReplyError(
+                .overLimit, "the app's servers have too many connections; close one", retryAfter: retryAfter)
+        default:
+            throw ReplyError(.overloaded, "the app has too many connections to this gateway", retryAfter: retryAfter)
         }
-        throw ReplyError(.overloaded, "the app has too many connections to this gateway", retryAfter: retryAfter)
     }
 
-    /// Removes a connection that `admitLogin` counted.
-    func removeLogin(_ user: UserKey) { self.table.withLock { $0.removeLogin(user) } }
+    /// Removes a connection that `admitLogin` counted with the same user and role.
+    func removeLogin(_ user: UserKey, role: CallerRole) {
+        self.table.withLock { $0.removeLogin(user, role: role) }
+    }
 
     /// Checks the rate limit for a user's call, and counts the call `count` times.
     ///
@@ -69,7 +82,37 @@ final class AdmissionControl: WebSocketAdmission {
     func admit(_ call: MeteredCall, of user: UserKey, counting count: Int = 1) throws(ReplyError) {
         let now = MonotonicClock.microseconds
         guard let wait = self.table.withLock({ $0.admitCall(call, of: user, counting: count, at: now) }) else { return }
-        self.metrics.refused(call.reason)
-        throw ReplyError(.tooFrequent, "too often; try again later", retryAfter: max(1, wait.count))
+        throw self.tooFrequent(call.reason, wait)
+    }
+
+    /// Checks the rate limit that the servers of an app share for a call, and counts the call `count` times.
+    ///
+    /// - Throws: `tooFrequent`, with the time after which to retry.
+    func admit(_ call: ServerCall, ofServersOf app: AppID, counting count: Int = 1) throws(ReplyError) {
+        let now = MonotonicClock.microseconds
+        let wait = self.table.withLock { $0.admitServerCall(call, of: app, counting: count, at: now) }
+        guard let wait else { return }
+        throw self.tooFrequent(call.reason, wait)
+    }
+
+    /// Counts a call that is about to be forwarded to the services.
+    ///
+    /// - Parameters:
+    ///   - user: The caller; nil for an app's server and for the gateway's own requests.
+    ///   - app: The caller's app.
+    /// - Throws: `overloaded`, with the time after which to retry.
+    func admitForwardedCall(of user: UserID?, in app: AppID) throws(ReplyError) {
+        let now = MonotonicClock.microseconds
+        guard let refusal = self.forwardedCalls.withLock({ $0.admit(user, of: app, at: now) }) else { return }
+        self.metrics.refused(refusal.reason)
+        let message =
+            refusal.reason == .callsPerUser ? "you make too many calls" : "the app makes too many calls"
+        throw ReplyError(.overloaded, message, retryAfter: max(1, refusal.retryAfter.count))
+    }
+
+    /// Counts a refusal, and returns its error.
+    private func tooFrequent(_ reason: RefusalReason, _ wait: Milliseconds) -> ReplyError {
+        self.metrics.refused(reason)
+        return ReplyError(.tooFrequent, "too often; try again later", retryAfter: max(1, wait.count))
     }
 }

@@ -4,13 +4,15 @@ internal import GatewayCore
 internal import MachineKit
 package import Settings
 
-/// The settings for the limits of one address, user, connection or app at a gateway.
+/// The settings for the limits of one address, user, connection, app or app's servers at a gateway.
 package struct AdmissionSettings: Sendable {
     private let maxConnections: Int
     private let limits: AdmissionLimits
     /// The default for the forwarded calls of one of several apps per second.
     private static let defaultCallsPerApp = 5000
     private let httpConnectionsPerAddress: Int
+    private let pendingOutputMebibytes: Int
+    private let slowReaderSeconds: Int
     private let trustedProxies: TrustedProxies
     private let speaksProxyProtocol: Bool
 
@@ -44,16 +46,21 @@ package struct AdmissionSettings: Sendable {
             help: "Calls of one app a second that go to the services; 0: 5000 if there are several apps, else no limit."
         )
         limits.callsPerApp = callsPerApp == 0 ? nil : callsPerApp
+        limits.callsPerUser = readCount(
+            "calls-per-user", limits.callsPerUser,
+            "Calls of one user a second that go to the services; at most a tenth of calls-per-app.")
         limits.frames = RateLimit(
             readCount("frames-per-second", limits.frames.count, "Frames of one connection a second, pings included."))
         limits.bytes = RateLimit(readCount("bytes-per-second", limits.bytes.count, "Bytes of one connection a second."))
         limits.logins = RateLimit(
             readCount("logins-per-minute", limits.logins.count, "Logins of one user a minute."), per: .seconds(60))
         limits.memberships = RateLimit(
-            readCount("joins-per-minute", limits.memberships.count, "Joins and leaves of one user a minute."),
+            readCount("joins-per-minute", limits.memberships.count, "Joins, resumes and leaves of one user a minute."),
             per: .seconds(60))
         limits.joinsOfLive = RateLimit(
-            readCount("joins-of-live-per-minute", limits.joinsOfLive.count, "Joins of one user to one live a minute."),
+            readCount(
+                "joins-of-live-per-minute", limits.joinsOfLive.count,
+                "Joins and resumes of one user to one live a minute."),
             per: .seconds(60))
         limits.gifts = RateLimit(readCount("gifts-per-second", limits.gifts.count, "Gifts of one user a second."))
         limits.deviceChanges = RateLimit(
@@ -64,10 +71,37 @@ package struct AdmissionSettings: Sendable {
             readCount(
                 "sanctions-per-second", limits.sanctions.count,
                 "Users whom one user kicks, bans, unbans or mutes a second, by WebSocket."))
+        limits.serverConnections = readCount(
+            "server-connections-per-app", limits.serverConnections, "WebSockets of one app's servers.")
+        limits.serverLogins = RateLimit(
+            readCount("server-logins-per-minute", limits.serverLogins.count, "Logins of one app's servers a minute."),
+            per: .seconds(60))
+        limits.serverCalls = RateLimit(
+            readCount(
+                "server-calls-per-second", limits.serverCalls.count,
+                "Calls of one app's servers a second, by WebSocket."))
+        limits.serverReads = RateLimit(
+            readCount(
+                "server-reads-per-second", limits.serverReads.count,
+                "Those that read; a page of live.list counts as 20."))
+        limits.anonymousRequests = RateLimit(
+            readCount(
+                "http-anonymous-per-second", limits.anonymousRequests.count,
+                "HTTP requests of one address a second without a token, or for what needs none, such as pages."))
+        limits.refusedTokens = RateLimit(
+            readCount(
+                "http-refused-tokens-per-second", limits.refusedTokens.count,
+                "HTTP requests of one address a second whose tokens are refused; further tokens are not checked."))
         self.limits = limits
         self.httpConnectionsPerAddress = readCount(
             "http-connections-per-address", 100,
             "HTTP connections of one address; behind a trusted proxy, open requests of one client.")
+        self.pendingOutputMebibytes = reader.int(
+            "pending-output-mib", default: 256, range: 16...1_000_000,
+            help: "MiB of this process for what clients have not read yet; beyond it those with the most are cut off.")
+        self.slowReaderSeconds = reader.int(
+            "slow-reader-seconds", default: 20, range: 2...3600,
+            help: "How long a client may take none of what waits for it, before it is cut off.")
         self.trustedProxies = Self.proxies(&reader)
         self.speaksProxyProtocol = reader.flag(
             "proxy-protocol",
@@ -88,6 +122,8 @@ package struct AdmissionSettings: Sendable {
             settings.admission.callsPerApp = self.limits.callsPerApp ?? Self.defaultCallsPerApp
         }
         settings.httpConnectionsPerAddress = self.httpConnectionsPerAddress
+        settings.maxQueuedBytes = self.pendingOutputMebibytes << 20
+        settings.slowReaderTimeout = .seconds(Int64(self.slowReaderSeconds))
         settings.trustedProxies = self.trustedProxies
         settings.speaksProxyProtocol = self.speaksProxyProtocol
     }

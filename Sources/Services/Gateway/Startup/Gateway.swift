@@ -94,9 +94,9 @@ package final class Gateway: Sendable {
     /// Whether the gateway is ready: the tables are filled, and it is not stopping.
     package var isReady: Bool { self.state.withLock { $0.areTablesFilled && !$0.isStopping } }
 
-    /// Whether the loop of each shard has turned within the last 10 s; a shard turns ten times a second.
-    func areShardsTurning(at now: MonotonicTime) -> Bool {
-        self.shardTurns.allSatisfy { now - $0.lastTurnAt < .seconds(10) }
+    /// The numbers of the shards whose loop has not turned within the last 10 s; a shard turns ten times a second.
+    func hungShards(at now: MonotonicTime) -> [Int] {
+        self.shardTurns.indices.filter { now - self.shardTurns[$0].lastTurnAt >= .seconds(10) }
     }
 
     /// Starts one thread per shard, and listens for connections.

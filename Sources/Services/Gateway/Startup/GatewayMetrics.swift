@@ -158,6 +158,7 @@ final class GatewayMetrics: Sendable {
         case .headTimeout: self.refused(RefusalReason.httpHeadTimeout)
         case .bodyTimeout: self.refused(RefusalReason.httpBodyTimeout)
         case .responseTimeout: self.refused(RefusalReason.httpResponseTimeout)
+        case .unreadResponses: self.refused(RefusalReason.httpUnreadResponses)
         }
     }
 

@@ -22,14 +22,21 @@ package final class GatewayService: ServiceComponent {
     private let replayReader: ReplayReader
     private let state = ConditionVariable(State())
 
+    /// When the thread of `run` last turned; it turns once a second after the tables were filled.
+    private let turns = TurnClock()
+
     private struct State {
         var areTablesFilled = false
         var isListening = false
         var isStopping = false
+        /// The parts that exist while `run` is running.
+        var writer: InboxWriter?
+        var batchingWriter: BatchingWriter?
+        var server: WebServer?
     }
 
-    /// The time without a loop turn after which a thread is considered hung.
-    private static let hangMilliseconds: Int64 = 30_000
+    /// How long the tables may be read while Kafka answers, before a new process must try it.
+    private static let maxFillTime = Milliseconds.seconds(600)
 
     /// How often the producer of the inboxes is checked for a fatal error.
     private static let writerCheckInterval: Duration = .seconds(1)
@@ -66,16 +73,10 @@ package final class GatewayService: ServiceComponent {
         var replayKafka = kafka
         replayKafka.clientID += ".past"
         self.replayReader = ReplayReader(self.gateway, kafka: replayKafka, mode: mode, registry: registry)
+        for (reader, status) in self.readers { status.export(to: registry, as: reader) }
     }
 
     package var isReady: Bool { self.gateway.isReady && self.state.current.isListening }
-
-    package var isLive: Bool {
-        guard self.isReady else { return true }
-        let now = MonotonicClock.now
-        let oldestTurn = min(self.tableReader.lastTurnAt, self.feedReader.lastTurnAt, self.replayReader.lastTurnAt)
-        return (now - oldestTurn).count < Self.hangMilliseconds && self.gateway.areShardsTurning(at: now)
-    }
 
     package func stop() { self.state.update { $0.isStopping = true } }
 
@@ -93,7 +94,14 @@ package final class GatewayService: ServiceComponent {
             writer, recordLost: { [gateway] in gateway.recordLost(token: $0, hasTimedOut: false) })
         let probe = BrokerProbe { writer.areLeadersReachable(milliseconds: BrokerProbe.requestMilliseconds) }
         self.gateway.attach(probe)
-        self.gateway.onTablesFilled { [state] in state.update { $0.areTablesFilled = true } }
+        self.state.update { state in
+            state.writer = writer
+            state.batchingWriter = batchingWriter
+        }
+        self.gateway.onTablesFilled { [state, turns] in
+            turns.recordTurn()
+            state.update { $0.areTablesFilled = true }
+        }
         var threads = [
             DedicatedThread("tables") { self.tableReader.run() }, DedicatedThread("feeds") { self.feedReader.run() },
             DedicatedThread("replays") { self.replayReader.run() }, DedicatedThread("batches") { batchingWriter.run() },
@@ -126,14 +134,26 @@ package final class GatewayService: ServiceComponent {
             observer: self.gateway.metrics.requestAnswered, refusalObserver: self.gateway.metrics.refused,
             headHandler: GatewayAPI(self.gateway).handler)
         defer { api.stop() }
-        self.state.update { $0.isListening = true }
+        self.state.update { state in
+            state.server = api
+            state.isListening = true
+        }
         self.log.info(
             "listening", [.port: .int(Int(self.gateway.port)), LogKey("http.port"): .int(Int(api.port))])
         // A producer with a fatal error refuses every call, so the process must end, and its supervisor start a new one.
         while self.state.wait(timeout: Self.writerCheckInterval, for: { $0.isStopping ? () : nil }) == nil {
             if let error = writer.fatalError { throw error }
+            self.turns.recordTurn()
         }
         self.gateway.beginStopping()
+    }
+
+    /// The readers' names and progress.
+    private var readers: [(name: String, status: ReadStatus)] {
+        [
+            ("tables", self.tableReader.status), ("feeds", self.feedReader.status),
+            ("replays", self.replayReader.status),
+        ]
     }
 
     /// Returns the limits of HTTP requests of a gateway with these settings.
@@ -159,5 +179,46 @@ package final class GatewayService: ServiceComponent {
         var settings = KafkaClientMetrics(registry).exportingLag(kafka, as: reader)
         settings.clientID += ".\(reader)"
         return settings
+    }
+}
+
+// MARK: - Health
+
+extension GatewayService {
+    package var unreadyParts: [String] {
+        if self.isReady { return [] }
+        return [self.gateway.areTablesFilled ? self.name : "\(self.name) tables"]
+    }
+
+    package var hungLoops: [String] {
+        let state = self.state.current
+        var names: [String] = []
+        if !self.tableReader.isTurning { names.append("tables") }
+        if !self.feedReader.isTurning { names.append("feeds") }
+        if !self.replayReader.isTurning { names.append("replays") }
+        if state.batchingWriter?.isHung == true { names.append("batches") }
+        if state.writer?.isHung == true { names.append("inboxes") }
+        if self.webhookClient?.isTurning == false { names.append("webhooks") }
+        if state.server?.isHung == true { names.append("http") }
+        if state.areTablesFilled, MonotonicClock.now - self.turns.lastTurnAt >= LoopStatus.turnLimit {
+            names.append("service")
+        }
+        if state.isListening {
+            names += self.gateway.hungShards(at: MonotonicClock.now).map { "shard \($0)" }
+        }
+        return names.map { "\(self.name) \($0)" }
+    }
+
+    package var stalledParts: [String] {
+        var names = self.readers.filter { $0.status.state == .stalled }.map(\.name)
+        let fillTime = MonotonicClock.now - self.tableReader.status.reachableSince
+        if !self.gateway.areTablesFilled, fillTime >= Self.maxFillTime, !names.contains("tables") {
+            names.append("tables")
+        }
+        return names.map { "\(self.name) \($0)" }
+    }
+
+    package var degradations: [String] {
+        self.readers.filter { $0.status.state == .waitingForBroker }.map { "\(self.name) \($0.name) wait for Kafka" }
     }
 }

@@ -31,6 +31,10 @@ package struct GatewaySettings: Sendable {
     package var maxConnections = 100_000
     /// The byte budget of each reader.
     package var budget = DeliveryBudget()
+    /// The largest memory of what all WebSockets together have queued because their clients read slowly.
+    package var maxQueuedBytes = 256 << 20
+    /// How long a client may take none of what is queued for it, before it is disconnected.
+    package var slowReaderTimeout = Milliseconds.seconds(20)
     /// The size of each socket's send buffer; 0 leaves it to the kernel.
     package var sendBufferBytes: Int32 = 0
     /// The limits of one address, user, connection or app.

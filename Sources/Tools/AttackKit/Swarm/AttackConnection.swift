@@ -34,10 +34,11 @@ final class AttackConnection: TCPStreamDelegate {
             ? ClientHandshake(target, nonce: (self.random.next(), self.random.next())) : nil
     }
 
-    /// Begins to connect.
-    func start(_ loop: EventLoop, host: String, port: UInt16) throws(LoopError) {
+    /// Begins to connect; if `readsSlowly`, with the buffers of a client in a slow network.
+    func start(_ loop: EventLoop, host: String, port: UInt16, readsSlowly: Bool) throws(LoopError) {
         self.stream = try TCPStream.connect(
-            loop: loop, host: host, port: port, from: Loopback.source(of: self.index, to: host), delegate: self)
+            loop: loop, host: host, port: port, from: Loopback.source(of: self.index, to: host),
+            receiveBufferBytes: readsSlowly ? Self.slowReceiveBufferBytes : 0, delegate: self)
     }
 
     /// Lets the client take its turn.
@@ -115,6 +116,7 @@ final class AttackConnection: TCPStreamDelegate {
             case .raw(let bytes): self.write(SharedBytes(bytes))
             case .text(let text): self.writeFrame(.text, Array(text.utf8))
             case .ping: self.writeFrame(.ping, [])
+            case .stopReading: self.stream?.pauseReading()
             }
         }
     }
@@ -132,5 +134,6 @@ final class AttackConnection: TCPStreamDelegate {
         self.swarm.tally.bytes += bytes.count
     }
 
+    private static let slowReceiveBufferBytes: Int32 = 8 << 10
     private static let replyPrefix = Array(#"{"reply""#.utf8)
 }

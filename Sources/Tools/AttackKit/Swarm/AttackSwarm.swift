@@ -119,7 +119,8 @@ final class AttackSwarm {
                 host: target.host, port: target.port, path: "/v1", subprotocols: ["liveplaza.v1"]),
             channel: self.attack.channel, swarm: self)
         do {
-            try connection.start(self.loop, host: target.host, port: target.port)
+            try connection.start(
+                self.loop, host: target.host, port: target.port, readsSlowly: self.attack.readsSlowly)
             self.connections[index] = connection
         } catch {
             self.tally.count("not connected: \(error)")

@@ -61,6 +61,21 @@ import Testing
         #expect(Self.matchText(.get, path) == "unreadable")
     }
 
+    @Test func `requests without a route can be refused before they are answered`() throws {
+        var router = Router<HTTPHeadHandler>()
+        router.add(.get, "/found") { _ in .reject(HTTPResponse(status: 200)) }
+        let handler = router.headHandler(unrouted: { $0.path == "/refused" ? HTTPResponse(status: 429) : nil })
+        func status(_ method: HTTPMethod, _ path: String) throws -> Int? {
+            guard case .reject(let response) = handler(try #require(HTTPRequest(method: method, path: path))) else {
+                return nil
+            }
+            return response.status
+        }
+        #expect(try status(.get, "/found") == 200)
+        #expect(try status(.get, "/refused") == 429 && status(.get, "/other") == 404)
+        #expect(try status(.post, "/found") == 405)
+    }
+
     @Test func `a bearer token is found whatever the case of its scheme`() {
         func token(_ value: String?) -> String? {
             HTTPRequest(method: .get, path: "/", headers: value.map { ["authorization": $0] } ?? [:])?.bearerToken

@@ -33,9 +33,10 @@ import Testing
         #expect(table.admitLogin(self.bob, role: .user, isReplacing: false) == nil)
         #expect(table.admitLogin(self.bob, role: .user, isReplacing: false) == .connectionsPerUser)
         #expect(table.admitLogin(self.bob, role: .user, isReplacing: true) == nil)
-        table.removeLogin(self.bob)
+        table.removeLogin(self.bob, role: .user)
         #expect(table.admitLogin(self.bob, role: .user, isReplacing: false) == .connectionsPerUser)
-        #expect(table.admitLogin(self.bob, role: .server, isReplacing: false) == nil)
+        #expect(
+            table.admitLogin(self.bob, role: .server, isReplacing: false) == nil, "servers have a limit of their own")
         let bobOfOtherApp = UserKey(AppID("other"), UserID("bob"))
         #expect(table.admitLogin(bobOfOtherApp, role: .user, isReplacing: false) == nil)
     }
@@ -47,8 +48,66 @@ import Testing
         #expect(table.admitLogin(key("demo", 9), role: .user, isReplacing: false) == .connectionsPerApp)
         #expect(table.admitLogin(key("demo", 9), role: .server, isReplacing: false) == .connectionsPerApp)
         #expect(table.admitLogin(key("other", 0), role: .user, isReplacing: false) == nil)
-        table.removeLogin(key("demo", 0))
+        table.removeLogin(key("demo", 0), role: .user)
         #expect(table.admitLogin(key("demo", 9), role: .user, isReplacing: false) == nil)
+    }
+
+    /// Rules: R12.14.
+    @Test func `I16 the servers of an app share one limit of connections, whatever their names`() {
+        var table = self.table { $0.serverConnections = 2 }
+        func key(_ app: String, _ name: String) -> UserKey { UserKey(AppID(app), UserID(name)) }
+        func admit(_ key: UserKey, isReplacing: Bool = false) -> RefusalReason? {
+            table.admitLogin(key, role: .server, isReplacing: isReplacing)
+        }
+        #expect(admit(key("demo", "shop")) == nil)
+        #expect(admit(key("demo", "jobs")) == nil)
+        #expect(admit(key("demo", "third")) == .serverConnections)
+        #expect(admit(key("demo", "shop"), isReplacing: true) == nil)
+        table.removeLogin(key("demo", "shop"), role: .server)
+        #expect(admit(key("other", "shop")) == nil, "another app's servers")
+        #expect(table.admitLogin(key("demo", "shop"), role: .user, isReplacing: false) == nil, "a user of that name")
+        table.removeLogin(key("demo", "shop"), role: .user)
+        #expect(admit(key("demo", "third")) == .serverConnections, "the end of a user's connection frees no server's")
+        table.removeLogin(key("demo", "shop"), role: .server)
+        #expect(admit(key("demo", "third")) == nil)
+    }
+
+    /// Rules: R12.14.
+    @Test func `the servers of an app share their rates, and those of another app have their own`() {
+        var table = self.table { limits in
+            limits.serverLogins = RateLimit(2, per: .seconds(60))
+            limits.serverCalls = RateLimit(5)
+            limits.serverReads = RateLimit(40)
+        }
+        let (demo, other) = (AppID("demo"), AppID("other"))
+        #expect(table.admitServerCall(.login, of: demo, at: 0) == nil)
+        #expect(table.admitServerCall(.login, of: demo, at: 0) == nil)
+        #expect(table.admitServerCall(.login, of: demo, at: 0) == .seconds(30))
+        #expect(table.admitServerCall(.call, of: demo, at: 0) == nil)
+        #expect(table.admitServerCall(.call, of: demo, counting: 4, at: 0) == nil)
+        #expect(table.admitServerCall(.call, of: demo, at: 0) == Milliseconds(200))
+        #expect(table.admitServerCall(.call, of: other, at: 0) == nil)
+        for _ in 0..<2 { #expect(table.admitServerCall(.read, of: demo, counting: 20, at: 0) == nil) }
+        #expect(table.admitServerCall(.read, of: demo, at: 0) == Milliseconds(25))
+        #expect(table.admitCall(.login, of: UserKey(demo, UserID("shop")), at: 0) == nil, "users have their own")
+    }
+
+    /// Rules: R12.14.
+    @Test(arguments: [("live.list", 20), ("live.get", 1), ("audience.list", 1), ("live.end", nil), ("ping", nil)])
+    func `a page of the list of lives counts as twenty reads of a server`(method: String, count: Int?) {
+        #expect(ServerCall.readCount(method: method) == count)
+    }
+
+    @Test func `I16 the users of one app cannot fill the table of rates of another app`() {
+        var table = self.table()
+        var refusedCount = 0
+        for number in 0...AdmissionTable<String>.maxRateLimits {
+            let user = UserKey(AppID("demo"), UserID("u\(number)"))
+            if table.admitCall(.login, of: user, at: 0) != nil { refusedCount += 1 }
+        }
+        #expect(refusedCount == 1, "the app's table is full")
+        #expect(table.admitCall(.login, of: UserKey(AppID("other"), UserID("bob")), at: 0) == nil)
+        #expect(table.admitHandshake(from: "10.0.0.1", at: 0) == nil)
     }
 
     /// Rules: R12.8.

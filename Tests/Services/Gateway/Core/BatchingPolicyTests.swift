@@ -27,6 +27,17 @@ import Testing
         #expect(self.policy.takeBatch(now: Self.at(116)) == [4])
     }
 
+    @Test mutating func `a batch that is not taken is overdue, and none is overdue while nothing waits`() {
+        #expect(self.policy.add(1, now: Self.at(100)) == .send)
+        #expect(self.policy.overdueTime(at: Self.at(900)) == Milliseconds(0))
+        #expect(self.policy.add(2, now: Self.at(101)) == .scheduleBatch)
+        #expect(self.policy.overdueTime(at: Self.at(107)) == Milliseconds(0))
+        #expect(self.policy.overdueTime(at: Self.at(208)) == Milliseconds(100))
+        #expect(self.policy.takeBatch(now: Self.at(208)) == [2])
+        #expect(self.policy.takeBatch(now: Self.at(216)).isEmpty)
+        #expect(self.policy.overdueTime(at: Self.at(900)) == Milliseconds(0))
+    }
+
     @Test mutating func `no record overtakes the buffered ones, even if they are taken late`() {
         #expect(self.policy.add(1, now: Self.at(100)) == .send)
         #expect(self.policy.add(2, now: Self.at(101)) == .scheduleBatch)

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+internal import Synchronization
+
+/// Since when a thread has been in a piece of work, for a health check on another thread.
+///
+/// For threads that wait without a limit between two pieces of work, so that they have no regular turn.
+package final class BusyClock: Sendable {
+    /// When the work began, in milliseconds of the monotonic clock; `idle` between two pieces of work.
+    private let beganMilliseconds = Atomic<Int64>(BusyClock.idle)
+
+    private static let idle = Int64.min
+
+    /// Creates the clock of an idle thread.
+    package init() {}
+
+    /// When the current piece of work began; nil if there is none.
+    package var busySince: MonotonicTime? {
+        let milliseconds = self.beganMilliseconds.load(ordering: .relaxed)
+        return milliseconds == Self.idle ? nil : MonotonicTime(milliseconds: milliseconds)
+    }
+
+    /// Does a piece of work on the calling thread.
+    package func measure<Result>(_ work: () -> Result) -> Result {
+        self.beganMilliseconds.store(MonotonicClock.milliseconds, ordering: .relaxed)
+        defer { self.beganMilliseconds.store(Self.idle, ordering: .relaxed) }
+        return work()
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Notices that a peer takes none of the bytes that are queued for it.
+///
+/// It is a value without IO and clock, and begins when the queue begins.
+struct OutputProgress {
+    /// How many queued bytes the system had accepted at the last progress.
+    private var acceptedBytes = 0
+    /// The time of the last progress, as far as the checks have seen it.
+    private var progressMilliseconds: UInt64
+    /// Whether the last check found the peer overdue.
+    private var wasOverdue = false
+
+    init(nowMilliseconds: UInt64) { self.progressMilliseconds = nowMilliseconds }
+
+    /// Checks whether the peer is stalled; to be called regularly.
+    ///
+    /// After a pause of this whole process, the socket may have room that the loop has not seen yet. Therefore a peer is
+    /// stalled only when two checks in a row find it overdue.
+    ///
+    /// - Parameters:
+    ///   - acceptedBytes: How many bytes the system has accepted since the queue began.
+    ///   - nowMilliseconds: The loop's time.
+    ///   - timeoutMilliseconds: How long the peer may take no byte.
+    /// - Returns: Whether this check and the one before found the peer overdue.
+    mutating func isStalled(acceptedBytes: Int, nowMilliseconds: UInt64, timeoutMilliseconds: UInt64) -> Bool {
+        if acceptedBytes != self.acceptedBytes {
+            self.acceptedBytes = acceptedBytes
+            self.progressMilliseconds = nowMilliseconds
+        }
+        let waitedMilliseconds = nowMilliseconds - min(nowMilliseconds, self.progressMilliseconds)
+        let isOverdue = waitedMilliseconds >= timeoutMilliseconds
+        defer { self.wasOverdue = isOverdue }
+        return isOverdue && self.wasOverdue
+    }
+}

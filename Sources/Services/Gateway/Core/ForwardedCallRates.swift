@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package import MachineKit
+package import PlazaModel
+
+/// The rates at which a gateway forwards calls to the services: of each app, and of each user within its app (R12.13,
+/// R12.15).
+///
+/// Both kinds of rates are counted over all shards, because a user's connections are spread over them. The value has no
+/// IO and no clock. Apps come from verified tokens, so there are as many as are configured.
+package struct ForwardedCallRates: Sendable {
+    /// Why a call is not forwarded.
+    package struct Refusal: Hashable, Sendable {
+        /// The limit: `callsPerUser` or `callsPerApp`.
+        package let reason: RefusalReason
+        /// The time after which the call would be admitted.
+        package let retryAfter: Milliseconds
+    }
+
+    /// The rates of one app.
+    private struct AppRates: Sendable {
+        var all = TokenBucket()
+        var users = CallRateLimiter<UserID>(maxBuckets: ForwardedCallRates.maxUsersPerApp)
+    }
+
+    /// One user gets at most the app's rate divided by this number.
+    private static var leastUsersPerApp: Int { 10 }
+    /// The largest number of users of one app that are tracked.
+    private static var maxUsersPerApp: Int { 100_000 }
+
+    private let perApp: RateLimit?
+    private let perUser: RateLimit
+    private var apps: [AppID: AppRates] = [:]
+
+    /// Creates rates of which nothing is used.
+    ///
+    /// - Parameters:
+    ///   - callsPerApp: The calls of an app per second; nil: no limit.
+    ///   - callsPerUser: The calls of a user per second. A user also gets at most a tenth of its app's calls.
+    package init(callsPerApp: Int?, callsPerUser: Int) {
+        self.perApp = callsPerApp.map { RateLimit($0) }
+        self.perUser = RateLimit(min(callsPerUser, (callsPerApp ?? .max) / Self.leastUsersPerApp))
+    }
+
+    /// Counts a call that is about to be forwarded.
+    ///
+    /// A call that only the app's limit refuses counts for its user.
+    ///
+    /// - Parameters:
+    ///   - user: The caller; nil for an app's server and for the gateway's own requests, which only the app's limit
+    ///     applies to.
+    ///   - app: The caller's app.
+    ///   - microseconds: The current monotonic time in microseconds.
+    /// - Returns: Nil if the call is admitted, otherwise why it is not.
+    package mutating func admit(_ user: UserID?, of app: AppID, at microseconds: Int64) -> Refusal? {
+        if let user,
+            let wait = self.apps[app, default: AppRates()].users.admit(user, limit: self.perUser, at: microseconds)
+        {
+            return Refusal(reason: .callsPerUser, retryAfter: wait)
+        }
+        guard let perApp = self.perApp,
+            let wait = self.apps[app, default: AppRates()].all.take(of: perApp, at: microseconds)
+        else { return nil }
+        return Refusal(reason: .callsPerApp, retryAfter: wait)
+    }
+}

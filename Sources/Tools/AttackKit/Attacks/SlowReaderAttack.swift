@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import PlazaModel
+
+/// Many viewers that ask for large answers and never read any.
+///
+/// One more connection owns a live with the largest metadata, for which the others ask. They also join a live of honest
+/// clients, so that its feed waits for them too. The network between gateway and attacker is that of a slow client: the
+/// system buffers little, and the gateway must keep the rest.
+package struct SlowReaderAttack: Attack {
+    package let name = "slow-reader"
+    package let summary = "many viewers that ask for 16 KB four times a second and read nothing"
+    package let channel = AttackChannel.webSocket
+    package let turnInterval: Duration? = .milliseconds(250)
+    package let readsSlowly = true
+    /// The default of a gateway's setting `pending-output-mib`, and a quarter for the allocator.
+    package let allowedBytes = 320 << 20
+
+    package func connections(limit: Int) -> Int { min(limit, 2_000) }
+
+    package func client(_ setting: AttackClientSetting) -> any AttackClient {
+        let token = setting.makeToken("\(setting.namePrefix)-\(setting.index)")
+        let largeLive = "\(setting.namePrefix)-large"
+        if setting.index == 0 { return LargeLiveOwner(token: token, live: largeLive) }
+        return SlowReadingClient(token: token, live: setting.honestLives.first?.text ?? "none", largeLive: largeLive)
+    }
+}
+
+/// Creates a live with as much metadata as a live may have, and reads all answers.
+private struct LargeLiveOwner: AttackClient {
+    let token: String
+    let live: String
+    private var writer = CallWriter()
+
+    init(token: String, live: String) {
+        self.token = token
+        self.live = live
+    }
+
+    mutating func opened() -> [AttackBytes] { [self.writer.login(self.token)] }
+
+    mutating func replied(_ outcome: Outcome) -> [AttackBytes] {
+        switch outcome {
+        case .success(.loggedIn): return [self.writer.call("live.create", "{\"live\":\"\(self.live)\"}")]
+        case .success(.live): return [self.writer.call("live.join", "{\"live\":\"\(self.live)\"}")]
+        case .success(.joined):
+            let value = String(repeating: "x", count: 2_000)
+            let metadata = (0..<8).map { "\"k\($0)\":\"\(value)\"" }.joined(separator: ",")
+            return [self.writer.call("metadata.set", "{\"live\":\"\(self.live)\",\"metadata\":{\(metadata)}}")]
+        default: return []
+        }
+    }
+
+    mutating func cleanUp() -> [AttackBytes] { [self.writer.call("live.end", "{\"live\":\"\(self.live)\"}")] }
+}
+
+/// Logs in, stops reading, joins a live, and asks for the large metadata in each turn.
+private struct SlowReadingClient: AttackClient {
+    let token: String
+    let live: String
+    let largeLive: String
+    private var writer = CallWriter()
+    private var isLoggedIn = false
+
+    init(token: String, live: String, largeLive: String) {
+        self.token = token
+        self.live = live
+        self.largeLive = largeLive
+    }
+
+    mutating func opened() -> [AttackBytes] { [self.writer.login(self.token)] }
+
+    mutating func replied(_ outcome: Outcome) -> [AttackBytes] {
+        guard case .success(.loggedIn) = outcome, !self.isLoggedIn else { return [] }
+        self.isLoggedIn = true
+        return [.stopReading, self.writer.call("live.join", "{\"live\":\"\(self.live)\"}")]
+    }
+
+    mutating func takeTurn() -> [AttackBytes] {
+        self.isLoggedIn ? [self.writer.call("metadata.get", "{\"live\":\"\(self.largeLive)\"}")] : []
+    }
+}

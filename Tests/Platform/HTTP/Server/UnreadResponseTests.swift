@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClientAddress
+import MachineKit
+import Synchronization
+import Testing
+
+@testable import HTTPServer
+
+/// The memory of responses that clients do not read, all together (I16).
+@Suite(.timeLimit(.minutes(1))) struct UnreadResponseTests {
+    private final class RefusalLog: Sendable {
+        let all = Mutex<[HTTPRefusal]>([])
+    }
+
+    /// Connections 1 and 2 of one address and connection 3 of another send since the times 1, 2 and 3, in seconds.
+    private func connections(_ bytes: [Int], limit: Int) throws -> OpenConnections {
+        var limits = HTTPLimits()
+        limits.unreadResponseBytes = limit
+        var connections = OpenConnections(limits: limits)
+        for (index, count) in bytes.enumerated() {
+            let id = UInt(index + 1)
+            let time = MonotonicTime(milliseconds: 1_000 * Int64(id))
+            connections.add(
+                id, from: try #require(IPAddress(index < 2 ? "10.0.0.1" : "10.0.0.2")), descriptor: Int32(id), at: time)
+            connections.enterPhase(.sendingResponse, of: id, at: time)
+            connections.addResponse(ofBytes: count, of: id)
+        }
+        return connections
+    }
+
+    /// Rules: R13.40.
+    @Test func `beyond the limit, the address with the most unread bytes loses its oldest response`() throws {
+        var connections = try self.connections([30, 40, 50], limit: 100)
+        #expect(connections.responseBytes == 120)
+        #expect(connections.takeUnreadResponse() == 1, "the other address has fewer bytes")
+        #expect(connections.takeUnreadResponse() == nil && connections.responseBytes == 90)
+        connections.remove(1)
+        #expect(connections.responseBytes == 90, "it was not counted any more")
+        #expect(connections.takeOverdue(at: MonotonicTime(milliseconds: 100_000)).map(\.descriptor).sorted() == [2, 3])
+    }
+
+    /// Rules: R13.40.
+    @Test func `a response that was received, and one of a closed connection, count no longer`() throws {
+        var connections = try self.connections([30, 40, 50], limit: 100)
+        connections.enterPhase(.readingHead, of: 2, at: MonotonicTime(milliseconds: 9_000))
+        #expect(connections.responseBytes == 80 && connections.takeUnreadResponse() == nil)
+        connections.remove(3)
+        #expect(connections.responseBytes == 30)
+        connections.addResponse(ofBytes: 500, of: 77)
+        #expect(connections.responseBytes == 30, "an unknown connection")
+        connections.enterPhase(.sendingResponse, of: 1, at: MonotonicTime(milliseconds: 9_000))
+        connections.addResponse(ofBytes: 200, of: 1)
+        #expect(connections.takeUnreadResponse() == 1, "alone it exceeds the limit")
+        #expect(connections.takeUnreadResponse() == nil && connections.responseBytes == 0)
+    }
+
+    /// Rules: R13.40.
+    @Test func `clients that read nothing lose their responses, and others are served`() throws {
+        var limits = HTTPLimits()
+        limits.unreadResponseBytes = 80 << 20
+        let refusals = RefusalLog()
+        let server = try WebServer(
+            port: 0, limits: limits, refusalObserver: { refusal in refusals.all.withLock { $0.append(refusal) } },
+            headHandler: { request in
+                .reject(
+                    HTTPResponse(status: 200, body: [UInt8](repeating: 65, count: request.path == "/" ? 5 : 32 << 20)))
+            })
+        defer { server.stop() }
+        // Three such responses exceed the limit; the first of them is closed when the third begins.
+        let clients = try (0..<3).map { _ in try RawClient(port: server.port) }
+        for client in clients { client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n") }
+        let honest = try RawClient(port: server.port)
+        let deadline = ContinuousClock.now + .seconds(10)
+        repeat {
+            honest.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try honest.readResponse().status == 200)
+        } while refusals.all.withLock({ $0.isEmpty }) && ContinuousClock.now < deadline
+        #expect(refusals.all.withLock { $0 } == [.unreadResponses])
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import GatewayCore
+import MachineKit
+import PlazaModel
+import PlazaWire
+import Testing
+import Tokens
+
+@testable import Gateway
+
+/// What one user and the servers of an app may take of what the app's users share, and one app of what all apps share.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct AdmissionShareTests {
+    /// The parameters of a call about a live that the caller is not in; the call is forwarded and refused there.
+    private static let room = "{\"live\":\"room\"}"
+
+    /// Repeats a forwarded call until the gateway refuses it, so that the test does not depend on the machine's speed.
+    private func leaveUntilOverloaded(_ client: WireClient) throws -> (served: Int, refusal: ReplyError) {
+        for served in 0..<1000 {
+            if let error = try client.call("live.leave", Self.room).error, error.code == .overloaded {
+                return (served, error)
+            }
+        }
+        throw WireClient.Failure(description: "1000 calls were forwarded")
+    }
+
+    /// Rules: R12.6.
+    @Test func `an app gets at most its share of the connections`() throws {
+        let cluster = try FakeCluster { $0.admission.connectionsPerApp = 2 }
+        let clients = try (0..<2).map { try cluster.client("u\($0)").0 }
+        let (third, outcome) = try cluster.client("u2")
+        #expect(outcome.error?.code == .overloaded && outcome.error?.retryAfter == 5000)
+        #expect(try third.closeCode() == DisconnectCode.overloaded.code)
+        let ofOtherApp = try WireClient(port: cluster.gateway.port)
+        let token = FakeCluster.Tokens.token("bob", app: "other")
+        let params = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)
+        #expect(try ofOtherApp.call("login", params).error == nil)
+        #expect(try clients[0].answersPing())
+    }
+
+    /// Rules: R12.13.
+    @Test func `an app whose calls exceed its share is refused, and other apps are served`() throws {
+        let cluster = try FakeCluster { $0.admission.callsPerApp = 3 }
+        cluster.create("room")
+        // A server's calls count for no user's share.
+        let (shop, _) = try cluster.client("shop", role: .server)
+        let (served, refusal) = try self.leaveUntilOverloaded(shop)
+        #expect(served >= 3 && (1...400).contains(refusal.retryAfter ?? 0))
+        #expect(cluster.refusalCount(.callsPerApp) == 1)
+        let ofOtherApp = try WireClient(port: cluster.gateway.port)
+        let token = FakeCluster.Tokens.token("bob", app: "other")
+        let params = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)
+        _ = try ofOtherApp.call("login", params)
+        #expect(try ofOtherApp.call("live.create", "{\"live\":\"hall\"}").error?.code != .overloaded)
+    }
+
+    /// Rules: R12.15.
+    @Test func `I16 a user's calls on all its connections share a limit, and other users are served`() throws {
+        let cluster = try FakeCluster { $0.admission.callsPerUser = 4 }
+        cluster.create("room")
+        let clients = try (0..<3).map { _ in try cluster.client("bob").client }
+        let (eve, _) = try cluster.client("eve")
+        let start = MonotonicClock.milliseconds
+        for client in clients { _ = try client.call("live.leave", Self.room) }
+        let (served, refusal) = try self.leaveUntilOverloaded(clients[0])
+        let mostCalls = 4 + (MonotonicClock.milliseconds - start) / 250
+        #expect(served >= 1 && clients.count + served <= mostCalls && (1...250).contains(refusal.retryAfter ?? 0))
+        #expect(try clients[0].answersPing(), "a ping is not forwarded")
+        #expect(try eve.call("live.leave", Self.room).error?.code == .notInRoom)
+        #expect(cluster.refusalCount(.callsPerUser) == 1)
+        #expect(cluster.recordCount { $0.topic == .audienceInbox } == clients.count + served + 1)
+    }
+
+    /// Rules: R12.14.
+    @Test func `I16 the servers of an app share limits of connections, logins, calls and reads`() throws {
+        let cluster = try FakeCluster {
+            $0.admission.serverConnections = 2
+            $0.admission.serverLogins = RateLimit(5, per: .seconds(60))
+            $0.admission.serverCalls = RateLimit(7, per: .seconds(60))
+            $0.admission.serverReads = RateLimit(42, per: .seconds(60))
+        }
+        cluster.create("room")
+        let (shop, _) = try cluster.client("shop", role: .server)
+        let (jobs, _) = try cluster.client("jobs", role: .server)
+        let (third, login) = try cluster.client("third", role: .server)
+        #expect(login.error?.code == .overLimit && login.error?.retryAfter == 5000)
+        #expect(try third.closeCode() == DisconnectCode.tooManyConnections.code)
+        #expect(cluster.refusalCount(.serverConnections) == 1)
+        for server in [shop, jobs] { #expect(try server.call("live.list").error == nil) }
+        for _ in 0..<2 { #expect(try shop.call("live.get", Self.room).error == nil) }
+        let read = try jobs.call("live.get", Self.room).error
+        #expect(read?.code == .tooFrequent && (1...2_000).contains(read?.retryAfter ?? 0))
+        #expect(cluster.refusalCount(.serverReads) == 1)
+        #expect(try shop.answersPing())
+        // These were six calls. The ban counts as three, one for each user that it names.
+        let ban = #"{"live":"room","users":["carol","dora","emil"],"duration":9}"#
+        #expect(try shop.call("live.ban", ban).error?.code == .tooFrequent)
+        #expect(try jobs.answersPing() == false, "no call is left")
+        #expect(cluster.refusalCount(.serverCalls) == 2)
+        let token = FakeCluster.Tokens.token("shop", role: .server)
+        let renewal = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)
+        for _ in 0..<2 { #expect(try shop.call("login", renewal).error == nil) }
+        #expect(try shop.call("login", renewal).error?.code == .tooFrequent)
+        #expect(cluster.refusalCount(.serverLogins) == 1)
+        let (bob, _) = try cluster.client("bob")
+        #expect(try bob.call("gift.list").error == nil, "users have limits of their own")
+    }
+}
