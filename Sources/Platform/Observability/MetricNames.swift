@@ -53,6 +53,8 @@ package enum MetricNames {
         package static let rebalances = "kafka_rebalances_total"
         /// Messages between the read position and the end of the partitions, by reader.
         package static let consumerLag = "kafka_consumer_lag_messages"
+        /// How long a reader has had something to read and has read nothing, by reader; 0 while it reads.
+        package static let readerWaiting = "kafka_reader_waiting_seconds"
     }
 
     /// The Redis client.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPClient
+internal import PlazaWire
 internal import Tokens
 
 /// A client's token: any text, and any claims in a token with a valid signature.

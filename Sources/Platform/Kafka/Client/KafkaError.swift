@@ -24,6 +24,8 @@ package struct KafkaError: Error, Equatable, Sendable, CustomStringConvertible {
         case unknownTopic
         /// The record is larger than the client or the broker accepts.
         case messageTooLarge
+        /// The broker refused the content of a record, for another reason than its size.
+        case invalidRecord
         /// The broker does not support this operation.
         case unsupported
         /// The group's coordinator rejected the session timeout: create another consumer with a longer timeout.
@@ -76,8 +78,21 @@ package struct KafkaError: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether a broker refused a record or a whole topic, so that the same write would be refused again.
+    package var isRefusal: Bool { self.kind.isRefusal }
+
     /// Kind, code and message in one line.
     package var description: String { "\(self.kind) \(self.codeName): \(self.message)" }
 
     static let closed = KafkaError(.closed, "The client was closed.")
+}
+
+extension KafkaError.Kind {
+    /// Whether a broker refused a record or a whole topic.
+    var isRefusal: Bool {
+        switch self {
+        case .messageTooLarge, .invalidRecord, .accessDenied: true
+        default: false
+        }
+    }
 }

@@ -85,6 +85,21 @@ extension AudienceMachine {
         case .fence: rows[key] = nil
         }
     }
+
+    /// Removes a row that can never be handled when it is due.
+    ///
+    /// Of the partition's row only the due time is removed, so the epoch never settles. The lives of that epoch keep
+    /// their stale counts until the next epoch; lives that open later are not affected. The next epoch is not begun
+    /// here, because its end would fail for the same reason.
+    package func removeRow(_ key: AudienceKey, in rows: inout Rows) {
+        guard key == .partition else {
+            rows[key] = nil
+            return
+        }
+        var partition = rows.partition
+        partition.settlesAt = nil
+        rows[.partition] = .partition(row: partition)
+    }
 }
 
 // MARK: - Rows by kind

@@ -124,18 +124,21 @@ package final class LeaseStore {
     /// Connects and opens the partition, unless it is already open on this connection.
     ///
     /// - Parameter hasNoCommittedEpoch: whether no owner of the partition has committed an epoch so far.
-    /// - Returns: the server, and the name of the epoch of its leases; the name is empty if the server has no leases.
+    /// - Returns: the server, and the name of the epoch of its leases; the name is empty if the server has no leases, or
+    ///   if its values cannot be trusted.
     /// - Throws: `fenced`, `unavailable`, `damaged`.
     private func open(hasNoCommittedEpoch: Bool) throws(Failure) -> (identity: RedisClient.Identity, epoch: String) {
         let identity = try Self.convertingErrors(mayHaveRun: false) { () throws(RedisError) in
             try self.connection.connect()
         }
         if let partition = self.openedPartition, partition.identity == identity { return partition }
+        // The script `begin`, which follows, checks the generation as well. It needs no value that Redis holds.
+        if self.isDamaged { return (identity: identity, epoch: "") }
         let reply = try self.runScript(
             LeaseScript.open.call(["\(self.generation)", hasNoCommittedEpoch ? "1" : "0"], key: self.hashTag))
         guard let elements = reply.elements, elements.count == 2, let epoch = elements[0].text,
             let sessions = elements[1].integer
-        else { throw .unavailable(mayHaveRun: false, detail: "an answer of another shape") }
+        else { throw .damaged(detail: "an answer of another shape") }
         self.sessionCount = Int(sessions)
         let partition = (identity: identity, epoch: epoch)
         self.openedPartition = partition
@@ -154,7 +157,9 @@ package final class LeaseStore {
         let flags = [hasNoCommittedEpoch ? "1" : "0", self.isDamaged ? "1" : "0"]
         var arguments = ["\(self.generation)", name, "\(cursor.id)", "\(now.milliseconds)"] + flags
         if self.isDamaged { arguments += lives().map(\.text) }
-        _ = try self.runScript(LeaseScript.begin.call(arguments, key: self.hashTag))
+        guard try self.runScript(LeaseScript.begin.call(arguments, key: self.hashTag)).integer == 1 else {
+            throw .damaged(detail: "an answer of another shape")
+        }
         self.isDamaged = false
         self.sessionCount = 0
         self.openedPartition = (identity: identity, epoch: name)

@@ -114,10 +114,34 @@ package final class PresenceProcessor: PartitionProcessor {
         self.machine.handle(event, in: &self.rows, at: moment, into: &effects)
     }
 
-    /// Decodes an input, and advances the partition's time and standstill to the moment of the input.
-    ///
-    /// A malformed input must not stop the partition, so it is handled as a tick.
-    private func decode(_ input: InboxInput) -> (moment: Moment, input: AudienceInput?) {
+    // MARK: Due rows
+
+    // The next two methods handle a due row without Redis, as if a tick had come between the last input and this one.
+    // If Redis has been lost since the last input, `process` notices it with this input.
+
+    package func isRowDue(before input: InboxInput) -> Bool {
+        self.rows.nextDue.map { $0 <= max(self.cursor.latestTime, input.moment.now) } ?? false
+    }
+
+    package func processNextDue(before input: InboxInput, effects: inout [Effect]) -> Bool {
+        let moment = self.advance(to: input)
+        let handledCount = self.machine.handleDue(in: &self.rows, at: moment, limit: 1, into: &effects)
+        // There is only one input, whose index is 0.
+        self.causes = Array(repeating: 0, count: effects.count)
+        return handledCount > 0
+    }
+
+    package func removeNextDue(before input: InboxInput) -> (key: String, row: [UInt8])? {
+        let moment = self.advance(to: input)
+        guard let key = self.rows.popDue(at: moment.now), let row = self.rows[key] else { return nil }
+        self.machine.removeRow(key, in: &self.rows)
+        return (key.text, Wire.encode(row))
+    }
+
+    // MARK: Inputs
+
+    /// Advances the partition's time and standstill to an input.
+    private func advance(to input: InboxInput) -> Moment {
         let gap = Moment.standstill(from: self.cursor.latestTime, to: input.moment.now)
         self.cursor.latestTime = max(self.cursor.latestTime, input.moment.now)
         if gap > Milliseconds(0) {
@@ -125,9 +149,16 @@ package final class PresenceProcessor: PartitionProcessor {
             partition.standstill = (partition.standstill ?? Milliseconds(0)) + gap
             self.rows[.partition] = .partition(row: partition)
         }
-        let moment = Moment(
+        return Moment(
             now: self.cursor.latestTime, offset: input.moment.offset,
             standstill: self.rows.partition.standstill ?? Milliseconds(0))
+    }
+
+    /// Decodes an input, and advances the partition's time and standstill to the moment of the input.
+    ///
+    /// A malformed input must not stop the partition, so it is handled as a tick.
+    private func decode(_ input: InboxInput) -> (moment: Moment, input: AudienceInput?) {
+        let moment = self.advance(to: input)
         guard case .record(let bytes) = input.payload else { return (moment, nil) }
         do {
             return (moment, try Wire.decode(AudienceInput.self, from: bytes))

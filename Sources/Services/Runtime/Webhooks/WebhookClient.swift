@@ -39,6 +39,9 @@ package final class WebhookClient: Sendable {
         self.metrics = WebhookClientMetrics(metrics)
     }
 
+    /// Whether the client's thread has begun a turn within the last 30 s.
+    package var isTurning: Bool { self.client.isTurning }
+
     /// Whether the app's backend must be asked about gifts (`isGift`) or about messages.
     package func isDecisionRequired(_ app: AppID, forGifts isGift: Bool) -> Bool {
         let before = self.hooks[app]?.before

@@ -6,6 +6,7 @@ internal import MachineKit
 internal import Observability
 internal import PlazaModel
 internal import PlazaWire
+internal import ServiceShell
 
 /// Reads webhook events, sends the events that are due, and commits the progress, all on one thread.
 ///
@@ -27,6 +28,8 @@ final class WebhookDispatcher {
     private let hooks: [AppID: AppHooks]
     private let log: Log
     private let metrics: WebhookMetrics
+    /// Gets the progress of `consumer`.
+    private let readStatus: ReadStatus
     /// Sends the request for the event at a position; the last parameter is the time at which the attempt began.
     private let send: (HTTPPost, DeliveryQueue.EventPosition, MonotonicTime) -> Void
     private var queue: DeliveryQueue
@@ -50,7 +53,7 @@ final class WebhookDispatcher {
 
     init(
         consumer: KafkaConsumer, catchUpConsumer: KafkaConsumer, hooks: [AppID: AppHooks], limits: DeliveryQueue.Limits,
-        log: Log, metrics: WebhookMetrics,
+        log: Log, metrics: WebhookMetrics, readStatus: ReadStatus,
         send: @escaping (HTTPPost, DeliveryQueue.EventPosition, MonotonicTime) -> Void
     ) {
         self.consumer = consumer
@@ -59,6 +62,7 @@ final class WebhookDispatcher {
         self.queue = DeliveryQueue(limits, apps: hooks.count)
         self.log = log
         self.metrics = metrics
+        self.readStatus = readStatus
         self.send = send
     }
 
@@ -69,6 +73,7 @@ final class WebhookDispatcher {
         case .assigned(let partitions): self.acquire(partitions)
         case .revoked(let partitions, let isLost):
             if !isLost { self.commit() }
+            self.readStatus.report { $0.partitionsUnassigned(partitions) }
             for partition in partitions {
                 self.queue.partitionRevoked(partition.partition)
                 self.committedCheckpoints[partition.partition] = nil
@@ -97,6 +102,11 @@ final class WebhookDispatcher {
                 self.queue.partitionAssigned(partition.partition, checkpoint)
             }
             try self.consumer.assign(offsets)
+            self.readStatus.report { watch in
+                watch.partitionsAssigned(offsets, at: MonotonicClock.now)
+                // The other partitions are for other members of the group.
+                watch.forgetUnassigned()
+            }
         } catch {
             self.failure = error
         }
@@ -118,8 +128,9 @@ final class WebhookDispatcher {
         var records: [IncomingRecord] = []
         // A turn that has handled attempts does not wait for records, so that the metrics and the commit below follow
         // at once.
-        let outcome = try self.consumer.poll(
-            max: Self.maxRecords, timeout: endedAttempts.isEmpty ? Duration(pollTimeout) : .zero, into: &records)
+        let outcome = try self.readStatus.poll(
+            self.consumer, max: Self.maxRecords, timeout: endedAttempts.isEmpty ? Duration(pollTimeout) : .zero,
+            into: &records)
         if outcome.hasRebalanced { self.isMember = true }
         if let failure = self.failure { throw failure }
         for record in records { self.recordReceived(record) }

@@ -24,10 +24,12 @@ package final class WebhookSender: ServiceComponent {
     private let hooks: [AppID: AppHooks]
     private let settings: ShellSettings
     private let limits: DeliveryQueue.Limits
-    private let caFile: String?
     private let log: Log
     private let metrics: WebhookMetrics
     private let status = LoopStatus()
+    /// Whether the sender has events to read, and reads them.
+    private let readStatus = ReadStatus()
+    private let client: HTTPClient
     /// The attempts that have ended since the last turn.
     private let endedAttempts = Locked<[WebhookAttempt]>([])
 
@@ -47,29 +49,36 @@ package final class WebhookSender: ServiceComponent {
         self.hooks = hooks
         self.settings = settings
         self.limits = limits
-        self.caFile = caFile
+        self.client = HTTPClient(maxOpenRequests: limits.maxInFlight, caFile: caFile)
         self.log = log
         self.metrics = WebhookMetrics(metrics)
+        self.readStatus.export(to: metrics, as: self.name)
     }
 
     package var isReady: Bool { self.status.isReady }
-    package var isLive: Bool { self.status.isLive }
+    package var hungLoops: [String] {
+        (self.status.isTurning ? [] : [self.name]) + (self.client.isTurning ? [] : ["\(self.name) requests"])
+    }
+    package var stalledParts: [String] { self.readStatus.state == .stalled ? [self.name] : [] }
+    package var degradations: [String] {
+        self.readStatus.state == .waitingForBroker ? ["\(self.name) wait for Kafka"] : []
+    }
 
     package func stop() { self.status.stop() }
 
     package func run() {
-        let client = HTTPClient(maxOpenRequests: self.limits.maxInFlight, caFile: self.caFile)
-        let thread = DedicatedThread("webhook-client") { client.run() }
+        let thread = DedicatedThread("webhook-client") { [client] in client.run() }
         defer {
-            client.stop()
+            self.client.stop()
             // The stopped client returns at once; the timeout is only a precaution.
             _ = thread.join(timeout: .seconds(1))
         }
         while !self.status.isStopping {
             let sessionTimeout = self.settings.sessionTimeout.timeout
             do throws(KafkaError) {
-                try self.runSession(client, sessionTimeout: sessionTimeout)
+                try self.runSession(sessionTimeout: sessionTimeout)
             } catch {
+                self.readStatus.report { $0.consumerFailed(error, at: MonotonicClock.now) }
                 if self.settings.sessionTimeout.raiseIfRejected(error, requested: sessionTimeout, log: self.log) {
                     continue
                 }
@@ -81,7 +90,7 @@ package final class WebhookSender: ServiceComponent {
     }
 
     /// Runs one consumer until `stop` is called or an error makes the consumer unusable.
-    private func runSession(_ client: HTTPClient, sessionTimeout: Duration) throws(KafkaError) {
+    private func runSession(sessionTimeout: Duration) throws(KafkaError) {
         let consumer = try KafkaConsumer(
             self.settings.kafka, group: Self.group, fetchWait: self.settings.relaxedFetchWait,
             sessionTimeout: sessionTimeout, heartbeatInterval: GroupSessionTimeout.heartbeatInterval)
@@ -93,8 +102,8 @@ package final class WebhookSender: ServiceComponent {
         _ = try consumer.loadTopicMetadata(PlazaTopic.webhooks.rawValue, timeout: .seconds(10))
         let dispatcher = WebhookDispatcher(
             consumer: consumer, catchUpConsumer: catchUpConsumer, hooks: self.hooks, limits: self.limits, log: self.log,
-            metrics: self.metrics
-        ) { [endedAttempts] post, position, beganAt in
+            metrics: self.metrics, readStatus: self.readStatus
+        ) { [client, endedAttempts] post, position, beganAt in
             client.send(post) { result in
                 let attempt = WebhookAttempt(position: position, beganAt: beganAt, result: result)
                 endedAttempts.withLock { $0.append(attempt) }
@@ -105,6 +114,7 @@ package final class WebhookSender: ServiceComponent {
             dispatcher?.rebalanced(event)
         }
         while !self.status.isStopping {
+            self.readStatus.report { $0.turnBegan(at: MonotonicClock.now) }
             let isMember = try dispatcher.runTurn(self.takeEndedAttempts())
             self.status.reportTurn(isReady: isMember)
         }

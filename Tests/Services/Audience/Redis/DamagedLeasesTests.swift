@@ -92,6 +92,18 @@ import Testing
         #expect(PartitionHarness.epochs(self.partition.published).count == 1)
     }
 
+    @Test func `I5 a malformed reply when the partition is opened costs one epoch and stops nothing`() throws {
+        let connection = InterruptibleConnection(RedisLeaseConnection.withoutPause(port: self.fixture.redis.port))
+        connection.misreadsOpen = true
+        try self.partition.replaceOwner(connection: connection)
+        let effects = try self.partition.tick(seconds: 2)
+        #expect(PartitionHarness.counts(effects).map(\.stale).first == true)
+        #expect(PartitionHarness.epochs(effects).count == 1)
+        try self.partition.tick(seconds: 14)
+        try self.partition.send(.join(caller: PartitionHarness.caller("alice", counter: 1)))
+        #expect(try self.partition.listUserIDs(pageSize: 10) == ["alice"])
+    }
+
     @Test func `a new cluster is not fenced by the higher generation of an old one`() throws {
         try self.partition.tick(seconds: 20)
         try self.partition.replaceOwner()

@@ -16,19 +16,23 @@ final class PresenceShellHarness {
     let redis: LiveRedis
     private let leaseSeconds: Int
     private let mode: KafkaMode
-    private var settings: KafkaSettings { self.broker.settings }
+    var settings: KafkaSettings { self.broker.settings }
     private let broker: TopicBroker
     private let producer: KafkaProducer
     private let reader: KafkaConsumer
     /// The records read so far from the topics that presence writes, in order.
     private(set) var records: [IncomingRecord] = []
 
-    init(_ mode: KafkaMode, leaseSeconds: Int) throws {
+    convenience init(_ mode: KafkaMode, leaseSeconds: Int) throws {
+        try self.init(
+            mode, leaseSeconds: leaseSeconds, on: TopicBroker(isReal: mode == .full, clientID: "presence-test"))
+    }
+
+    init(_ mode: KafkaMode, leaseSeconds: Int, on broker: TopicBroker) throws {
         self.mode = mode
         self.leaseSeconds = leaseSeconds
         self.redis = try LiveRedis()
-        let topics: [PlazaTopic] = [.audienceInbox, .barrageInbox, .audienceCounts, .replies]
-        let broker = try TopicBroker(isReal: mode == .full, clientID: "presence-test")
+        let topics: [PlazaTopic] = [.audienceInbox, .barrageInbox, .audienceCounts, .replies, .deadLetters]
         self.broker = broker
         self.producer = try KafkaProducer(broker.settings)
         self.reader = try KafkaConsumer(

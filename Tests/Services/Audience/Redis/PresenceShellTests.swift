@@ -8,18 +8,15 @@ import Testing
 
 /// Presence in its shell, on a broker, with a Redis of its own.
 ///
-/// The tests share one consumer group, so they run one at a time.
+/// The tests share one consumer group, so they run one at a time; each uses both brokers at the same time.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct PresenceShellTests {
     static let modes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
     private let live = LiveKey("test", LiveID("presence-\(UUID().uuidString.prefix(8))"))
     private let runID = UUID().uuidString.prefix(8)
 
-    @Test(arguments: modes)
-    func `I4 a silent viewer expires within two seconds of its lease, also across a change of owner`(_ mode: KafkaMode)
-        async throws
-    {
-        try await runOnDedicatedThread {
+    @Test func `I4 a silent viewer expires within two seconds of its lease, also across a change of owner`() async {
+        await ConcurrentCase.runBlocking(Self.modes) { mode in
             let harness = try PresenceShellHarness(mode, leaseSeconds: 6)
             let first = harness.start("one")
             try harness.write(.opened(epoch: 1, owner: UserInfo(userID: "host")), self.live)
@@ -51,9 +48,8 @@ import Testing
         }
     }
 
-    @Test(arguments: modes)
-    func `I5 no viewer is lost when Redis dies and restarts empty`(_ mode: KafkaMode) async throws {
-        try await runOnDedicatedThread {
+    @Test func `I5 no viewer is lost when Redis dies and restarts empty`() async {
+        await ConcurrentCase.runBlocking(Self.modes) { mode in
             let harness = try PresenceShellHarness(mode, leaseSeconds: 60)
             let shell = harness.start("one")
             try harness.write(.opened(epoch: 1, owner: UserInfo(userID: "host")), self.live)
@@ -84,11 +80,8 @@ import Testing
         }
     }
 
-    @Test(arguments: modes)
-    func `I3 after a failed attempt, presence processes inputs one at a time, and leases still expire`(
-        _ mode: KafkaMode
-    ) async throws {
-        try await runOnDedicatedThread {
+    @Test func `I3 after a failed attempt, presence processes inputs one at a time, and leases still expire`() async {
+        await ConcurrentCase.runBlocking(Self.modes) { mode in
             let harness = try PresenceShellHarness(mode, leaseSeconds: 6)
             let first = harness.start("one")
             try harness.write(.opened(epoch: 1, owner: UserInfo(userID: "host")), self.live)

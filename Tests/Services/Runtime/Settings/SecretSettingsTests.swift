@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Settings
+import TestSupport
 import Testing
 
 /// Secrets and certificates from files.
 @Suite struct SecretSettingsTests {
-    private let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
-        "liveplaza-settings-\(UUID().uuidString)")
+    private let scratch: ScratchFolder
 
-    init() throws {
-        try FileManager.default.createDirectory(at: self.directory, withIntermediateDirectories: true)
-    }
+    init() throws { self.scratch = try ScratchFolder() }
 
     /// Writes a file with these permissions; returns its path.
     private func file(_ contents: String, mode: Int = 0o600) throws -> String {
-        let path = self.directory.appendingPathComponent(UUID().uuidString).path
+        let path = self.scratch.path + "/\(UUID().uuidString)"
         try Data(contents.utf8).write(to: URL(fileURLWithPath: path))
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
         return path
@@ -65,7 +63,7 @@ import Testing
     @Test func `a file that is missing, no file, or not readable is refused with what to do`() throws {
         let missing = self.read(["--redis-password-file", "/no/such/file"]).problems
         #expect(missing.first?.contains("there is no such file") == true)
-        let folder = self.read(["--redis-password-file", self.directory.path]).problems
+        let folder = self.read(["--redis-password-file", self.scratch.path]).problems
         #expect(folder.first?.contains("no regular file") == true)
         let path = try self.file("hush", mode: 0o000)
         // The superuser may read every file.

@@ -11,9 +11,9 @@ import Testing
     private static let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
     /// An input that the broker received at 5 ms; spans have nanoseconds.
-    private static func record(_ offset: Int64, _ header: String?) -> IncomingRecord {
+    private static func record(_ offset: Int64, _ header: String?, timestamp: Int64 = 5) -> IncomingRecord {
         IncomingRecord(
-            topic: "barrage.inbox", partition: 3, offset: offset, timestamp: 5, key: nil, value: [],
+            topic: "barrage.inbox", partition: 3, offset: offset, timestamp: timestamp, key: nil, value: [],
             headers: header.map { [KafkaHeader(name: "traceparent", text: $0)] } ?? [])
     }
 
@@ -43,6 +43,13 @@ import Testing
             "the next service continues below the span of the effect")
         spans.batchCommitted()
         #expect(tracer.takeBatch() == [])
+    }
+
+    @Test(arguments: [Int64.min, -1, .max])
+    func `I16 no time of a record traps`(_ timestamp: Int64) throws {
+        var spans = try #require(BatchSpans(Tracer(share: 0) { 9_000_000 }, machine: "barrage"))
+        spans.recordsDecided([Self.record(7, Self.header, timestamp: timestamp)], from: 8_000_000)
+        spans.batchCommitted()
     }
 
     @Test func `inputs without a sampled trace and a batch that is rolled back have no spans`() throws {

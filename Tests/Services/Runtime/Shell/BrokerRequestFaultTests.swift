@@ -10,7 +10,7 @@ import Testing
 @testable import ServiceShell
 
 /// A kind of request in Kafka's protocol, and the fault of its responses: an error code or a delay.
-struct RequestFault: Sendable, CustomTestStringConvertible {
+struct RequestFault: Sendable, CustomStringConvertible {
     /// The kinds that services send, by their API keys.
     enum Kind: Int16, Sendable {
         case produce = 0
@@ -34,6 +34,7 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
     enum Code: Int32, Sendable {
         case notLeader = 6
         case requestTimedOut = 7
+        case messageTooLarge = 10
         case coordinatorLoading = 14
         case coordinatorNotAvailable = 15
         case notCoordinator = 16
@@ -46,6 +47,7 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
         case invalidProducerEpoch = 47
         case invalidTransactionState = 48
         case concurrentTransactions = 51
+        case invalidRecord = 87
         case producerFenced = 90
     }
 
@@ -53,7 +55,7 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
     /// Nil delays the response instead.
     var code: Code?
 
-    var testDescription: String { "\(self.kind) \(self.code.map { "\($0)" } ?? "delayed")" }
+    var description: String { "\(self.kind) \(self.code.map { "\($0)" } ?? "delayed")" }
 
     static func faults(_ kind: Kind, _ codes: [Code]) -> [RequestFault] {
         codes.map { RequestFault(kind: kind, code: $0) } + [RequestFault(kind: kind, code: nil)]
@@ -71,7 +73,8 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
 
 /// The broker rejects or delays each kind of request that a service sends.
 ///
-/// No fault stops a writer or a shell for good.
+/// No fault stops a writer or a shell for good. The cases of a test wait for timeouts, at the same time; each has its own
+/// broker.
 @Suite(.serialized) struct BrokerRequestFaultTests {
     static let transactionFaults: [RequestFault] =
         RequestFault.faults(.produce, [.notLeader, .notEnoughReplicas])
@@ -83,9 +86,9 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
         + RequestFault.faults(
             .endTransaction, [.coordinatorNotAvailable, .invalidProducerEpoch, .invalidTransactionState])
 
-    @Test(.timeLimit(.minutes(1)), arguments: transactionFaults)
-    func `I8 a transaction ends or fails in time, and the next one succeeds`(_ fault: RequestFault) async throws {
-        try await runOnDedicatedThread {
+    @Test(.timeLimit(.minutes(1)))
+    func `I8 a transaction ends or fails in time, and the next one succeeds`() async {
+        await ConcurrentCase.runBlocking(Self.transactionFaults) { fault in
             let fixture = try WriterFixture()
             let writer = try fixture.makeWriter(timeout: Milliseconds(1000))
             try writer.prepare()
@@ -124,11 +127,36 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
 
     @Test(
         .timeLimit(.minutes(1)),
-        arguments: RequestFault.faults(
-            .initProducerID, [.coordinatorLoading, .notCoordinator])
-            + RequestFault.faults(.findCoordinator, [.coordinatorNotAvailable]))
-    func `I8 a new writer gets its producer id although the broker first refuses`(_ fault: RequestFault) async throws {
+        arguments: [
+            (RequestFault.Code.messageTooLarge, 40_000, KafkaError.Kind.messageTooLarge),
+            (.messageTooLarge, 100, .invalidConfiguration), (.invalidRecord, 100, .invalidRecord),
+            (.topicAuthorizationFailed, 40_000, .accessDenied),
+        ])
+    func `I16 the error of a transaction says why the broker refused a record, and the next one succeeds`(
+        code: RequestFault.Code, bytes: Int, kind: KafkaError.Kind
+    ) async throws {
         try await runOnDedicatedThread {
+            let fixture = try WriterFixture()
+            let writer = try fixture.makeWriter()
+            try writer.prepare()
+            try fixture.commit("before", by: writer)
+            let produce = RequestFault.Kind.produce.rawValue
+            try fixture.broker.injectFault(intoRequests: produce, count: 1, error: code.rawValue)
+            let error = #expect(throws: KafkaError.self) {
+                try fixture.commit(String(repeating: "r", count: bytes), by: writer)
+            }
+            #expect(error?.kind == kind && error?.isFatal == false, "\(error.debugDescription)")
+            try fixture.commit("after", by: writer)
+            writer.close()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `I8 a new writer gets its producer id although the broker first refuses`() async {
+        let faults =
+            RequestFault.faults(.initProducerID, [.coordinatorLoading, .notCoordinator])
+            + RequestFault.faults(.findCoordinator, [.coordinatorNotAvailable])
+        await ConcurrentCase.runBlocking(faults) { fault in
             let fixture = try WriterFixture()
             try fault.inject(into: fixture.broker, count: 3, delay: .seconds(3))
             let writer = try fixture.makeWriter()
@@ -137,8 +165,19 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
-    func `I8 a shell starts although the broker rejects and delays each request of its start`() throws {
+    @Test(.timeLimit(.minutes(4)))
+    func `I8 a shell starts and continues although the broker rejects and delays each of its requests`()
+        async
+    {
+        await ConcurrentCase.run([
+            ConcurrentCase("its start") { try await runOnDedicatedThread { try Self.startDespiteFaults() } },
+            ConcurrentCase("its work") {
+                try await runOnDedicatedThread { try Self.continueDespiteFaults() }
+            },
+        ])
+    }
+
+    private static func startDespiteFaults() throws {
         let topics = try TopicBroker(isReal: false, clientID: "shell-test")
         let broker = try #require(topics.embedded)
         let harness = try ShellHarness(.embedded, on: topics)
@@ -163,8 +202,7 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
         #expect(shell.stop())
     }
 
-    @Test(.timeLimit(.minutes(3)))
-    func `I8 a running shell continues after the broker rejected and delayed each request of its work`() throws {
+    private static func continueDespiteFaults() throws {
         let topics = try TopicBroker(isReal: false, clientID: "shell-test")
         let broker = try #require(topics.embedded)
         let harness = try ShellHarness(.embedded, on: topics)
@@ -188,7 +226,7 @@ struct RequestFault: Sendable, CustomTestStringConvertible {
             let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.max() ?? 0) >= lastNumber }[live] ?? []
             #expect(
                 MachineShellTests.withoutRepeats(numbers).last ?? 0 >= lastNumber,
-                "\(fault.testDescription): \(numbers)")
+                "\(fault): \(numbers)")
         }
         #expect(shell.stop())
     }

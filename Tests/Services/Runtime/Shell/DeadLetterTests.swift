@@ -12,92 +12,96 @@ import Testing
 
 /// Inputs that can never be processed.
 ///
-/// All tests use the same broker and the same group, so they run one at a time. Each text of a live that is not set
-/// aside becomes an item of the live's feed; the items are numbered from 1.
+/// All tests use the same brokers and the same group, so they run one at a time, each on all brokers at once. Each text of
+/// a live that is not set aside becomes an item of the live's feed; the items are numbered from 1.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct DeadLetterTests {
-    @Test(arguments: MachineShellTests.modes)
-    func `I16 an input whose result no broker accepts is set aside and answered, and the other inputs are processed`(
-        _ mode: KafkaMode
-    ) throws {
-        let harness = try ShellHarness(mode)
-        let lives = MachineShellTests.lives("huge", count: 3)
-        let shell = harness.start("one")
-        for live in lives { try harness.sendText("before", in: live) }
-        try harness.sendText("huge", in: lives[1])
-        for live in lives { try harness.sendText("after", in: live) }
-        try harness.flush()
-        let numbers = try harness.readFeedNumbers(of: Set(lives)) { found in
-            lives.allSatisfy { found[$0]?.contains(2) ?? false }
+    @Test
+    func `I16 an input whose result no broker accepts is set aside and answered, and the other inputs are processed`()
+        async
+    {
+        await ConcurrentCase.runBlocking(MachineShellTests.modes) { mode in
+            let harness = try ShellHarness(mode)
+            let lives = MachineShellTests.lives("huge", count: 3)
+            let shell = harness.start("one")
+            for live in lives { try harness.sendText("before", in: live) }
+            try harness.sendText("huge", in: lives[1])
+            for live in lives { try harness.sendText("after", in: live) }
+            try harness.flush()
+            let numbers = try harness.readFeedNumbers(of: Set(lives)) { found in
+                lives.allSatisfy { found[$0]?.contains(2) ?? false }
+            }
+            for live in lives { #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == [1, 2]) }
+            let deadLetters = try harness.readRecords(of: .deadLetters, in: lives[1]) { !$0.isEmpty }
+            #expect(deadLetters.count == 1)
+            let letter = try #require(deadLetters.first)
+            #expect(letter.header("dead-topic").map { String(decoding: $0, as: UTF8.self) } == "barrage.inbox")
+            #expect(letter.header("dead-machine").map { String(decoding: $0, as: UTF8.self) } == "barrage")
+            let input = try Wire.decode(BarrageInput.self, from: try #require(letter.value))
+            guard case .sendText("huge", _, let caller) = input.command else {
+                Issue.record("another input is among the dead letters: \(input)")
+                return
+            }
+            let replies = try harness.readReplies { $0.contains { $0.request == caller.request } }
+            let reply = try #require(replies.first { $0.request == caller.request })
+            guard case .failure(let error) = reply.outcome else {
+                Issue.record("\(reply)")
+                return
+            }
+            #expect(error.code == .overLimit)
+            #expect(shell.stop())
         }
-        for live in lives { #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == [1, 2]) }
-        let deadLetters = try harness.readRecords(of: .deadLetters, in: lives[1]) { !$0.isEmpty }
-        #expect(deadLetters.count == 1)
-        let letter = try #require(deadLetters.first)
-        #expect(letter.header("dead-topic").map { String(decoding: $0, as: UTF8.self) } == "barrage.inbox")
-        #expect(letter.header("dead-machine").map { String(decoding: $0, as: UTF8.self) } == "barrage")
-        let input = try Wire.decode(BarrageInput.self, from: try #require(letter.value))
-        guard case .sendText("huge", _, let caller) = input.command else {
-            Issue.record("another input is among the dead letters: \(input)")
-            return
-        }
-        let replies = try harness.readReplies { $0.contains { $0.request == caller.request } }
-        let reply = try #require(replies.first { $0.request == caller.request })
-        guard case .failure(let error) = reply.outcome else {
-            Issue.record("\(reply)")
-            return
-        }
-        #expect(error.code == .overLimit)
-        #expect(shell.stop())
     }
 
-    @Test(arguments: MachineShellTests.modes)
-    func `I16 a due row whose result no broker accepts is set aside, and the inputs after it are processed`(
-        _ mode: KafkaMode
-    ) throws {
-        let harness = try ShellHarness(mode)
-        let lives = MachineShellTests.lives("due", count: 2)
-        let shell = harness.start("one")
-        try harness.sendText("huge alarm", in: lives[0])
-        try harness.sendText("alarm", in: lives[1])
-        try harness.flush()
-        let deadLetters = try harness.readRecords(of: .deadLetters, in: nil) { records in
-            records.contains { $0.key == Array("tally/\(lives[0].text)".utf8) }
+    @Test func `I16 a due row whose result no broker accepts is set aside, and the inputs after it are processed`()
+        async
+    {
+        await ConcurrentCase.runBlocking(MachineShellTests.modes) { mode in
+            let harness = try ShellHarness(mode)
+            let lives = MachineShellTests.lives("due", count: 2)
+            let shell = harness.start("one")
+            try harness.sendText("huge alarm", in: lives[0])
+            try harness.sendText("alarm", in: lives[1])
+            try harness.flush()
+            let deadLetters = try harness.readRecords(of: .deadLetters, in: nil) { records in
+                records.contains { $0.key == Array("tally/\(lives[0].text)".utf8) }
+            }
+            #expect(deadLetters.contains { $0.key == Array("tally/\(lives[0].text)".utf8) })
+            for live in lives { try harness.sendText("after", in: live) }
+            try harness.flush()
+            // The row of the first live was removed, so its count starts again at 1. The second live has the items "alarm",
+            // "rang" and "after".
+            let numbers = try harness.readFeedNumbers(of: Set(lives)) { found in
+                found[lives[0]]?.suffix(1) == [1] && (found[lives[0]]?.count ?? 0) >= 2
+                    && found[lives[1]]?.contains(3) ?? false
+            }
+            #expect(numbers[lives[0]]?.last == 1)
+            #expect(numbers[lives[1]]?.last == 3)
+            #expect(shell.stop())
         }
-        #expect(deadLetters.contains { $0.key == Array("tally/\(lives[0].text)".utf8) })
-        for live in lives { try harness.sendText("after", in: live) }
-        try harness.flush()
-        // The row of the first live was removed, so its count starts again at 1. The second live has the items "alarm",
-        // "rang" and "after".
-        let numbers = try harness.readFeedNumbers(of: Set(lives)) { found in
-            found[lives[0]]?.suffix(1) == [1] && (found[lives[0]]?.count ?? 0) >= 2
-                && found[lives[1]]?.contains(3) ?? false
-        }
-        #expect(numbers[lives[0]]?.last == 1)
-        #expect(numbers[lives[1]]?.last == 3)
-        #expect(shell.stop())
     }
 
-    @Test(arguments: MachineShellTests.modes)
-    func `I16 an input that ended three owners is set aside by the next one`(_ mode: KafkaMode) throws {
-        let harness = try ShellHarness(mode)
-        let live = MachineShellTests.lives("deadly", count: 1)[0]
-        let first = harness.start("one")
-        try harness.sendText("before", in: live)
-        try harness.flush()
-        _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
-        try harness.waitForCommit(of: live, uncommittedInputs: 0)
-        #expect(first.stop())
-        // The state that remains after three owners have died while they processed the next input.
-        try harness.sendText("deadly", in: live)
-        try harness.sendText("after", in: live)
-        try harness.flush()
-        try harness.writeFailedAttempts(ProcessingAttempts.limit, in: live, uncommittedInputs: 2)
-        let second = harness.start("two")
-        let numbers = try harness.readFeedNumbers(of: [live]) { $0[live]?.contains(2) ?? false }
-        #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == [1, 2])
-        let deadLetters = try harness.readRecords(of: .deadLetters, in: live) { !$0.isEmpty }
-        #expect(deadLetters.contains { String(decoding: $0.value ?? [], as: UTF8.self).contains("deadly") })
-        #expect(second.stop())
+    @Test func `I16 an input that ended three owners is set aside by the next one`() async {
+        await ConcurrentCase.runBlocking(MachineShellTests.modes) { mode in
+            let harness = try ShellHarness(mode)
+            let live = MachineShellTests.lives("deadly", count: 1)[0]
+            let first = harness.start("one")
+            try harness.sendText("before", in: live)
+            try harness.flush()
+            _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
+            try harness.waitForCommit(of: live, uncommittedInputs: 0)
+            #expect(first.stop())
+            // The state that remains after three owners have died while they processed the next input.
+            try harness.sendText("deadly", in: live)
+            try harness.sendText("after", in: live)
+            try harness.flush()
+            try harness.writeFailedAttempts(ProcessingAttempts.limit, in: live, uncommittedInputs: 2)
+            let second = harness.start("two")
+            let numbers = try harness.readFeedNumbers(of: [live]) { $0[live]?.contains(2) ?? false }
+            #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == [1, 2])
+            let deadLetters = try harness.readRecords(of: .deadLetters, in: live) { !$0.isEmpty }
+            #expect(deadLetters.contains { String(decoding: $0.value ?? [], as: UTF8.self).contains("deadly") })
+            #expect(second.stop())
+        }
     }
 
     @Test(arguments: [(1_040_000, 0, 0), (0, 1_040_000, 0), (0, 0, 1_040_000), (340_000, 340_000, 340_000)])
@@ -109,7 +113,7 @@ import Testing
             topic: "barrage.inbox", partition: 1, offset: 7, timestamp: 1, key: bytes(keyBytes),
             value: bytes(valueBytes),
             headers: [KafkaHeader(name: "traceparent", value: bytes(headerBytes))])
-        let letter = DeadLetter(input, machine: "barrage", reason: String(repeating: "😀", count: 5_000)).outgoing
+        let letter = DeadLetter(input, machine: "barrage", reason: String(repeating: "😀", count: 5_000)).outgoing()
         let size =
             (letter.key?.count ?? 0) + (letter.value?.count ?? 0)
             + letter.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 16 }
@@ -122,9 +126,10 @@ import Testing
 }
 
 extension ShellHarness {
-    /// Reads a topic until `isEnough`, or for at most 20 s; returns the records of a live, or with nil all records.
+    /// Reads a topic until `isEnough`, or for at most `limit`; returns the records of a live, or with nil all records.
     func readRecords(
-        of topic: PlazaTopic, in live: LiveKey?, until isEnough: ([IncomingRecord]) -> Bool
+        of topic: PlazaTopic, in live: LiveKey?, limit: Milliseconds = .seconds(20),
+        until isEnough: ([IncomingRecord]) -> Bool
     ) throws -> [IncomingRecord] {
         let reader = try KafkaConsumer(self.settings, fetchWait: .milliseconds(20))
         defer { reader.close() }
@@ -134,7 +139,7 @@ extension ShellHarness {
         }
         try reader.assign(starts)
         var found: [IncomingRecord] = []
-        let deadline = MonotonicClock.now + .seconds(20)
+        let deadline = MonotonicClock.now + limit
         while !isEnough(found), MonotonicClock.now < deadline {
             var records: [IncomingRecord] = []
             _ = try reader.poll(max: 1000, timeout: .milliseconds(200), into: &records)

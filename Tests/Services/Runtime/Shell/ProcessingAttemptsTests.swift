@@ -88,6 +88,40 @@ import Testing
         }
     }
 
+    @Test func `an owner that gives up the partition alive does not count as dead`() {
+        var record: ProcessingAttempts.Record?
+        for process in ["1", "2", "3", "4"] {
+            var owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
+            #expect(!owner.mustProcessAlone(at: 40))
+            #expect(owner.released(at: 41) == nil)
+            record = owner.released(at: 40)
+            #expect(record?.process == "")
+        }
+        // The owners "5" and "6" die. The owner "7" gives up the partition while it processes the input.
+        var owner = ProcessingAttempts(process: "5")
+        owner.restore(record)
+        record = owner.acquired(at: 40)
+        for process in ["6", "7"] {
+            owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
+            guard case .process(let written?) = owner.beginAlone(step: 0, at: 40) else {
+                Issue.record("not processed by \(process)")
+                return
+            }
+            record = written
+        }
+        #expect(record?.count == 2)
+        record = owner.released(at: 40)
+        #expect(record?.count == 1)
+        // "8" dies too, which is the third death.
+        owner = Self.attemptsAfterTakeover(record, by: "8", at: 40)
+        guard case .process(let written?) = owner.beginAlone(step: 0, at: 40) else {
+            Issue.record("set aside after two deaths")
+            return
+        }
+        owner = Self.attemptsAfterTakeover(written, by: "9", at: 40)
+        #expect(owner.beginAlone(step: 0, at: 40) == .setAside)
+    }
+
     @Test func `a due row and the input after it are different steps`() {
         var owner = ProcessingAttempts(process: "1")
         owner.isolate(until: 50)

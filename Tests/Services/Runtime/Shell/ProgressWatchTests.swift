@@ -57,6 +57,26 @@ import Testing
         #expect(watch.isStalled(at: Self.at(210)))
     }
 
+    @Test func `a session is stalled by what it has found itself, and the work of former sessions waits on`() {
+        var watch = ProgressWatch()
+        watch.workArrived(in: Self.partition, at: Self.at(100))
+        watch.workFailed(in: Self.partition)
+        watch.workFailed(in: Self.partition)
+        #expect(watch.isSessionStalled(at: Self.at(110)))
+        watch.sessionBegan()
+        #expect(!watch.isSessionStalled(at: Self.at(200)), "the session has not found any work")
+        #expect(watch.unreadablePartitions.isEmpty)
+        #expect(watch.retryPause == Milliseconds(50))
+        watch.readFailed(in: Self.partition, at: Self.at(200))
+        #expect(watch.unreadablePartitions == [Self.partition])
+        #expect(!watch.isSessionStalled(at: Self.at(209)))
+        #expect(watch.isStalled(at: Self.at(209)))
+        #expect(watch.waitingTime(at: Self.at(209)) == .seconds(109))
+        #expect(watch.isSessionStalled(at: Self.at(210)))
+        watch.workDone(in: Self.partition)
+        #expect(!watch.isStalled(at: Self.at(210)) && !watch.isSessionStalled(at: Self.at(210)))
+    }
+
     @Test func `work that waits for an unreachable broker is no stall, until work arrives again`() {
         var watch = ProgressWatch()
         watch.workArrived(in: Self.partition, at: Self.at(100))

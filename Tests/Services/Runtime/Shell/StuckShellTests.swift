@@ -56,7 +56,16 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func `a shell that cannot read a partition with work is not live, and begins a new session`() throws {
+    func `a shell that cannot read a partition begins a new session if it has work there, and stays live if not`()
+        async
+    {
+        await ConcurrentCase.run([
+            ConcurrentCase("without work") { try await runOnDedicatedThread { try Self.stayLiveWithoutWork() } },
+            ConcurrentCase("with work") { try await runOnDedicatedThread { try Self.beginANewSession() } },
+        ])
+    }
+
+    private static func beginANewSession() throws {
         let lines = LogLines()
         // All further fetches fail.
         let inbox = try UnreadableInbox("unreadable", failingFetches: 100_000, log: lines.log)
@@ -69,8 +78,7 @@ import Testing
         shell.shell.stop()
     }
 
-    @Test(.timeLimit(.minutes(1)))
-    func `a shell that cannot read its partitions stays live while they have no work`() throws {
+    private static func stayLiveWithoutWork() throws {
         // The client pauses about 0.5 s after a failed fetch, so 36 of them last longer than the 15 s below.
         let inbox = try UnreadableInbox("readable", failingFetches: 36)
         let (harness, live, shell) = (inbox.harness, inbox.live, inbox.shell)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
 
 /// Creates, describes and deletes topics.
 ///
@@ -99,6 +100,9 @@ package struct KafkaAdmin: Sendable {
         return descriptions
     }
 
+    /// The pause between two queries of the metadata.
+    private static let metadataPollPause: Duration = .milliseconds(20)
+
     /// Polls the broker until its metadata include the topics.
     ///
     /// The controller responds before the other brokers know a new topic. Brokers send no notification, so this method
@@ -111,6 +115,7 @@ package struct KafkaAdmin: Sendable {
             if deadline.hasPassed {
                 throw KafkaError(.timedOut, "The broker does not know the new topics yet.", isRetriable: true)
             }
+            DedicatedThread.sleep(for: min(Self.metadataPollPause, Self.remainingTimeout(before: deadline)))
         }
     }
 

@@ -14,6 +14,9 @@ package struct PollOutcome: Sendable, Equatable {
     package var hasRebalanced = false
     /// True if `ConsumerWaker.wakeUp` was called since the last poll.
     package var wasWoken = false
+
+    /// Creates the result of a poll in which nothing happened.
+    package init() {}
 }
 
 /// A change of the consumer's assignment, reported inside `poll` and `close`.

@@ -10,6 +10,8 @@ package struct Delivery: Sendable, Equatable {
     package var partition: Int32
     /// The record's offset in the partition; -1 if the record was not stored.
     package var offset: Int64
+    /// The size of the record's key and value.
+    package var bytes: Int
     /// Why the record was not stored; nil if it was stored.
     ///
     /// With `timedOut` the outcome is unknown: the record may have been stored.

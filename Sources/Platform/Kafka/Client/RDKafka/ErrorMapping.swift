@@ -30,7 +30,8 @@ extension KafkaError {
             if isFatal {
                 kind = .fatal
             } else if requiresAbort {
-                kind = .abortRequired
+                // After the abort, the caller needs to know what was refused.
+                if !kind.isRefusal { kind = .abortRequired }
             } else if isRetriable, kind != .timedOut, kind != .brokerDown {
                 kind = .retriable
             }
@@ -72,6 +73,8 @@ extension KafkaError.Kind {
         case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE,
             RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
             self = .messageTooLarge
+        case RD_KAFKA_RESP_ERR_INVALID_RECORD:
+            self = .invalidRecord
         case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE, RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION,
             RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED:
             self = .unsupported

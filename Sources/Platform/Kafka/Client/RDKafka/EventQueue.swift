@@ -120,6 +120,7 @@ enum ClientEvent {
                     topic: names.name(rd_kafka_topic_name(message.pointee.rkt)),
                     partition: message.pointee.partition,
                     offset: code == RD_KAFKA_RESP_ERR_NO_ERROR ? message.pointee.offset : -1,
+                    bytes: message.pointee.key_len + message.pointee.len,
                     error: code == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : KafkaError(code: code)))
         }
     }

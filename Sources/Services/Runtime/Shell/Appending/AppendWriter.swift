@@ -30,6 +30,7 @@ final class AppendWriter {
     /// The delivery reports of the append in progress.
     private struct DeliveryReports {
         var error: KafkaError?
+        var refusedRecords = RefusedRecords()
         /// The last offset that was written to each partition.
         var lastOffsets: [Int32: Int64] = [:]
     }
@@ -55,6 +56,7 @@ final class AppendWriter {
                 reports.lastOffsets[delivery.partition] = max(
                     reports.lastOffsets[delivery.partition] ?? 0, delivery.offset)
                 if let error = delivery.error { reports.error = error }
+                reports.refusedRecords.add(delivery)
             }
         }
         metrics.exportQueueDepth(of: self.producer, as: "\(machine)-append")
@@ -82,7 +84,9 @@ final class AppendWriter {
     /// Appends one batch to each partition, and waits until all batches are durable.
     ///
     /// - Returns: the last offset that was written to each partition.
-    /// - Throws: `unanswered` after any failure, because it is then unknown which records were written.
+    /// - Throws: a fatal error after any failure, because it is then unknown which records were written: the reason if
+    ///   a record was refused (`RefusedRecords.reason`), and `unanswered` otherwise. The next session begins with a
+    ///   transaction, in which the shell finds the input of a refused record.
     func append(_ batches: consuming [PartitionBatch]) throws(KafkaError) -> [Int32: Int64] {
         self.beganAt.withLock { $0 = MonotonicClock.now }
         defer { self.beganAt.withLock { $0 = nil } }
@@ -106,6 +110,11 @@ final class AppendWriter {
             if let error = reports.error { throw error }
             return reports.lastOffsets
         } catch {
+            let refusal = self.reports.withLock { $0.refusedRecords.reason } ?? (error.isRefusal ? error : nil)
+            if var refusal {
+                refusal.isFatal = true
+                throw refusal
+            }
             throw KafkaError(
                 .unanswered, "A batch may have been appended in part: \(error.description)", codeName: error.codeName,
                 isFatal: true)

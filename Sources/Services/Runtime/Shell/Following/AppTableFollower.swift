@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 package import KafkaClient
-internal import MachineKit
 package import Observability
 package import PlazaModel
 internal import PlazaWire
@@ -17,7 +16,6 @@ package final class AppTableFollower: ServiceComponent {
     private let follower: CompactedTopicFollower
     private let table = Locked(AppTable())
     private let isLoaded = Atomic<Bool>(false)
-    private let createdAt = MonotonicClock.now
     /// True once the table is loaded or `stop` was called.
     private let isLoadedOrStopped = ConditionVariable(false)
 
@@ -37,10 +35,14 @@ package final class AppTableFollower: ServiceComponent {
     /// Whether the whole topic has been read once.
     package var isReady: Bool { self.isLoaded.load(ordering: .acquiring) }
 
-    /// Whether a turn of the follower has begun within the last 30 seconds.
-    package var isLive: Bool {
-        MonotonicClock.now - max(self.createdAt, self.follower.lastTurnAt) < .seconds(30)
+    package var hungLoops: [String] { self.follower.isTurning ? [] : [self.name] }
+    package var stalledParts: [String] { self.readStatus.state == .stalled ? [self.name] : [] }
+    package var degradations: [String] {
+        self.readStatus.state == .waitingForBroker ? ["\(self.name) wait for Kafka"] : []
     }
+
+    /// Whether the follower has something to read, and reads it.
+    package var readStatus: ReadStatus { self.follower.status }
 
     /// Waits until the table is loaded or `stop` is called, but no longer than `timeout`.
     func waitUntilLoaded(timeout: Duration) {

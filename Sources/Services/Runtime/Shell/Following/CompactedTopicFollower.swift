@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
 package import KafkaClient
-package import MachineKit
+internal import MachineKit
 package import PlazaModel
 
 /// Receives the records that a `CompactedTopicFollower` reads, to maintain the latest value of each key.
@@ -63,8 +64,14 @@ package final class CompactedTopicFollower: Sendable {
         self.maxRecords = maxRecords
     }
 
-    /// When the last turn began, by the monotonic clock; zero before the first turn.
-    package var lastTurnAt: MonotonicTime { self.loop.lastTurnAt }
+    /// Whether a turn has begun within the last 30 s.
+    package var isTurning: Bool { self.loop.isTurning }
+
+    /// Whether the follower has something to read, and reads it.
+    package var status: ReadStatus { self.loop.status }
+
+    /// Records that the follower advances; a subscriber calls this method during work that may take long.
+    package func recordTurn() { self.loop.recordTurn() }
 
     /// Makes `run` return.
     ///
@@ -84,12 +91,13 @@ package final class CompactedTopicFollower: Sendable {
     private func read(_ consumer: KafkaConsumer, _ subscriber: some CompactedTopicSubscriber) throws(KafkaError) {
         let offsets = try self.startOffsets(consumer, subscriber)
         try consumer.assign(offsets)
+        self.status.report { $0.partitionsAssigned(offsets, at: MonotonicClock.now) }
         var unreadPartitions = Set(offsets.keys.filter { subscriber.mustLoadFirst(topic: $0.topic) })
         var records: [IncomingRecord] = []
         while self.loop.beginTurn() {
             records.removeAll(keepingCapacity: true)
-            let outcome = try consumer.poll(
-                max: self.maxRecords, timeout: subscriber.preparePoll(), into: &records)
+            let outcome = try self.status.poll(
+                consumer, max: self.maxRecords, timeout: subscriber.preparePoll(), into: &records)
             for record in records { subscriber.recordReceived(record) }
             if !unreadPartitions.isEmpty {
                 unreadPartitions.subtract(outcome.reachedEnds.keys)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
 package import KafkaClient
-package import MachineKit
+internal import MachineKit
 package import Observability
 internal import Synchronization
 
@@ -15,7 +15,9 @@ package final class ConsumerLoop: Sendable {
     /// Signalled by `stop`, to end the pause after an error early.
     private let stopped = WakeSignal()
     private let waker = Locked<ConsumerWaker?>(nil)
-    private let lastTurnMilliseconds = Atomic<Int64>(0)
+    private let turns = TurnClock()
+    /// Whether the loop has something to read, and reads it.
+    package let status = ReadStatus()
 
     /// The pause between an error and the next consumer.
     private static let retryPause = Duration.milliseconds(200)
@@ -30,10 +32,8 @@ package final class ConsumerLoop: Sendable {
         self.fetchWait = fetchWait
     }
 
-    /// When the last turn of `read`'s polling loop began, by the monotonic clock; zero before the first turn.
-    package var lastTurnAt: MonotonicTime {
-        MonotonicTime(milliseconds: self.lastTurnMilliseconds.load(ordering: .relaxed))
-    }
+    /// Whether a turn of `read`'s polling loop, or an attempt to use a new consumer, has begun within the last 30 s.
+    package var isTurning: Bool { MonotonicClock.now - self.turns.lastTurnAt < LoopStatus.turnLimit }
 
     /// Calls `read` with a consumer until `stop` is called.
     ///
@@ -44,6 +44,7 @@ package final class ConsumerLoop: Sendable {
     ///   - failed: called with each error, before the pause.
     package func run(_ read: (KafkaConsumer) throws(KafkaError) -> Void, failed: (KafkaError) -> Void) {
         while !self.isStopping.load(ordering: .acquiring) {
+            self.recordTurn()
             do throws(KafkaError) {
                 let consumer = try KafkaConsumer(self.kafka, fetchWait: self.fetchWait)
                 defer { consumer.close() }
@@ -51,6 +52,7 @@ package final class ConsumerLoop: Sendable {
                 defer { self.waker.withLock { $0 = nil } }
                 try read(consumer)
             } catch {
+                self.status.report { $0.consumerFailed(error, at: MonotonicClock.now) }
                 failed(error)
                 self.stopped.wait(timeout: Self.retryPause)
             }
@@ -61,9 +63,13 @@ package final class ConsumerLoop: Sendable {
     ///
     /// - Returns: false when `read` must return.
     package func beginTurn() -> Bool {
-        self.lastTurnMilliseconds.store(MonotonicClock.milliseconds, ordering: .relaxed)
+        self.recordTurn()
+        self.status.report { $0.turnBegan(at: MonotonicClock.now) }
         return !self.isStopping.load(ordering: .acquiring)
     }
+
+    /// Records that the loop advances, during work between two polls that may take long.
+    package func recordTurn() { self.turns.recordTurn() }
 
     /// Makes the consumer's current or next poll return at once.
     ///
@@ -96,7 +102,8 @@ package final class ConsumerLoop: Sendable {
         switch error.kind {
         case .retriable, .timedOut, .brokerDown, .unknownTopic:
             if isStarting { log.info(message, detail) } else { log.warning(message, detail) }
-        case .queueFull, .fenced, .abortRequired, .fatal, .unanswered, .messageTooLarge, .unsupported, .sessionRefused,
+        case .queueFull, .fenced, .abortRequired, .fatal, .unanswered, .messageTooLarge, .invalidRecord, .unsupported,
+            .sessionRefused,
             .authenticationFailed, .tlsFailed, .accessDenied,
             .invalidConfiguration, .closed, .other:
             log.error(message, detail)

@@ -6,12 +6,26 @@ package protocol ServiceComponent: Sendable {
     var name: String { get }
     /// Readiness: whether the component can do its work now.
     var isReady: Bool { get }
-    /// Liveness: whether the component's loop still makes progress.
-    var isLive: Bool { get }
+    /// The names of the parts that are not ready.
+    var unreadyParts: [String] { get }
+    /// The names of the loops that have not turned for too long; only a new process cures that.
+    var hungLoops: [String] { get }
+    /// The names of the parts that have work and make no progress, although Kafka answers; a new process may cure that.
+    var stalledParts: [String] { get }
+    /// What the component does less well at the moment, in words for operators.
+    var degradations: [String] { get }
     /// Does the component's work on the calling thread, which is dedicated to it; returns soon after `stop()`.
     func run()
     /// Makes `run()` return. May be called from any thread, also before `run()`, which then returns at once.
     func stop()
+}
+
+extension ServiceComponent {
+    package var unreadyParts: [String] { self.isReady ? [] : [self.name] }
+    package var degradations: [String] { [] }
+
+    /// Liveness: whether each loop turns, and each part that has work makes progress.
+    package var isLive: Bool { self.hungLoops.isEmpty && self.stalledParts.isEmpty }
 }
 
 extension MachineShell: ServiceComponent {

@@ -2,9 +2,9 @@
 
 /// The health of a service, as its ops port tells it.
 package struct ServiceHealth: Equatable, Sendable {
-    /// The components that cannot do their work now; what the service waits for before it has components.
+    /// The parts that cannot do their work now; what the service waits for before it has components.
     package var unready: [String]
-    /// The components whose loops hang.
+    /// The parts whose loops hang, or that have work and make no progress.
     package var hung: [String]
     /// What the service does less well at the moment, in words for operators.
     ///

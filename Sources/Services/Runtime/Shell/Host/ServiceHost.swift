@@ -124,7 +124,12 @@ package final class ServiceHost: Sendable {
             }
         }
         let tracing = self.exporter.map { exporter in DedicatedThread("traces") { exporter.run() } }
+        let watchdog = Watchdog(hungLoops: { [self] in self.hungLoops }) { [self] names in
+            self.endHungProcess(names, fail: fail)
+        }
+        _ = DedicatedThread("watchdog") { watchdog.run() }
         signals.wait()
+        watchdog.stop()
         let components = self.state.withLock { state in
             state.isStopping = true
             return state.components
@@ -166,23 +171,45 @@ package final class ServiceHost: Sendable {
         for thread in threads { thread.join() }
     }
 
+    /// Ends the process because loops hang, with the status that makes its supervisor start a new one.
+    ///
+    /// The ordinary end may wait for a loop that hangs, or for a lock that the loop holds; so may the log. When their
+    /// time is over, the process therefore exits without them.
+    private func endHungProcess(_ names: [String], fail: @Sendable () -> Void) {
+        let limit = Duration.milliseconds(self.settings.drainMilliseconds) + .seconds(5)
+        _ = DedicatedThread("watchdog-exit") {
+            DedicatedThread.sleep(for: limit)
+            _exit(1)
+        }
+        self.log.error("a loop hangs, so the process ends", [.reason: .string(names.joined(separator: ", "))])
+        fail()
+    }
+
     private var isStopping: Bool { self.state.withLock { $0.isStopping } }
+
+    /// The components whose health counts; none once the process stops, because their loops end then.
+    private var watchedComponents: [any ServiceComponent] {
+        self.state.withLock { $0.isStopping ? [] : $0.components }
+    }
+
+    private var hungLoops: [String] { self.watchedComponents.flatMap(\.hungLoops) }
 
     /// What the ops port tells about the service.
     private var health: ServiceHealth {
-        let (components, degradations) = self.state.withLock { ($0.components, $0.degradations) }
+        let components = self.watchedComponents
+        let degradations = self.state.withLock { $0.degradations }
         return ServiceHealth(
-            unready: self.unreadyComponents, hung: components.filter { !$0.isLive }.map(\.name),
-            degraded: degradations.filter { $0.isPresent() }.map(\.name))
+            unready: self.unreadyParts, hung: components.flatMap { $0.hungLoops + $0.stalledParts },
+            degraded: degradations.filter { $0.isPresent() }.map(\.name) + components.flatMap(\.degradations))
     }
 
-    /// The names of the components that are not ready; only `kafka` before the components are started.
-    private var unreadyComponents: [String] {
+    /// The names of the parts that are not ready; only `kafka` before the components are started.
+    private var unreadyParts: [String] {
         let (components, hasStarted, isStopping) = self.state.withLock {
             ($0.components, $0.hasStarted, $0.isStopping)
         }
         if isStopping { return ["stopping"] }
-        return hasStarted ? components.filter { !$0.isReady }.map(\.name) : ["kafka"]
+        return hasStarted ? components.flatMap(\.unreadyParts) : ["kafka"]
     }
 }
 
@@ -202,5 +229,9 @@ extension ServiceHost {
     }
 
     /// Creates a follower of the apps' settings, for machines of this service.
-    package func makeAppTableFollower() -> AppTableFollower { AppTableFollower(self.shellSettings, log: self.log) }
+    package func makeAppTableFollower() -> AppTableFollower {
+        let follower = AppTableFollower(self.shellSettings, log: self.log)
+        follower.readStatus.export(to: self.metrics, as: follower.name)
+        return follower
+    }
 }

@@ -35,7 +35,7 @@ struct TopicSetup {
         }
     }
 
-    /// Creates missing topics, and checks the topics' message sizes and numbers of partitions.
+    /// Creates missing topics, and checks the topics' settings and numbers of partitions.
     private func createAndCheckTopics() throws(KafkaError) {
         let admin = try KafkaAdmin(self.settings.kafka(log: self.log))
         _ = try admin.waitUntilReachable(timeout: .seconds(2))
@@ -46,7 +46,7 @@ struct TopicSetup {
                         name: $0.rawValue, partitions: self.settings.partitions,
                         replication: self.settings.replication, config: $0.configuration)
                 })
-            try self.checkMessageSizes(admin)
+            try self.checkSettings(admin)
         }
         let consumer = try KafkaConsumer(self.settings.kafka(log: self.log))
         defer { consumer.close() }
@@ -61,11 +61,12 @@ struct TopicSetup {
         }
     }
 
-    /// Checks that existing topics accept the largest records that services write.
+    /// Checks that existing topics accept the largest records that services write, and that the brokers set the times of
+    /// records.
     ///
-    /// Otherwise an input whose records are too large for a topic would be set aside as a dead letter, and a dead
-    /// letter that is itself too large would stop its partition permanently.
-    private func checkMessageSizes(_ admin: KafkaAdmin) throws(KafkaError) {
+    /// Otherwise an input whose records are too large for a topic would be set aside as a dead letter. And one record with
+    /// a time in the far future would stop all timers of its partition, because a partition's time never goes back.
+    private func checkSettings(_ admin: KafkaAdmin) throws(KafkaError) {
         let topics: [TopicDescription]
         do throws(KafkaError) {
             topics = try admin.describeTopics(PlazaTopic.allCases.map(\.rawValue))
@@ -74,6 +75,12 @@ struct TopicSetup {
             return self.log.warning("topics' settings are unknown", [.detail: .string(error.description)])
         }
         for topic in topics {
+            if let clock = topic.config["message.timestamp.type"], clock != "LogAppendTime" {
+                throw KafkaError(
+                    .invalidConfiguration,
+                    "The topic \(topic.name) has message.timestamp.type \(clock), and services need LogAppendTime: set it "
+                        + "with kafka-configs.sh.")
+            }
             guard let bytes = topic.config["max.message.bytes"].flatMap({ Int($0) }), bytes < PlazaTopic.maxMessageBytes
             else { continue }
             throw KafkaError(

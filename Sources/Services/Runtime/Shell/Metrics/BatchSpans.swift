@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import KafkaClient
+internal import MachineKit
 internal import Observability
 
 /// The spans of a batch.
@@ -47,7 +48,8 @@ struct BatchSpans {
             self.pending.append(
                 TraceSpan(
                     "topic \(record.topic)", .consumer, wait, parentID: context.spanID,
-                    start: record.timestamp * 1_000_000, end: beganAtNanoseconds, attributes: inputAttributes))
+                    start: record.timestamp.saturatingMultiply(1_000_000), end: beganAtNanoseconds,
+                    attributes: inputAttributes))
             // The span of the decision ends when the batch is durable; `batchCommitted` sets its end.
             self.pending.append(
                 TraceSpan(

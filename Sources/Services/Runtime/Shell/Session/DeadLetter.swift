@@ -53,23 +53,24 @@ struct DeadLetter {
         self.origin.topic = stateTopic.rawValue
     }
 
-    /// The record for the topic `dead.letters`.
-    var outgoing: OutgoingRecord {
+    /// The record for the topic `dead.letters`; with `hasContent` false, key, value and headers are left out, whatever
+    /// their sizes.
+    func outgoing(hasContent: Bool = true) -> OutgoingRecord {
         var origin = self.origin
         var storedValue = self.value
         var storedKey = self.key
         var headers = self.input.headers.filter { !$0.name.hasPrefix(DeadLetterOrigin.prefix) }
         var omittedBytes = 0
-        if let value = self.value, value.count > Self.maxValueBytes {
+        if let value = self.value, value.count > (hasContent ? Self.maxValueBytes : 0) {
             omittedBytes += value.count
             storedValue = nil
         }
-        if let key = self.key, key.count > Self.maxKeyBytes {
+        if let key = self.key, key.count > (hasContent ? Self.maxKeyBytes : 0) {
             omittedBytes += key.count
             storedKey = nil
         }
         let headerBytes = headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + Self.headerOverheadBytes }
-        if headerBytes > Self.maxHeaderBytes {
+        if headerBytes > (hasContent ? Self.maxHeaderBytes : 0) {
             omittedBytes += headerBytes
             headers = []
         }

@@ -9,9 +9,13 @@ package final class LoopStatus: Sendable {
         var isStopping = false
         var isReady = false
         var lastTurnAt = MonotonicClock.now
+        var lastActivityAt = MonotonicClock.now
         var progress = ProgressWatch()
         var waker: ConsumerWaker?
     }
+
+    /// How long a loop may take for a turn; after that, it counts as hung.
+    package static let turnLimit = Milliseconds.seconds(30)
 
     private let state = Locked(State())
 
@@ -20,19 +24,27 @@ package final class LoopStatus: Sendable {
     /// Whether the loop has joined its group and restored its state.
     package var isReady: Bool { self.state.withLock { $0.isReady } }
 
-    /// Whether the loop makes progress: false if no turn has ended for 30 s, or if records are waiting and no batch has
-    /// become durable for 10 s.
-    package var isLive: Bool {
-        self.state.withLock { state in
-            let now = MonotonicClock.now
-            return now - state.lastTurnAt < .seconds(30) && !state.progress.isStalled(at: now)
-        }
+    /// Whether a turn or a batch has ended, or a session has begun, within the last 30 s; if not, the thread hangs.
+    package var isTurning: Bool {
+        self.state.withLock { MonotonicClock.now - max($0.lastTurnAt, $0.lastActivityAt) < Self.turnLimit }
     }
+
+    /// Whether a turn has ended within the last 30 s; false also while each session fails before its first turn.
+    package var hasTurned: Bool { self.state.withLock { MonotonicClock.now - $0.lastTurnAt < Self.turnLimit } }
 
     /// Whether a partition has had work for 10 s, and none of its batches became durable.
     ///
     /// The time of former sessions counts as well.
     package var isStalled: Bool { self.state.withLock { $0.progress.isStalled(at: MonotonicClock.now) } }
+
+    /// Whether a partition has had work for 10 s in the current session, and none of its batches became durable.
+    var isSessionStalled: Bool { self.state.withLock { $0.progress.isSessionStalled(at: MonotonicClock.now) } }
+
+    /// The partitions that the current session cannot read, so that it is unknown whether they have work.
+    var unreadablePartitions: [TopicPartition] { self.state.withLock { $0.progress.unreadablePartitions } }
+
+    /// The pause before a failed batch is processed again.
+    var retryPause: Milliseconds { self.state.withLock { $0.progress.retryPause } }
 
     /// How long polled records have waited for a batch to become durable; zero if no records are waiting.
     package var waitingTime: Milliseconds {
@@ -54,6 +66,9 @@ package final class LoopStatus: Sendable {
     /// Sets the waker of the current consumer.
     package func setWaker(_ waker: ConsumerWaker) { self.state.withLock { $0.waker = waker } }
 
+    /// Records the beginning of a session.
+    package func reportSession() { self.reportProgress { $0.sessionBegan() } }
+
     /// Records the end of a turn.
     package func reportTurn(isReady: Bool) {
         self.state.withLock { state in
@@ -66,7 +81,10 @@ package final class LoopStatus: Sendable {
     ///
     /// - Parameter change: calls one method of `ProgressWatch`.
     package func reportProgress(_ change: (inout ProgressWatch) -> Void) {
-        self.state.withLock { change(&$0.progress) }
+        self.state.withLock { state in
+            state.lastActivityAt = MonotonicClock.now
+            change(&state.progress)
+        }
     }
 
     /// Records that the loop is not ready; unlike `reportTurn`, this does not count as the end of a turn.

@@ -34,8 +34,11 @@ package final class MachineShell: Sendable {
     /// Whether the machine is a member of its group and has restored its rows; true even if it owns no partition.
     package var isReady: Bool { self.status.isReady }
 
-    /// Whether the loop makes progress; see `LoopStatus.isLive`.
-    package var isLive: Bool { self.status.isLive }
+    package var hungLoops: [String] { self.status.isTurning ? [] : [self.machineName] }
+    package var stalledParts: [String] {
+        // A loop that hangs is named already.
+        self.status.isTurning && (self.status.isStalled || !self.status.hasTurned) ? [self.machineName] : []
+    }
 
     /// Makes `run()` return after the current batch.
     package func stop() { self.status.stop() }
@@ -46,6 +49,7 @@ package final class MachineShell: Sendable {
         var restarts = SessionRestarts()
         while !self.status.isStopping {
             let began = MonotonicClock.now
+            self.status.reportSession()
             let sessionTimeout = self.settings.sessionTimeout.timeout
             do {
                 defer { self.status.resetReadiness() }

@@ -23,8 +23,15 @@ struct ProcessingAttempts {
         var count: Int
         /// Inputs before this offset (exclusive) are processed alone; nil if the owner processed whole batches.
         var aloneUntil: Int64?
-        /// The process that wrote the record.
+        /// The process that wrote the record; empty if that process gave up the partition alive.
         var process: String
+
+        /// Whether the record shows that an owner died.
+        ///
+        /// The records of `process` itself show nothing, unless another process had died before.
+        func showsDeath(to process: String) -> Bool {
+            self.aloneUntil != nil || self.process != process && !self.process.isEmpty
+        }
     }
 
     /// How the owner must handle the next step.
@@ -63,14 +70,27 @@ struct ProcessingAttempts {
     ///   this offset.
     mutating func acquired(at offset: Int64) -> Record? {
         if let record = self.record, record.offset == offset {
-            // A record of this process is no sign of a crash: the process has only lost the partition and acquired it
-            // again. But such a record may have `aloneUntil`, if another process had crashed before.
-            if record.process != self.process || record.aloneUntil != nil {
+            if record.showsDeath(to: self.process) {
                 self.aloneUntil = max(record.aloneUntil ?? Self.endOfIsolation(from: offset), self.aloneUntil)
+                return nil
             }
-            return nil
+            // This process has only lost the partition and acquired it again.
+            if record.process == self.process { return nil }
         }
         let record = Record(offset: offset, step: 0, count: 0, aloneUntil: nil, process: self.process)
+        self.record = record
+        return record
+    }
+
+    /// Ends the ownership of the partition while this process is alive, so that its own attempt does not count.
+    ///
+    /// - Parameter offset: the committed offset.
+    /// - Returns: the record to write before another owner acquires the partition; nil if the record in the state topic is
+    ///   of another offset or of another process.
+    mutating func released(at offset: Int64) -> Record? {
+        guard var record = self.record, record.offset == offset, record.process == self.process else { return nil }
+        record.count = max(0, record.count - 1)
+        record.process = ""
         self.record = record
         return record
     }

@@ -13,6 +13,8 @@ package struct ProgressWatch: Sendable {
     private struct WaitingWork {
         /// When the oldest part of the work arrived; for assumed work, when the read first failed.
         var since: MonotonicTime
+        /// The same within the current session; nil until the session has found the work.
+        var sessionSince: MonotonicTime?
         /// Whether the work is only assumed, because the partition cannot be read.
         var isAssumed: Bool
         /// How many batches in a row have failed.
@@ -25,12 +27,24 @@ package struct ProgressWatch: Sendable {
 
     /// Records that a partition has work: a polled record, or a tick that was written and is not read back.
     package mutating func workArrived(in partition: TopicPartition, at now: MonotonicTime) {
-        self.waiting[partition, default: WaitingWork(since: now, isAssumed: false)].isAssumed = false
+        self.workFound(in: partition, at: now, isAssumed: false)
     }
 
     /// Records that a partition could not be read, so that it may have work.
     package mutating func readFailed(in partition: TopicPartition, at now: MonotonicTime) {
-        if self.waiting[partition] == nil { self.waiting[partition] = WaitingWork(since: now, isAssumed: true) }
+        self.workFound(in: partition, at: now, isAssumed: true)
+    }
+
+    private mutating func workFound(in partition: TopicPartition, at now: MonotonicTime, isAssumed: Bool) {
+        var work = self.waiting[partition] ?? WaitingWork(since: now, isAssumed: true)
+        work.sessionSince = work.sessionSince ?? now
+        if !isAssumed { work.isAssumed = false }
+        self.waiting[partition] = work
+    }
+
+    /// Records that a new session begins, which has not found any work yet; the work of former sessions still waits.
+    package mutating func sessionBegan() {
+        self.waiting = self.waiting.mapValues { WaitingWork(since: $0.since, isAssumed: true) }
     }
 
     /// Records that a batch of a partition is durable, or that the partition was read to its end.
@@ -51,16 +65,35 @@ package struct ProgressWatch: Sendable {
     package mutating func brokerUnreachable() { self.waiting.removeAll() }
 
     /// The partitions that cannot be read, so that it is unknown whether they have work.
-    package var unreadablePartitions: [TopicPartition] { self.waiting.filter(\.value.isAssumed).map(\.key) }
+    ///
+    /// Partitions that the current session has not tried to read are left out.
+    package var unreadablePartitions: [TopicPartition] {
+        self.waiting.filter { $0.value.isAssumed && $0.value.sessionSince != nil }.map(\.key)
+    }
 
     /// How long the oldest work has waited; zero if no work is waiting.
     package func waitingTime(at now: MonotonicTime) -> Milliseconds {
         self.waiting.values.reduce(Milliseconds(0)) { max($0, now - $1.since) }
     }
 
-    /// Whether the work of a partition has waited for at least `limit`.
+    /// Whether the work of a partition has waited for at least `limit`; the time of former sessions counts as well.
     package func isStalled(at now: MonotonicTime) -> Bool {
         self.waiting.values.contains { now - $0.since >= Self.limit }
+    }
+
+    /// Whether the work of a partition has waited for at least `limit` in the current session.
+    package func isSessionStalled(at now: MonotonicTime) -> Bool {
+        self.waiting.values.contains { work in
+            work.sessionSince.map { now - $0 >= Self.limit } ?? false
+        }
+    }
+
+    /// The partitions that have work which is not done yet, or may have some.
+    var waitingPartitions: Set<TopicPartition> { Set(self.waiting.keys) }
+
+    /// The partitions whose work has waited for at least `limit`.
+    func stalledPartitions(at now: MonotonicTime) -> Set<TopicPartition> {
+        Set(self.waiting.filter { now - $0.value.since >= Self.limit }.keys)
     }
 
     /// The pause before a failed batch is processed again: 50 ms, doubled with each failure up to one second.

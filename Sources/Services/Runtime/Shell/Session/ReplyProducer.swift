@@ -103,11 +103,11 @@ final class ReplyProducer {
             timeout: .seconds(5))
     }
 
-    /// Writes the records of attempts of all acquired partitions.
+    /// Writes the records of attempts of all partitions that were acquired or are given up.
     ///
     /// Waits for at most 100 ms, because an unreachable broker must not delay a takeover. The loss of such a record is
     /// ignored.
-    func writeAfterAcquisition(
+    func write(
         _ attempts: [(partition: Int32, record: ProcessingAttempts.Record)], to state: PlazaTopic
     ) {
         for (partition, record) in attempts {

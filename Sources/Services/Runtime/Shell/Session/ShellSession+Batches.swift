@@ -125,11 +125,13 @@ extension ShellSession {
 
     /// The trace header of an effect's record.
     ///
-    /// While this process records no spans, the header of the causing input is copied unchanged, so that later services
-    /// add their spans to the same trace.
+    /// While this process records no spans, the context of the causing input is passed on, so that later services add
+    /// their spans to the same trace. A malformed header is not passed on: it may be so large that no effect fits.
     private func traceHeader(of topic: PlazaTopic, causedBy record: IncomingRecord) -> [UInt8]? {
-        guard let header = record.header(TraceHeader.name) else { return nil }
-        return self.spans?.effectHeader(of: topic.rawValue, causedBy: record) ?? header
+        guard let header = record.header(TraceHeader.name), let context = TraceContext(parsing: header) else {
+            return nil
+        }
+        return self.spans?.effectHeader(of: topic.rawValue, causedBy: record) ?? context.bytes
     }
 
     // MARK: Making it durable

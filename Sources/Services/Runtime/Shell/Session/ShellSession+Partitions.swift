@@ -27,7 +27,10 @@ extension ShellSession {
             self.metrics.revoked.add()
             // After a failure the session leaves its group as well, but its work is still waiting for the next session.
             if self.failure == nil { self.reportProgress { $0.partitionsAssigned([]) } }
-            if !isLost { self.checkpointBeforeLeaving(partitions) }
+            if !isLost {
+                self.checkpointBeforeLeaving(partitions)
+                self.endAttempts(at: partitions)
+            }
             // Empty for a machine that does not append.
             let feedEnds = isLost ? [:] : self.feedEndsBeforeLeaving(partitions)
             for topicPartition in partitions {
@@ -76,7 +79,7 @@ extension ShellSession {
             }
         }
         try self.restore(unrestored, deadline: deadline)
-        self.beginAttempts(at: takenOver)
+        self.beginAttempts(at: partitions)
         self.metrics.partitions.set(self.owned.count)
         let duration = MonotonicClock.now - began
         self.metrics.restore.record(milliseconds: Int(duration.count))

@@ -15,6 +15,18 @@ extension ShellSession {
         case input
     }
 
+    /// Withdraws the records of attempts of partitions that this instance gives up.
+    func endAttempts(at partitions: [TopicPartition]) {
+        var attempts: [(partition: Int32, record: ProcessingAttempts.Record)] = []
+        for topicPartition in partitions {
+            guard let partition = self.owned[topicPartition],
+                let record = partition.attempts.released(at: partition.committed.offset)
+            else { continue }
+            attempts.append((topicPartition.partition, record))
+        }
+        self.replyProducer.write(attempts, to: self.spec.state)
+    }
+
     /// Writes the record of attempts of each acquired partition, before its first input is processed.
     func beginAttempts(at partitions: [TopicPartition]) {
         var attempts: [(partition: Int32, record: ProcessingAttempts.Record)] = []
@@ -24,7 +36,7 @@ extension ShellSession {
             else { continue }
             attempts.append((topicPartition.partition, record))
         }
-        self.replyProducer.writeAfterAcquisition(attempts, to: self.spec.state)
+        self.replyProducer.write(attempts, to: self.spec.state)
     }
 
     /// Processes each row that is due before a record, and then the record, each in a transaction of its own.
@@ -91,13 +103,15 @@ extension ShellSession {
         _ step: Step, _ record: IncomingRecord, _ partition: OwnedPartition, _ failure: InputFailure,
         _ group: GroupMetadata
     ) throws {
-        var letter = DeadLetter(record, machine: self.spec.name, reason: failure.reason)
-        switch step {
-        case .input: try partition.skip(record)
-        case .dueRow:
-            guard let (key, row) = try partition.removeNextDue(before: record) else { return }
-            letter.setOriginal(toRow: row, key: key, in: self.spec.state)
+        let letter: DeadLetter?
+        do {
+            letter = try self.writeDeadLetter(step, record, partition, failure, group, hasContent: true)
+        } catch let error as KafkaError where InputFailure(error) != nil {
+            // The topic of the dead letters has a lower limit than the services. The letter says what is missing.
+            partition.batchRolledBack()
+            letter = try self.writeDeadLetter(step, record, partition, failure, group, hasContent: false)
         }
+        guard let letter else { return }
         self.log.error(
             "an input is set aside",
             [
@@ -105,13 +119,31 @@ extension ShellSession {
                 .path: .string("offset \(record.offset)"), .detail: .string(failure.reason),
             ])
         self.metrics.deadLetters.add()
-        var output = BatchOutput()
-        output.items.append(BatchOutput.Item(record: letter.outgoing, inboxPartition: record.partition))
-        try self.transact(&output, [partition], group)
         self.reportDurable([partition])
         if case .input = step, let reply = letter.reply(failure) {
             self.replyProducer.send([TopicRecord(reply).outgoing(partitions: self.settings.partitions)])
         }
+    }
+
+    /// Skips the input or removes the due row, and writes its dead letter in the same transaction.
+    ///
+    /// `hasContent` is false to leave out key, value and headers. The result is nil when no row is due any more.
+    private func writeDeadLetter(
+        _ step: Step, _ record: IncomingRecord, _ partition: OwnedPartition, _ failure: InputFailure,
+        _ group: GroupMetadata, hasContent: Bool
+    ) throws -> DeadLetter? {
+        var letter = DeadLetter(record, machine: self.spec.name, reason: failure.reason)
+        switch step {
+        case .input: try partition.skip(record)
+        case .dueRow:
+            guard let (key, row) = try partition.removeNextDue(before: record) else { return nil }
+            letter.setOriginal(toRow: row, key: key, in: self.spec.state)
+        }
+        var output = BatchOutput()
+        let outgoing = letter.outgoing(hasContent: hasContent)
+        output.items.append(BatchOutput.Item(record: outgoing, inboxPartition: record.partition))
+        try self.transact(&output, [partition], group)
+        return letter
     }
 }
 
@@ -119,15 +151,21 @@ extension ShellSession {
 enum InputFailure: Equatable {
     /// The records that the input causes are larger than the broker accepts.
     case tooLarge(String)
+    /// The broker refuses the content of a record that the input causes.
+    case invalid(String)
     /// The processor rejects the input.
     case refused(String)
     /// The partition's owners died while they processed the input.
     case deaths
 
     /// The failure that an error stands for; nil if the batch's content did not cause the error.
+    ///
+    /// Nil also if the broker denies access or a topic refuses every record. Then no input is at fault: the partition
+    /// waits, and its service is unhealthy, until an operator has corrected the deployment.
     init?(_ error: any Error) {
         switch error {
         case let error as KafkaError where error.kind == .messageTooLarge: self = .tooLarge(error.description)
+        case let error as KafkaError where error.kind == .invalidRecord: self = .invalid(error.description)
         case ProcessorError.rejected(let detail): self = .refused(detail)
         default: return nil
         }
@@ -137,6 +175,7 @@ enum InputFailure: Equatable {
     var reason: String {
         switch self {
         case .tooLarge(let detail): "too large: \(detail)"
+        case .invalid(let detail): "invalid: \(detail)"
         case .refused(let detail): "refused: \(detail)"
         case .deaths: "its owners died while they processed it"
         }
@@ -146,7 +185,7 @@ enum InputFailure: Equatable {
     var replyCode: ReplyCode {
         switch self {
         case .tooLarge: .overLimit
-        case .refused, .deaths: .failed
+        case .invalid, .refused, .deaths: .failed
         }
     }
 }

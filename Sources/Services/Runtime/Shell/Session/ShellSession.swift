@@ -38,8 +38,6 @@ final class ShellSession {
     var group: GroupMetadata?
     /// Detects that the group may have given the partitions to another member.
     var leaseGuard: LeaseGuard
-    /// The progress of this session; `status` has the progress of the machine across all sessions.
-    private var progress = ProgressWatch()
     /// The error of the last batch that failed.
     private var lastFailure: String?
     /// Whether this member has taken part in a rebalance, which may have assigned no partition to it.
@@ -145,13 +143,10 @@ final class ShellSession {
     private func throwIfUnusable() throws {
         let fatalError = self.writer.fatalError ?? self.appender?.fatalError ?? self.replyProducer.fatalError
         if let fatalError { throw fatalError }
-        guard self.isStalled else { return }
+        guard self.status.isSessionStalled else { return }
         self.forgetUnreadablePartitionsWithoutWork()
-        if self.isStalled { throw SessionStalledError(cause: self.lastFailure) }
+        if self.status.isSessionStalled { throw SessionStalledError(cause: self.lastFailure) }
     }
-
-    /// Whether a partition of the session has work and makes no progress.
-    private var isStalled: Bool { self.progress.isStalled(at: MonotonicClock.now) }
 
     /// Records which partitions have work after a poll, and which have none.
     private func watchProgress(of records: [IncomingRecord], _ outcome: PollOutcome) {
@@ -173,7 +168,7 @@ final class ShellSession {
 
     /// Stops watching partitions that cannot be read, but whose end shows that they have nothing to read.
     private func forgetUnreadablePartitionsWithoutWork() {
-        let unreadable = self.progress.unreadablePartitions
+        let unreadable = self.status.unreadablePartitions
         guard !unreadable.isEmpty, let ends = try? self.stateReader.ends(of: unreadable) else { return }
         for partition in unreadable {
             guard let owned = self.owned[partition], let end = ends[partition] else { continue }
@@ -182,10 +177,7 @@ final class ShellSession {
     }
 
     /// Records progress or a failure of the session.
-    func reportProgress(_ change: (inout ProgressWatch) -> Void) {
-        change(&self.progress)
-        self.status.reportProgress(change)
-    }
+    func reportProgress(_ change: (inout ProgressWatch) -> Void) { self.status.reportProgress(change) }
 
     /// Records that a batch of the partitions is durable.
     func reportDurable(_ partitions: [OwnedPartition]) {
@@ -200,7 +192,7 @@ final class ShellSession {
         self.reportProgress { watch in
             for partition in partitions { watch.workFailed(in: partition.topicPartition) }
         }
-        DedicatedThread.sleep(for: Duration(self.progress.retryPause))
+        DedicatedThread.sleep(for: Duration(self.status.retryPause))
     }
 
     /// Waits until the apps' settings are loaded, fences older producers of this instance, and loads topic metadata.

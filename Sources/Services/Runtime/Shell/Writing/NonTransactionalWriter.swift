@@ -14,10 +14,16 @@ final class NonTransactionalWriter: BatchWriter {
     /// The number of bytes written to a compacted partition after which all its values are written again.
     private static let rewriteBytes = 2 << 20
     private let producer: KafkaProducer
-    /// The last delivery error of the batch in progress; nil if there is none.
-    private let failure = Locked<KafkaError?>(nil)
+    /// The failed deliveries of the batch in progress.
+    private let failures = Locked(Failures())
     private let stateTopic: PlazaTopic
     private var mirrors: [TopicPartition: Mirror] = [:]
+
+    private struct Failures {
+        /// The error of the last one; nil if there is none.
+        var lastError: KafkaError?
+        var refusedRecords = RefusedRecords()
+    }
 
     /// The last value of each key of a compacted partition.
     private struct Mirror {
@@ -27,9 +33,13 @@ final class NonTransactionalWriter: BatchWriter {
     }
 
     init(_ settings: KafkaSettings, state: PlazaTopic) throws(KafkaError) {
-        let failure = self.failure
+        let failures = self.failures
         self.producer = try KafkaProducer(settings) { delivery in
-            if let error = delivery.error { failure.withLock { $0 = error } }
+            guard let error = delivery.error else { return }
+            failures.withLock { failures in
+                failures.lastError = error
+                failures.refusedRecords.add(delivery)
+            }
         }
         self.stateTopic = state
     }
@@ -39,14 +49,15 @@ final class NonTransactionalWriter: BatchWriter {
     func prepare() {}
 
     func commit(_ batch: BatchOutput, group: GroupMetadata, consumer: KafkaConsumer) throws(KafkaError) {
-        self.failure.withLock { $0 = nil }
+        self.failures.withLock { $0 = Failures() }
         for record in batch.records(state: self.stateTopic) {
             try self.producer.send(record)
             self.mirror(record)
         }
         try self.rewriteLargePartitions()
         try self.producer.flush(timeout: .seconds(5))
-        if let error = self.failure.withLock({ $0 }) { throw error }
+        let failures = self.failures.withLock { $0 }
+        if let error = failures.refusedRecords.reason ?? failures.lastError { throw error }
         try consumer.commit(batch.offsets)
     }
 

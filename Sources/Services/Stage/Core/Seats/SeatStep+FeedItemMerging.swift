@@ -28,6 +28,9 @@ extension SeatStage {
     static let eventsPerItem = 64
 
     /// When the delayed feed item is published; nil when there is none.
+    ///
+    /// A row does not know its machine's settings, so this uses the interval of all services. Only tests set another
+    /// one: 0, with which no item is delayed.
     var nextItemTime: Timestamp? {
         self.unpublishedEvents.map { _ in (self.itemPublishedAt ?? .distantPast) + Self.itemInterval }
     }

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+package import KafkaClient
+package import MachineKit
+
+/// Detects a reader that has something to read and reads nothing, and whether the broker or the reader is the cause.
+///
+/// A reader has something to read in a partition until it has read the partition to its end, after a read has failed,
+/// and when the partition's end lies beyond what it has read. After ten seconds without progress the ends of the
+/// waiting partitions are queried. If the broker answers, a new consumer or process could read: the reader is stalled.
+/// If the broker cannot be reached, a new one would wait as well.
+package struct ReadWatch: Sendable {
+    /// What a reader does.
+    package enum State: Equatable, Sendable {
+        /// It reads, or has nothing to read.
+        case reading
+        /// It has read nothing for 10 s, because the broker does not answer or does not permit it.
+        case waitingForBroker
+        /// It has read nothing for 10 s, although the broker answers and has records that it has not read.
+        case stalled
+    }
+
+    /// The time between two queries of the ends.
+    static let checkInterval = Milliseconds.seconds(10)
+    /// The time between two queries while a partition is stalled.
+    static let stalledCheckInterval = Milliseconds.seconds(2)
+
+    private struct Partition {
+        /// The offset after the last record; nil until it is known.
+        var position: Int64?
+        /// Whether the end was not reached since the partition was assigned.
+        var isLoading = true
+        /// Whether nothing was read since the partition was assigned.
+        var isSilent = true
+        /// Whether records or the end were read since the last check.
+        var isActive = true
+    }
+
+    private var partitions: [TopicPartition: Partition] = [:]
+    private var progress = ProgressWatch()
+    /// Whether the broker answered the last query while partitions were stalled; nil before the query.
+    private var isBrokerAnswering: Bool?
+    private var nextCheckAt: MonotonicTime
+    private var nextStalledCheckAt = MonotonicTime.distantPast
+    /// Since when the current consumer reads; nil while there is none.
+    private var readingSince: MonotonicTime?
+    /// Since when no consumer could be set up; nil while there is one.
+    private var failingSince: MonotonicTime?
+    /// Since when the broker has been reachable without interruption, as far as is known.
+    package private(set) var reachableSince: MonotonicTime
+
+    /// Creates the watch of a reader that begins at `now`.
+    package init(at now: MonotonicTime) {
+        self.nextCheckAt = now + Self.checkInterval
+        self.reachableSince = now
+    }
+
+    // MARK: The consumer
+
+    /// Records that a turn begins; the first one after a failure begins the life of a new consumer.
+    package mutating func turnBegan(at now: MonotonicTime) {
+        self.failingSince = nil
+        if self.readingSince == nil { self.readingSince = now }
+    }
+
+    /// Records that the consumer cannot be used any more, or could not be set up.
+    package mutating func consumerFailed(_ error: KafkaError, at now: MonotonicTime) {
+        let hadRead = self.readingSince != nil
+        self.readingSince = nil
+        self.partitions.removeAll()
+        guard !hadRead else { return }
+        if self.failingSince == nil { self.failingSince = now }
+        self.brokerAnswered(!Self.isBrokerCause(error), at: now)
+    }
+
+    /// Records the partitions that the consumer begins to read, each with its start offset.
+    ///
+    /// A partition that waits already goes on waiting.
+    package mutating func partitionsAssigned(_ offsets: [TopicPartition: Int64], at now: MonotonicTime) {
+        for (partition, offset) in offsets {
+            self.partitions[partition] = Partition(position: offset >= 0 ? offset : nil)
+            self.progress.workArrived(in: partition, at: now)
+        }
+    }
+
+    /// Records that partitions need not be read any more.
+    package mutating func partitionsUnassigned(_ partitions: some Collection<TopicPartition>) {
+        for partition in partitions {
+            self.partitions[partition] = nil
+            self.progress.workDone(in: partition)
+        }
+    }
+
+    /// Records that a range of a partition is not read any more; if nothing of it was read, the partition goes on
+    /// waiting until a later range is read or `forgetUnassigned` is called.
+    package mutating func scanEnded(in partition: TopicPartition) {
+        let isSilent = self.partitions.removeValue(forKey: partition)?.isSilent ?? true
+        if !isSilent { self.progress.workDone(in: partition) }
+    }
+
+    /// Stops watching the partitions that the consumer does not read.
+    package mutating func forgetUnassigned() {
+        for partition in self.progress.waitingPartitions where self.partitions[partition] == nil {
+            self.progress.workDone(in: partition)
+        }
+    }
+
+    // MARK: Progress
+
+    /// Records that partitions could not be read.
+    package mutating func readFailed(_ partitions: some Collection<TopicPartition>, at now: MonotonicTime) {
+        for partition in partitions { self.progress.readFailed(in: partition, at: now) }
+    }
+
+    /// Records the result of a poll.
+    package mutating func polled(_ records: [IncomingRecord], _ outcome: PollOutcome, at now: MonotonicTime) {
+        for run in ShellSession.runs(of: records) {
+            let record = records[run.upperBound - 1]
+            self.recordsRead(in: record.topicPartition, upTo: record.offset + 1, at: now)
+        }
+        for (partition, end) in outcome.reachedEnds {
+            self.partitions[partition]?.isLoading = false
+            self.recordsRead(in: partition, upTo: end, at: now)
+        }
+        self.readFailed(outcome.partitionErrors.keys, at: now)
+        // Which partitions the error concerns is unknown; those without unread records are found by the next query.
+        if !outcome.errors.isEmpty { self.readFailed(self.partitions.keys, at: now) }
+    }
+
+    private mutating func recordsRead(in partition: TopicPartition, upTo offset: Int64, at now: MonotonicTime) {
+        guard var state = self.partitions[partition] else { return }
+        state.position = max(state.position ?? 0, offset)
+        state.isActive = true
+        state.isSilent = false
+        self.partitions[partition] = state
+        self.progress.workDone(in: partition)
+        if state.isLoading { self.progress.workArrived(in: partition, at: now) }
+    }
+
+    // MARK: Queries of the ends
+
+    /// The partitions whose ends must be queried now: those that are stalled; from time to time also those that were
+    /// quiet, because an answer to a read may be missing without any error.
+    package mutating func partitionsToCheck(at now: MonotonicTime) -> Set<TopicPartition> {
+        let stalled = self.progress.stalledPartitions(at: now)
+        if stalled.isEmpty {
+            self.isBrokerAnswering = nil
+        } else if now >= self.nextStalledCheckAt {
+            self.nextStalledCheckAt = now + Self.stalledCheckInterval
+            return stalled
+        }
+        guard now >= self.nextCheckAt else { return [] }
+        self.nextCheckAt = now + Self.checkInterval
+        let quiet = self.partitions.filter { !$0.value.isActive && $0.value.position != nil }.keys
+        for partition in self.partitions.keys { self.partitions[partition]?.isActive = false }
+        return Set(quiet)
+    }
+
+    /// Records the ends of partitions.
+    package mutating func endsReceived(_ ends: [TopicPartition: Int64], at now: MonotonicTime) {
+        self.brokerAnswered(true, at: now)
+        for (partition, end) in ends {
+            if end <= self.partitions[partition]?.position ?? 0 {
+                self.progress.workDone(in: partition)
+            } else {
+                self.progress.workArrived(in: partition, at: now)
+            }
+        }
+    }
+
+    /// Records that the ends of partitions could not be queried.
+    package mutating func checkFailed(
+        _ error: KafkaError, of partitions: some Collection<TopicPartition>, at now: MonotonicTime
+    ) {
+        self.readFailed(partitions, at: now)
+        self.brokerAnswered(!Self.isBrokerCause(error), at: now)
+    }
+
+    private mutating func brokerAnswered(_ isAnswering: Bool, at now: MonotonicTime) {
+        if isAnswering, self.isBrokerAnswering == false {
+            // What waited for the broker gets the whole time again.
+            for partition in self.progress.waitingPartitions {
+                self.progress.workDone(in: partition)
+                self.progress.workArrived(in: partition, at: now)
+            }
+            if self.failingSince != nil { self.failingSince = now }
+        }
+        if !isAnswering { self.reachableSince = now }
+        self.isBrokerAnswering = isAnswering
+    }
+
+    /// Whether an error shows that the broker cannot be reached or does not permit the read, which no new consumer or
+    /// process cures.
+    private static func isBrokerCause(_ error: KafkaError) -> Bool {
+        if error.needsOperator || error.isRetriable { return true }
+        switch error.kind {
+        case .timedOut, .brokerDown, .retriable: return true
+        default: return false
+        }
+    }
+
+    // MARK: The result
+
+    /// How long something to read has waited without progress; zero if nothing waits.
+    package func waitingTime(at now: MonotonicTime) -> Milliseconds {
+        let failing = self.failingSince.map { now - $0 } ?? Milliseconds(0)
+        return max(failing, self.progress.waitingTime(at: now))
+    }
+
+    /// What the reader does.
+    package func state(at now: MonotonicTime) -> State {
+        guard self.waitingTime(at: now) >= ProgressWatch.limit else { return .reading }
+        switch self.isBrokerAnswering {
+        // The reader queries the ends at its next turn.
+        case nil: return .reading
+        case false: return .waitingForBroker
+        case true: return .stalled
+        }
+    }
+
+    /// Whether the current consumer has read nothing for 10 s and must be replaced by a new one.
+    package func mustReplaceConsumer(at now: MonotonicTime) -> Bool {
+        guard let readingSince, now - readingSince >= ProgressWatch.limit else { return false }
+        return self.state(at: now) == .stalled
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import KafkaClient
+import MachineKit
+import Observability
+import PlazaModel
+import Presence
+import ServiceShell
+import Settings
+
+// A process that runs presence, for tests in which a due row ends the process.
+// Arguments: the brokers, the instance's name, the number of partitions, the port of Redis.
+
+/// Ends the process when the due row of a live whose name begins with `deadly` is handled.
+///
+/// Presence publishes the count of the second of two viewers who join within a second when the live's row is due.
+final class DeadlyProcessor: PartitionProcessor {
+    private let presence: any PartitionProcessor
+
+    init(_ presence: any PartitionProcessor) { self.presence = presence }
+
+    private func endIfDeadly(_ effects: [Effect]) {
+        for case .count(let record) in effects where record.live.text.hasPrefix("deadly") && record.count == 2 {
+            fatalError("a deadly row")
+        }
+    }
+
+    func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError) {
+        try self.presence.process(inputs, effects: &effects)
+        self.endIfDeadly(effects)
+    }
+
+    func processNextDue(before input: InboxInput, effects: inout [Effect]) -> Bool {
+        defer { self.endIfDeadly(effects) }
+        return self.presence.processNextDue(before: input, effects: &effects)
+    }
+
+    func restore(key: String, row: [UInt8]?) { self.presence.restore(key: key, row: row) }
+    func acquired(generation: Int64, committedMetadata: String, at now: Timestamp) throws(ProcessorError) {
+        try self.presence.acquired(generation: generation, committedMetadata: committedMetadata, at: now)
+    }
+    func isRowDue(before input: InboxInput) -> Bool { self.presence.isRowDue(before: input) }
+    func removeNextDue(before input: InboxInput) -> (key: String, row: [UInt8])? {
+        self.presence.removeNextDue(before: input)
+    }
+    var causes: [Int] { self.presence.causes }
+    var changes: [(key: String, row: [UInt8]?)] { self.presence.changes }
+    var offsetMetadata: String { self.presence.offsetMetadata }
+    var nextDue: Timestamp? { self.presence.nextDue }
+    var rowCount: Int { self.presence.rowCount }
+    func committed() { self.presence.committed() }
+    func rolledBack() { self.presence.rolledBack() }
+}
+
+let arguments = CommandLine.arguments
+guard arguments.count == 5, let partitions = Int(arguments[3]) else {
+    print("usage: DeadlyPresence BROKERS INSTANCE PARTITIONS REDIS-PORT")
+    exit(64)
+}
+var reader = SettingsReader(
+    program: "audience-presence", summary: "", arguments: ["--redis", "127.0.0.1:\(arguments[4])"], environment: [:])
+let presence = PresenceSettings(&reader).spec(policies: Policies())
+let spec = MachineSpec(
+    name: presence.name, inbox: presence.inbox, state: presence.state, publicTopics: presence.publicTopics
+) { DeadlyProcessor(presence.makeProcessor($0)) }
+let kafka = KafkaSettings(brokers: arguments[1], clientID: arguments[2]) { _, _, _ in }
+let settings = ShellSettings(kafka: kafka, instance: arguments[2], partitions: partitions, mode: .full)
+MachineShell(spec, settings: settings, log: .none, metrics: MetricsRegistry()).run()

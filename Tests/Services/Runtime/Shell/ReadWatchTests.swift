@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+import MachineKit
+import Testing
+
+@testable import KafkaClient
+@testable import ServiceShell
+
+@Suite struct ReadWatchTests {
+    private static let partition = TopicPartition("rooms", 1)
+    private static let otherPartition = TopicPartition("rooms", 2)
+    private static let unreachable = KafkaError(.timedOut, "no answer", isRetriable: true)
+
+    private static func at(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: seconds * 1000) }
+
+    private static func record(_ offset: Int64) -> IncomingRecord {
+        let partition = Self.partition
+        return IncomingRecord(
+            topic: partition.topic, partition: partition.partition, offset: offset, timestamp: 0, key: nil, value: nil)
+    }
+
+    private static func ends(_ ends: [TopicPartition: Int64]) -> PollOutcome {
+        var outcome = PollOutcome()
+        outcome.reachedEnds = ends
+        return outcome
+    }
+
+    private static func errors(in partitions: TopicPartition...) -> PollOutcome {
+        var outcome = PollOutcome()
+        for partition in partitions { outcome.partitionErrors[partition] = KafkaError(.other, "not readable") }
+        return outcome
+    }
+
+    /// A watch whose two partitions were read to their ends, at offset 5, in second 0.
+    private static func caughtUp() -> ReadWatch {
+        var watch = ReadWatch(at: Self.at(0))
+        watch.turnBegan(at: Self.at(0))
+        let offsets = [Self.partition: LogicalOffset.beginning, Self.otherPartition: LogicalOffset.beginning]
+        watch.partitionsAssigned(offsets, at: Self.at(0))
+        watch.polled([], Self.ends([Self.partition: 5, Self.otherPartition: 5]), at: Self.at(0))
+        return watch
+    }
+
+    /// Lets the reader look at each second until `last`; answers its queries with `end` of every partition, or with an
+    /// error if that is nil.
+    private static func check(_ watch: inout ReadWatch, _ seconds: ClosedRange<Int64>, end: Int64?) {
+        for second in seconds {
+            let partitions = watch.partitionsToCheck(at: Self.at(second))
+            guard !partitions.isEmpty else { continue }
+            if let end {
+                let pairs = partitions.map { ($0, end) }
+                watch.endsReceived(Dictionary(uniqueKeysWithValues: pairs), at: Self.at(second))
+            } else {
+                watch.checkFailed(Self.unreachable, of: partitions, at: Self.at(second))
+            }
+        }
+    }
+
+    @Test func `a reader that cannot read although there is more is stalled after ten seconds, until it reads`() {
+        var watch = Self.caughtUp()
+        watch.polled([], Self.errors(in: Self.partition), at: Self.at(20))
+        Self.check(&watch, 20...29, end: 6)
+        #expect(watch.state(at: Self.at(29)) == .reading)
+        Self.check(&watch, 30...30, end: 6)
+        #expect(watch.state(at: Self.at(30)) == .stalled)
+        #expect(watch.waitingTime(at: Self.at(30)) >= .seconds(10))
+        watch.polled([Self.record(5)], PollOutcome(), at: Self.at(31))
+        #expect(watch.state(at: Self.at(31)) == .reading)
+        #expect(watch.waitingTime(at: Self.at(31)) == Milliseconds(0))
+    }
+
+    @Test func `a reader whose reads fail but that has read everything is not stalled`() {
+        var watch = Self.caughtUp()
+        for second: Int64 in 1...60 {
+            watch.polled([], Self.errors(in: Self.partition, Self.otherPartition), at: Self.at(second))
+            Self.check(&watch, second...second, end: 5)
+            #expect(watch.state(at: Self.at(second)) == .reading)
+        }
+    }
+
+    @Test func `a read that is never answered, and reports no error, is found within thirty seconds`() {
+        var watch = Self.caughtUp()
+        // The query after a quiet time shows that there is more; ten seconds later the reader is stalled.
+        Self.check(&watch, 1...29, end: 6)
+        #expect(watch.state(at: Self.at(29)) == .reading)
+        Self.check(&watch, 30...30, end: 6)
+        #expect(watch.state(at: Self.at(30)) == .stalled)
+    }
+
+    @Test func `an unreachable broker is no stall, and what waited for it gets the whole time afterwards`() {
+        var watch = Self.caughtUp()
+        var outage = PollOutcome()
+        outage.errors = [KafkaError(.brokerDown, "all brokers are down", isRetriable: true)]
+        watch.polled([], outage, at: Self.at(20))
+        Self.check(&watch, 20...90, end: nil)
+        #expect(watch.state(at: Self.at(90)) == .waitingForBroker)
+        #expect(watch.reachableSince >= Self.at(80), "time without a broker does not count for a catch-up")
+        // It is back and has more records, which are not read.
+        Self.check(&watch, 91...100, end: 6)
+        #expect(watch.state(at: Self.at(100)) == .reading)
+        Self.check(&watch, 101...104, end: 6)
+        #expect(watch.state(at: Self.at(104)) == .stalled)
+    }
+
+    @Test func `a catch-up that advances is no stall, and one that stands still is one`() {
+        var watch = ReadWatch(at: Self.at(0))
+        watch.turnBegan(at: Self.at(0))
+        watch.partitionsAssigned([Self.partition: LogicalOffset.beginning], at: Self.at(0))
+        for second: Int64 in 1...60 {
+            watch.polled([Self.record(second)], PollOutcome(), at: Self.at(second))
+            Self.check(&watch, second...second, end: 1000)
+            #expect(watch.state(at: Self.at(second)) == .reading)
+        }
+        Self.check(&watch, 61...69, end: 1000)
+        #expect(watch.state(at: Self.at(69)) == .reading)
+        Self.check(&watch, 70...70, end: 1000)
+        #expect(watch.state(at: Self.at(70)) == .stalled)
+    }
+
+    @Test func `a stalled consumer is replaced each ten seconds, and the stall lasts until something is read`() {
+        var watch = Self.caughtUp()
+        watch.polled([], Self.errors(in: Self.partition), at: Self.at(20))
+        Self.check(&watch, 20...30, end: 6)
+        #expect(watch.mustReplaceConsumer(at: Self.at(30)))
+        watch.consumerFailed(KafkaError(.other, "nothing was read"), at: Self.at(30))
+        watch.turnBegan(at: Self.at(31))
+        watch.partitionsAssigned([Self.partition: LogicalOffset.beginning], at: Self.at(31))
+        Self.check(&watch, 31...40, end: 6)
+        #expect(watch.state(at: Self.at(40)) == .stalled)
+        #expect(!watch.mustReplaceConsumer(at: Self.at(40)))
+        Self.check(&watch, 41...41, end: 6)
+        #expect(watch.mustReplaceConsumer(at: Self.at(41)))
+        watch.polled([Self.record(5)], Self.ends([Self.partition: 6]), at: Self.at(42))
+        #expect(watch.state(at: Self.at(42)) == .reading)
+    }
+
+    @Test func `a consumer that cannot be set up waits for the broker, or is stalled if the broker answers`() {
+        var watch = ReadWatch(at: Self.at(0))
+        for second: Int64 in 0...20 { watch.consumerFailed(Self.unreachable, at: Self.at(second)) }
+        #expect(watch.state(at: Self.at(9)) == .reading)
+        #expect(watch.state(at: Self.at(20)) == .waitingForBroker)
+        #expect(watch.reachableSince == Self.at(20))
+        for second: Int64 in 21...31 {
+            watch.consumerFailed(KafkaError(.unknownTopic, "no topic"), at: Self.at(second))
+        }
+        #expect(watch.state(at: Self.at(31)) == .stalled)
+        watch.turnBegan(at: Self.at(32))
+        #expect(watch.state(at: Self.at(32)) == .reading)
+    }
+
+    @Test func `what only an operator can permit is no stall, because no new process cures it`() {
+        var watch = Self.caughtUp()
+        watch.polled([], Self.errors(in: Self.partition), at: Self.at(20))
+        let partitions = watch.partitionsToCheck(at: Self.at(30))
+        #expect(partitions == [Self.partition])
+        watch.checkFailed(KafkaError(.accessDenied, "not permitted"), of: partitions, at: Self.at(30))
+        #expect(watch.state(at: Self.at(30)) == .waitingForBroker)
+    }
+
+    @Test func `scans that read nothing for ten seconds are a stall, and are forgotten when nobody waits any more`() {
+        var watch = ReadWatch(at: Self.at(0))
+        watch.turnBegan(at: Self.at(0))
+        for second: Int64 in stride(from: 0, through: 12, by: 3) {
+            watch.partitionsAssigned([Self.partition: 4], at: Self.at(second))
+            Self.check(&watch, second...(second + 2), end: 6)
+            watch.scanEnded(in: Self.partition)
+        }
+        #expect(watch.state(at: Self.at(14)) == .stalled)
+        watch.forgetUnassigned()
+        #expect(watch.state(at: Self.at(14)) == .reading)
+        // A scan that has read something leaves nothing behind.
+        watch.partitionsAssigned([Self.partition: 4], at: Self.at(20))
+        watch.polled([Self.record(4)], PollOutcome(), at: Self.at(21))
+        watch.scanEnded(in: Self.partition)
+        #expect(watch.waitingTime(at: Self.at(40)) == Milliseconds(0))
+    }
+
+    @Test func `partitions that are not read any more do not count`() {
+        var watch = Self.caughtUp()
+        watch.polled([], Self.errors(in: Self.partition), at: Self.at(20))
+        watch.partitionsUnassigned([Self.partition])
+        #expect(watch.waitingTime(at: Self.at(30)) == Milliseconds(0))
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import MachineKit
+import ServiceShell
+import Testing
+
+@Suite struct HangWatchTests {
+    /// The seconds at which a process must end whose loops are hung at the given seconds.
+    private static func ends(looks: [Int64], hung: (Int64) -> [String]) -> [Int64] {
+        var watch = HangWatch()
+        return looks.filter { second in
+            !watch.look(hung(second), at: MonotonicTime(milliseconds: second * 1000)).isEmpty
+        }
+    }
+
+    @Test func `a loop that is hung at thirty looks in a row ends the process`() {
+        #expect(Self.ends(looks: Array(1...30)) { _ in ["feeds"] } == [30])
+        #expect(Self.ends(looks: Array(1...29)) { _ in ["feeds"] }.isEmpty)
+    }
+
+    @Test func `a loop that turns once in between begins the count again`() {
+        #expect(Self.ends(looks: Array(1...59)) { $0 == 29 ? [] : ["feeds"] } == [59])
+    }
+
+    @Test func `loops that are hung in turns do not end the process`() {
+        #expect(Self.ends(looks: Array(1...200)) { [$0 / 20 % 2 == 0 ? "feeds" : "tables"] }.isEmpty)
+    }
+
+    @Test func `a process that is stopped and continued again and again is not ended`() {
+        // It runs for 20 of 60 s; after it continues, a loop seems hung until its first turn.
+        let looks: [Int64] = (0..<20).flatMap { minute in (1...20).map { minute * 60 + $0 } }
+        #expect(Self.ends(looks: looks) { _ in ["feeds"] }.isEmpty)
+    }
+
+    @Test func `the name of each loop that stays hung is told`() {
+        var watch = HangWatch()
+        var names: [String] = []
+        for second: Int64 in 1...30 {
+            names = watch.look(["tables", "feeds"], at: MonotonicTime(milliseconds: second * 1000))
+        }
+        #expect(names == ["feeds", "tables"])
+    }
+}
+
+@Suite struct WatchdogTests {
+    @Test(.timeLimit(.minutes(1)))
+    func `a watchdog reports a loop that stays hung, once`() async {
+        await runOnDedicatedThread {
+            let reports = Locked<[[String]]>([])
+            let watchdog = Watchdog(interval: Milliseconds(1), hungLoops: { ["gateway feeds"] }) { names in
+                reports.withLock { $0.append(names) }
+            }
+            // It returns after the report.
+            watchdog.run()
+            #expect(reports.withLock { $0 } == [["gateway feeds"]])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a watchdog of loops that turn runs until it is stopped`() async {
+        await runOnDedicatedThread {
+            let looks = ConditionVariable(0)
+            let reports = Locked<[[String]]>([])
+            let watchdog = Watchdog(
+                interval: Milliseconds(1),
+                hungLoops: {
+                    looks.update { $0 += 1 }
+                    return []
+                }, report: { names in reports.withLock { $0.append(names) } })
+            let thread = DedicatedThread("watchdog") { watchdog.run() }
+            #expect(looks.wait(timeout: .seconds(20)) { $0 > 2 * HangWatch.requiredLooks ? true : nil } == true)
+            watchdog.stop()
+            thread.join()
+            #expect(reports.withLock { $0 }.isEmpty)
+        }
+    }
+}
