@@ -9,11 +9,12 @@ import Testing
     private struct Rule {
         let number: String
         let text: String
-        /// The files that decide the rule; `client` for a rule of the SDK's stores; a dash for a rule that no test can show.
+        /// The files that decide the rule; `client` for a rule of the SDKs; a dash for a rule that no test can show.
         let decidedIn: String
         let difference: String
 
-        var needsTest: Bool { self.decidedIn != "client" && self.decidedIn != "–" }
+        var isOfClient: Bool { self.decidedIn == "client" }
+        var isOfServer: Bool { !self.isOfClient && self.decidedIn != "–" }
     }
 
     private static func rules() throws -> [Rule] {
@@ -79,9 +80,25 @@ import Testing
 
     @Test func `each rule of a server is cited by a test`() throws {
         let cited = Set(Self.lists.flatMap(\.cited))
-        for rule in try Self.rules() where rule.needsTest {
+        for rule in try Self.rules() where rule.isOfServer {
             let isCited = cited.contains(rule.number)
             #expect(isCited, "\(rule.number): \(rule.text)")
+        }
+    }
+
+    /// The rules about codes that neither SDK gives.
+    private static let rulesOfUnusedCodes = ["R16.2", "R16.6"]
+
+    @Test func `each rule of a client is cited by a conformance case or by a test`() throws {
+        struct CaseFile: Decodable { var rules: [String] }
+        let folder = "clients/conformance"
+        let names = try FileManager.default.contentsOfDirectory(atPath: Repository.root.appending(path: folder).path)
+        let files = try names.filter { $0.hasSuffix(".json") && $0 != "setups.json" }
+            .map { try JSONDecoder().decode(CaseFile.self, from: Repository.data("\(folder)/\($0)")) }
+        let cited = Set(files.flatMap(\.rules) + Self.lists.flatMap(\.cited))
+        for rule in try Self.rules() where rule.isOfClient {
+            let isCited = cited.contains(rule.number)
+            #expect(isCited != Self.rulesOfUnusedCodes.contains(rule.number), "\(rule.number): \(rule.text)")
         }
     }
 
@@ -123,7 +140,7 @@ import Testing
                 return name.hasSuffix(".swift") ? String(name.dropLast(6)) : name
             })
         #expect(names.count > 300)
-        for rule in try Self.rules() where rule.needsTest {
+        for rule in try Self.rules() where rule.isOfServer {
             for name in rule.decidedIn.split(separator: ",") {
                 let file = name.filter { $0 != "`" && $0 != " " }
                 let isThere = names.contains(file)

@@ -22,13 +22,25 @@ import Testing
 
     /// Rules: R13.10, R13.13.
     @Test(.timeLimit(.minutes(5)))
-    func `a running cluster answers as the description of the HTTP API says`() async throws {
+    func `a running cluster answers as the description of the HTTP API says`() async {
+        await ConcurrentCase.run([
+            ConcurrentCase("existing resources") { try await Self.checkExistingResources() },
+            // Most of the generated requests name resources that do not exist.
+            ConcurrentCase("missing resources") {
+                try await LiveCluster.with(LiveCluster.options()) { cluster in
+                    let token = try ClusterHarness(cluster).token("shop", isServer: true)
+                    let gateway = try #require(cluster.gateways.first)
+                    try await Self.runTool(on: gateway.http, token: token, Self.generatedRequests)
+                }
+            },
+        ])
+    }
+
+    private static func checkExistingResources() async throws {
         try await LiveCluster.with(LiveCluster.options()) { cluster in
             let harness = try ClusterHarness(cluster)
             let gateway = try #require(cluster.gateways.first)
             let serverToken = harness.token("shop", isServer: true)
-            // Most of the generated requests name resources that do not exist.
-            try await self.runTool(on: gateway.http, token: serverToken, Self.generatedRequests)
             // These calls make the resources that `namedResources` names: two connected lives with their owners, and gifts.
             for (method, path, body) in [
                 ("POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#),
@@ -62,14 +74,14 @@ import Testing
                 "path.battle" = "\(id)"
                 """
             // Both excluded operations could end the live.
-            try await self.runTool(
+            try await Self.runTool(
                 on: gateway.http, token: serverToken,
                 Self.generatedRequests + ["--exclude-operation-id", "endLive", "--exclude-operation-id", "call"],
                 configuration: namedResources)
             // With a user's token, reads are answered and all other requests are refused as described.
-            try await self.runTool(on: gateway.http, token: harness.token("bob"), ["--phases", "coverage"])
+            try await Self.runTool(on: gateway.http, token: harness.token("bob"), ["--phases", "coverage"])
             // The first of these requests ends the live.
-            try await self.runTool(
+            try await Self.runTool(
                 on: gateway.http, token: serverToken, ["--phases", "coverage", "--include-operation-id", "endLive"],
                 configuration: namedResources)
             let ended = try await harness.sendRequest(
@@ -79,7 +91,7 @@ import Testing
     }
 
     /// Runs the tool, and records an issue if the tool finds a fault.
-    private func runTool(
+    private static func runTool(
         on url: String, token: String, _ options: [String], configuration: String = ""
     ) async throws {
         let packages = try #require(PythonPackages.path, "the packages of Tests/requirements.txt are not there")

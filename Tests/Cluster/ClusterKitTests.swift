@@ -21,9 +21,14 @@ import Testing
         http.server.ThreadingHTTPServer(('127.0.0.1', int(options['--ops-port'])), Handler).serve_forever()
         """
 
+    /// Contains the programs and the run directory of one test.
+    private let scratch: ScratchFolder
+
+    init() throws { self.scratch = try ScratchFolder() }
+
     /// A directory with this script under the name of each service, and the real `plaza`.
-    static func programs() throws -> String {
-        let directory = NSTemporaryDirectory() + "liveplaza-programs-\(UUID().uuidString)"
+    private func programs() throws -> String {
+        let directory = self.scratch.path + "/programs"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         for kind in ServiceKind.allCases {
             let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o755]
@@ -36,9 +41,10 @@ import Testing
         return directory
     }
 
-    static func options(realKafka brokers: Int? = nil) throws -> ClusterOptions {
+    private func options(realKafka brokers: Int? = nil) throws -> ClusterOptions {
         var options = LiveCluster.options(realKafka: brokers)
-        options.binaryDirectory = try Self.programs()
+        options.runDirectory = self.scratch.path + "/run"
+        options.binaryDirectory = try self.programs()
         return options
     }
 
@@ -51,7 +57,7 @@ import Testing
     }
 
     @Test func `a cluster becomes ready, reports its addresses, and leaves no process behind`() async throws {
-        var options = try Self.options()
+        var options = try self.options()
         options.scale = [.gateway: 2, .cohostBattle: 0]
         let directory = options.runDirectory
         let pids = try await LiveCluster.with(options) { cluster in
@@ -72,7 +78,7 @@ import Testing
     }
 
     @Test func `a dead process is restarted with the same ports`() async throws {
-        var options = try Self.options()
+        var options = try self.options()
         options.restartsExitedProcesses = true
         try await LiveCluster.with(options) { cluster in
             for name in ["redis", "gateway-1"] {
@@ -88,7 +94,7 @@ import Testing
     }
 
     @Test func `without automatic restarts, a killed process stays down until it is restarted by hand`() async throws {
-        try await LiveCluster.with(try Self.options()) { cluster in
+        try await LiveCluster.with(try self.options()) { cluster in
             try await cluster.kill("barrage-fanout-1")
             #expect(try cluster.process(named: "barrage-fanout-1").pid == nil)
             #expect(throws: ClusterError.notAlive("barrage-fanout-1")) {
@@ -103,7 +109,7 @@ import Testing
     }
 
     @Test func `a stopped process is not ready, and becomes ready when it continues`() async throws {
-        try await LiveCluster.with(try Self.options()) { cluster in
+        try await LiveCluster.with(try self.options()) { cluster in
             try cluster.signal("gateway-1", SIGSTOP)
             let error = await #expect(throws: ClusterError.self) {
                 try await cluster.waitUntilReady(within: .milliseconds(1200))
@@ -120,7 +126,7 @@ import Testing
     }
 
     @Test func `an instance is added and removed while the cluster runs`() async throws {
-        try await LiveCluster.with(try Self.options()) { cluster in
+        try await LiveCluster.with(try self.options()) { cluster in
             let name = try cluster.add(.gateway)
             #expect(name == "gateway-2")
             try await cluster.waitUntilReady(within: .seconds(10))
@@ -133,7 +139,7 @@ import Testing
     }
 
     @Test func `a second cluster in the same run directory is refused, and the first stays ready`() async throws {
-        let options = try Self.options()
+        let options = try self.options()
         try await LiveCluster.with(options) { cluster in
             let second = LocalCluster(options)
             let error = await #expect(throws: ClusterError.self) { try await second.start() }
@@ -146,7 +152,7 @@ import Testing
     }
 
     @Test func `services follow the embedded broker to its new address`() async throws {
-        var options = try Self.options()
+        var options = try self.options()
         options.restartsExitedProcesses = true
         try await LiveCluster.with(options) { cluster in
             let before = cluster.state.kafka
@@ -165,7 +171,7 @@ import Testing
     }
 
     @Test func `a program that keeps failing is reported with the end of its log`() async throws {
-        var options = try Self.options()
+        var options = try self.options()
         options.restartsExitedProcesses = true
         let gateway = (options.binaryDirectory ?? "") + "/gateway"
         try Data("#!/bin/sh\necho no such thing as a shard\nexit 3\n".utf8).write(to: URL(fileURLWithPath: gateway))
@@ -183,8 +189,8 @@ import Testing
 
     /// Runs `plaza up`, sends it a signal when the cluster is ready, and returns its status when all its children have
     /// ended.
-    static func plazaUp(endedBy signal: Int32) async throws -> ProcessEnd {
-        let options = try Self.options()
+    private func plazaUp(endedBy signal: Int32) async throws -> ProcessEnd {
+        let options = try self.options()
         let programs = options.binaryDirectory ?? ""
         let plaza = try TestProcess(
             [programs + "/plaza", "up", "--port", "0", "--run-dir", options.runDirectory],
@@ -202,20 +208,20 @@ import Testing
     }
 
     @Test func `children end when their supervisor is killed with SIGKILL`() async throws {
-        let end = try await Self.plazaUp(endedBy: SIGKILL)
+        let end = try await self.plazaUp(endedBy: SIGKILL)
         #expect(end == .signalled(SIGKILL))
     }
 
     @Test(arguments: [SIGINT, SIGTERM]) func `plaza up stops all processes in order on a signal`(signal: Int32)
         async throws
     {
-        let end = try await Self.plazaUp(endedBy: signal)
+        let end = try await self.plazaUp(endedBy: signal)
         #expect(end == .exited(0))
     }
 
     @Test(.enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"))
     func `a killed real Kafka restarts at its ports, and its data belongs to one number of brokers`() async throws {
-        var options = try Self.options(realKafka: 1)
+        var options = try self.options(realKafka: 1)
         options.scale = Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, 0) })
         let cluster = LocalCluster(options)
         try await cluster.start()
@@ -240,7 +246,7 @@ import Testing
 
     @Test(.enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"))
     func `three brokers of a real Kafka form one cluster`() async throws {
-        try await LiveCluster.with(try Self.options(realKafka: 3)) { cluster in
+        try await LiveCluster.with(try self.options(realKafka: 3)) { cluster in
             #expect(cluster.state.brokers == 3)
             for address in cluster.state.kafka.split(separator: ",") {
                 #expect(HealthProbe.kafka(bootstrap: "\(address)"))

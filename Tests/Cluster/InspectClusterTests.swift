@@ -62,9 +62,9 @@ import Testing
         }
     }
 
-    @Test(arguments: LiveKafka.isAvailable ? [false, true] : [false])
-    func `a live and a user are replayed from the topics`(isReal: Bool) async throws {
-        try await runOnDedicatedThread {
+    @Test func `a live and a user are replayed from the topics`() async {
+        await ConcurrentCase.runBlocking(LiveKafka.isAvailable ? KafkaMode.allCases : [.embedded]) { mode in
+            let isReal = mode == .full
             let broker = try TopicBroker(isReal: isReal, clientID: "inspect-test")
             try Self.writeEffects(to: broker)
 

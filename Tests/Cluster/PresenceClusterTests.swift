@@ -7,8 +7,28 @@ import TestSupport
 import Testing
 
 /// Tests of presence with a real Redis and its real timeouts.
-@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+@Suite(.enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct PresenceClusterTests {
+    /// Each case has a cluster of its own.
+    ///
+    /// Only the first one still runs when its 90 s are over.
+    ///
+    /// Rules: R1.3.
+    @Test(.timeLimit(.minutes(4)))
+    func `I4 I5 a silent viewer goes offline in time, and nobody else does, even when Redis restarts empty`() async {
+        await ConcurrentCase.run([
+            ConcurrentCase("a silent viewer goes offline 90 to 92 s after its last heartbeat, and others stay") {
+                try await Self.expireASilentViewer()
+            },
+            ConcurrentCase("Redis restarts empty: the count is correct again within 15 s, and no leave is reported") {
+                try await Self.restartRedis()
+            },
+            ConcurrentCase("with a lease of 6 s, a viewer that resumes in time never leaves") {
+                try await Self.resumeWithinAShortLease()
+            },
+        ])
+    }
+
     /// A live with a host and viewers, each a real client.
     private struct PresenceFixture {
         let live: LiveID
@@ -50,11 +70,7 @@ struct PresenceClusterTests {
         }
     }
 
-    /// Rules: R1.3.
-    @Test(.timeLimit(.minutes(4)))
-    func `I4 a silent viewer goes offline 90 to 92 s after its last heartbeat, and others stay`()
-        async throws
-    {
+    private static func expireASilentViewer() async throws {
         try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
@@ -74,10 +90,7 @@ struct PresenceClusterTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3)))
-    func `I5 Redis restarts empty: the count is correct again within 15 s, and no leave is reported`()
-        async throws
-    {
+    private static func restartRedis() async throws {
         try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
@@ -107,8 +120,7 @@ struct PresenceClusterTests {
         return process.degradation
     }
 
-    @Test(.timeLimit(.minutes(3)))
-    func `I4 with a lease of 6 s, a viewer that resumes in time never leaves`() async throws {
+    private static func resumeWithinAShortLease() async throws {
         var options = LiveCluster.options(realKafka: 1)
         options.lease = .seconds(6)
         try await LiveCluster.with(options) { cluster in

@@ -93,19 +93,25 @@ import Testing
     }
 
     /// Rules: R17.6.
-    @Test(.enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"), .timeLimit(.minutes(3)))
-    func `topics take 1 MiB, and no service starts on a topic that takes less`() async throws {
+    @Test(
+        .enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"), .timeLimit(.minutes(3)),
+        arguments: ["max.message.bytes 1000000", "message.timestamp.type CreateTime"])
+    func `topics take 1 MiB and their times are the broker's, and no service starts on a topic of other settings`(
+        setting: String
+    ) async throws {
         try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
             let output = try await runOnDedicatedThread {
                 let admin = try KafkaAdmin(KafkaSettings(brokers: cluster.state.kafka, clientID: "test") { _, _, _ in })
                 for topic in try admin.describeTopics(PlazaTopic.allCases.map(\.rawValue)) {
                     #expect(topic.config["max.message.bytes"] == "1048576", "\(topic.name)")
+                    #expect(topic.config["message.timestamp.type"] == "LogAppendTime", "\(topic.name)")
                 }
-                // The topic is created again with a smaller limit.
+                // The topic is created again with the other setting.
                 let name = PlazaTopic.webhooks.rawValue
                 try admin.deleteTopics([name])
                 while try admin.clusterInfo(timeout: .seconds(5)).topics[name] != nil {}
-                let config = ["max.message.bytes": "1000000"]
+                let words = setting.split(separator: " ").map(String.init)
+                let config = PlazaTopic.webhooks.configuration.merging([words[0]: words[1]]) { $1 }
                 try admin.createTopics([TopicSpec(name: name, partitions: cluster.state.partitions, config: config)])
                 let command = [
                     try ProgramFinder().path(of: "room-directory"), "--kafka", cluster.state.kafka, "--instance",
@@ -114,7 +120,7 @@ import Testing
                 return try TestProcess.run(command, errors: .output)
             }
             #expect(output.end == .exited(1))
-            #expect(output.output.contains("The topic webhooks has max.message.bytes 1000000"), "\(output.output)")
+            #expect(output.output.contains("The topic webhooks has \(setting)"), "\(output.output)")
         }
     }
 }

@@ -24,22 +24,22 @@ package enum LiveCluster {
 
     /// Starts a cluster, waits until it is ready, runs `body`, and stops the cluster in every case.
     ///
-    /// When `body` throws, the last lines of every log are printed and the run directory stays.
+    /// When `body` throws, the last lines of every log are printed. The run directory is removed in every case.
     package static func with<R: Sendable>(
         _ options: ClusterOptions, readyWithin limit: Duration = .seconds(60),
         _ body: @Sendable (LocalCluster) async throws -> R
     ) async throws -> R {
         let cluster = LocalCluster(options)
+        defer { try? FileManager.default.removeItem(atPath: cluster.directory.path) }
         do {
             try await cluster.start()
             try await cluster.waitUntilReady(within: limit)
             let result = try await body(cluster)
             await cluster.stop()
-            try? FileManager.default.removeItem(atPath: cluster.directory.path)
             return result
         } catch {
             for process in cluster.processes {
-                print("--- \(process.log)\n\(RunDirectory.lastLines(of: process.log, count: 12))")
+                print("--- \(process.log)\n\(RunDirectory.lastLines(of: process.log, count: 40))")
             }
             await cluster.stop()
             throw error

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import EmbeddedBroker
 package import KafkaClient
-internal import PlazaModel
+package import PlazaModel
 
 /// A broker with all topics of LivePlaza: an in-memory one private to the test, or the real one that all tests share.
 package struct TopicBroker {
@@ -34,12 +34,21 @@ package struct TopicBroker {
     }
 
     /// Creates the topics on a real Kafka.
-    package init(_ kafka: LiveKafka, clientID: String) throws {
+    ///
+    /// - Parameters:
+    ///   - kafka: the server.
+    ///   - clientID: the client id of its clients.
+    ///   - maxMessageBytes: the limits of topics that accept less than LivePlaza needs.
+    /// - Throws: an error of the server.
+    package init(_ kafka: LiveKafka, clientID: String, maxMessageBytes: [PlazaTopic: Int] = [:]) throws {
         self.embedded = nil
         self.settings = KafkaSettings(brokers: kafka.bootstrap, clientID: clientID) { _, _, _ in }
         try KafkaAdmin(self.settings).createTopics(
-            PlazaTopic.allCases.map {
-                TopicSpec(name: $0.rawValue, partitions: Self.partitions, replication: 1, config: $0.configuration)
+            PlazaTopic.allCases.map { topic in
+                let limit = maxMessageBytes[topic].map { ["max.message.bytes": "\($0)"] } ?? [:]
+                return TopicSpec(
+                    name: topic.rawValue, partitions: Self.partitions, replication: 1,
+                    config: topic.configuration.merging(limit) { $1 })
             })
     }
 }

@@ -14,20 +14,29 @@ import Testing
 /// Meanwhile sessions, transactions and leases time out, and the stopped process does not notice it. Calls may be
 /// refused or stay without a reply during the stop. But every acknowledged message is delivered once and in order,
 /// viewers receive messages again soon after each stop, and the cluster works again afterwards.
-@Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
-struct StandstillTests {
+enum StandstillCases {
     /// How long viewers may wait for messages after the end of a stop (RELIABILITY.md, section 2).
     private static let (serviceRecovery, brokerRecovery) = (Duration.seconds(15), Duration.seconds(20))
     private static let stops = [12, 30, 75]
 
+    /// The cases, each with a cluster of its own.
+    static let all = [
+        ConcurrentCase("each of three brokers stands still, for 12, 30 and 75 s: nothing acknowledged is lost") {
+            try await Self.stopEachOfThreeBrokers()
+        },
+        ConcurrentCase("the only broker stands still for 12, 30 and 75 s: nothing acknowledged is lost") {
+            try await Self.stopTheOnlyBroker()
+        },
+        ConcurrentCase("the only instances of services stand still for 12, 30 and 75 s: nothing acknowledged is lost") {
+            try await Self.stopServices()
+        },
+    ]
+
     /// The promise is the same for each service, so all stop at once and wake one after the other: whoever wakes early
     /// finds others that still stand.
-    @Test(.timeLimit(.minutes(4)))
-    func `I8 I15 the only instances of services stand still for 12, 30 and 75 s: nothing acknowledged is lost`()
-        async throws
-    {
+    private static func stopServices() async throws {
         let seconds = ["room-directory": 12, "cohost-battle": 30, "audience-presence": 75, "barrage-fanout": 75]
-        try await self.underLoad(realKafka: 1, seconds: 75 + 10) { cluster, probe in
+        try await Self.underLoad(realKafka: 1, seconds: 75 + 10) { cluster, probe in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (service, seconds) in seconds {
                     group.addTask { try await Self.stop("\(service)-1", of: cluster, seconds: seconds) }
@@ -38,9 +47,8 @@ struct StandstillTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5)))
-    func `I8 I15 the only broker stands still for 12, 30 and 75 s: nothing acknowledged is lost`() async throws {
-        try await self.underLoad(realKafka: 1, seconds: Self.stops.reduce(0, +) + 25) { cluster, probe in
+    private static func stopTheOnlyBroker() async throws {
+        try await Self.underLoad(realKafka: 1, seconds: Self.stops.reduce(0, +) + 25) { cluster, probe in
             for seconds in Self.stops {
                 try await Self.stop("broker-1", of: cluster, seconds: seconds)
                 try await probe.expectDelivery(
@@ -50,9 +58,8 @@ struct StandstillTests {
     }
 
     /// The other two brokers go on, so viewers do not wait for the end of the stop either.
-    @Test(.timeLimit(.minutes(5)))
-    func `I8 I15 each of three brokers stands still, for 12, 30 and 75 s: nothing acknowledged is lost`() async throws {
-        let report = try await self.underLoad(
+    private static func stopEachOfThreeBrokers() async throws {
+        let report = try await Self.underLoad(
             realKafka: 3, seconds: Self.stops.reduce(0, +) + 15
         ) { cluster, probe in
             for (index, seconds) in Self.stops.enumerated() {
@@ -97,7 +104,7 @@ struct StandstillTests {
 
     /// Runs load for some seconds in a cluster of its own, disturbs it, and checks what the clients saw.
     @discardableResult
-    private func underLoad(
+    private static func underLoad(
         realKafka brokers: Int, seconds: Int,
         _ disturb: @escaping @Sendable (LocalCluster, FeedProbe) async throws -> Void
     ) async throws -> LoadReport {

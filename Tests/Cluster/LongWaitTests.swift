@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClusterKit
+import Foundation
+import LoadKit
+import TestSupport
+import Testing
+
+/// Processes that stand still under load, which takes minutes and is almost all waiting.
+///
+/// The cases run beside each other, each in a cluster of its own; one after the other they would take eight minutes.
+@Suite(.enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
+struct LongWaitTests {
+    /// More clusters would keep the processors busy with the starts of their brokers.
+    private static let clustersAtATime = 4
+
+    @Test(.timeLimit(.minutes(8)))
+    func `I4 I8 I15 nothing acknowledged is lost, and nobody leaves, while processes stand still for 8 to 75 s`() async
+    {
+        await ConcurrentCase.run(StandstillCases.all + Self.shortStops, atMost: Self.clustersAtATime)
+    }
+
+    private static let shortStops = [ServiceKind.barrageFanout, .audiencePresence].map { kind in
+        ConcurrentCase("\(kind.rawValue) stops for 8 s: nothing is lost or repeated, and no leave is reported") {
+            var options = LiveCluster.options(realKafka: 1)
+            options.feedBudget = 60
+            options.scale[.barrageFanout] = 2
+            options.scale[.audiencePresence] = 2
+            try await LiveCluster.with(options) { cluster in
+                let name = "\(kind.rawValue)-1"
+                let report = try await ClusterHarness(cluster).load(duration: .seconds(18)) {
+                    try cluster.signal(name, SIGSTOP)
+                    try await Task.sleep(for: .seconds(8))
+                    try cluster.signal(name, SIGCONT)
+                }
+                KillTests.expectClean(report, "\(name) slept 8 s")
+                #expect(
+                    report.unexpectedLeaveTips == 0,
+                    "\(name): \(report.unexpectedLeaveTips) viewers were said to have left")
+                try await cluster.waitUntilReady(within: .seconds(30))
+            }
+        }
+    }
+}

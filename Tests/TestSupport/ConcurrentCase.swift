@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
+package import Testing
+
+/// A case of a test that runs beside the test's other cases.
+///
+/// The cases share nothing, and wait most of the time.
+package struct ConcurrentCase: Sendable {
+    /// What the case shows; begins the text of each of its issues.
+    package let name: String
+    private let body: @Sendable () async throws -> Void
+
+    /// - Parameters:
+    ///   - name: what the case shows.
+    ///   - body: the case; what it throws is an issue.
+    package init(_ name: String, _ body: @escaping @Sendable () async throws -> Void) {
+        self.name = name
+        self.body = body
+    }
+
+    /// Runs cases at the same time, and returns when all have ended.
+    ///
+    /// Each runs to its end, also when another fails.
+    ///
+    /// - Parameters:
+    ///   - cases: the cases, those that last longest first.
+    ///   - limit: how many cases may run at a time.
+    ///   - sourceLocation: where errors of cases are reported.
+    package static func run(
+        _ cases: [ConcurrentCase], atMost limit: Int = .max, sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        await withTaskGroup(of: Void.self) { group in
+            for (index, item) in cases.enumerated() {
+                if index >= limit { await group.next() }
+                group.addTask { await item.run(sourceLocation) }
+            }
+        }
+    }
+
+    /// Runs a test that blocks its thread for each of some items, all at the same time.
+    ///
+    /// - Parameters:
+    ///   - items: what the cases are about; the description of each is the name of its case.
+    ///   - sourceLocation: where errors of cases are reported.
+    ///   - body: the test.
+    package static func runBlocking<Item: Sendable>(
+        _ items: [Item], sourceLocation: SourceLocation = #_sourceLocation,
+        _ body: @escaping @Sendable (Item) throws -> Void
+    ) async {
+        let cases = items.map { item in
+            ConcurrentCase("\(item)") { try await runOnDedicatedThread { try body(item) } }
+        }
+        await self.run(cases, sourceLocation: sourceLocation)
+    }
+
+    private func run(_ sourceLocation: SourceLocation) async {
+        let began = ContinuousClock.now
+        let naming = IssueHandlingTrait.compactMapIssues { [name] issue in
+            var named = issue
+            named.comments.insert("\(name):", at: 0)
+            return named
+        }
+        do {
+            guard let test = Test.current else { throw NoTest() }
+            try await naming.provideScope(for: test, testCase: Test.Case.current) { try await self.body() }
+        } catch is ExpectationFailedError {
+            // `#require` has recorded it.
+        } catch {
+            Issue.record(error, "\(self.name):", sourceLocation: sourceLocation)
+        }
+        print("\(self.name): ended after \((ContinuousClock.now - began) / .seconds(1)) s")
+    }
+
+    /// A case was run outside a test.
+    private struct NoTest: Error {}
+}
