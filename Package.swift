@@ -88,7 +88,7 @@ let edge: [Target] = [
     library(
         "HTTPServer", in: "Platform/HTTP/Server", ["CMicrohttpd", "ClientAddress", "Concurrency", "MachineKit"]),
     library("HTTPClient", in: "Platform/HTTP/Client", ["CCurl", "COpenSSL", "Concurrency", "MachineKit"]),
-    library("Tokens", in: "Platform/Tokens", ["CJose"]),
+    library("Tokens", in: "Platform/Tokens", ["CJose", "PlazaWire"]),
     library("Compression", in: "Platform/Compression", ["CZlib"]),
     library(
         "KafkaClient", in: "Platform/Kafka/Client", ["CRdkafka", "MachineKit", "Concurrency", "Settings"]),
@@ -165,7 +165,10 @@ let edge: [Target] = [
         ["Concurrency", "KafkaClient", "MachineKit", "PlazaModel", "PlazaWire", "ServiceShell"]),
     library(
         "ChaosKit", in: "Tools/ChaosKit",
-        ["ClusterKit", "LoadKit", "ProtocolClient", "EventLoop", "MachineKit", "PlazaModel", "Concurrency"]),
+        [
+            "ChildProcess", "ClusterKit", "LoadKit", "ProtocolClient", "EventLoop", "MachineKit", "PlazaModel",
+            "Concurrency", "Settings",
+        ]),
 ]
 
 let executables: [Target] = [
@@ -244,6 +247,9 @@ let testTargets: [Target] = [
     executable(
         "TallyService", in: "../Tests/Services/Runtime/TallyService",
         ["TallyMachine", "ServiceShell", "KafkaClient", "Observability", "PlazaModel"]),
+    executable(
+        "DeadlyPresence", in: "../Tests/Services/Audience/DeadlyPresence",
+        ["Presence", "ServiceShell", "Settings", "KafkaClient", "MachineKit", "Observability", "PlazaModel"]),
     tests("ArchitectureTests", in: "Architecture", ["Repository"]),
     tests("FuzzTests", in: "Fuzz/Replay", ["FuzzTargets", "Repository"]),
     tests("MachineKitTests", in: "Model/MachineKit", ["MachineKit"]),
@@ -280,7 +286,7 @@ let testTargets: [Target] = [
             "KafkaClient",
             "EmbeddedBroker", "Observability", "Concurrency", "TestSupport",
         ]),
-    tests("TokensTests", in: "Platform/Tokens", ["Tokens"]),
+    tests("TokensTests", in: "Platform/Tokens", ["Tokens", "PlazaWire"]),
     tests(
         "KafkaClientTests", in: "Platform/Kafka",
         ["KafkaClient", "EmbeddedBroker", "Concurrency", "MachineKit", "Settings", "TestSupport"]),
@@ -306,7 +312,7 @@ let testTargets: [Target] = [
             "EventLoop", "HTTPServer", "Tokens", "Webhooks", "KafkaClient", "EmbeddedBroker", "ServiceShell",
             "TestSupport", "Repository",
         ], exclude: ["Core"]),
-    tests("SettingsTests", in: "Services/Runtime/Settings", ["Settings"]),
+    tests("SettingsTests", in: "Services/Runtime/Settings", ["Settings", "TestSupport"]),
     tests(
         "LoadKitTests", in: "Tools/LoadKit",
         ["LoadKit", "ProtocolClient", "PlazaModel", "PlazaWire", "MachineKit", "Observability", "Repository"]),
@@ -317,7 +323,10 @@ let testTargets: [Target] = [
     tests("ScaleKitTests", in: "Tools/ScaleKit", ["ScaleKit"]),
     tests(
         "ChaosKitTests", in: "Tools/ChaosKit",
-        ["ChaosKit", "ClusterKit", "Concurrency", "EventLoop", "MachineKit", "PlazaModel"]),
+        [
+            "ChaosKit", "ClusterKit", "LoadKit", "Concurrency", "EventLoop", "MachineKit", "Observability",
+            "PlazaModel", "Settings",
+        ]),
     tests(
         "InspectKitTests", in: "Tools/InspectKit",
         ["InspectKit", "MachineKit", "PlazaModel", "PlazaWire"]),
@@ -329,7 +338,10 @@ let testTargets: [Target] = [
         ["ProtocolClient", "LoadKit", "PlazaModel", "PlazaWire", "MachineKit", "Observability"]),
     tests(
         "LivePlazaKitTests", in: "Client/LivePlazaKit",
-        ["LivePlazaKit", "LivePlazaCombine", "Repository", "PlazaModel", "PlazaWire", "MachineKit"]),
+        [
+            "LivePlazaKit", "LivePlazaTesting", "LivePlazaCombine", "Repository", "PlazaModel", "PlazaWire",
+            "MachineKit",
+        ]),
     tests(
         "LivePlazaTransportTests", in: "Client/LivePlazaTransport",
         ["LivePlazaTransport", "LivePlazaKit", "EventLoop", "WebSocket", "Concurrency", "TestSupport"]),
