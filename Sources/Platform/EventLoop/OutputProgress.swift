@@ -2,9 +2,9 @@
 
 /// Notices that a peer takes none of the bytes that are queued for it.
 ///
-/// It is a value without IO and clock, and begins when the queue begins.
+/// It is a value without IO and clock, made when the first byte is queued.
 struct OutputProgress {
-    /// How many queued bytes the system had accepted at the last progress.
+    /// The value of `acceptedBytes` at the last progress: how many queued bytes the socket had accepted.
     private var acceptedBytes = 0
     /// The time of the last progress, as far as the checks have seen it.
     private var progressMilliseconds: UInt64
@@ -19,7 +19,7 @@ struct OutputProgress {
     /// stalled only when two checks in a row find it overdue.
     ///
     /// - Parameters:
-    ///   - acceptedBytes: How many bytes the system has accepted since the queue began.
+    ///   - acceptedBytes: How many queued bytes the socket has accepted since this value was made.
     ///   - nowMilliseconds: The loop's time.
     ///   - timeoutMilliseconds: How long the peer may take no byte.
     /// - Returns: Whether this check and the one before found the peer overdue.

@@ -52,12 +52,12 @@ import Tokens
         #expect(try served.announceBody(ofBytes: 200_000, token: token).isEmpty, "the body is awaited")
         let response = try served.announceBody(ofBytes: 200_000, token: token)
         #expect(response.hasPrefix("HTTP/1.1 429") && response.contains("Retry-After: 1"))
-        #expect(response.contains("\"code\":-2") && response.contains("\"retryAfter\":"))
-        #expect(served.cluster.metric("gateway_refusals_total") == 2)
+        #expect(response.contains("\"code\":-2") && response.contains("\"retryAfter\":"), "tooFrequent")
+        #expect(served.cluster.metric("gateway_refusals_total") == 2, "the invalid token, and the exceeded rate")
     }
 
     /// Rules: R13.29.
-    @Test func `an address whose tokens are rejected again and again gets status 429`() throws {
+    @Test func `an address that sends more than 20 invalid tokens in a second gets status 429`() throws {
         let served = try ServedGateway { _ in }
         // The status follows `HTTP/1.1 ` in the response.
         let statuses = try (0..<30).map { _ in
@@ -93,7 +93,9 @@ import Tokens
         #expect(try self.response(handler, "/openapi.json", from: address)?.status == 200)
         #expect(try self.response(handler, "/pages/settings.json", from: address, token: "a.b.c")?.status == 200)
         #expect(try self.response(handler, "/nowhere", from: address, token: "a.b.c")?.status == 404)
-        #expect(try self.response(handler, "/v1/lives", from: "2001:db8::2")?.status == 401, "the same network")
+        #expect(
+            try self.response(handler, "/v1/lives", from: "2001:db8::2")?.status == 401,
+            "the fourth request of the network")
         let requests: [(path: String, method: HTTPMethod)] = [
             ("/openapi.json", .get), ("/pages/settings.json", .get), ("/v1/lives", .get), ("/v1/lives", .post),
             ("/nowhere", .get), ("/v1/lives", .delete),
@@ -102,11 +104,31 @@ import Tokens
             let refused = try #require(try self.response(handler, path, method: method, from: address), "\(path)")
             #expect(refused.status == 429, "\(path)")
             let wait = try #require(refused.headers.first { $0.name == "Retry-After" }.flatMap { Int($0.value) })
+            // At four requests a minute, the next one is admitted after 15 s, less the time that this test has taken.
             #expect((10...15).contains(wait))
-            #expect(String(decoding: refused.body, as: UTF8.self).contains("\"code\":-2"))
+            #expect(String(decoding: refused.body, as: UTF8.self).contains("\"code\":-2"), "tooFrequent")
         }
         #expect(cluster.refusalCount(.httpAnonymousRate) == 6)
         #expect(try self.response(handler, "/openapi.json", from: "2001:db8:0:1::1")?.status == 200, "another network")
+    }
+
+    /// Rules: R13.39.
+    @Test func `an address may request ten times as many page files as other anonymous resources, counted separately`()
+        throws
+    {
+        var site = StaticSite()
+        site.add("pages/app.css", body: Array("a {}".utf8), gzip: Array("no shorter".utf8))
+        let cluster = try FakeCluster { [site] in
+            $0.admission.anonymousRequests = RateLimit(1)
+            $0.pages = PagesSettings(site: site)
+        }
+        let handler = GatewayAPI(cluster.gateway).handler
+        let statuses = try (0..<200).map { _ in
+            try self.response(handler, "/pages/app.css", from: "10.0.0.1")?.status
+        }
+        #expect(statuses.prefix(10).allSatisfy { $0 == 200 })
+        #expect(statuses.contains(429))
+        #expect(try self.response(handler, "/openapi.json", from: "10.0.0.1")?.status == 200)
     }
 
     /// Rules: R13.39.

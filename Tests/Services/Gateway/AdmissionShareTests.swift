@@ -9,7 +9,9 @@ import Tokens
 
 @testable import Gateway
 
-/// What one user and the servers of an app may take of what the app's users share, and one app of what all apps share.
+/// The largest shares of a gateway's connections and calls that one user, one app's servers, and one app get.
+///
+/// `retryAfter` is in milliseconds.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AdmissionShareTests {
     /// The parameters of a call about a live that the caller is not in; the call is forwarded and refused there.
     private static let room = "{\"live\":\"room\"}"
@@ -31,10 +33,10 @@ import Tokens
         let (third, outcome) = try cluster.client("u2")
         #expect(outcome.error?.code == .overloaded && outcome.error?.retryAfter == 5000)
         #expect(try third.closeCode() == DisconnectCode.overloaded.code)
-        let ofOtherApp = try WireClient(port: cluster.gateway.port)
+        let clientOfOtherApp = try WireClient(port: cluster.gateway.port)
         let token = FakeCluster.Tokens.token("bob", app: "other")
         let params = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)
-        #expect(try ofOtherApp.call("login", params).error == nil)
+        #expect(try clientOfOtherApp.call("login", params).error == nil)
         #expect(try clients[0].answersPing())
     }
 
@@ -47,11 +49,22 @@ import Tokens
         let (served, refusal) = try self.leaveUntilOverloaded(shop)
         #expect(served >= 3 && (1...400).contains(refusal.retryAfter ?? 0))
         #expect(cluster.refusalCount(.callsPerApp) == 1)
-        let ofOtherApp = try WireClient(port: cluster.gateway.port)
+        let clientOfOtherApp = try WireClient(port: cluster.gateway.port)
         let token = FakeCluster.Tokens.token("bob", app: "other")
         let params = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)
-        _ = try ofOtherApp.call("login", params)
-        #expect(try ofOtherApp.call("live.create", "{\"live\":\"hall\"}").error?.code != .overloaded)
+        _ = try clientOfOtherApp.call("login", params)
+        #expect(try clientOfOtherApp.call("live.create", "{\"live\":\"hall\"}").error?.code != .overloaded)
+    }
+
+    /// Rules: R12.14.
+    @Test func `a ban that names more users than a server may make calls is admitted when the bucket is full`() throws {
+        let cluster = try FakeCluster { $0.admission.serverCalls = RateLimit(5, per: .seconds(60)) }
+        cluster.create("room")
+        let (shop, _) = try cluster.client("shop", role: .server)
+        let users = (0..<20).map { "\"u\($0)\"" }.joined(separator: ",")
+        let ban = "{\"live\":\"room\",\"users\":[\(users)],\"duration\":60}"
+        #expect(try shop.call("live.ban", ban).error?.code != .tooFrequent)
+        #expect(try shop.call("live.ban", ban).error?.code == .tooFrequent)
     }
 
     /// Rules: R12.15.
@@ -63,6 +76,7 @@ import Tokens
         let start = MonotonicClock.milliseconds
         for client in clients { _ = try client.call("live.leave", Self.room) }
         let (served, refusal) = try self.leaveUntilOverloaded(clients[0])
+        // Four calls at once, then one call each 250 ms.
         let mostCalls = 4 + (MonotonicClock.milliseconds - start) / 250
         #expect(served >= 1 && clients.count + served <= mostCalls && (1...250).contains(refusal.retryAfter ?? 0))
         #expect(try clients[0].answersPing(), "a ping is not forwarded")
@@ -86,6 +100,7 @@ import Tokens
         #expect(login.error?.code == .overLimit && login.error?.retryAfter == 5000)
         #expect(try third.closeCode() == DisconnectCode.tooManyConnections.code)
         #expect(cluster.refusalCount(.serverConnections) == 1)
+        // A list counts as 20 reads, so two lists and two other reads reach the limit of 42.
         for server in [shop, jobs] { #expect(try server.call("live.list").error == nil) }
         for _ in 0..<2 { #expect(try shop.call("live.get", Self.room).error == nil) }
         let read = try jobs.call("live.get", Self.room).error
@@ -95,7 +110,7 @@ import Tokens
         // These were six calls. The ban counts as three, one for each user that it names.
         let ban = #"{"live":"room","users":["carol","dora","emil"],"duration":9}"#
         #expect(try shop.call("live.ban", ban).error?.code == .tooFrequent)
-        #expect(try jobs.answersPing() == false, "no call is left")
+        #expect(try jobs.answersPing() == false, "the servers have made all seven calls")
         #expect(cluster.refusalCount(.serverCalls) == 2)
         let token = FakeCluster.Tokens.token("shop", role: .server)
         let renewal = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)

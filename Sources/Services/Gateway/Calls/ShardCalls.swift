@@ -269,8 +269,9 @@ final class ShardCalls {
         switch client.role {
         case .user: try self.gateway.admission.admit(.sanction, of: client.userKey, counting: userCount)
         case .server:
-            // `checkRate` has counted the call once.
-            try self.gateway.admission.admit(.call, ofServersOf: client.app, counting: userCount - 1)
+            // `checkRate` has counted the call once. So at most the rest of a full bucket can be counted now.
+            let rest = self.gateway.settings.admission.serverCalls.count - 1
+            try self.gateway.admission.admit(.call, ofServersOf: client.app, counting: min(userCount - 1, rest))
         }
     }
 

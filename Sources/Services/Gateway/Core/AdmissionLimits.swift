@@ -48,6 +48,11 @@ package struct AdmissionLimits: Hashable, Sendable {
     package var reads = RateLimit(20)
     /// HTTP requests of one address per second that carry no token, or ask for what needs none, such as pages.
     package var anonymousRequests = RateLimit(100)
+    /// HTTP requests of one address per second for files of the browser pages.
+    ///
+    /// A browser asks for about 15 files to show a page, and many people may have one address. A file is served from
+    /// memory, so it costs little.
+    package var pageFiles: RateLimit { RateLimit(self.anonymousRequests.count * 10) }
     /// HTTP requests of one address per second whose tokens are refused; further tokens are not checked.
     package var refusedTokens = RateLimit(20)
 

@@ -17,8 +17,8 @@ package struct BrokerHealth: Hashable, Sendable {
         /// A connection was lost, or the probe was answered, and no call was forwarded since. Next: `testing`, `healthy`
         /// or `unavailable`.
         case suspected
-        /// The first call was forwarded at that time and nothing was delivered since. Next: `healthy`, or `unavailable`
-        /// after `timeout`.
+        /// The first call after the loss was forwarded at `since`, and nothing has been delivered since then. Next:
+        /// `healthy`, or `unavailable` after `timeout`.
         case testing(since: MonotonicTime)
         /// Open circuit: calls are refused. Next: `suspected` when the probe is answered, `healthy` when a record is
         /// delivered.
@@ -69,7 +69,7 @@ package struct BrokerHealth: Hashable, Sendable {
 
     /// Returns whether the caller must start a probe now.
     ///
-    /// True once per outage: after it, the method returns false until `continueProbing` has returned false.
+    /// After it has returned true, it returns false until `continueProbing` has ended that probe.
     package mutating func beginProbing() -> Bool {
         guard self.state == .unavailable, !self.isProbing else { return false }
         self.isProbing = true

@@ -56,6 +56,9 @@ package struct ReplayQueue: Sendable {
     /// Creates an empty queue.
     package init() {}
 
+    /// The partitions with queued requests.
+    package var partitions: [Int] { Array(self.entriesByPartition.keys) }
+
     /// Adds a request.
     ///
     /// - Parameters:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import ClientAddress
 internal import GatewayCore
 internal import HTTPServer
 internal import MachineKit
@@ -33,7 +34,9 @@ struct GatewayAPI: Sendable {
         let description: HTTPHeadHandler = { _ in .reject(HTTPResponse(status: 200, body: OpenAPIDocument.bytes)) }
         router.add(.get, "/openapi.json", self.limitingAnonymous(description))
         if let pages = self.gateway.settings.pages {
-            PagesAPI(self.gateway, pages).add(to: &router) { self.limitingAnonymous($0) }
+            PagesAPI(self.gateway, pages).add(
+                to: &router, limitingFiles: { self.limiting($0, by: self.rates.admitPageFile) },
+                limiting: { self.limitingAnonymous($0) })
         }
         return router.headHandler(failureBody: Self.failureBody, unrouted: self.rejectionOfAnonymous)
     }
@@ -42,13 +45,26 @@ struct GatewayAPI: Sendable {
     ///
     /// It is for what needs no token. A token that such a request carries is not checked, so it changes nothing.
     private func limitingAnonymous(_ handler: @escaping HTTPHeadHandler) -> HTTPHeadHandler {
-        { request in self.rejectionOfAnonymous(request).map { .reject($0) } ?? handler(request) }
+        self.limiting(handler, by: self.rates.admitAnonymous)
+    }
+
+    /// Returns a handler that counts the requests of an address by `admit` before another handler sees them.
+    private func limiting(
+        _ handler: @escaping HTTPHeadHandler, by admit: @escaping @Sendable (IPAddress?) throws(APIError) -> Void
+    ) -> HTTPHeadHandler {
+        { request in self.rejection(of: request, by: admit).map { .reject($0) } ?? handler(request) }
     }
 
     /// Counts an anonymous request; returns the response if the request's address has sent too many.
     private func rejectionOfAnonymous(_ request: HTTPRequest) -> HTTPResponse? {
+        self.rejection(of: request, by: self.rates.admitAnonymous)
+    }
+
+    private func rejection(
+        of request: HTTPRequest, by admit: (IPAddress?) throws(APIError) -> Void
+    ) -> HTTPResponse? {
         do throws(APIError) {
-            try self.rates.admitAnonymous(from: request.client)
+            try admit(request.client)
             return nil
         } catch {
             self.gateway.metrics.refused(.httpAnonymousRate)

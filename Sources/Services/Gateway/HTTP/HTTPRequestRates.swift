@@ -22,6 +22,7 @@ final class HTTPRequestRates: Sendable {
     private enum AddressKey: Hashable {
         case refusedToken(IPAddress)
         case anonymous(IPAddress)
+        case pageFile(IPAddress)
     }
 
     /// The largest number of rate limits that each table tracks.
@@ -61,9 +62,20 @@ final class HTTPRequestRates: Sendable {
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admitAnonymous(from address: IPAddress?) throws(APIError) {
         guard let key = address?.limitKey else { return }
+        try self.admitWithoutToken(.anonymous(key), self.settings.admission.anonymousRequests)
+    }
+
+    /// Counts a request for a file of the browser pages.
+    ///
+    /// - Throws: `tooFrequent`, with the time after which to retry.
+    func admitPageFile(from address: IPAddress?) throws(APIError) {
+        guard let key = address?.limitKey else { return }
+        try self.admitWithoutToken(.pageFile(key), self.settings.admission.pageFiles)
+    }
+
+    private func admitWithoutToken(_ key: AddressKey, _ limit: RateLimit) throws(APIError) {
         let now = MonotonicClock.microseconds
-        let limit = self.settings.admission.anonymousRequests
-        let wait = self.addressRates.withLock { $0.admit(.anonymous(key), limit: limit, at: now) }
+        let wait = self.addressRates.withLock { $0.admit(key, limit: limit, at: now) }
         guard let wait else { return }
         throw APIError(
             ReplyError(

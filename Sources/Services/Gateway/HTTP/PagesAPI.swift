@@ -43,12 +43,16 @@ struct PagesAPI: Sendable {
         self.pages = pages
     }
 
-    /// Adds the routes to a router; `limiting` adds the rate limit of an address to the handler of each.
+    /// Adds the routes to a router.
     ///
+    /// `limitingFiles` adds the rate limit of an address for files to a handler, `limiting` the one for everything else.
     /// `.reject` sends a response without reading the request's body; successful responses are sent in this way too.
-    func add(to router: inout Router<HTTPHeadHandler>, limiting: (@escaping HTTPHeadHandler) -> HTTPHeadHandler) {
+    func add(
+        to router: inout Router<HTTPHeadHandler>, limitingFiles: (@escaping HTTPHeadHandler) -> HTTPHeadHandler,
+        limiting: (@escaping HTTPHeadHandler) -> HTTPHeadHandler
+    ) {
         for file in self.pages.site.files {
-            let handler = limiting { request in .reject(self.response(to: request, file)) }
+            let handler = limitingFiles { request in .reject(self.response(to: request, file)) }
             router.add(.get, file.path, handler)
             if file.path == Self.indexPath { router.add(.get, "/", handler) }
         }

@@ -27,8 +27,6 @@ final class ReplayReader: ReplaySource {
     private static let busyTimeout: Duration = .milliseconds(20)
     /// The poll timeout without requests; a new request wakes the poll earlier.
     private static let idleTimeout: Duration = .milliseconds(500)
-    /// The time without requests after which a scan that has read nothing is forgotten: no client waits any more.
-    private static let forgetTime = Milliseconds.seconds(3)
 
     /// A scan, and the filter that drops records of fenced owners.
     private struct RunningScan {
@@ -102,14 +100,13 @@ final class ReplayReader: ReplaySource {
         let checkpointClient = try AppendedFeed.makeCheckpointClient(self.kafka, mode: self.mode)
         defer { checkpointClient?.close() }
         var records: [IncomingRecord] = []
-        var lastBusyAt = MonotonicClock.now
         while self.loop.beginTurn() {
             try self.startScans(consumer, checkpointClient, &scans)
-            let isIdle = scans.isEmpty && self.queue.withLock { $0.count } == 0
-            if !isIdle {
-                lastBusyAt = MonotonicClock.now
-            } else if MonotonicClock.now - lastBusyAt >= Self.forgetTime {
-                self.status.report { $0.forgetUnassigned() }
+            let queuedPartitions = self.queue.withLock { $0.partitions }
+            let isIdle = scans.isEmpty && queuedPartitions.isEmpty
+            self.status.report {
+                $0.forgetWithoutScan(
+                    queuedPartitions: Set(queuedPartitions.map(Self.topicPartition)), at: MonotonicClock.now)
             }
             records.removeAll(keepingCapacity: true)
             let outcome = try self.status.poll(

@@ -32,7 +32,7 @@ package struct PayloadAttack: Attack {
         case .deep:
             self.name = isHTTP ? "deep-json-http" : "deep-json-websocket"
             // Each level takes two brackets; 40 bytes are left for the rest of the message.
-            let depth = bytes / 2 - 20
+            let depth = (bytes - 40) / 2
             self.summary = "lists in lists, \(depth) levels, \(isHTTP ? "in HTTP bodies" : "in messages")"
             self.params =
                 "{\"live\":" + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "}"

@@ -174,10 +174,35 @@ import Testing
         #expect(watch.waitingTime(at: Self.at(40)) == Milliseconds(0))
     }
 
+    @Test func `a partition whose scan read nothing is forgotten after three seconds without a request for it`() {
+        var watch = ReadWatch(at: Self.at(0))
+        watch.turnBegan(at: Self.at(0))
+        watch.partitionsAssigned([Self.partition: 4], at: Self.at(0))
+        watch.scanEnded(in: Self.partition)
+        // While a request is queued, it waits.
+        for second: Int64 in 1...12 {
+            watch.forgetWithoutScan(queuedPartitions: [Self.partition], at: Self.at(second))
+            Self.check(&watch, second...second, end: 6)
+        }
+        #expect(watch.state(at: Self.at(12)) == .stalled)
+        for second: Int64 in 13...15 {
+            // Scans of another partition go on.
+            watch.partitionsAssigned([Self.otherPartition: 4], at: Self.at(second))
+            watch.polled([], Self.ends([Self.otherPartition: 4]), at: Self.at(second))
+            watch.scanEnded(in: Self.otherPartition)
+            watch.forgetWithoutScan(queuedPartitions: [Self.otherPartition], at: Self.at(second))
+        }
+        #expect(watch.state(at: Self.at(15)) == .reading)
+        #expect(watch.waitingTime(at: Self.at(30)) == Milliseconds(0))
+    }
+
     @Test func `partitions that are not read any more do not count`() {
         var watch = Self.caughtUp()
         watch.polled([], Self.errors(in: Self.partition), at: Self.at(20))
         watch.partitionsUnassigned([Self.partition])
         #expect(watch.waitingTime(at: Self.at(30)) == Milliseconds(0))
+        // An error may arrive late.
+        watch.polled([], Self.errors(in: Self.partition), at: Self.at(31))
+        #expect(watch.waitingTime(at: Self.at(50)) == Milliseconds(0))
     }
 }

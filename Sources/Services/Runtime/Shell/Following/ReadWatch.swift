@@ -23,6 +23,8 @@ package struct ReadWatch: Sendable {
     static let checkInterval = Milliseconds.seconds(10)
     /// The time between two queries while a partition is stalled.
     static let stalledCheckInterval = Milliseconds.seconds(2)
+    /// How long a partition that a scan left without reading anything waits for the next scan.
+    static let nextScanTime = Milliseconds.seconds(3)
 
     private struct Partition {
         /// The offset after the last record; nil until it is known.
@@ -36,6 +38,8 @@ package struct ReadWatch: Sendable {
     }
 
     private var partitions: [TopicPartition: Partition] = [:]
+    /// The partitions that wait although the consumer does not read them, each with the time when that began.
+    private var unassignedSince: [TopicPartition: MonotonicTime] = [:]
     private var progress = ProgressWatch()
     /// Whether the broker answered the last query while partitions were stalled; nil before the query.
     private var isBrokerAnswering: Bool?
@@ -91,7 +95,7 @@ package struct ReadWatch: Sendable {
     }
 
     /// Records that a range of a partition is not read any more; if nothing of it was read, the partition goes on
-    /// waiting until a later range is read or `forgetUnassigned` is called.
+    /// waiting until a later range is read or `forgetWithoutScan` removes it.
     package mutating func scanEnded(in partition: TopicPartition) {
         let isSilent = self.partitions.removeValue(forKey: partition)?.isSilent ?? true
         if !isSilent { self.progress.workDone(in: partition) }
@@ -101,6 +105,22 @@ package struct ReadWatch: Sendable {
     package mutating func forgetUnassigned() {
         for partition in self.progress.waitingPartitions where self.partitions[partition] == nil {
             self.progress.workDone(in: partition)
+        }
+    }
+
+    /// Stops watching each partition that has waited for `nextScanTime` without a scan or a queued request.
+    ///
+    /// - Parameters:
+    ///   - queuedPartitions: the partitions with a queued request.
+    ///   - now: the time.
+    package mutating func forgetWithoutScan(queuedPartitions: Set<TopicPartition>, at now: MonotonicTime) {
+        let waiting = self.progress.waitingPartitions.filter { self.partitions[$0] == nil }
+        self.unassignedSince = self.unassignedSince.filter { waiting.contains($0.key) }
+        for partition in waiting {
+            if queuedPartitions.contains(partition) { self.unassignedSince[partition] = now }
+            let since = self.unassignedSince[partition, default: now]
+            self.unassignedSince[partition] = since
+            if now - since >= Self.nextScanTime { self.progress.workDone(in: partition) }
         }
     }
 
@@ -121,7 +141,8 @@ package struct ReadWatch: Sendable {
             self.partitions[partition]?.isLoading = false
             self.recordsRead(in: partition, upTo: end, at: now)
         }
-        self.readFailed(outcome.partitionErrors.keys, at: now)
+        // A late error may concern a partition that is not read any more.
+        self.readFailed(outcome.partitionErrors.keys.filter { self.partitions[$0] != nil }, at: now)
         // Which partitions the error concerns is unknown; those without unread records are found by the next query.
         if !outcome.errors.isEmpty { self.readFailed(self.partitions.keys, at: now) }
     }
