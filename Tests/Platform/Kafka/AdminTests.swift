@@ -33,9 +33,9 @@ struct AdminTests {
             try admin.deleteTopics([name])
             // The broker learns of the deletion a moment later, from the controller.
             let clock = ContinuousClock()
-            let deadline = clock.now + .seconds(10)
+            let giveUpAt = clock.now + .seconds(10)
             var isGone = false
-            while !isGone, clock.now < deadline {
+            while !isGone, clock.now < giveUpAt {
                 isGone = try admin.clusterInfo(timeout: .seconds(5)).topics[name] == nil
             }
             #expect(isGone)

@@ -45,7 +45,8 @@ struct FailureTests {
             var settings = Self.silentSettings("127.0.0.1:\(port)")
             settings.maxMessageBytes = 2_000_000
             let producer = try KafkaProducer(settings)
-            func error(_ bytes: Int) -> KafkaError? {
+            /// Sends a record whose value has this size, and returns the error.
+            func sendRecord(ofBytes bytes: Int) -> KafkaError? {
                 do {
                     try producer.send(
                         OutgoingRecord(topic: "t", partition: 0, value: [UInt8](repeating: 1, count: bytes)))
@@ -54,8 +55,8 @@ struct FailureTests {
                     return error
                 }
             }
-            #expect(error(1_900_000) == nil)
-            #expect(error(2_000_001)?.kind == .messageTooLarge)
+            #expect(sendRecord(ofBytes: 1_900_000) == nil)
+            #expect(sendRecord(ofBytes: 2_000_001)?.kind == .messageTooLarge)
             producer.close(timeout: .zero)
             let consumer = try KafkaConsumer(settings)
             consumer.close()
@@ -73,7 +74,7 @@ struct FailureTests {
             #expect(try consumer.endOffset(of: partition, timeout: .seconds(5)) == 0)
 
             try broker.takeDown(broker: 1)
-            // The client refreshes its metadata before there is a new leader, so it still knows the old leader only.
+            // The client refreshes its metadata while there is no new leader, so it still knows only the old one.
             _ = try? consumer.loadTopicMetadata("t", timeout: .seconds(1))
             try broker.setLeader(of: "t", 0, broker: 2)
             #expect(try consumer.endOffset(of: partition, timeout: .seconds(5)) == 0)

@@ -90,7 +90,7 @@ struct GroupTests {
     }
 
     @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `another member takes over the partitions of a member that leaves at once`() async throws {
+    func `the partitions of a member that closes are taken over at once by another member`() async throws {
         try await runOnDedicatedThread {
             let topic = try Server.real.makeTopic("takeover", partitions: 2)
             let first = try Member(.real, group: "g-\(topic)", topic: topic)

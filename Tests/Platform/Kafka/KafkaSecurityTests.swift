@@ -54,7 +54,7 @@ struct KafkaSecurityTests {
         try await runOnDedicatedThread { try Self.useAllClients(try Self.server().settings(mechanism)) }
     }
 
-    @Test func `a client with a certificate works over TLS without a user, and one without it does not`()
+    @Test func `a client without a user works over TLS with a certificate, and not without one`()
         async throws
     {
         try await runOnDedicatedThread {
@@ -72,7 +72,7 @@ struct KafkaSecurityTests {
         }
     }
 
-    /// The error with which a server rejects an admin client; nil if the server accepts the client.
+    /// Connects an admin client, and returns the error; nil if the server accepts the client.
     private static func securityError(_ settings: KafkaSettings) -> KafkaError? {
         do throws(KafkaError) {
             try KafkaAdmin(settings).waitUntilReachable(timeout: .seconds(4))

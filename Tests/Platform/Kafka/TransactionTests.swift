@@ -19,7 +19,7 @@ struct TransactionTests {
         try producer.commitTransaction(timeout: .seconds(10))
     }
 
-    @Test func `a consumer of committed records skips an aborted record, and the end lies behind the marker`()
+    @Test func `a consumer of committed records skips an aborted record, and reads to the end behind its marker`()
         async throws
     {
         try await runOnDedicatedThread {
@@ -36,8 +36,8 @@ struct TransactionTests {
             // The partition holds kept, marker, dropped, marker. The broker writes the last marker after it has
             // answered the abort.
             var endOffset: Int64 = 0
-            let deadline = ContinuousClock.now + .seconds(10)
-            while endOffset < 4, ContinuousClock.now < deadline {
+            let giveUpAt = ContinuousClock.now + .seconds(10)
+            while endOffset < 4, ContinuousClock.now < giveUpAt {
                 endOffset = try all.endOffset(of: partition, timeout: .seconds(10))
             }
             #expect(endOffset == 4)

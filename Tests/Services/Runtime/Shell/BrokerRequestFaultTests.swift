@@ -125,17 +125,13 @@ struct RequestFault: Sendable, CustomStringConvertible {
         }
     }
 
-    @Test(
-        .timeLimit(.minutes(1)),
-        arguments: [
-            (RequestFault.Code.messageTooLarge, 40_000, KafkaError.Kind.messageTooLarge),
-            (.messageTooLarge, 100, .invalidConfiguration), (.invalidRecord, 100, .invalidRecord),
-            (.topicAuthorizationFailed, 40_000, .accessDenied),
-        ])
-    func `I16 the error of a transaction says why the broker refused a record, and the next one succeeds`(
-        code: RequestFault.Code, bytes: Int, kind: KafkaError.Kind
-    ) async throws {
-        try await runOnDedicatedThread {
+    @Test(.timeLimit(.minutes(1)))
+    func `I16 the error of a transaction says why the broker refused a record, and the next one succeeds`() async {
+        let refusals: [(code: RequestFault.Code, bytes: Int, kind: KafkaError.Kind)] = [
+            (.messageTooLarge, 40_000, .messageTooLarge), (.messageTooLarge, 100, .invalidConfiguration),
+            (.invalidRecord, 100, .invalidRecord), (.topicAuthorizationFailed, 40_000, .accessDenied),
+        ]
+        await ConcurrentCase.runBlocking(refusals) { code, bytes, kind in
             let fixture = try WriterFixture()
             let writer = try fixture.makeWriter()
             try writer.prepare()

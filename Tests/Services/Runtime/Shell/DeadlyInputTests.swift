@@ -22,14 +22,16 @@ struct DeadlyInputTests {
     {
         await ConcurrentCase.runBlocking(Self.cases) { text, instances in
             // The first owner has made progress since it acquired the partition, so nothing shows that it died. The next
-            // three owners die with a record of attempts.
-            try Self.expectSetAside(text, instances, startsBeforeInput: true, deaths: 4)
+            // three owners die with a record of attempts. Of two instances the second may acquire the partition just before
+            // the input; then it has made no progress, and its death is the first of the three.
+            let deaths = instances.count == 1 ? 4...4 : 3...4
+            try Self.expectSetAside(text, instances, startsBeforeInput: true, deaths: deaths)
         }
     }
 
     @Test func `I16 an input in the first batch of its first owner is set aside after the third death`() async throws {
         try await runOnDedicatedThread {
-            try Self.expectSetAside("deadly", ["one"], startsBeforeInput: false, deaths: 3)
+            try Self.expectSetAside("deadly", ["one"], startsBeforeInput: false, deaths: 3...3)
         }
     }
 
@@ -39,10 +41,10 @@ struct DeadlyInputTests {
     ///   - text: the text that ends its owner, as an input or when its row is due.
     ///   - instances: the instances that serve the lives, each supervised.
     ///   - startsBeforeInput: whether the instances have processed a batch before `text` is sent.
-    ///   - deaths: the number of processes that must die.
+    ///   - deaths: how many processes may die.
     /// - Throws: an error of the broker.
     private static func expectSetAside(
-        _ text: String, _ instances: [String], startsBeforeInput: Bool, deaths: Int
+        _ text: String, _ instances: [String], startsBeforeInput: Bool, deaths: ClosedRange<Int>
     ) throws {
         // Each case has its own broker, because its inputs must not end the shells of other tests.
         let kafka = try LiveKafka()
@@ -78,7 +80,7 @@ struct DeadlyInputTests {
         }
         let outage = MonotonicClock.now - start
         for live in lives.dropFirst() { #expect(numbers[live] == [1, 2, 3, 4]) }
-        #expect(services?.deathCount == deaths)
+        #expect(deaths.contains(services?.deathCount ?? 0), "\(services?.deathCount ?? 0) processes died")
         print("\(instances.count) instances, \(text): back after \(outage.count) ms")
         #expect(outage < .seconds(15))
     }

@@ -94,11 +94,11 @@ import Testing
         Self.check(&watch, 20...90, end: nil)
         #expect(watch.state(at: Self.at(90)) == .waitingForBroker)
         #expect(watch.reachableSince >= Self.at(80), "time without a broker does not count for a catch-up")
-        // It is back and has more records, which are not read.
-        Self.check(&watch, 91...100, end: 6)
-        #expect(watch.state(at: Self.at(100)) == .reading)
-        Self.check(&watch, 101...104, end: 6)
-        #expect(watch.state(at: Self.at(104)) == .stalled)
+        // It is back and has more records, which are not read. The next query, at second 100, notices it.
+        Self.check(&watch, 91...109, end: 6)
+        #expect(watch.state(at: Self.at(109)) == .reading)
+        Self.check(&watch, 110...110, end: 6)
+        #expect(watch.state(at: Self.at(110)) == .stalled)
     }
 
     @Test func `a catch-up that advances is no stall, and one that stands still is one`() {
@@ -114,6 +114,32 @@ import Testing
         #expect(watch.state(at: Self.at(69)) == .reading)
         Self.check(&watch, 70...70, end: 1000)
         #expect(watch.state(at: Self.at(70)) == .stalled)
+    }
+
+    @Test func `a partition that is not read while others are loaded is no stall before these are not read either`() {
+        var watch = ReadWatch(at: Self.at(0))
+        watch.turnBegan(at: Self.at(0))
+        let offsets = [Self.partition: LogicalOffset.beginning, Self.otherPartition: LogicalOffset.beginning]
+        watch.partitionsAssigned(offsets, at: Self.at(0))
+        for second: Int64 in 1...30 {
+            watch.polled([Self.record(second)], PollOutcome(), at: Self.at(second))
+            Self.check(&watch, second...second, end: 1000)
+            #expect(watch.state(at: Self.at(second)) == .reading)
+            #expect(!watch.mustReplaceConsumer(at: Self.at(second)))
+        }
+        Self.check(&watch, 31...40, end: 1000)
+        #expect(watch.state(at: Self.at(40)) == .stalled)
+    }
+
+    @Test func `a process that was stopped and continued gets the whole time again`() {
+        var watch = Self.caughtUp()
+        watch.turnBegan(at: Self.at(20))
+        watch.polled([], Self.errors(in: Self.partition), at: Self.at(20))
+        watch.turnBegan(at: Self.at(95))
+        Self.check(&watch, 95...104, end: 6)
+        #expect(watch.state(at: Self.at(104)) == .reading)
+        Self.check(&watch, 105...105, end: 6)
+        #expect(watch.state(at: Self.at(105)) == .stalled)
     }
 
     @Test func `a stalled consumer is replaced each ten seconds, and the stall lasts until something is read`() {

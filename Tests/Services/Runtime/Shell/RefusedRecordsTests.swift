@@ -58,4 +58,113 @@ import Testing
         #expect(error?.needsOperator == true)
         #expect(error.map { InputFailure($0) == nil } == true)
     }
+
+    @Test(arguments: [(1, 880_000), (80, 10_000), (800, 1000)])
+    func `I8 a batch of more than one request is not appended`(count: Int, bytes: Int) {
+        let record = OutgoingRecord(topic: "room.feed", value: [UInt8](repeating: 0x61, count: bytes))
+        let commit = BatchHeader.Commit(nextOffset: 1, metadata: "", rows: [UInt8](repeating: 0, count: 10_000))
+        var batch = AppendWriter.PartitionBatch(
+            partition: 0, records: Array(repeating: record, count: count), epoch: 1, commit: commit)
+        #expect(batch.fitsOneRequest)
+        batch.records += batch.records
+        #expect(!batch.fitsOneRequest)
+    }
+}
+
+/// A broker that refuses the records of a whole service's output.
+///
+/// All tests use the same group, so they run one at a time.
+@Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
+struct RefusingTopicTests {
+    @Test(arguments: [false, true])
+    func `I16 an input whose record is too large for one topic is set aside and answered`(
+        startsBeforeInput: Bool
+    ) async throws {
+        try await runOnDedicatedThread {
+            let kafka = try LiveKafka()
+            defer { withExtendedLifetime(kafka) {} }
+            let broker = try TopicBroker(
+                kafka, clientID: "refusing", maxMessageBytes: [.roomFeed: 100_000, .deadLetters: 100_000])
+            let harness = try ShellHarness(.full, on: broker)
+            let lives = MachineShellTests.lives("large", count: 3)
+            // A shell that has begun before appends the batch; a new shell writes its first batch in a transaction.
+            var shell = startsBeforeInput ? harness.start("one") : nil
+            for live in lives { try harness.sendText("before", in: live) }
+            try harness.flush()
+            if shell != nil { _ = try harness.readFeedNumbers(of: Set(lives)) { $0.count == lives.count } }
+            try harness.sendText(String(repeating: "l", count: 150_000), in: lives[1])
+            for live in lives { try harness.sendText("after", in: live) }
+            try harness.flush()
+            if shell == nil { shell = harness.start("one") }
+            let numbers = try harness.readFeedNumbers(of: Set(lives)) { found in
+                lives.allSatisfy { found[$0]?.contains(2) ?? false }
+            }
+            for live in lives { #expect(numbers[live] == [1, 2]) }
+            let letters = try harness.readRecords(of: .deadLetters, in: nil) { !$0.isEmpty }
+            #expect(letters.count == 1)
+            // The topic of the dead letters has the same limit, so the letter has not the input's content.
+            let letter = try #require(letters.first)
+            #expect(letter.value == nil)
+            #expect(DeadLetterOrigin { letter.header($0) }?.omittedBytes ?? 0 > 150_000)
+            let replies = try harness.readReplies { replies in replies.contains { Self.code($0) == .overLimit } }
+            #expect(replies.compactMap(Self.code) == [.overLimit])
+            #expect(shell?.stop() == true)
+        }
+    }
+
+    @Test func `I8 a batch with a refused record is appended in no part`() async throws {
+        try await runOnDedicatedThread {
+            let kafka = try LiveKafka()
+            defer { withExtendedLifetime(kafka) {} }
+            let topic = PlazaTopic.roomFeed
+            let broker = try TopicBroker(kafka, clientID: "refusing", maxMessageBytes: [topic: 100_000])
+            let reader = try KafkaConsumer(broker.settings)
+            defer { reader.close() }
+            // Each writer is new, so the broker accepts any sequence number of it.
+            for _ in 0..<20 {
+                let writer = try AppendWriter(
+                    broker.settings, topic: topic, timeout: { .seconds(20) }, machine: "barrage",
+                    metrics: KafkaClientMetrics(MetricsRegistry()))
+                try writer.warmUp()
+                let records = [150_000, 100, 100, 100].map { size in
+                    OutgoingRecord(topic: topic.rawValue, partition: 0, value: [UInt8](repeating: 0x61, count: size))
+                }
+                let batch = AppendWriter.PartitionBatch(
+                    partition: 0, records: records, epoch: 1,
+                    commit: BatchHeader.Commit(nextOffset: 1, metadata: "", rows: []))
+                #expect(batch.fitsOneRequest)
+                let error = #expect(throws: KafkaError.self) { try writer.append([batch]) }
+                #expect(error?.kind == .messageTooLarge && error?.isFatal == true, "\(error.debugDescription)")
+                writer.close()
+            }
+            #expect(try reader.endOffset(of: TopicPartition(topic.rawValue, 0), timeout: .seconds(10)) == 0)
+        }
+    }
+
+    @Test func `I16 a topic that refuses every record stops its partitions, and no input is set aside`() async throws {
+        try await runOnDedicatedThread {
+            let kafka = try LiveKafka()
+            defer { withExtendedLifetime(kafka) {} }
+            // The claim of a new owner fits; an item of a feed does not.
+            let broker = try TopicBroker(kafka, clientID: "refusing", maxMessageBytes: [.roomFeed: 400])
+            let harness = try ShellHarness(.full, on: broker)
+            let lives = MachineShellTests.lives("all", count: 3)
+            let lines = LogLines()
+            let shell = harness.start("one", log: lines.log)
+            for live in lives { try harness.sendText(String(repeating: "t", count: 1000), in: live) }
+            try harness.flush()
+            #expect(shell.waitUntilNotLive(timeout: .seconds(40)))
+            #expect(try harness.readRecords(of: .deadLetters, in: nil, limit: .seconds(1)) { !$0.isEmpty }.isEmpty)
+            // Each attempt aborts one transaction; the pauses between attempts grow up to a second.
+            let aborted = shell.metrics.counter(
+                MetricNames.Shell.transactions, help: "", labels: ["machine": "barrage", "outcome": "aborted"]
+            ).value
+            #expect((1...60).contains(aborted))
+            _ = shell.stop()
+        }
+    }
+
+    private static func code(_ reply: Reply) -> ReplyCode? {
+        if case .failure(let error) = reply.outcome { error.code } else { nil }
+    }
 }

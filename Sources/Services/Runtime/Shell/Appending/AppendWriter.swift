@@ -10,7 +10,20 @@ internal import PlazaModel
 /// An appended batch costs the broker one request and one write; a transaction costs about ten requests and eight
 /// writes. A batch is written to the feed partition with the same number as the inbox partition. When the outcome of a
 /// write is unknown, the shell's session ends; the next session reads back which records were written.
+///
+/// All records of a batch are in one request, so the broker stores all or none of them. If it refused the first of two
+/// requests, it could store the second one: it accepts any sequence number of a producer that has not yet written to the
+/// partition. The second request would then commit a batch whose first records are missing.
 final class AppendWriter {
+    /// A batch of more bytes may need a second request.
+    ///
+    /// It is below librdkafka's `batch.size`, in which the format of a request also needs space.
+    private static let maxBatchBytes = 900_000
+    /// An upper bound for the bytes that the record format and the header of the epoch add to a record.
+    private static let recordOverheadBytes = 100
+    /// An upper bound for the bytes that the record format adds to another header.
+    private static let headerOverheadBytes = 10
+
     /// The records of a batch that belong to one partition.
     struct PartitionBatch {
         var partition: Int32
@@ -19,6 +32,19 @@ final class AppendWriter {
         var epoch: Int64
         /// The commit, written into the last record.
         var commit: BatchHeader.Commit
+
+        /// Whether one request is enough; a larger batch must be written in a transaction.
+        var fitsOneRequest: Bool {
+            let commitBytes =
+                self.commit.metadata.utf8.count + self.commit.rows.count + AppendWriter.recordOverheadBytes
+            let bytes = self.records.reduce(commitBytes) { sum, record in
+                sum + (record.key?.count ?? 0) + (record.value?.count ?? 0) + AppendWriter.recordOverheadBytes
+                    + record.headers.reduce(0) {
+                        $0 + $1.name.utf8.count + $1.value.count + AppendWriter.headerOverheadBytes
+                    }
+            }
+            return bytes <= AppendWriter.maxBatchBytes
+        }
     }
 
     let topic: PlazaTopic
@@ -47,8 +73,10 @@ final class AppendWriter {
         self.topic = topic
         self.timeout = timeout
         var settings = settings
-        // A batch may be sent in several requests. When one of them fails permanently, the later ones must fail as
-        // well, so that no batch has a gap.
+        // The records wait for the flush that ends the batch, so that they are in one request.
+        settings.overrides["linger.ms"] = "10000"
+        settings.overrides["batch.num.messages"] = "1000000"
+        // When a request fails permanently, the producer must not write to the partition again.
         settings.overrides["enable.gapless.guarantee"] = "true"
         self.producer = try KafkaProducer(settings) { delivery in
             if delivery.error != nil { failures.add() }
@@ -83,6 +111,7 @@ final class AppendWriter {
 
     /// Appends one batch to each partition, and waits until all batches are durable.
     ///
+    /// - Parameter batches: batches for which `fitsOneRequest` is true.
     /// - Returns: the last offset that was written to each partition.
     /// - Throws: a fatal error after any failure, because it is then unknown which records were written: the reason if
     ///   a record was refused (`RefusedRecords.reason`), and `unanswered` otherwise. The next session begins with a

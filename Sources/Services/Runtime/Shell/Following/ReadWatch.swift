@@ -19,7 +19,9 @@ package struct ReadWatch: Sendable {
         case stalled
     }
 
-    /// The time between two queries of the ends.
+    /// The longest time between two turns of a reader that was not stopped and continued.
+    static let longestTurn = Milliseconds.seconds(5)
+    /// The time between two queries of the ends, also after a query has failed, because a query delays the reader.
     static let checkInterval = Milliseconds.seconds(10)
     /// The time between two queries while a partition is stalled.
     static let stalledCheckInterval = Milliseconds.seconds(2)
@@ -40,6 +42,9 @@ package struct ReadWatch: Sendable {
     private var partitions: [TopicPartition: Partition] = [:]
     /// The partitions that wait although the consumer does not read them, each with the time when that began.
     private var unassignedSince: [TopicPartition: MonotonicTime] = [:]
+    /// When a partition that is loading was read last.
+    private var loadingProgressAt = MonotonicTime.distantPast
+    private var lastTurnAt: MonotonicTime?
     private var progress = ProgressWatch()
     /// Whether the broker answered the last query while partitions were stalled; nil before the query.
     private var isBrokerAnswering: Bool?
@@ -64,12 +69,24 @@ package struct ReadWatch: Sendable {
     package mutating func turnBegan(at now: MonotonicTime) {
         self.failingSince = nil
         if self.readingSince == nil { self.readingSince = now }
+        if let lastTurnAt, now - lastTurnAt > Self.longestTurn { self.restartWaiting(at: now) }
+        self.lastTurnAt = now
+    }
+
+    /// Gives whatever waits the whole time again.
+    private mutating func restartWaiting(at now: MonotonicTime) {
+        for partition in self.progress.waitingPartitions {
+            self.progress.workDone(in: partition)
+            self.progress.workArrived(in: partition, at: now)
+        }
+        if self.failingSince != nil { self.failingSince = now }
     }
 
     /// Records that the consumer cannot be used any more, or could not be set up.
     package mutating func consumerFailed(_ error: KafkaError, at now: MonotonicTime) {
         let hadRead = self.readingSince != nil
         self.readingSince = nil
+        self.lastTurnAt = nil
         self.partitions.removeAll()
         guard !hadRead else { return }
         if self.failingSince == nil { self.failingSince = now }
@@ -154,7 +171,9 @@ package struct ReadWatch: Sendable {
         state.isSilent = false
         self.partitions[partition] = state
         self.progress.workDone(in: partition)
-        if state.isLoading { self.progress.workArrived(in: partition, at: now) }
+        guard state.isLoading else { return }
+        self.loadingProgressAt = now
+        self.progress.workArrived(in: partition, at: now)
     }
 
     // MARK: Queries of the ends
@@ -162,13 +181,13 @@ package struct ReadWatch: Sendable {
     /// The partitions whose ends must be queried now: those that are stalled; from time to time also those that were
     /// quiet, because an answer to a read may be missing without any error.
     package mutating func partitionsToCheck(at now: MonotonicTime) -> Set<TopicPartition> {
-        let stalled = self.progress.stalledPartitions(at: now)
-        if stalled.isEmpty {
-            self.isBrokerAnswering = nil
-        } else if now >= self.nextStalledCheckAt {
+        let stalled = self.waitingTimes(at: now).filter { $0.value >= ProgressWatch.limit }.keys
+        guard stalled.isEmpty else {
+            if now < self.nextStalledCheckAt { return [] }
             self.nextStalledCheckAt = now + Self.stalledCheckInterval
-            return stalled
+            return Set(stalled)
         }
+        self.isBrokerAnswering = nil
         guard now >= self.nextCheckAt else { return [] }
         self.nextCheckAt = now + Self.checkInterval
         let quiet = self.partitions.filter { !$0.value.isActive && $0.value.position != nil }.keys
@@ -193,18 +212,13 @@ package struct ReadWatch: Sendable {
         _ error: KafkaError, of partitions: some Collection<TopicPartition>, at now: MonotonicTime
     ) {
         self.readFailed(partitions, at: now)
+        self.nextStalledCheckAt = now + Self.checkInterval
         self.brokerAnswered(!Self.isBrokerCause(error), at: now)
     }
 
     private mutating func brokerAnswered(_ isAnswering: Bool, at now: MonotonicTime) {
-        if isAnswering, self.isBrokerAnswering == false {
-            // What waited for the broker gets the whole time again.
-            for partition in self.progress.waitingPartitions {
-                self.progress.workDone(in: partition)
-                self.progress.workArrived(in: partition, at: now)
-            }
-            if self.failingSince != nil { self.failingSince = now }
-        }
+        // What waited for the broker gets the whole time again.
+        if isAnswering, self.isBrokerAnswering == false { self.restartWaiting(at: now) }
         if !isAnswering { self.reachableSince = now }
         self.isBrokerAnswering = isAnswering
     }
@@ -224,7 +238,18 @@ package struct ReadWatch: Sendable {
     /// How long something to read has waited without progress; zero if nothing waits.
     package func waitingTime(at now: MonotonicTime) -> Milliseconds {
         let failing = self.failingSince.map { now - $0 } ?? Milliseconds(0)
-        return max(failing, self.progress.waitingTime(at: now))
+        return self.waitingTimes(at: now).values.reduce(failing) { max($0, $1) }
+    }
+
+    /// How long each partition has waited.
+    ///
+    /// Partitions that are loading have one queue of fetched records: a later one waits while an earlier one is read.
+    private func waitingTimes(at now: MonotonicTime) -> [TopicPartition: Milliseconds] {
+        let sinceLoading = now - self.loadingProgressAt
+        return self.progress.waitingTimes(at: now).reduce(into: [:]) { times, entry in
+            let isLoading = self.partitions[entry.key]?.isLoading ?? false
+            times[entry.key] = isLoading ? min(entry.value, sinceLoading) : entry.value
+        }
     }
 
     /// What the reader does.

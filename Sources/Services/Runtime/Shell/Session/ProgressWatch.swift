@@ -91,9 +91,9 @@ package struct ProgressWatch: Sendable {
     /// The partitions that have work which is not done yet, or may have some.
     var waitingPartitions: Set<TopicPartition> { Set(self.waiting.keys) }
 
-    /// The partitions whose work has waited for at least `limit`.
-    func stalledPartitions(at now: MonotonicTime) -> Set<TopicPartition> {
-        Set(self.waiting.filter { now - $0.value.since >= Self.limit }.keys)
+    /// How long the work of each partition has waited that has some.
+    func waitingTimes(at now: MonotonicTime) -> [TopicPartition: Milliseconds] {
+        self.waiting.mapValues { now - $0.since }
     }
 
     /// The pause before a failed batch is processed again: 50 ms, doubled with each failure up to one second.

@@ -153,7 +153,7 @@ extension ShellSession {
                 AppendWriter.PartitionBatch(
                     partition: number, records: Array(records), epoch: partition.generation, commit: commit))
         }
-        return batches
+        return batches.allSatisfy(\.fitsOneRequest) ? batches : nil
     }
 
     /// Appends the partitions' batches, and records that they are durable.

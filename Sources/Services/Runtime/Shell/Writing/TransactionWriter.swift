@@ -9,7 +9,8 @@ internal import PlazaModel
 /// A delayed request to end a transaction ends whichever transaction of the producer's epoch is open when the request
 /// arrives. librdkafka repeats an unanswered request, so a delayed copy may remain after the answer. After a
 /// transaction whose end may have been requested twice, the next transaction therefore begins with a new epoch
-/// (`docs/decisions/0010-new-epoch-after-a-doubtful-end.md`).
+/// (`docs/decisions/0010-new-epoch-after-a-doubtful-end.md`). So does the transaction after one whose records the broker
+/// refused.
 final class TransactionWriter: BatchWriter {
     /// How long the end of a transaction must take, so that its request counts as repeated.
     ///
@@ -31,8 +32,8 @@ final class TransactionWriter: BatchWriter {
     private let connectionErrors: Locked<Int>
     /// The records that a broker refused since the last transaction began.
     private let refusedRecords = Locked(RefusedRecords())
-    /// Whether an end may have been requested twice since the current epoch began, so that the next transaction needs a
-    /// new epoch.
+    /// Whether the next transaction needs a new epoch, because since the current epoch began an end may have been
+    /// requested twice or records were refused.
     private var needsNewEpoch = false
 
     init(
@@ -109,7 +110,11 @@ final class TransactionWriter: BatchWriter {
         if error.isFatal || error.kind == .fenced { return error }
         try self.endTransaction { () throws(KafkaError) in try self.producer.abortTransaction(timeout: .seconds(2)) }
         // The abort waits for all delivery reports.
-        return self.refusedRecords.withLock { $0.reason } ?? error
+        guard let refusal = self.refusedRecords.withLock({ $0.reason }) else { return error }
+        // librdkafka has counted the refused records, but the broker has not. The broker would therefore reject the next
+        // record of the same partition and epoch, because its sequence number leaves a gap.
+        self.needsNewEpoch = true
+        return refusal
     }
 
     /// Ends the open transaction, and records whether the request may have been sent twice.
