@@ -22,6 +22,10 @@ internal import Glibc
     let readBuffer: UnsafeMutableBufferPointer<UInt8>
     /// Limits what all streams of this loop queue.
     package var outputBudget = OutputBudget()
+    /// Takes the place of a sent piece in a queue, so that the piece itself can be freed.
+    ///
+    /// Each loop has its own, so that the loops do not all change the reference count of one object.
+    let noBytes = SharedBytes([])
     /// Whether the loop is ending or has ended; then no new handle may be created on it.
     private(set) var isEnding = false
     /// Whether libuv's loop no longer exists: it was closed, or it could not be created.

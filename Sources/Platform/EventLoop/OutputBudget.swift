@@ -37,8 +37,24 @@ package struct OutputBudget: Sendable {
     /// - Returns: Whether it may.
     func admits(_ bytes: Int, ofStreamWith ownBytes: Int) -> Bool {
         if self.queuedBytes <= self.limitBytes - bytes { return true }
-        return ownBytes + bytes <= self.limitBytes / max(1, self.queueCount)
+        return ownBytes + bytes <= self.shareBytes
     }
+
+    /// What a stream may hold beyond the limit, in bytes: the limit divided by the number of queues.
+    private var shareBytes: Int { self.limitBytes / max(1, self.queueCount) }
+
+    /// How many bytes one stream should queue at once of a long output that it can continue later.
+    ///
+    /// It is at most half a share, so that many streams that begin such an output at the same time stay within their
+    /// shares, and a small part of the free memory, so that all together do not fill it. While hardly any memory is free,
+    /// a step is still 2 KiB, because each step has a cost.
+    package var stepBytes: Int {
+        let freeBytes = max(0, self.limitBytes - max(0, self.queuedBytes))
+        return max(1, min(self.shareBytes / 2, max(Self.leastStepBytes, freeBytes / 256)))
+    }
+
+    /// The step while hardly any memory is free.
+    private static let leastStepBytes = 2_048
 
     /// How many bytes must be freed: 0 within the limit; beyond it so many that an eighth of it is free again, because
     /// each choice of the largest queues looks at all of them.
@@ -46,18 +62,45 @@ package struct OutputBudget: Sendable {
         self.queuedBytes <= self.limitBytes ? 0 : self.queuedBytes - (self.limitBytes - self.limitBytes / 8)
     }
 
-    /// Chooses the largest queues, and no more of them than necessary.
+    /// A queue and the party that it belongs to.
+    package struct Queue<Party: Hashable> {
+        /// The size in bytes.
+        var bytes: Int
+        /// The party, such as a client's address; nil if the queue belongs to none.
+        var party: Party?
+
+        /// Makes a queue.
+        package init(bytes: Int, party: Party?) {
+            self.bytes = bytes
+            self.party = party
+        }
+    }
+
+    /// Chooses queues, and no more of them than necessary: always the largest of the party whose remaining queues have
+    /// the most bytes together.
+    ///
+    /// So a party with many queues cannot hide behind the larger queues of others.
     ///
     /// - Parameters:
-    ///   - sizes: The size of each queue in bytes; empty queues are never chosen.
+    ///   - queues: The queues; empty ones are never chosen.
     ///   - bytes: The bytes to free.
-    /// - Returns: The indexes of the chosen queues, the largest first.
-    package static func largestQueues(_ sizes: [Int], freeing bytes: Int) -> [Int] {
-        var freedBytes = 0
-        return sizes.indices.sorted { sizes[$0] > sizes[$1] }.prefix { index in
-            if freedBytes >= bytes || sizes[index] == 0 { return false }
-            freedBytes += sizes[index]
-            return true
+    /// - Returns: The indexes of the chosen queues, in the order of the choice.
+    package static func largestQueues<Party: Hashable>(_ queues: [Queue<Party>], freeing bytes: Int) -> [Int] {
+        var partyBytes: [Party: Int] = [:]
+        // The bytes of each queue and of the smaller ones of its party: what the party has left when its turn comes.
+        var remainingBytes = [Int](repeating: 0, count: queues.count)
+        for index in queues.indices.sorted(by: { queues[$0].bytes < queues[$1].bytes }) {
+            let queue = queues[index]
+            remainingBytes[index] = queue.bytes + (queue.party.flatMap { partyBytes[$0] } ?? 0)
+            if let party = queue.party { partyBytes[party] = remainingBytes[index] }
         }
+        var freedBytes = 0
+        return queues.indices.filter { queues[$0].bytes > 0 }
+            .sorted { remainingBytes[$0] > remainingBytes[$1] }
+            .prefix { index in
+                if freedBytes >= bytes { return false }
+                freedBytes += queues[index].bytes
+                return true
+            }
     }
 }

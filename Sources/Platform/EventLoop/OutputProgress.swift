@@ -2,12 +2,17 @@
 
 /// Notices that a peer takes none of the bytes that are queued for it.
 ///
+/// A byte is taken when the socket accepts it, or when the peer acknowledges it. The socket alone would not do: it accepts
+/// more only when a large part of its buffer is free, which takes a phone with a bad connection long.
+///
 /// It is a value without IO and clock, made when the first byte is queued.
 struct OutputProgress {
     /// The value of `acceptedBytes` at the last progress: how many queued bytes the socket had accepted.
     private var acceptedBytes = 0
     /// The time of the last progress, as far as the checks have seen it.
     private var progressMilliseconds: UInt64
+    /// The bytes that the peer had not acknowledged when the value was last read; nil since the socket accepted more.
+    private var unacknowledgedBytes: Int?
     /// Whether the last check found the peer overdue.
     private var wasOverdue = false
 
@@ -20,16 +25,30 @@ struct OutputProgress {
     ///
     /// - Parameters:
     ///   - acceptedBytes: How many queued bytes the socket has accepted since this value was made.
+    ///   - unacknowledgedBytes: How many accepted bytes the peer has not acknowledged; read once after the last accepted
+    ///     byte, and then only when the peer is overdue.
     ///   - nowMilliseconds: The loop's time.
     ///   - timeoutMilliseconds: How long the peer may take no byte.
     /// - Returns: Whether this check and the one before found the peer overdue.
-    mutating func isStalled(acceptedBytes: Int, nowMilliseconds: UInt64, timeoutMilliseconds: UInt64) -> Bool {
+    mutating func isStalled(
+        acceptedBytes: Int, unacknowledgedBytes: @autoclosure () -> Int, nowMilliseconds: UInt64,
+        timeoutMilliseconds: UInt64
+    ) -> Bool {
         if acceptedBytes != self.acceptedBytes {
             self.acceptedBytes = acceptedBytes
             self.progressMilliseconds = nowMilliseconds
+            self.unacknowledgedBytes = nil
         }
         let waitedMilliseconds = nowMilliseconds - min(nowMilliseconds, self.progressMilliseconds)
-        let isOverdue = waitedMilliseconds >= timeoutMilliseconds
+        var isOverdue = waitedMilliseconds >= timeoutMilliseconds
+        if isOverdue || self.unacknowledgedBytes == nil {
+            let bytes = unacknowledgedBytes()
+            if let earlierBytes = self.unacknowledgedBytes, bytes < earlierBytes {
+                self.progressMilliseconds = nowMilliseconds
+                isOverdue = false
+            }
+            self.unacknowledgedBytes = bytes
+        }
         defer { self.wasOverdue = isOverdue }
         return isOverdue && self.wasOverdue
     }

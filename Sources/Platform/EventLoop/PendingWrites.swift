@@ -36,8 +36,6 @@ internal import CUV
     private static let maxPieces = 16_384
     /// The memory that a queue takes for each piece besides the piece, in bytes.
     private static let entryBytes = 16
-    /// Takes the place of a sent piece, so that the piece itself can be freed.
-    private static let noBytes = SharedBytes([])
 
     init(loop: EventLoop) {
         self.loop = loop
@@ -91,7 +89,7 @@ internal import CUV
         self.byteCount -= self.inFlightBytes
         self.sentBytes += self.inFlightBytes
         self.release(sent)
-        for index in sent { self.pieces[index] = Self.noBytes }
+        for index in sent { self.pieces[index] = self.loop.noBytes }
         self.firstOffset = 0
         self.head = sent.upperBound
         self.inFlightCount = 0
@@ -116,16 +114,20 @@ internal import CUV
         return droppedBytes
     }
 
-    /// Checks whether the system has accepted none of the queued bytes for a time; see `OutputProgress`.
+    /// Checks whether the peer has taken none of the queued bytes for a time; see `OutputProgress`.
     ///
     /// - Parameters:
     ///   - unsentBytes: The bytes of the request in progress that the system has not accepted.
+    ///   - unacknowledgedBytes: The bytes that the system has accepted and the peer has not acknowledged.
     ///   - timeoutMilliseconds: The time.
     /// - Returns: Whether this check and the one before found no progress for that time.
-    func isStalled(unsentBytes: Int, timeoutMilliseconds: UInt64) -> Bool {
+    func isStalled(
+        unsentBytes: Int, unacknowledgedBytes: @autoclosure () -> Int, timeoutMilliseconds: UInt64
+    ) -> Bool {
         self.progress.isStalled(
             acceptedBytes: self.sentBytes + self.inFlightBytes - unsentBytes,
-            nowMilliseconds: self.loop.nowMilliseconds, timeoutMilliseconds: timeoutMilliseconds)
+            unacknowledgedBytes: unacknowledgedBytes(), nowMilliseconds: self.loop.nowMilliseconds,
+            timeoutMilliseconds: timeoutMilliseconds)
     }
 
     /// Removes pieces from the loop's budget, before they are removed from the queue.

@@ -36,6 +36,8 @@ package final class TCPStream: LoopHandle {
     private(set) var isConnected = false
     /// Whether `finish()` was called.
     private var isFinishing = false
+    /// Whether the stream may queue more than its share of the loop's budget, for the few bytes with which it ends.
+    package var isExemptFromBudget = false
     /// The queued bytes; nil while the peer keeps up, so that an idle stream has no queue.
     private var pending: PendingWrites?
     /// The maximum of `pendingBytes`; a write that would exceed it fails with `overflow`.
@@ -62,13 +64,25 @@ package final class TCPStream: LoopHandle {
     /// What several streams of the loop have queued counts in equal parts. All queued pieces are looked at.
     package var heldBytes: Int { self.pending?.heldBytes ?? 0 }
 
-    /// Whether the system has accepted none of the pending bytes for a time; false when no byte is pending.
+    /// Whether the peer has taken none of the pending bytes for a time; false when no byte is pending.
     ///
     /// Call it regularly: it compares with its last calls, and says so only in the second call that finds no progress.
     package func isStalled(forMilliseconds milliseconds: UInt64) -> Bool {
         guard let pending = self.pending, !self.isClosed else { return false }
         let unsentBytes = unsafe Int(uv_stream_get_write_queue_size(self.stream))
-        return pending.isStalled(unsentBytes: unsentBytes, timeoutMilliseconds: milliseconds)
+        return pending.isStalled(
+            unsentBytes: unsentBytes, unacknowledgedBytes: self.unacknowledgedBytes,
+            timeoutMilliseconds: milliseconds)
+    }
+
+    /// The number of bytes that the system has accepted and the peer has not acknowledged; 0 if the system does not know.
+    private var unacknowledgedBytes: Int {
+        var descriptor: Int32 = -1
+        var bytes: Int32 = 0
+        guard unsafe uv_fileno(self.handle, &descriptor) == 0,
+            unsafe ioctl(descriptor, UInt(TIOCOUTQ), &bytes) == 0
+        else { return 0 }
+        return Int(bytes)
     }
 
     /// Sends `bytes`, and queues the bytes that the system does not accept.
@@ -254,9 +268,8 @@ package final class TCPStream: LoopHandle {
     private func checkLimits(adding bytes: Int, ownBytes: Int) throws(LoopError) {
         let limit = self.pendingLimitBytes
         if self.pendingBytes + bytes > limit || self.pending?.isFull == true { throw .overflow(limit: limit) }
-        guard ownBytes > 0, !self.loop.outputBudget.admits(ownBytes, ofStreamWith: self.pending?.ownBytes ?? 0) else {
-            return
-        }
+        if ownBytes == 0 || self.isExemptFromBudget { return }
+        if self.loop.outputBudget.admits(ownBytes, ofStreamWith: self.pending?.ownBytes ?? 0) { return }
         throw .overShare
     }
 

@@ -25,13 +25,20 @@ extension WebSocketConnection {
     /// The space beyond the limit for a close frame, which has at most 131 bytes.
     private static let closeFrameReserveBytes = 256
 
-    /// Sends a close frame, even when the pending bytes have reached their limit.
+    /// Sends a close frame, even when the pending bytes have reached their limits.
+    ///
+    /// A peer that cannot get it, because its queue has no room for a further piece, is cut off at once.
     func writeClose(_ code: CloseCode?, reason: String) {
         guard let stream = self.stream else { return }
         let payload = FrameEncoder.closePayload(code, reason: reason)
         stream.pendingLimitBytes += Self.closeFrameReserveBytes
-        // If the write fails, the stream is ending and reports that itself.
-        _ = try? stream.write(self.encoded(.close, payload.span))
+        stream.isExemptFromBudget = true
+        do throws(LoopError) {
+            _ = try stream.write(self.encoded(.close, payload.span))
+        } catch {
+            // With any other error the stream is ending, and reports that itself.
+            if case .overflow = error { stream.reset() }
+        }
     }
 
     /// Ends the connection of a peer that does not read, and frees at once what is pending for it.
@@ -42,6 +49,7 @@ extension WebSocketConnection {
             self.closure = WebSocketClosure(
                 code: self.group.configuration.overflowCode, reason: "too slow", cause: cause)
         }
+        if self.state == .open { self.state = .closing }
         self.stream?.reset()
     }
 

@@ -115,6 +115,17 @@ package final class WebSocketConnection {
         } catch { return self.handleSendError(error) }
     }
 
+    /// Sends several encoded frames as `send(_:)` does, but leaves the connection as it is when all connections queue
+    /// more than `maxQueuedBytes` and this one would exceed its share.
+    ///
+    /// - Returns: The outcome; nil if no byte was accepted for that reason, and the frames may be offered again later.
+    package func offer(_ frames: [SharedBytes]) -> SendOutcome? {
+        guard self.state == .open, let stream = self.stream else { return .notOpen }
+        do throws(LoopError) {
+            return try stream.write(contentsOf: frames) ? .sent : .queued
+        } catch { return error == .overShare ? nil : self.handleSendError(error) }
+    }
+
     /// Encodes a text message for this peer alone, and sends it.
     ///
     /// The bytes must be UTF-8.
@@ -138,7 +149,9 @@ package final class WebSocketConnection {
         switch self.state {
         case .closing, .ended: return
         case .connecting:
-            self.closure = WebSocketClosure(code: code, reason: reason, cause: .thisSide)
+            if self.closure == nil {
+                self.closure = WebSocketClosure(code: code, reason: reason, cause: .thisSide)
+            }
             self.stream?.abort()
         case .open:
             self.closure = WebSocketClosure(code: code, reason: reason, cause: .thisSide)

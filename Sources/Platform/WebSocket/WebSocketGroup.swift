@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import ClientAddress
 package import EventLoop
 
 /// The connections of one loop that share limits and timeouts.
@@ -94,12 +95,16 @@ package final class WebSocketGroup {
         }
     }
 
-    /// Ends the connections with the largest queues, if all of them together exceed their limit.
+    /// Ends connections of the client addresses with the largest queues, if all queues together exceed their limit.
+    ///
+    /// Many clients can share an address, so an address is looked at only then.
     private func endLargestQueues() {
         let excessBytes = self.loop.outputBudget.excessBytes
         if excessBytes == 0 { return }
-        let sizes = self.connections.map { $0.stream?.heldBytes ?? 0 }
-        for index in OutputBudget.largestQueues(sizes, freeing: excessBytes) {
+        let queues = self.connections.map {
+            OutputBudget.Queue(bytes: $0.stream?.heldBytes ?? 0, party: $0.clientAddress?.limitKey)
+        }
+        for index in OutputBudget.largestQueues(queues, freeing: excessBytes) {
             self.connections[index].endSlowReader(.outputLimit)
         }
     }

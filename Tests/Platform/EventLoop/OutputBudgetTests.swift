@@ -4,9 +4,9 @@ import Testing
 
 @testable import EventLoop
 
-/// How much all streams of a loop may queue, who gives way, and when a peer counts as stalled.
+/// How much all streams of a loop may queue, which streams are ended beyond it, and when a peer is stalled.
 @Suite struct OutputBudgetTests {
-    /// A budget of 1,000 bytes with these queues.
+    /// A budget with a limit of 1,000 bytes, and queues of these sizes in bytes.
     private func budget(_ queues: [Int]) -> OutputBudget {
         var budget = OutputBudget()
         budget.limitBytes = 1_000
@@ -18,47 +18,84 @@ import Testing
     }
 
     @Test func `I16 within the limit any stream may queue; beyond it only a stream within its share`() {
-        let half = self.budget([500])
-        #expect(half.admits(500, ofStreamWith: 500) && half.excessBytes == 0)
+        let halfFull = self.budget([500])
+        #expect(halfFull.admits(500, ofStreamWith: 500) && halfFull.excessBytes == 0)
         let full = self.budget([900, 60, 30, 10])
         // The share of each of four queues is 250 bytes.
         #expect(!full.admits(1, ofStreamWith: 900))
         #expect(full.admits(190, ofStreamWith: 60) && !full.admits(191, ofStreamWith: 60))
         #expect(full.admits(100, ofStreamWith: 0), "a stream without a queue")
-        var after = full
-        after.remove(900)
-        after.removeQueue()
-        #expect(after.admits(800, ofStreamWith: 30))
+        var afterRemoval = full
+        afterRemoval.remove(900)
+        afterRemoval.removeQueue()
+        #expect(afterRemoval.admits(800, ofStreamWith: 30))
     }
 
-    @Test func `I16 whatever streams do, those within their shares hold no more than the limit again`() {
+    @Test func `I16 after one stream has queued the whole limit, each new stream may still queue its share`() {
         var budget = self.budget([1_000])
-        var own = [Int](repeating: 0, count: 9)
-        for index in own.indices {
+        var queuedBytes = [Int](repeating: 0, count: 9)
+        for index in queuedBytes.indices {
             budget.addQueue()
-            while budget.admits(7, ofStreamWith: own[index]) {
-                own[index] += 7
+            while budget.admits(7, ofStreamWith: queuedBytes[index]) {
+                queuedBytes[index] += 7
                 budget.add(7)
             }
         }
-        #expect(own.allSatisfy { $0 >= 93 }, "each gets its share, a tenth of the limit: \(own)")
-        #expect(own.allSatisfy { $0 <= 500 }, "the second of two queues gets half: \(own)")
+        // The steps of 7 bytes end up to 6 bytes below a share.
+        #expect(queuedBytes.allSatisfy { $0 >= 93 }, "each gets its share, a tenth of the limit: \(queuedBytes)")
+        #expect(queuedBytes.allSatisfy { $0 <= 500 }, "the second of two queues gets half: \(queuedBytes)")
     }
 
     @Test func `beyond the limit, the largest queues are chosen until an eighth is free`() {
         let sizes = [10, 700, 0, 300, 90]
         let excess = self.budget(sizes).excessBytes
+        // The queues have 1,100 bytes; 875 bytes are seven eighths of the limit.
         #expect(excess == 1_100 - 875)
-        #expect(OutputBudget.largestQueues(sizes, freeing: excess) == [1])
-        #expect(OutputBudget.largestQueues(sizes, freeing: 701) == [1, 3])
-        #expect(OutputBudget.largestQueues(sizes, freeing: 5_000) == [1, 3, 4, 0], "an empty queue is never chosen")
-        #expect(OutputBudget.largestQueues([], freeing: 1).isEmpty)
+        #expect(self.choice(sizes, freeing: excess) == [1])
+        #expect(self.choice(sizes, freeing: 701) == [1, 3])
+        #expect(self.choice(sizes, freeing: 5_000) == [1, 3, 4, 0], "an empty queue is never chosen")
+        #expect(self.choice([], freeing: 1).isEmpty)
+    }
+
+    /// The choice among queues of these sizes; queue 0 belongs to the first party, and so on.
+    private func choice(_ sizes: [Int], of parties: [String?] = [], freeing bytes: Int) -> [Int] {
+        let queues = sizes.indices.map { index in
+            OutputBudget.Queue(bytes: sizes[index], party: index < parties.count ? parties[index] : nil)
+        }
+        return OutputBudget.largestQueues(queues, freeing: bytes)
+    }
+
+    @Test func `I16 the party with the most bytes gives way first, its largest queue before its others`() {
+        let sizes = [310, 90, 110, 100, 0]
+        let parties: [String?] = ["honest", "many", "many", "many", "many"]
+        #expect(self.choice(sizes, of: parties, freeing: 521) == [0, 2, 3, 1], "310 bytes and 300")
+        #expect(self.choice([290, 90, 110, 100], of: parties, freeing: 1) == [2])
+        #expect(self.choice([290, 90, 110, 100], of: parties, freeing: 111) == [2, 0], "then the other has more")
+        // Queues without a party are each on their own.
+        #expect(self.choice([90, 60, 50, 40], of: ["a", nil, nil, nil], freeing: 200) == [0, 1, 2])
+    }
+
+    @Test func `I16 many streams that queue step by step stay within the limit, and each within its share`() {
+        var budget = self.budget([])
+        budget.limitBytes = 33_554_432
+        #expect(budget.stepBytes == 131_072)
+        for count in 1...1_000 {
+            let bytes = min(262_144, budget.stepBytes)
+            #expect(budget.admits(bytes, ofStreamWith: 0))
+            budget.addQueue()
+            budget.add(bytes)
+            #expect(budget.stepBytes <= budget.limitBytes / count / 2)
+        }
+        #expect(budget.excessBytes == 0, "\(budget.queuedBytes)")
+        budget.add(33_554_432)
+        #expect(budget.stepBytes == 2_048 && budget.admits(budget.stepBytes, ofStreamWith: 0))
     }
 
     @Test func `a peer that takes nothing for the timeout is stalled at the second check`() {
         var progress = OutputProgress(nowMilliseconds: 1_000)
         func isStalled(_ acceptedBytes: Int, _ now: UInt64) -> Bool {
-            progress.isStalled(acceptedBytes: acceptedBytes, nowMilliseconds: now, timeoutMilliseconds: 500)
+            progress.isStalled(
+                acceptedBytes: acceptedBytes, unacknowledgedBytes: 9, nowMilliseconds: now, timeoutMilliseconds: 500)
         }
         #expect(!isStalled(0, 1_400))
         #expect(!isStalled(0, 1_500), "after a pause of this process the socket may have room")
@@ -66,16 +103,41 @@ import Testing
         #expect(!isStalled(1, 2_099))
         #expect(!isStalled(1, 2_100))
         #expect(isStalled(1, 2_101))
-        // A queue may drain to the same count only by a new queue, which has new progress; the clock never goes back.
+        // A clock that goes back does not make a peer stalled.
         #expect(!isStalled(2, 2_102) && !isStalled(2, 2_000))
     }
 }
 
-/// The memory of real queues.
+/// A peer whose system acknowledges bytes while its socket is too full to accept more.
+@Suite struct AcknowledgedBytesTests {
+    @Test func `I16 a peer that acknowledges bytes within the timeout is not stalled`() {
+        var progress = OutputProgress(nowMilliseconds: 1_000)
+        var readCount = 0
+        func isStalled(_ unacknowledgedBytes: Int, _ now: UInt64) -> Bool {
+            func read() -> Int {
+                readCount += 1
+                return unacknowledgedBytes
+            }
+            return progress.isStalled(
+                acceptedBytes: 0, unacknowledgedBytes: read(), nowMilliseconds: now, timeoutMilliseconds: 500)
+        }
+        #expect(!isStalled(900, 1_100) && readCount == 1)
+        #expect(!isStalled(800, 1_400) && readCount == 1, "only read again when the peer is overdue")
+        #expect(!isStalled(800, 1_600) && readCount == 2)
+        #expect(!isStalled(800, 1_700) && !isStalled(800, 2_050))
+        #expect(!isStalled(800, 2_150), "overdue for the first time")
+        #expect(isStalled(800, 2_250))
+        #expect(!isStalled(799, 2_350))
+    }
+}
+
+/// The memory that the queues of connected streams take.
 @Suite struct QueueMemoryTests {
-    /// Connects pairs whose clients read nothing, calls `fill` with the server's ends, and ends the loop.
+    /// Connects `count` pairs whose clients read nothing, fills the sockets' buffers of the servers, and calls `body`.
+    ///
+    /// `body` must let the loop stop.
     private func withStalledPairs(
-        _ count: Int, _ fill: @escaping (_ loop: EventLoop, _ servers: [Peer], _ clients: [Peer]) -> Void
+        _ count: Int, _ body: @escaping (_ loop: EventLoop, _ servers: [Peer], _ clients: [Peer]) -> Void
     ) throws {
         let pairs = (0..<count).map { _ in (server: Peer(), client: Peer()) }
         try runLoop { loop in
@@ -83,9 +145,10 @@ import Testing
             for pair in pairs {
                 try connectPair(loop, server: pair.server, client: pair.client, sendBufferBytes: 16_384) {
                     pair.client.stream?.pauseReading()
+                    // A write returns true until a part of its bytes must be queued.
                     while (try? pair.server.stream?.write(SharedBytes([UInt8](repeating: 1, count: 3_000)))) == true {}
                     readyCount += 1
-                    if readyCount == count { fill(loop, pairs.map(\.server), pairs.map(\.client)) }
+                    if readyCount == count { body(loop, pairs.map(\.server), pairs.map(\.client)) }
                 }
             }
         }
@@ -94,19 +157,20 @@ import Testing
     @Test func `I16 bytes that several streams queue count once, and no queue means no memory`() throws {
         try self.withStalledPairs(3) { loop, servers, _ in
             #expect(loop.outputBudget.queueCount == 3)
-            let before = loop.outputBudget.queuedBytes
+            let queuedBefore = loop.outputBudget.queuedBytes
             let shared = SharedBytes(capacity: 50_000, isShared: true) { output in
                 for _ in 0..<50_000 { output.append(0) }
             }
             let heldBefore = servers.map { $0.stream?.heldBytes ?? 0 }
             for server in servers { _ = try? server.stream?.write(shared) }
-            let added = loop.outputBudget.queuedBytes - before
+            let added = loop.outputBudget.queuedBytes - queuedBefore
             #expect((50_000..<51_000).contains(added))
             for (server, held) in zip(servers, heldBefore) {
                 #expect((16_600..<17_000).contains((server.stream?.heldBytes ?? 0) - held), "a third of the bytes")
             }
             for server in servers { _ = try? server.stream?.write(SharedBytes([UInt8](repeating: 0, count: 50_000))) }
-            #expect((200_000..<202_000).contains(loop.outputBudget.queuedBytes - before))
+            // 50,000 bytes that the three streams share, and 50,000 more of each.
+            #expect((200_000..<202_000).contains(loop.outputBudget.queuedBytes - queuedBefore))
             let timer = try? LoopTimer(loop: loop) { timer in
                 timer.close()
                 #expect(loop.outputBudget.queuedBytes == 0 && loop.outputBudget.queueCount == 0)
@@ -142,7 +206,8 @@ import Testing
             let pendingBytes = servers[0].stream?.pendingBytes ?? 0
             #expect(first != nil && pendingBytes > 800_000)
             clients[0].onReceived = { client in
-                // The second request, which has 16 pieces with this one, is finished; others are not.
+                // A write request has up to 16 pieces. After 200,000 bytes, the request with the first piece has ended,
+                // and later requests wait.
                 guard let left = servers[0].stream?.pendingBytes, left < pendingBytes - 200_000 else { return }
                 client.stream?.pauseReading()
                 #expect(left > 0)
@@ -162,7 +227,7 @@ import Testing
             #expect(stream.isStalled(forMilliseconds: 0))
             let pendingBytes = stream.pendingBytes
             clients[0].onReceived = { _ in
-                // The first request is so large that the system accepts a part of it first.
+                // The first write request is so large that the kernel first accepts only a part of it.
                 if !stream.isStalled(forMilliseconds: 10_000), stream.pendingBytes < pendingBytes { loop.stop() }
             }
             clients[0].stream?.startReading()

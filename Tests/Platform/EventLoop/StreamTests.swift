@@ -66,7 +66,7 @@ import Testing
         #expect(client.received == accepted)
     }
 
-    @Test func `the pieces of one write arrive whole and in order, however much the system accepts at a time`() throws {
+    @Test func `the pieces of one write arrive whole and in order, however much the kernel accepts at a time`() throws {
         let server = Peer()
         let client = Peer()
         var expected: [UInt8] = []
@@ -75,8 +75,8 @@ import Testing
                 guard let stream = server.stream else { return }
                 stream.pendingLimitBytes = 50_000_000
                 for round in 0..<30 {
-                    // These are more pieces than one system call accepts, with sizes that make the system cut pieces at many
-                    // positions.
+                    // One system call does not accept so many pieces, and with these sizes the kernel cuts pieces at
+                    // many positions.
                     let pieces = (0..<100).map { index in
                         SharedBytes([UInt8](repeating: UInt8(truncatingIfNeeded: round &+ index), count: index * 37))
                     }
@@ -198,16 +198,16 @@ import Testing
         }
         #expect(refusedPeer.endError == .connectionRefused)
         #expect(unknownHostPeer.endError == .addressInvalid)
-        // This connection was open until the loop ended.
+        // The connection to localhost was open until the loop ended.
         #expect(localhostPeer.endError == .loopEnding)
     }
 
-    @Test func `a stream connects from the address that it was given`() throws {
+    @Test func `a stream connects from the requested local address`() throws {
         let client = Peer()
-        var peer: IPAddress?
+        var clientAddress: IPAddress?
         try runLoop { loop in
             let listener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { stream in
-                peer = stream.peerAddress
+                clientAddress = stream.peerAddress
                 loop.stop()
             }
             client.stream = try TCPStream.connect(
@@ -216,7 +216,7 @@ import Testing
                 try TCPStream.connect(loop: loop, host: "127.0.0.1", port: 1, from: "a name", delegate: Peer())
             }
         }
-        #expect(peer == IPAddress("127.4.5.6"))
+        #expect(clientAddress == IPAddress("127.4.5.6"))
     }
 
     @Test func `delegates of open streams are notified when the loop ends`() throws {
@@ -227,7 +227,7 @@ import Testing
         #expect(client.endError == .loopEnding)
     }
 
-    @Test func `a close is not reported, an abort is, and neither accepts further writes`() throws {
+    @Test func `the delegate is notified of an abort, not of a close, and after either a write throws`() throws {
         let server = Peer()
         let client = Peer()
         try runLoop { loop in
@@ -246,7 +246,7 @@ import Testing
         #expect(client.endError == nil)
     }
 
-    @Test func `a second listener at an address fails, unless both listeners share it`() throws {
+    @Test func `a second listener at the same port fails, unless both listeners share the port`() throws {
         try runLoop { loop in
             let first = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
             #expect(first.port != 0)

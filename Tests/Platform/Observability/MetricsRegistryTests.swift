@@ -22,6 +22,7 @@ import Testing
         let registry = MetricsRegistry(seriesLimit: 3)
         for index in 0..<100 { registry.counter("a_total", help: "x", labels: ["user": "u\(index)"]).add() }
         let samples = registry.snapshot()[0].samples
+        // Three series, and one for the other 97 values.
         #expect(samples.count == 4)
         #expect(samples.first { $0.labels.pairs[0].value == "other" }?.value == .number(97))
     }

@@ -104,6 +104,7 @@ struct RedisClientTests {
             let error = pipelineError(client, [RedisCommand(["PING"])])
             #expect(error?.mayHaveRun == false)
             guard case .unreachable(let text) = error else { return }
+            // The error says when the next attempt is due.
             #expect(text.contains("due"), "it must not try again at the same moment")
             try redis.restart()
             clock.now += 1_000
@@ -131,14 +132,14 @@ struct RedisClientTests {
         }
     }
 
-    @Test func `I16 a pipeline to a stopped server fails after one timeout`() async throws {
+    @Test func `I16 a pipeline to a paused server fails after one timeout`() async throws {
         try await runOnDedicatedThread {
             let redis = try LiveRedis()
             let client = Self.client(redis.port) { $0.timeout = .milliseconds(300) }
             try client.connect()
             redis.pause()
             let start = DispatchTime.now().uptimeNanoseconds
-            // The stop takes effect after a moment, so the first pipelines may still be answered.
+            // The server pauses only after a moment, so it may still answer the first pipelines.
             var error: RedisError?
             while error == nil { error = pipelineError(client, [Self.ping]) }
             let milliseconds = (DispatchTime.now().uptimeNanoseconds - start) / 1_000_000
@@ -207,11 +208,11 @@ struct RedisClientTests {
                 return
             }
             #expect(text.hasPrefix("WRONGPASS") && !text.contains("wrong "))
-            guard case .unreachable(let pause)? = connectError(rejectedClient) else {
+            guard case .unreachable(let pauseText)? = connectError(rejectedClient) else {
                 Issue.record("the refused password was tried again at once")
                 return
             }
-            #expect(pause.contains("due"))
+            #expect(pauseText.contains("due"))
             #expect(!"\(settings)".contains("wrong"))
         }
     }
@@ -263,11 +264,11 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
     } catch { return error }
 }
 
-/// Servers that are unreachable or still loading, and replies that break the protocol of Redis.
+/// Servers that are unreachable or still load their data, and replies that violate the protocol of Redis.
 @Suite(.timeLimit(.minutes(1))) struct OddServerTests {
-    static func client(_ port: Int, milliseconds: Int = 5_000) -> RedisClient {
+    static func client(_ port: Int, timeoutMilliseconds: Int = 5_000) -> RedisClient {
         var settings = RedisClient.Settings(host: "127.0.0.1", port: port)
-        settings.timeout = .milliseconds(milliseconds)
+        settings.timeout = .milliseconds(timeoutMilliseconds)
         settings.maxReplyBytes = 200_000
         return RedisClient(settings, random: SeededRandom(seed: 2), now: { 0 })
     }
@@ -278,17 +279,19 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
             var now: Int64 = 0
             let settings = RedisClient.Settings(host: "127.0.0.1", port: port)
             let client = RedisClient(settings, random: SeededRandom(seed: 3), now: { now })
-            func text() -> String {
+            /// Tries to connect, and returns why the server is unreachable.
+            func connectAndFail() -> String {
                 let error = connectError(client)
                 guard case .unreachable(let text) = error else { return "" }
                 return text
             }
-            #expect(text().contains("refused"))
-            #expect(text().contains("due"))
+            #expect(connectAndFail().contains("refused"))
+            #expect(connectAndFail().contains("due"))
+            // Jitter decides whether the first pause is over; both failures are of the same type.
             now = 49
-            #expect(!text().isEmpty)
+            #expect(!connectAndFail().isEmpty)
             now = 1_000
-            #expect(text().contains("refused"))
+            #expect(connectAndFail().contains("refused"))
         }
     }
 
@@ -313,7 +316,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
     func `a reply that breaks the protocol is a typed error`(text: String) async throws {
         await runOnDedicatedThread {
             let server = FakeRedis(replies: [FakeRedis.info, Array(text.utf8)])
-            let client = Self.client(server.port, milliseconds: 1_000)
+            let client = Self.client(server.port, timeoutMilliseconds: 1_000)
             let error = pipelineError(client, [RedisClientTests.ping])
             switch error {
             case .protocolViolation, .timedOut: break
@@ -322,10 +325,11 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
         }
     }
 
-    @Test func `I16 an endless reply is cut off by the timeout of the pipeline`() async throws {
+    @Test func `I16 a pipeline whose reply never ends fails after its timeout`() async throws {
         await runOnDedicatedThread {
+            // The reply announces two elements and has one.
             let server = FakeRedis(replies: [FakeRedis.info, Array("*2\r\n$4\r\nslow\r\n".utf8)])
-            let client = Self.client(server.port, milliseconds: 200)
+            let client = Self.client(server.port, timeoutMilliseconds: 200)
             let error = pipelineError(client, [RedisClientTests.ping])
             #expect(error == .timedOut)
         }

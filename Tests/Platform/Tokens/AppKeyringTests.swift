@@ -33,18 +33,19 @@ import Tokens
                 == .malformed(".apps.a.keys[0] has no \"kid\""))
         #expect(Self.error("{\"apps\":{\"a\":{\"keys\":7}}}") == .malformed(".apps.a.keys is of another type"))
         #expect(Self.error("{\"apps\":{\"a\":{\"keys\":[]}}}") == .noKeys(app: "a"))
-        func key(_ fields: String, app: String = "a") -> KeyringError? {
+        /// The error of a file with one key, which has these fields.
+        func keyError(_ fields: String, app: String = "a") -> KeyringError? {
             Self.error("{\"apps\":{\"\(app)\":{\"keys\":[{\"kid\":\"k\",\(fields)}]}}}")
         }
-        #expect(key("\"alg\":\"HS256\",\"k\":\"\(encodedSecret)\"") == nil)
-        #expect(key("\"alg\":\"HS256\",\"k\":\"\(encodedSecret)\"", app: "a b") == .badApp("a b"))
+        #expect(keyError("\"alg\":\"HS256\",\"k\":\"\(encodedSecret)\"") == nil)
+        #expect(keyError("\"alg\":\"HS256\",\"k\":\"\(encodedSecret)\"", app: "a b") == .badApp("a b"))
         for fields in [
             "\"alg\":\"none\"", "\"alg\":\"HS256\"", "\"alg\":\"HS256\",\"k\":\"AAAA\"",
             "\"alg\":\"HS256\",\"k\":\"\(encodedSecret)=\"",
             "\"alg\":\"ES256\",\"x\":\"\(encodedSecret)\",\"y\":\"\(encodedSecret)\"",
             "\"alg\":\"ES256\",\"x\":\"\(Sample.x)\",\"y\":\"AAAA\"",
         ] {
-            guard case .badKey(kid: "k", reason: _) = key(fields) else {
+            guard case .badKey(kid: "k", reason: _) = keyError(fields) else {
                 Issue.record("accepted \(fields)")
                 continue
             }

@@ -66,6 +66,7 @@ import WebSocket
             [0xF4, 0x8F, 0xBF, 0xBF], [0xF4, 0x90, 0x80, 0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xF5, 0x80, 0x80, 0x80],
             [0x80], [0xFF], [0xE2, 0x82], [],
         ]
+        // The first 1,000 rounds use the texts unchanged; later rounds replace a random byte.
         for round in 0..<30_000 {
             var bytes = texts[round % texts.count] + texts[Int.random(in: 0..<texts.count, using: &random)]
             if round >= 1_000, !bytes.isEmpty {

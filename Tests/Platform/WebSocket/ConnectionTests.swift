@@ -32,7 +32,7 @@ import WebSocket
             }
         }
         #expect(serverEvents.requests.first??.query == "a=1")
-        // A client has no request of its peer.
+        // Only a server receives an upgrade request, so the client reports none.
         #expect(clientEvents.requests == [nil])
         #expect(serverEvents.texts == ["héllo"])
         #expect(clientEvents.texts == ["welcome", "héllo to you"])
@@ -57,7 +57,7 @@ import WebSocket
         #expect(serverEvents.closures == [WebSocketClosure(code: code, reason: "no", cause: .thisSide)])
     }
 
-    @Test func `a close is answered with its code, and the server ends the TCP connection`() throws {
+    @Test func `a close frame is answered with the same code, and then the server ends the TCP connection`() throws {
         let serverEvents = Recorder()
         var client: RawClient?
         try runLoop { loop in
@@ -124,6 +124,7 @@ import WebSocket
                     #expect(connection.send([frame, frame]) == .sent)
                 }
             }
+            // Each of the 30 clients receives the frame three times.
             clientEvents.onText = { _, _ in if clientEvents.texts.count == 90 { loop.stop() } }
             for _ in 0..<30 {
                 _ = try WebSocketConnection.connect(
@@ -133,10 +134,11 @@ import WebSocket
         #expect(clientEvents.texts == [String](repeating: String(repeating: "shared ", count: 50), count: 90))
     }
 
-    @Test func `a protocol violation closes the connection with its code`() throws {
+    @Test func `each protocol violation closes the connection with the close code of that violation`() throws {
         let cases: [([UInt8], CloseCode, ProtocolViolation)] = [
             (unmasked(.text, [97]), .protocolError, .maskMissing),
             (masked(.text, [0xFF]), .invalidData, .invalidUTF8),
+            // The header announces 65,535 bytes; the limit is 1,000.
             ([0x82, 0xFE, 0xFF, 0xFF, 1, 2, 3, 4], .messageTooBig, .messageTooBig),
         ]
         for (bytes, code, violation) in cases {
@@ -164,11 +166,11 @@ import WebSocket
             client?.onEnded = { _ in loop.stop() }
         }
         #expect(client?.events == [.close(.unsupportedData, "text only")])
-        // The client never answered, so its timeout expired.
+        // The client did not answer the close frame, so the close timeout of 50 ms expired.
         #expect(serverEvents.closures.map(\.cause) == [.closeTimeout])
     }
 
-    @Test func `an owner that ends a connection is notified once, and not during its own call`() throws {
+    @Test func `terminate notifies the delegate once, and not before terminate has returned`() throws {
         let serverEvents = Recorder()
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents)
@@ -213,9 +215,9 @@ import WebSocket
         let rejectedEvents = Recorder()
         try runLoop { loop in
             let server = try makeServer(loop, Recorder()) { $0.policy.paths = ["/here"] }
-            let closed = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
-            let port = closed.port
-            closed.close()
+            let closedListener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
+            let closedPort = closedListener.port
+            closedListener.close()
             let group = WebSocketGroup(loop: loop)
             for recorder in [refusedEvents, rejectedEvents] {
                 recorder.onClosed = { _, _ in
@@ -223,7 +225,7 @@ import WebSocket
                 }
             }
             _ = try WebSocketConnection.connect(
-                group: group, to: WebSocketTarget(host: "127.0.0.1", port: port), delegate: refusedEvents)
+                group: group, to: WebSocketTarget(host: "127.0.0.1", port: closedPort), delegate: refusedEvents)
             _ = try WebSocketConnection.connect(
                 group: group, to: WebSocketTarget(host: "127.0.0.1", port: server.port, path: "/there"),
                 delegate: rejectedEvents)

@@ -23,6 +23,7 @@ import WebSocket
     }
 
     @Test func `each protocol violation is reported with its own error and close code`() {
+        // Byte 0 has the FIN bit, three reserved bits and the opcode; byte 1 the mask bit and the length.
         let cases: [([UInt8], Role, ProtocolViolation, CloseCode)] = [
             ([0xC1, 0x00], .client, .reservedBits, .protocolError),
             ([0xA1, 0x00], .client, .reservedBits, .protocolError),
@@ -47,7 +48,7 @@ import WebSocket
             ([0x82, 0x7F, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], .client, .messageTooBig, .messageTooBig),
         ]
         for (bytes, role, violation, code) in cases {
-            // The bytes that follow are never read.
+            // The decoder does not read the bytes after the violation.
             #expect(decode(bytes + [0x81, 0x01, 0x61], role: role) == [.failure(violation)], "\(bytes)")
             #expect(violation.closeCode == code)
             // The same holds when the bytes arrive one by one.
@@ -58,8 +59,9 @@ import WebSocket
 
     @Test func `I16 a message over the limit is refused before its payload arrives`() {
         var decoder = FrameDecoder(role: .client, maxMessageBytes: 1_000)
+        // The header announces 0x3E9 = 1001 bytes.
         #expect(decode(&decoder, [[0x82, 0x7E, 0x03, 0xE9]]) == [.failure(.messageTooBig)])
-        // The limit covers all frames of a message together.
+        // The limit covers all frames of a message together: 600 bytes, and 0x191 = 401 bytes in the second frame.
         var fragmentDecoder = FrameDecoder(role: .client, maxMessageBytes: 1_000)
         let first = unmasked(.text, [UInt8](repeating: 97, count: 600), isFinal: false)
         #expect(decode(&fragmentDecoder, [first]) == [])
@@ -72,6 +74,7 @@ import WebSocket
 
     @Test func `an announced payload takes no memory before it arrives`() {
         var decoder = FrameDecoder(role: .client, maxMessageBytes: 1 << 30)
+        // The header announces one byte less than 1 GiB; three bytes follow.
         #expect(decode(&decoder, [[0x82, 0x7F, 0, 0, 0, 0, 0x3F, 0xFF, 0xFF, 0xFF, 1, 2, 3]]) == [])
         #expect(decoder.bufferedCapacityBytes < 100)
     }
@@ -85,7 +88,7 @@ import WebSocket
         #expect(decoder.bufferedCapacityBytes == 0)
     }
 
-    @Test func `control frames are delivered between the fragments of a message, also when they arrive in pieces`() {
+    @Test func `control frames between the fragments of a message are delivered, wherever the input is split`() {
         let bytes =
             masked(.text, Array("añ".utf8), isFinal: false) + masked(.ping, [1, 2, 3])
             + masked(.continuation, [], isFinal: false) + masked(.pong, [])
@@ -112,7 +115,7 @@ import WebSocket
                 #expect(decode(bytes) == [.text(text)])
             }
         }
-        // The second byte of the surrogate is invalid, even though its frame has not ended.
+        // 0xED 0xA0 begins a surrogate, which UTF-8 forbids; the decoder rejects it before the frame ends.
         var decoder = FrameDecoder(role: .client, maxMessageBytes: 100)
         #expect(decode(&decoder, [[0x81, 0x05, 0x61, 0xED], [0xA0]]) == [.failure(.invalidUTF8)])
     }

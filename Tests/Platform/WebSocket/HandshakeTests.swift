@@ -20,6 +20,7 @@ import WebSocket
         return try UpgradeRequest(Self.head(lines), policy: policy)
     }
 
+    /// Reads a head that has these lines.
     static func head(_ lines: [String]) throws -> HTTPHead {
         var reader = HTTPHeadReader(maxBytes: 8_192)
         let bytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
@@ -45,7 +46,7 @@ import WebSocket
                 """)
     }
 
-    @Test func `header names and tokens are case-insensitive, and lists may have any form`() throws {
+    @Test func `header names and tokens are case-insensitive, and a list may have spaces and several lines`() throws {
         let request = try Self.request([
             1: ["HOST:x"], 2: ["uPGRADE:  h2c ,WebSocket"], 3: ["CONNECTION: keep-alive", "connection: uPgrade"],
             6: ["Sec-WebSocket-Protocol: a", "sec-websocket-protocol:\tliveplaza.v1 , b"],
@@ -107,6 +108,7 @@ import WebSocket
         var long = HTTPHeadReader(maxBytes: 100)
         let endless = [UInt8](repeating: 97, count: 101)
         #expect(throws: HTTPHeadError.tooLarge) { _ = try long.consume(endless.span) }
+        // A head has at most 64 fields.
         let fields = (0..<64).map { "field-\($0): x" }
         #expect(try Self.head(["GET / HTTP/1.1"] + fields).fields.count == 64)
         #expect(throws: HTTPHeadError.tooLarge) { try Self.head(["GET / HTTP/1.1", "one-more: x"] + fields) }
@@ -154,6 +156,7 @@ import WebSocket
         #expect(request.header("authorization") == "Bearer x")
         let answer = try Self.head(request.response.split(separator: "\r\n").map(String.init))
         #expect(try client.check(answer) == "liveplaza.v1")
+        // The response belongs to another nonce.
         #expect(throws: HandshakeFailure.notWebSocket) { try ClientHandshake(target, nonce: (1, 3)).check(answer) }
     }
 

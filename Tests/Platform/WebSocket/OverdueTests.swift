@@ -26,7 +26,7 @@ import WebSocket
                     let frame = FrameEncoder.text(String(repeating: "x", count: 3_000))
                     for _ in 0..<100_000 where outcomes.last != .overflow {
                         outcomes.append(connection.send(frame))
-                        // The close frame may exceed the limit.
+                        // Only the close frame may exceed the limit of 200,000 bytes.
                         #expect(connection.pendingBytes <= 200_500)
                     }
                     #expect(connection.send(frame) == .notOpen)
@@ -47,7 +47,7 @@ import WebSocket
         #expect(outcomes.last == .overflow)
         #expect(client?.events.last == .close(CloseCode(rawValue: 3_008), "too slow"))
         let texts = client?.events.dropLast() ?? []
-        #expect(texts.allSatisfy { $0 == .text([UInt8](repeating: 120, count: 3_000)) })
+        #expect(texts.allSatisfy { $0 == .text([UInt8](repeating: UInt8(ascii: "x"), count: 3_000)) })
         #expect(texts.count < outcomes.count)
         #expect(
             serverEvents.closures
@@ -94,7 +94,7 @@ import WebSocket
                 group: WebSocketGroup(loop: loop), to: WebSocketTarget(host: "127.0.0.1", port: server.port),
                 delegate: aliveEvents)
             serverEvents.onClosed = { _, _ in
-                // By then, the other peer has received at least two pings.
+                // When this timer fires, the peer that sends pongs has received at least two pings.
                 let timer = try? LoopTimer(loop: loop) { _ in loop.stop() }
                 timer?.start(after: .milliseconds(200))
             }
@@ -105,7 +105,7 @@ import WebSocket
         #expect(serverEvents.closures.count == 2)
     }
 
-    @Test func `after a pause of our own process, an unread pong still counts`() throws {
+    @Test func `a pong that arrives while this process is paused counts, although it is read late`() throws {
         let serverEvents = Recorder()
         let clientEvents = Recorder()
         try runLoop { loop in
@@ -201,7 +201,7 @@ import WebSocket
         }
     }
 
-    @Test func `I16 a full server answers 503 with Retry-After, and its owner may reject requests too`() throws {
+    @Test func `I16 a full server answers 503 with Retry-After, and a request filter may reject requests too`() throws {
         let serverEvents = Recorder()
         var refused: RawClient?
         var filtered: RawClient?
@@ -230,7 +230,7 @@ import WebSocket
         #expect(serverEvents.connections.count == 1)
     }
 
-    @Test func `random bytes close their own connection with a code, and no other connection`() throws {
+    @Test func `random bytes close the connection that sent them with a close code, and no other connection`() throws {
         var random = SeededRandom(seed: 11)
         let serverEvents = Recorder()
         let clientEvents = Recorder()
@@ -243,7 +243,7 @@ import WebSocket
                 var junk =
                     masked(.text, Array("{\"a\":1}".utf8)) + random.bytes(Int.random(in: 20...400, using: &random))
                 junk[Int.random(in: 0..<junk.count, using: &random)] = 0xFF
-                // The bytes end with invalid ones; otherwise the decoder could wait for more.
+                // The bytes end with invalid ones; without these, the decoder could wait for the end of a frame.
                 junk += [UInt8](repeating: 0xFF, count: 5_000)
                 let client = try RawClient(loop, port: server.port)
                 client.onUpgraded = { $0.send(junk) }

@@ -6,27 +6,32 @@ import WebSocket
 
 /// Peers that do not read, one alone and many together.
 @Suite struct SlowPeerTests {
-    /// Queues frames until the system accepts no more.
-    private func fill(_ connection: WebSocketConnection) {
+    /// Sends frames until the socket accepts no more, and the last frame waits in the queue.
+    private func fillSocketBuffer(_ connection: WebSocketConnection) {
         while connection.send(FrameEncoder.text(String(repeating: "x", count: 3_000))) == .sent {}
     }
 
-    /// Connects clients one after another, each of which stops reading after the handshake, and then calls `ready`.
+    /// Connects `count` clients, each of which stops reading after the handshake, and then calls `ready` with all.
+    ///
+    /// It calls itself for each next client; `clients` are those that are connected already. All but the first connect
+    /// from the address `others`.
     private func connect(
-        _ count: Int, _ loop: EventLoop, port: UInt16, _ clients: [RawClient] = [],
+        _ count: Int, _ loop: EventLoop, port: UInt16, others: String? = nil, _ clients: [RawClient] = [],
         _ ready: @escaping ([RawClient]) -> Void
     ) throws {
-        let client = try RawClient(loop, port: port)
+        let client = try RawClient(loop, port: port, from: clients.isEmpty ? nil : others)
         client.onUpgraded = { client in
             client.stream?.pauseReading()
             let all = clients + [client]
-            if all.count == count { ready(all) } else { try? self.connect(count, loop, port: port, all, ready) }
+            if all.count == count { return ready(all) }
+            try? self.connect(count, loop, port: port, others: others, all, ready)
         }
     }
 
-    @Test func `I16 a peer that reads nothing is ended, and one that reads slowly is not`() throws {
+    @Test func `I16 a peer that reads nothing is disconnected, and one that reads slowly is not`() throws {
         let serverEvents = Recorder()
         var slowClient: RawClient?
+        // How many events the slow client has when the other client is disconnected; 0 before that.
         var eventsAtClosure = 0
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) {
@@ -35,13 +40,13 @@ import WebSocket
                 $0.overflowCode = CloseCode(rawValue: 3_008)
                 $0.sendBufferBytes = 16_384
             }
-            // The second client reads ten frames every 50 ms: less at a time would not open the system's window again.
+            // The second client reads ten frames every 50 ms; with fewer, the kernel would not reopen the TCP window.
             let reading = try LoopTimer(loop: loop) { _ in slowClient?.stream?.startReading() }
             try self.connect(2, loop, port: server.port) { clients in
                 slowClient = clients[1]
                 clients[1].onEvent = { client, _ in
                     if client.events.count.isMultiple(of: 10) { client.stream?.pauseReading() }
-                    // It is still served after the other was ended.
+                    // The slow client is still served after the other one was disconnected.
                     if eventsAtClosure > 0, client.events.count >= eventsAtClosure + 100 { loop.stop() }
                 }
                 for connection in serverEvents.connections {
@@ -62,7 +67,7 @@ import WebSocket
             ])
     }
 
-    @Test func `I16 beyond the limit of all queues the largest is ended, and small ones stay and are served`() throws {
+    @Test func `I16 beyond the limit for all queues, the connection with the largest is closed, not others`() throws {
         let serverEvents = Recorder()
         var closedIndexes: [Int] = []
         let lastFrame = String(repeating: "z", count: 60_000)
@@ -74,9 +79,11 @@ import WebSocket
             let group = WebSocketGroup(loop: loop, configuration: configuration)
             let server = try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: serverEvents)
             let frame = FrameEncoder.text(String(repeating: "y", count: 10_000))
-            let endings = try LoopTimer(loop: loop) { _ in
+            // After connection 0 is closed, connection 1 becomes the one with the largest queue.
+            let secondOverflow = try LoopTimer(loop: loop) { _ in
                 if closedIndexes != [0] { return }
-                // One queue takes nearly all; the small ones exceed the limit within their share, a third.
+                // Connection 1 queues nearly the whole limit. Connections 2 and 3 then exceed the limit, but each
+                // of them stays within its share, a third of the limit.
                 while loop.outputBudget.queuedBytes < 560_000 { serverEvents.connections[1].send(frame) }
                 group.sweep()
                 #expect(closedIndexes == [0], "all together are within the limit")
@@ -92,9 +99,9 @@ import WebSocket
             }
             try self.connect(4, loop, port: server.port) { clients in
                 let connections = serverEvents.connections
-                for connection in connections { self.fill(connection) }
+                for connection in connections { self.fillSocketBuffer(connection) }
                 while loop.outputBudget.queuedBytes < 560_000 { connections[0].send(frame) }
-                // The share of each of four is 150,000 bytes.
+                // The share of each of the four connections is 150,000 of the 600,000 bytes.
                 for connection in connections.dropFirst() {
                     #expect(connection.send(FrameEncoder.text(String(repeating: "y", count: 50_000))) == .queued)
                 }
@@ -106,7 +113,7 @@ import WebSocket
                         if clients[2...].allSatisfy({ $0.events.last == last }) { loop.stop() }
                     }
                 }
-                endings.start(after: .milliseconds(5), repeating: .milliseconds(5))
+                secondOverflow.start(after: .milliseconds(5), repeating: .milliseconds(5))
                 let reading = try? LoopTimer(loop: loop) { _ in
                     if closedIndexes.count < 2 { return }
                     for client in clients[2...] { client.stream?.startReading() }
@@ -117,5 +124,99 @@ import WebSocket
         #expect(closedIndexes.prefix(2) == [0, 1])
         #expect(serverEvents.closures.prefix(2).allSatisfy { $0.cause == .outputLimit })
         #expect(serverEvents.closures.dropFirst(2).allSatisfy { $0.cause == .connection(.loopEnding) })
+    }
+
+    /// A server that ends large queues only when the test calls the group's `sweep`.
+    private func server(
+        _ loop: EventLoop, _ events: Recorder, maxQueuedBytes: Int
+    ) throws -> (server: WebSocketServer, group: WebSocketGroup) {
+        var configuration = WebSocketConfiguration()
+        configuration.maxPendingBytes = 10_000_000
+        configuration.maxQueuedBytes = maxQueuedBytes
+        configuration.sendBufferBytes = 16_384
+        let group = WebSocketGroup(loop: loop, configuration: configuration)
+        return (try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: events), group)
+    }
+
+    @Test func `I16 an address with many queues gives way before another with one larger queue`() throws {
+        let serverEvents = Recorder()
+        var closedIndexes: Set<Int> = []
+        try runLoop { loop in
+            let (server, group) = try self.server(loop, serverEvents, maxQueuedBytes: 600_000)
+            serverEvents.onClosed = { connection, closure in
+                guard closure.cause == .outputLimit else { return }
+                if let index = serverEvents.connections.firstIndex(where: { $0 === connection }) {
+                    closedIndexes.insert(index)
+                }
+            }
+            let end = try LoopTimer(loop: loop) { _ in loop.stop() }
+            try self.connect(10, loop, port: server.port, others: "127.0.0.2") { _ in
+                let connections = serverEvents.connections
+                for connection in connections { self.fillSocketBuffer(connection) }
+                #expect(connections[0].send(FrameEncoder.text(String(repeating: "y", count: 180_000))) == .queued)
+                // The share is 60,000 bytes.
+                for connection in connections.dropFirst() {
+                    #expect(connection.send(FrameEncoder.text(String(repeating: "y", count: 50_000))) == .queued)
+                }
+                #expect(loop.outputBudget.excessBytes > 0)
+                group.sweep()
+                end.start(after: .milliseconds(20))
+            }
+        }
+        #expect((1...4).contains(closedIndexes.count) && !closedIndexes.contains(0), "\(closedIndexes)")
+    }
+
+    @Test func `I16 frames that are only offered wait for memory, and their connection stays`() throws {
+        let serverEvents = Recorder()
+        var events: [DecodedEvent] = []
+        try runLoop { loop in
+            let (server, group) = try self.server(loop, serverEvents, maxQueuedBytes: 600_000)
+            let end = try LoopTimer(loop: loop) { _ in loop.stop() }
+            try self.connect(1, loop, port: server.port) { clients in
+                let connection = serverEvents.connections[0]
+                self.fillSocketBuffer(connection)
+                loop.outputBudget.limitBytes = loop.outputBudget.queuedBytes
+                let offered = [FrameEncoder.text("one"), FrameEncoder.text("two")]
+                #expect(connection.offer(offered) == nil)
+                group.sweep()
+                #expect(connection.state == .open)
+                loop.outputBudget.limitBytes = 600_000
+                #expect(connection.offer(offered) == .queued)
+                clients[0].onEvent = { client, event in
+                    events.append(event)
+                    if event == .text(Array("two".utf8)) { loop.stop() }
+                }
+                clients[0].stream?.startReading()
+                end.start(after: .seconds(5))
+            }
+        }
+        #expect(events.suffix(2) == [.text(Array("one".utf8)), .text(Array("two".utf8))])
+        #expect(serverEvents.closures.map(\.cause) == [.connection(.loopEnding)])
+    }
+
+    @Test func `a close frame is sent although the connection holds more than its share`() throws {
+        let serverEvents = Recorder()
+        var events: [DecodedEvent] = []
+        try runLoop { loop in
+            let (server, _) = try self.server(loop, serverEvents, maxQueuedBytes: 600_000)
+            let end = try LoopTimer(loop: loop) { _ in loop.stop() }
+            try self.connect(2, loop, port: server.port) { clients in
+                for connection in serverEvents.connections { self.fillSocketBuffer(connection) }
+                loop.outputBudget.limitBytes = 1
+                #expect(serverEvents.connections[0].offer([FrameEncoder.text("x")]) == nil)
+                serverEvents.connections[0].close(CloseCode(rawValue: 3_000), reason: "bye")
+                #expect(serverEvents.connections[1].sendText("x") == .overflow)
+                // The cause is kept.
+                serverEvents.connections[1].close(CloseCode(rawValue: 3_000), reason: "bye")
+                clients[0].onEvent = { client, event in
+                    events.append(event)
+                    if case .close = event { loop.stop() }
+                }
+                clients[0].stream?.startReading()
+                end.start(after: .seconds(5))
+            }
+        }
+        #expect(events.last == .close(CloseCode(rawValue: 3_000), "bye"))
+        #expect(serverEvents.closures.contains { $0.cause == .outputLimit })
     }
 }

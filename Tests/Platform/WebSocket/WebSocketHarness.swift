@@ -44,8 +44,9 @@ final class Recorder: WebSocketDelegate {
     }
 }
 
-/// A TCP client that sends any bytes, and records the received bytes and frames.
+/// A client that can send arbitrary bytes over TCP, and records the received bytes and frames.
 final class RawClient: TCPStreamDelegate {
+    /// A valid upgrade request.
     static let request =
         "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
@@ -56,7 +57,7 @@ final class RawClient: TCPStreamDelegate {
     /// The error with which the stream ended; nil while it is open.
     var endError: LoopError?
     /// The bytes after the handshake's response that are not decoded yet.
-    var frames: [UInt8] = []
+    private var undecodedBytes: [UInt8] = []
     private var decoder = FrameDecoder(role: .client, maxMessageBytes: 1_000_000)
     var events: [DecodedEvent] = []
     var isUpgraded = false
@@ -67,13 +68,14 @@ final class RawClient: TCPStreamDelegate {
     /// The bytes that the client sends when it has connected.
     private let opening: [UInt8]
 
-    init(_ loop: EventLoop, port: UInt16, opening: String = RawClient.request) throws {
+    init(_ loop: EventLoop, port: UInt16, opening: String = RawClient.request, from source: String? = nil) throws {
         self.opening = Array(opening.utf8)
-        self.stream = try TCPStream.connect(loop: loop, host: "127.0.0.1", port: port, delegate: self)
+        self.stream = try TCPStream.connect(loop: loop, host: "127.0.0.1", port: port, from: source, delegate: self)
     }
 
     func send(_ bytes: [UInt8]) { _ = try? self.stream?.write(SharedBytes(bytes)) }
 
+    /// The response to the handshake, as text.
     var response: String { String(decoding: self.received, as: UTF8.self) }
 
     func streamConnected(_ stream: TCPStream) {
@@ -85,7 +87,11 @@ final class RawClient: TCPStreamDelegate {
     func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
         let span = bytes.span
         for index in span.indices {
-            if self.isUpgraded { self.frames.append(span[index]) } else { self.received.append(span[index]) }
+            if self.isUpgraded {
+                self.undecodedBytes.append(span[index])
+            } else {
+                self.received.append(span[index])
+            }
             if !self.isUpgraded, self.received.count > 12, self.received.suffix(4) == [13, 10, 13, 10],
                 self.response.hasPrefix("HTTP/1.1 101")
             {
@@ -93,11 +99,11 @@ final class RawClient: TCPStreamDelegate {
                 self.onUpgraded?(self)
             }
         }
-        for event in decode(&self.decoder, [self.frames]) {
+        for event in decode(&self.decoder, [self.undecodedBytes]) {
             self.events.append(event)
             self.onEvent?(self, event)
         }
-        self.frames = []
+        self.undecodedBytes = []
     }
 
     func streamEnded(_ stream: TCPStream, _ error: LoopError) {

@@ -101,7 +101,7 @@ import Testing
 
     /// Returns the rows of a table that begin with a number, each as that number, the number of cells, and the texts
     /// between backquotes in the second cell.
-    private static func numberedRows(_ rows: [String]) -> [(number: Int, cells: Int, names: [String])] {
+    private static func numberedRows(_ rows: [String]) -> [(number: Int, cellCount: Int, names: [String])] {
         rows.compactMap { row in
             let cells = row.split(separator: "|")
             guard row.hasPrefix("| "), cells.count > 1, let number = Int(cells[0].filter { $0 != " " }) else {
@@ -116,16 +116,16 @@ import Testing
     @Test func `the page's table of statuses agrees with the statuses of all reply codes`() throws {
         var codes: [String: Int] = [:]
         for row in Self.numberedRows(try DocumentPage("PROTOCOL").lines(under: "Reply codes")) {
-            #expect(row.cells == 3 && row.names.count == 1, "\(row.number)")
+            #expect(row.cellCount == 3 && row.names.count == 1, "\(row.number)")
             codes[row.names.first ?? ""] = row.number
         }
         var statuses: [Int: Set<String>] = [:]
         for row in Self.numberedRows(try DocumentPage("HTTP-API").lines(under: "Statuses"))
         // Only the rows of error statuses name reply codes.
-        where row.cells == 2 && (HTTPStatus.refusals.contains(row.number) || row.number == 500) {
+        where row.cellCount == 2 && (HTTPStatus.refusals.contains(row.number) || row.number == 500) {
             statuses[row.number, default: []].formUnion(row.names)
         }
-        #expect(codes.count > 70 && statuses.count > 8)
+        #expect(codes.count > 70 && statuses.count > 8, "the pages have the two tables")
         for (name, code) in codes {
             let status = HTTPStatus.of(ReplyCode(code))
             // The rows of 400 and 409 describe their codes in words, without names.
@@ -185,13 +185,14 @@ import Testing
     {
         let value = try Wire.decode(JSONValue.self, from: Array(json.utf8))
         #expect(schema.limitError(in: value, at: "count") == validationError)
-        #expect(schema.validationError(in: value) == nil, "the call checks the limits of a body")
+        #expect(schema.validationError(in: value) == nil, "a body's limits are checked by the call, not by its schema")
     }
 
     /// Returns a minimal valid value of a schema.
     private func minimalValue(_ schema: Schema) -> JSONValue {
         switch schema {
         case .boolean: true
+        // Some ranges exclude 0.
         case .integer(let range, _): .integer(max(1, range.lowerBound))
         case .text(let range, _): .text(String(repeating: "x", count: range.lowerBound))
         case .choice(let choices): .text(choices[0])
@@ -208,7 +209,9 @@ import Testing
         }
     }
 
-    /// Returns values of a schema, each of which exceeds one limit by one.
+    /// Returns values of the right structure, each of which breaks one limit.
+    ///
+    /// A number or a length is one beyond its range, or a number is the excluded one.
     private func valuesBeyondLimits(_ schema: Schema) -> [JSONValue] {
         switch schema {
         case .boolean, .choice, .anything, .named: return []
@@ -258,10 +261,12 @@ import Testing
                 #expect(body.validationError(in: value) == nil, "\(route.id)")
             }
         }
-        #expect(count > 60, "there are limits")
+        #expect(count > 60, "many bodies have limits")
     }
 
-    @Test func `the description contains limits that the server checks and a schema can express`() throws {
+    @Test func `the description contains the limits that the server checks, as far as a schema can express them`()
+        throws
+    {
         let paths = try Wire.decode(JSONValue.self, from: OpenAPIDocument.bytes).members["paths"]?.members ?? [:]
         /// The schema of a field in a route's body; the names lead to it through nested objects.
         func field(_ method: String, _ path: String, _ names: String...) -> [String: JSONValue] {

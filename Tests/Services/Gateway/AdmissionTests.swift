@@ -12,6 +12,8 @@ import Testing
 @testable import Gateway
 
 /// What one address, connection, user or app may take of a gateway (I16, everything has a limit).
+///
+/// `retryAfter` is in milliseconds, the header `Retry-After` in seconds.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AdmissionTests {
     /// Rules: R12.6.
     @Test func `an address gets at most its limit of connections, counted over all shards`() throws {
@@ -36,6 +38,7 @@ import Testing
         let clients = try (0..<3).map { _ in try WireClient(port: cluster.gateway.port) }
         #expect(clients.map(\.status) == [101, 101, 429])
         let seconds = clients[2].head.split(separator: "Retry-After: ").last.flatMap { Int($0.prefix { $0.isNumber }) }
+        // One more handshake is admitted after 30 s, less the time that this test has taken.
         #expect((10...30).contains(try #require(seconds)))
         #expect(cluster.refusalCount(.handshakes) == 1)
     }
@@ -67,6 +70,7 @@ import Testing
         func resume(_ user: String, firstID: Int64) throws -> ReplyError? {
             try cluster.client(user, session: "phone", resume: point, firstID: firstID).login.error
         }
+        // With bob's join, two resumes reach the limit. The ids of each connection's calls are above the earlier ones.
         for number in 1...2 { #expect(try resume("bob", firstID: Int64(number) * 50) == nil) }
         let refused = try resume("bob", firstID: 150)
         #expect(refused?.code == .tooFrequent && (1...20_000).contains(refused?.retryAfter ?? 0))
@@ -92,7 +96,7 @@ import Testing
         let (good, _) = try cluster.client("bob")
         for _ in 0..<20 { try good.write(WireClient.maskedFrame(.ping, [])) }
         try good.send("{\"id\":90,\"method\":\"ping\",\"x\":\"" + String(repeating: "a", count: 20_000) + "\"}")
-        #expect(try good.answersPing(), "the login ends these limits")
+        #expect(try good.answersPing(), "these limits apply only before the login")
     }
 
     /// Rules: R12.9.
@@ -124,7 +128,8 @@ import Testing
         let (second, _) = try cluster.client("bob")
         let (third, _) = try cluster.client("carol")
         for client in [first, second, third] { try client.write(unfinishedMessage) }
-        // Which connection exceeds the limit depends on the order in which the bytes arrive.
+        // Which connection exceeds the limit depends on the order in which the bytes arrive. The test waits for 10 s at
+        // most.
         let deadline = ContinuousClock.now + .seconds(10)
         while cluster.refusalCount(.unfinishedMessages) == 0, ContinuousClock.now < deadline {
             _ = first.isQuiet(milliseconds: 20)
@@ -188,7 +193,7 @@ import Testing
             try client.write(WireClient.maskedFrame(.close, [UInt8(code >> 8), UInt8(code & 255)]))
             _ = try client.closeCode()
         }
-        // The gateway counts a disconnect right after it has answered the close frame.
+        // The gateway counts a disconnect right after it has answered the close frame. The test waits for 10 s at most.
         let deadline = ContinuousClock.now + .seconds(10)
         while cluster.metric("gateway_disconnects_total") < 4, ContinuousClock.now < deadline { sched_yield() }
         let family = cluster.registry.snapshot().first { $0.name == "gateway_disconnects_total" }

@@ -14,9 +14,8 @@ import Testing
         let cluster = try FakeCluster { $0.maxBadFrames = 100 }
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
-        // A frame, the call id in the reply, and the reply's code. The reply has id -1 if the frame is not a call with a
-        // valid id.
-        let cases: [(String, Int64, ReplyCode)] = [
+        // The reply has id -1 if the frame is not a call with a valid id.
+        let cases: [(frame: String, replyID: Int64, ReplyCode)] = [
             ("", -1, .badFrame), ("x", -1, .badFrame), ("[]", -1, .badFrame), ("{}", -1, .badFrame),
             ("{\"id\":\"7\",\"method\":\"ping\"}", -1, .badFrame), ("{\"id\":-1,\"method\":\"ping\"}", -1, .badFrame),
             ("{\"id\":99999999999999999999,\"method\":\"ping\"}", -1, .badFrame),
@@ -48,13 +47,13 @@ import Testing
                 .badParameter
             ),
         ]
-        for (text, id, code) in cases {
-            try client.send(text)
-            guard case .failure(let error) = try client.answer(to: id) else {
-                Issue.record("\(text.prefix(60)) succeeded")
+        for (frame, replyID, code) in cases {
+            try client.send(frame)
+            guard case .failure(let error) = try client.answer(to: replyID) else {
+                Issue.record("\(frame.prefix(60)) succeeded")
                 continue
             }
-            #expect(error.code == code, "\(text.prefix(60))")
+            #expect(error.code == code, "\(frame.prefix(60))")
             #expect(!error.message.isEmpty)
         }
         #expect(try client.answersPing())
@@ -134,7 +133,7 @@ import Testing
 
     /// Sends 100,000 mutations of valid frames.
     ///
-    /// It begins two of three connections with a login, and reconnects whenever the gateway closes the connection.
+    /// The test begins two of three connections with a login. It reconnects whenever the gateway closes the connection.
     @Test func `100,000 mutated frames leave the gateway alive and serving`() throws {
         let cluster = try FakeCluster { settings in
             settings.maxBadFrames = 250

@@ -65,6 +65,7 @@ import Testing
         try writer.write(Self.record, token: 1)
         sink.refusesAll.withLock { $0 = true }
         try writer.write(Self.record, token: 2)
+        // One record is buffered already, so the buffer is full before the loop ends.
         #expect(throws: SinkRefusal.full, "the limit counts the buffered records") {
             for _ in 0...BatchingWriter.limit { try writer.write(Self.record, token: 3) }
         }

@@ -92,7 +92,7 @@ import Testing
     }
 
     /// Reads frames until none has arrived for `milliseconds`.
-    private func drain(_ client: WireClient, milliseconds: Int32) throws {
+    private func readUntilQuiet(_ client: WireClient, milliseconds: Int32) throws {
         while !client.isQuiet(milliseconds: milliseconds) { _ = try client.next() }
     }
 
@@ -118,9 +118,9 @@ import Testing
             for _ in 0..<10 {
                 let error = self.rejection(try client.call("barrage.sendText", Self.textParams))
                 #expect(error?.code == .unavailable && error?.retryAfter != nil)
-                try self.drain(client, milliseconds: 100)
+                try self.readUntilQuiet(client, milliseconds: 100)
             }
-            #expect(MonotonicClock.milliseconds - start < 1000 + 10 * 200)
+            #expect(MonotonicClock.milliseconds - start < 1000 + 10 * 200, "ten pauses of 100 ms, 200 ms for each call")
             #expect(fixture.probeRequestCount.withLock { $0 } > 0)
 
             try fixture.broker.bringUp(broker: 1)
@@ -128,7 +128,7 @@ import Testing
             while let error = self.rejection(try client.call("barrage.sendText", Self.textParams)) {
                 #expect(error.code == .unavailable)
                 try #require(MonotonicClock.milliseconds - returnTime < 10_000, "refused for 10 s")
-                try self.drain(client, milliseconds: 50)
+                try self.readUntilQuiet(client, milliseconds: 50)
             }
             #expect(fixture.cluster.gateway.isBrokerHealthy)
             try #require(fixture.probe.join(timeout: .seconds(10)), "the probe ends when the broker is back")
@@ -146,13 +146,14 @@ import Testing
             let client = try fixture.cluster.viewer("bob", of: "room")
             #expect(fixture.writer.fatalError == nil)
             // An idempotent producer whose sequence numbers have a gap may not write any other record.
+            // These are Kafka's numbers of the request and of the error.
             let (produce, outOfOrderSequenceNumber): (Int16, Int32) = (0, 45)
             try fixture.broker.injectFault(intoRequests: produce, count: 20, error: outOfOrderSequenceNumber)
             #expect(self.rejection(try client.call("barrage.sendText", Self.textParams)) != nil)
             let start = MonotonicClock.milliseconds
             while fixture.writer.fatalError == nil {
                 try #require(MonotonicClock.milliseconds - start < 10_000, "no fatal error in 10 s")
-                try self.drain(client, milliseconds: 50)
+                try self.readUntilQuiet(client, milliseconds: 50)
             }
             #expect(fixture.writer.fatalError?.isFatal == true)
         }

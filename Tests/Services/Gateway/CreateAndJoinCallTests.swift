@@ -59,7 +59,10 @@ import Tokens
         }
     }
 
-    @Test func `without the parameter the owner does not join, and a server's call with it is rejected`() throws {
+    @Test
+    func `without the parameter join the owner does not join, and a server's call with the parameter is rejected`()
+        throws
+    {
         let cluster = try FakeCluster()
         let (client, _) = try cluster.client("anna")
         for params in [#"{"live":"room"}"#, #"{"live":"room","join":false}"#, #"{"live":"room","join":null}"#] {

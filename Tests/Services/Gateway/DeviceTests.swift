@@ -62,12 +62,13 @@ import Testing
         let firstGateway = try Self.cluster(.one, notices: topic)
         let secondGateway = try Self.cluster(.one, notices: topic)
         topic.hold()
-        let (firstLogin, _) = try firstGateway.client("bob", session: "phone")
-        let (secondLogin, _) = try secondGateway.client("bob", session: "tablet")
+        let (firstClient, _) = try firstGateway.client("bob", session: "phone")
+        let (secondClient, _) = try secondGateway.client("bob", session: "tablet")
         #expect(topic.heldNoticeCount == 2)
+        // Released in reverse, the notice of the first client is written last.
         topic.release(reversed: reversed)
-        #expect(try (reversed ? secondLogin : firstLogin).closeCode() == DisconnectCode.kickedOffline.code)
-        #expect(try (reversed ? firstLogin : secondLogin).answersPing())
+        #expect(try (reversed ? secondClient : firstClient).closeCode() == DisconnectCode.kickedOffline.code)
+        #expect(try (reversed ? firstClient : secondClient).answersPing())
     }
 
     /// Rules: R2.20.
@@ -86,9 +87,9 @@ import Testing
         #expect(try rejected.closeCode() == DisconnectCode.kickedOffline.code)
         #expect(try new.answersPing())
         // Without the id of a last notice the login is a new sign-in, which is allowed.
-        let (newLogin, _) = try cluster.client("bob", session: "phone")
+        let (signedInAgain, _) = try cluster.client("bob", session: "phone")
         #expect(try new.closeCode() == DisconnectCode.kickedOffline.code)
-        #expect(try newLogin.answersPing())
+        #expect(try signedInAgain.answersPing())
     }
 
     @Test func `a sign-in whose notice is lost is written again and takes effect`() throws {
@@ -203,6 +204,7 @@ import Testing
         let cluster = try Self.cluster(.several)
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
+        // A name has at most 100 bytes, a URL 200.
         let long = String(repeating: "x", count: 101)
         for params in ["{}", "{\"name\":\"\(long)\"}", "{\"avatarURL\":\"\(long)\(long)\"}", "{\"name\":5}"] {
             #expect(Self.code(try client.call("self.update", params)) == .badParameter)

@@ -102,12 +102,13 @@ extension FakeCluster: ReplaySource {
 
     /// A cluster with a live whose feed is far longer than the delivery budget: eve has read its 400 messages.
     static func withLongFeed(
-        in key: LiveKey, messageBytes: Int, shards: Int = 2
+        in key: LiveKey, messageBytes: Int, shards: Int = 2, _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws -> (FakeCluster, eve: WireClient) {
         let cluster = try FakeCluster { settings in
             settings.shards = shards
             settings.budget = DeliveryBudget(bytes: 64 << 10)
             settings.sendBufferBytes = 32 << 10
+            change(&settings)
         }
         cluster.create(key.live.text)
         let eve = try cluster.viewer("eve", of: key.live.text)

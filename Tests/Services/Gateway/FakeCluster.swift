@@ -12,6 +12,7 @@ import Webhooks
 
 /// An in-memory cluster behind a gateway: receives its records, replies as the machines do, and writes feeds.
 final class FakeCluster: RecordSink, FeedSource {
+    /// What the cluster has received and written, and how it behaves; tests read and change it.
     struct State: Sendable {
         /// The records of each feed partition; a record's offset is its index.
         var feeds: [Int: [FeedRecord]] = [:]
@@ -41,9 +42,10 @@ final class FakeCluster: RecordSink, FeedSource {
         var sinkRefusal: SinkRefusal?
         /// The feed partitions that the gateway follows, in the order of its requests.
         var followedPartitions: [Int] = []
-        /// The token of each record in `records`.
+        /// The token of each record in `records`, by which the gateway finds the record's call; 0 if it has none.
         var tokens: [UInt64] = []
-        /// Receives the gateway's records instead, for tests with a broker between the gateway and the machines.
+        /// Writes the gateway's records to a broker, for tests with one between the gateway and the machines; if it
+        /// is set, `records` stays empty.
         var inboxes: InboxWriter?
     }
 
@@ -68,7 +70,7 @@ final class FakeCluster: RecordSink, FeedSource {
     ///
     /// - Parameters:
     ///   - notices: The notice topic.
-    ///   - feeds: The feeds on a broker; without it they are in memory.
+    ///   - feeds: The broker of the feeds; nil: the feeds are in memory.
     ///   - webhookClient: Asks the apps' backends before messages and gifts.
     ///   - change: Changes the gateway's settings.
     /// - Throws: If the gateway cannot listen, or the broker cannot be used.
@@ -94,10 +96,10 @@ final class FakeCluster: RecordSink, FeedSource {
         self.brokerFeeds?.stop()
     }
 
-    /// The audience list of every live.
+    /// The reply to each request for an audience list.
     static let emptyPage = CallResult.audience(
         page: AudiencePage(members: [], cursor: "", count: 0, at: Timestamp(milliseconds: 5)))
-    /// The summary of every live.
+    /// The reply to each request for a live's summary.
     static let figures = CallResult.statistics(
         statistics: LiveStatistics(totalMessageCount: 3), at: Timestamp(milliseconds: 6))
 
@@ -166,6 +168,7 @@ final class FakeCluster: RecordSink, FeedSource {
                 }
             case .sendGift(_, _, _, let caller), .sendCustom(_, _, let caller):
                 self.reply(caller) { .success(result: .done) }
+            // A call that the gateway has rejected by itself, without asking the app's backend.
             case .refused(let why, let caller):
                 self.reply(caller) { .failure(error: ReplyError(why.code, "refused unasked")) }
             case .forbidden(let error, _, let caller): self.reply(caller) { .failure(error: error) }
@@ -348,8 +351,9 @@ final class FakeCluster: RecordSink, FeedSource {
         return client
     }
 
-    /// Valid tokens of a test app.
+    /// Valid tokens of the two test apps.
     enum Tokens {
+        /// The JSON file with the apps' keys.
         static let apps = Array(
             """
             {"apps":{"demo":{"keys":[{"kid":"k1","alg":"HS256","k":"\(key)"}]},

@@ -89,7 +89,7 @@ import Testing
         #expect(self.recorder.calls.withLock { $0 } == ["follow 0", "unfollow 0", "follow 0"])
     }
 
-    @Test func `a partition that was subscribed before a source is attached is followed once it is`() {
+    @Test func `a partition that was subscribed before a source is attached is followed when the source is attached`() {
         let hub = FeedHub(partitions: 1) { _, _ in }
         _ = hub.subscribe(self.key, shard: 0)
         hub.attach(self.recorder)

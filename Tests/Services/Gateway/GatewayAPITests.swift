@@ -66,6 +66,7 @@ import Tokens
         let served = try ServedGateway()
         served.cluster.create("arena")
         served.cluster.create("bistro")
+        // A list shows the lives of the latest ranking.
         served.cluster.gateway.refreshRankingAndPruneNotices()
         let page = try served.request("GET", "/v1/lives?count=1")
         #expect(page.status == 200)
@@ -104,9 +105,9 @@ import Tokens
             }
         }
         served.cluster.create("arena")
-        let ofOtherApp = try served.request(
+        let responseToOtherApp = try served.request(
             "GET", "/v1/lives/arena", token: FakeCluster.Tokens.token("shop", app: "other"))
-        #expect(ofOtherApp.status == 404, "another app does not see the live")
+        #expect(responseToOtherApp.status == 404, "another app does not see the live")
     }
 
     /// Rules: R13.3, R13.12.
@@ -121,9 +122,11 @@ import Tokens
         #expect(sent.status == 200 && sent.body.contains("\"number\":1"))
         let called = try served.request("POST", "/v1/call/barrage.sendText", "{\"live\":\"arena\",\"text\":\"hi\"}")
         #expect(called.status == 200 && called.body.contains("\"number\":2"))
-        let byUser = try served.request(
+        let messageByUser = try served.request(
             "POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}", token: FakeCluster.Tokens.token("bob"))
-        #expect(byUser.status == 403 && byUser.body.contains("noPermission"), "the route is only for an app's server")
+        #expect(
+            messageByUser.status == 403 && messageByUser.body.contains("noPermission"),
+            "the route is only for an app's server")
         let callByUser = try served.request(
             "POST", "/v1/call/barrage.sendText", "{\"live\":\"arena\",\"text\":\"hi\"}",
             token: FakeCluster.Tokens.token("bob"))
@@ -160,7 +163,9 @@ import Tokens
         #expect(try served.request("PUT", "/v1/lives").body.contains("see the header Allow"))
         for failure in HTTPFailure.allCases {
             let body = String(decoding: GatewayAPI.failureBody(failure), as: UTF8.self)
-            #expect(!body.contains(#""message":"\#(failure.rawValue)""#), "the message is a sentence: \(body)")
+            #expect(
+                !body.contains(#""message":"\#(failure.rawValue)""#),
+                "the message says more than the name of the failure: \(body)")
         }
         #expect(try served.request("GET", "/v1/lives").status == 200)
         let text = PrometheusText.render(served.cluster.registry)
@@ -180,10 +185,10 @@ import Tokens
         let repeated = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}", headers: key)
         #expect(first.body == repeated.body)
         #expect(served.cluster.state.withLock { $0.lastNumber[FakeCluster.key("arena")] } == 1)
-        let ofOtherCaller = try served.request(
+        let responseToOtherCaller = try served.request(
             "POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}",
-            token: FakeCluster.Tokens.token("else", role: .server), headers: key)
-        #expect(ofOtherCaller.body != first.body, "the key is bound to its caller")
+            token: FakeCluster.Tokens.token("otherserver", role: .server), headers: key)
+        #expect(responseToOtherCaller.body != first.body, "the key is bound to its caller")
         let otherBody = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"ho\"}", headers: key)
         #expect(
             otherBody.status == 200 && otherBody.body != first.body, "another request with the same key is executed")
@@ -275,7 +280,9 @@ import Tokens
     }
 
     /// Rules: R13.2.
-    @Test func `I16 a server that exceeds the rate of a call gets Retry-After, for each call separately`() throws {
+    @Test func `I16 a server that exceeds the rate of one call gets Retry-After, and its other calls are served`()
+        throws
+    {
         let served = try ServedGateway()
         served.cluster.create("arena")
         var rejection: Response?
@@ -284,7 +291,7 @@ import Tokens
             if response.status == 429 { rejection = response }
         }
         #expect(rejection?.head.contains("Retry-After: 1") == true)
-        #expect(rejection?.body.contains("\"code\":-2,") == true)
+        #expect(rejection?.body.contains("\"code\":-2,") == true, "tooFrequent")
         #expect(try served.request("GET", "/v1/lives/arena").status == 200)
         let otherToken = FakeCluster.Tokens.token("shop", app: "other", role: .server)
         #expect(try served.request("GET", "/v1/lives", token: otherToken).status == 200)

@@ -11,8 +11,9 @@ import Testing
 
 @testable import Gateway
 
+/// The gateway as a service: what it reports when its broker fails, and when it ends.
 @Suite struct GatewayServiceTests {
-    /// The ports in the log line with which a gateway reports that it listens.
+    /// The port in the log line with which a gateway reports that it listens.
     private struct ListeningLine: Decodable {
         var message: String
         var port: UInt16
@@ -89,6 +90,7 @@ import Testing
             _ = try client.call("login", String(decoding: params, as: UTF8.self))
             #expect(!gateway.thread.join(timeout: .zero))
             // An idempotent producer whose sequence numbers have a gap may not write any other record.
+            // These are Kafka's numbers of the request and of the error.
             let (produce, outOfOrderSequenceNumber): (Int16, Int32) = (0, 45)
             try gateway.broker.injectFault(intoRequests: produce, count: 20, error: outOfOrderSequenceNumber)
             try client.begin("live.create", #"{"live":"room"}"#)
@@ -102,7 +104,8 @@ import Testing
             let gateway = try RunningGateway()
             defer { gateway.stop() }
             #expect(gateway.service.isLive && gateway.service.isReady)
-            // The client pauses about 0.5 s after a failed fetch, so that these last longer than the ten seconds.
+            // The client pauses for about 0.5 s after a failed fetch, so 36 failures last about 18 s.
+            // These are Kafka's numbers of the request and of the error.
             let (fetch, topicAuthorizationFailed): (Int16, Int32) = (1, 29)
             try gateway.broker.injectFault(intoRequests: fetch, count: 36, error: topicAuthorizationFailed)
             let producer = try KafkaProducer(RunningGateway.kafka(of: gateway.broker))
@@ -110,10 +113,12 @@ import Testing
             let record = OutgoingRecord(
                 topic: PlazaTopic.rooms.rawValue, partition: 0, key: Array("demo/room".utf8), value: nil)
             _ = try producer.sendAndWait(record, timeout: .seconds(10))
+            // The failures begin before the measurement, so it may be shorter than ten seconds.
             let delay = try #require(gateway.wait { !$0.isLive }, "the gateway does not say that it cannot read")
             #expect(delay >= .seconds(8), "a short failure is no reason to restart")
             #expect(gateway.service.stalledParts == ["gateway tables"])
             #expect(gateway.service.hungLoops.isEmpty, "a loop that turns is no reason for the process to end")
+            // The value's first digit is 1: it is between 10 and 20 seconds.
             #expect(
                 PrometheusText.render(gateway.registry).contains(#"kafka_reader_waiting_seconds{reader="tables"} 1"#))
             #expect(gateway.wait { $0.isLive } != nil, "the gateway does not recover")

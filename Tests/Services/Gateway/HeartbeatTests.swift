@@ -14,7 +14,7 @@ import Testing
     func `I4 members are reported in every round, and a member with a closed socket is soon reported no more`()
         throws
     {
-        // The heartbeat interval is a fraction of the lease, so that this test takes seconds.
+        // A member is reported nine times per lease: every 400 ms with this lease, so that the test takes seconds.
         let cluster = try FakeCluster { $0.lease = Milliseconds(3600) }
         cluster.create("room")
         /// The number of heartbeats of a user so far.
@@ -45,7 +45,7 @@ import Testing
         }
         #expect(beat.ticket == Ticket(101))
         #expect(beat.silentFor >= 0 && beat.silentFor < 3600)
-        // eve's heartbeats show how many rounds have passed.
+        // eve's heartbeats count the rounds: bob may be reported in the first three rounds, but not in the next five.
         client.cut()
         let countBefore = heartbeatCount("eve")
         try waitForHeartbeats(of: "eve", count: countBefore + 3)

@@ -27,7 +27,7 @@ import Testing
     /// A live whose 30 messages are not cached.
     ///
     /// bob's join has requested them from the reader, which does not answer.
-    /// Three new messages were published since.
+    /// Three messages were published after that.
     private func uncachedFeed() throws -> (FakeCluster, bob: WireClient) {
         let cluster = try self.cluster(historyCount: 10)
         for number in Int64(1)...30 { cluster.writeUncached(number, in: self.room) }
@@ -98,7 +98,8 @@ import Testing
         try cluster.expectBalance(bob)
     }
 
-    @Test func `without an answer of the reader within 1 s, a viewer gets no history, a later one the cached messages`()
+    @Test
+    func `if the reader does not answer within 1 s, a viewer gets no history, and a later one the cached messages`()
         throws
     {
         let (cluster, bob) = try self.uncachedFeed()
@@ -138,7 +139,7 @@ import Testing
         #expect(try self.history(resumed)?.numbers == [5, 6, 7, 8, 9], "a client that left and joins again is new")
     }
 
-    @Test func `I16 a history of large messages is cut to the budget, keeping the latest`() throws {
+    @Test func `I16 a history of large messages is cut to half of the delivery budget, and keeps the latest`() throws {
         let cluster = try FakeCluster { settings in
             settings.policies = Policies(["demo": AppPolicy(historyCount: 50)])
             settings.budget = DeliveryBudget(bytes: 128 << 10)

@@ -12,7 +12,7 @@ import TestSupport
 
 /// A gateway's feeds on a broker: written by a producer, read by the gateway's own threads.
 final class LiveFeeds: Sendable {
-    /// A broker with all topics.
+    /// A broker with the feed topic: an embedded one, or the real Kafka that all tests share.
     struct Broker: Sendable {
         static let partitions = FakeCluster.partitionCount
         let settings: KafkaSettings

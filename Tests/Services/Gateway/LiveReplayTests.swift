@@ -13,6 +13,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(2))) struct LiveReplayTests {
     static let modes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
+    // The names are unique, because the tests share the real broker.
     private let room = FakeCluster.key("room-\(UUID().uuidString.prefix(8))")
     private let otherRoom = FakeCluster.key("other-\(UUID().uuidString.prefix(8))")
 

@@ -8,6 +8,7 @@ import PlazaModel
 final class NoticeTopic: Sendable {
     private struct State: Sendable {
         var gateways: [WeakGateway] = []
+        /// The offset of the last notice, counted over all partitions; the first notice gets offset 101.
         var lastOffset: Int64 = 100
         /// Whether notices are held back.
         var isHolding = false

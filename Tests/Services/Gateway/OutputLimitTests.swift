@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Concurrency
 import GatewayCore
 import MachineKit
 import PlazaModel
@@ -12,7 +13,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct OutputLimitTests {
     private let room = FakeCluster.key("room")
 
-    /// A gateway whose system buffers little, and whose feed budget never ends a connection.
+    /// A gateway with small send buffers, whose feed budget never ends a connection.
     private func cluster(_ change: (inout GatewaySettings) -> Void) throws -> FakeCluster {
         let cluster = try FakeCluster { settings in
             settings.shards = 1
@@ -35,7 +36,7 @@ import Testing
         let text = String(repeating: "x", count: 4000)
         var number: Int64 = 0
         let deadline = ContinuousClock.now + .seconds(30)
-        // A feed is sent for as long as the slow reader is there; its own budget never ends the connection.
+        // The feed goes on until the slow reader is cut off; the test waits for 30 s at most.
         while cluster.refusalCount(.outputStalled) == 0, ContinuousClock.now < deadline {
             cluster.publishText(self.room, text)
             number += 1
@@ -48,7 +49,7 @@ import Testing
     }
 
     /// Rules: R12.17.
-    @Test func `I16 who reads no answers is cut off beyond the limit of all, and viewers with a waiting feed are not`()
+    @Test func `I16 beyond the limit of all output, clients that read no replies are cut off, slow viewers are not`()
         throws
     {
         let cluster = try self.cluster { $0.maxQueuedBytes = 900_000 }
@@ -56,17 +57,20 @@ import Testing
         for key in 0..<8 { info.metaData["k\(key)"] = String(repeating: "x", count: 2000) }
         cluster.gateway.received(
             LiveRecord(app: FakeCluster.app, info: info, epoch: FakeCluster.epoch, revision: 1))
-        // The feed that waits for all these viewers is the same 128 KiB. Counted once for each, it would exceed the limit.
+        // The same 128 KiB of the feed wait for each of these ten viewers. If they counted once for each viewer, they
+        // would exceed the limit.
         let viewers = try (0..<10).map { try cluster.viewer("v\($0)", of: "room", receiveBuffer: 8 << 10) }
         let quick = try cluster.viewer("quick", of: "room")
         let text = String(repeating: "x", count: 4000)
         var last: Int64 = 0
-        // Until 128 KiB wait for each of the viewers, so that items are held back for all of them.
+        // Until 128 KiB wait for each viewer and further items are held back: 20 items, two for each of ten viewers.
         while cluster.metric("gateway_feed_owed") < 20, last < 10_000 {
             cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
             last += 1
             #expect(try quick.feed(upTo: last).last == last)
         }
+        // The attackers request large metadata and read no reply, until three of the four are cut off. The test waits
+        // for 30 s at most.
         let attackers = try (0..<4).map { try cluster.client("a\($0)", receiveBuffer: 8 << 10).client }
         let deadline = ContinuousClock.now + .seconds(30)
         while cluster.refusalCount(.outputOfAll) < 3, ContinuousClock.now < deadline {
@@ -83,6 +87,69 @@ import Testing
             let numbers = try viewer.feed(upTo: last + 1)
             #expect(numbers.last == last + 1 && numbers == numbers.sorted())
         }
+    }
+
+    /// Rules: R12.17.
+    @Test(arguments: [600_000, 250_000])
+    func `I16 viewers that resume all at once get all they missed, within little memory`(limit: Int) throws {
+        // The viewers' items are private copies, 64 KiB for each viewer at once if there is enough memory.
+        let (cluster, eve) = try FakeCluster.withLongFeed(in: self.room, messageBytes: 8000, shards: 1) {
+            $0.maxQueuedBytes = limit
+        }
+        self.waitForMetric("gateway_feed_delivered_total", 400, cluster)
+        let viewers = try (0..<20).map { number in
+            let point = ResumePoint(
+                live: "room", ticket: Ticket(101), position: FeedPosition(epoch: FakeCluster.epoch, number: 300))
+            return try cluster.client(
+                "v\(number)", session: "s\(number)", resume: point, firstID: 50, receiveBuffer: 8 << 10
+            ).client
+        }
+        // Meanwhile none of them reads.
+        DedicatedThread.sleep(for: .milliseconds(600))
+        for viewer in viewers { #expect(try viewer.feed(upTo: 400) == Array(301...400)) }
+        #expect(cluster.refusalCount(.outputOfAll) == 0 && cluster.refusalCount(.outputOfConnection) == 0)
+        self.waitForMetric("gateway_feed_delivered_total", 400 + 20 * 100, cluster)
+        #expect(try eve.answersPing())
+    }
+
+    /// Waits until a metric, which the shard updates ten times a second, has reached a value; it must not exceed it.
+    private func waitForMetric(_ name: String, _ value: Int, _ cluster: FakeCluster) {
+        let deadline = ContinuousClock.now + .seconds(10)
+        while cluster.metric(name) < value, ContinuousClock.now < deadline {
+            DedicatedThread.sleep(for: .milliseconds(20))
+        }
+        #expect(cluster.metric(name) == value)
+    }
+
+    @Test func `I10 items that wait for a connection that is being closed are not delivered`() throws {
+        let cluster = try self.cluster { _ in }
+        var info = LiveInfo(liveID: LiveID("large"), liveOwner: UserInfo(userID: "anna"))
+        for key in 0..<8 { info.metaData["k\(key)"] = String(repeating: "x", count: 2000) }
+        cluster.gateway.received(
+            LiveRecord(app: FakeCluster.app, info: info, epoch: FakeCluster.epoch, revision: 1))
+        let slow = try cluster.viewer("slow", of: "room", receiveBuffer: 8 << 10)
+        let quick = try cluster.viewer("quick", of: "room")
+        let text = String(repeating: "x", count: 4000)
+        var last: Int64 = 0
+        while cluster.metric("gateway_feed_owed") < 20, last < 10_000 {
+            cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
+            last += 1
+            #expect(try quick.feed(upTo: last).last == last)
+        }
+        // Until the shard has counted everything.
+        func wait() { DedicatedThread.sleep(for: .milliseconds(450)) }
+        wait()
+        let owed = cluster.metric("gateway_feed_owed")
+        let delivered = cluster.metric("gateway_feed_delivered_total")
+        // The replies exceed the limit of the connection, whose close frame the client reads and does not answer.
+        for _ in 0..<100 { try slow.begin("metadata.get", #"{"live":"large"}"#) }
+        wait()
+        #expect(try slow.closeCode() == DisconnectCode.slowReader.code)
+        wait()
+        #expect(cluster.metric("gateway_feed_delivered_total") == delivered && owed >= 20)
+        slow.cut()
+        self.waitForMetric("gateway_feed_disconnected_total", owed, cluster)
+        #expect(cluster.refusalCount(.outputOfConnection) == 1)
     }
 
     /// Rules: R12.16, R12.17, R13.39.

@@ -12,6 +12,7 @@ import Testing
 
     /// The size of each script by its path, compressed if that is smaller.
     private func sizes() throws -> [String: Int] {
+        // The repository's root: the path without `Tests/Services/Gateway` and this file.
         let root = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/").dropFirst()
         let site = try PagesFolder.read("\(root)/clients/web")
         let scripts = site.files.filter { $0.path.hasSuffix(".js") }

@@ -15,7 +15,7 @@ import Tokens
 
 /// The web pages that a gateway serves, their settings, and demo tokens.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct PagesTests {
-    /// The HTTP handler of a gateway with these pages, or without pages.
+    /// The HTTP handler of a gateway with these pages; nil: without pages.
     private func handler(_ pages: PagesSettings?) throws -> HTTPHeadHandler {
         GatewayAPI(try FakeCluster { $0.pages = pages }.gateway).handler
     }
@@ -66,7 +66,9 @@ import Tokens
     }
 
     /// Rules: R13.32.
-    @Test func `each page has a policy that names this host's gateway, and no other text of the request`() throws {
+    @Test func `a page's security policy contains the gateway on the request's host, and no other text of the request`()
+        throws
+    {
         let handler = try self.handler(PagesSettings(site: self.site()))
         let policy = self.header("Content-Security-Policy", of: try self.answer(handler, "/", ["host": "[::1]:81"]))
         #expect(policy?.contains("connect-src 'self' ws://[::1]:") == true)
@@ -95,7 +97,9 @@ import Tokens
     }
 
     /// Rules: R13.33.
-    @Test func `demo tokens are issued only to this machine and the named blocks, to a local host name, for JSON`()
+    @Test
+    func
+        `demo tokens are issued only to local or listed clients, for a local host name and a JSON body`()
         throws
     {
         let keyring = try AppKeyring(json: FakeCluster.Tokens.apps)
@@ -136,6 +140,7 @@ import Tokens
         func problems(_ arguments: [String]) -> String {
             var reader = SettingsReader(program: "gateway", summary: "", arguments: arguments, environment: [:])
             let options = PagesOptions(&reader, program: "/nonexistent/gateway")
+            // `auto` looks for pages beside the program, where there are none.
             #expect(options.lacksPages == arguments.contains("auto"))
             do throws(SettingsError) {
                 try reader.finish()

@@ -18,7 +18,9 @@ import Testing
     }
 
     @Test(arguments: [-80_000, -10_000, 0, 10_000, 80_000, 3_600_000] as [Int64])
-    func `I8 a gateway whose clock is wrong, or that was stopped, skips no item that it reads`(clockOffset: Int64) {
+    func `I8 a gateway whose clock is wrong, or that was stopped, includes each item from its start offset on`(
+        clockOffset: Int64
+    ) {
         var recent = RecentOffsetFinder(span: .seconds(60), mode: .full)
         recent.wallClock = { 1_000_000_000 + clockOffset }
         // 7 is the offset from which the partition is read.

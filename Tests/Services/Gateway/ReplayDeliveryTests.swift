@@ -35,7 +35,7 @@ import Testing
         return (client, try client.begin("login", String(decoding: Wire.encode(params), as: UTF8.self)))
     }
 
-    /// Sends a login with a resume that the replay reader does not answer, and waits for the request to the reader.
+    /// Sends a login with a resume, and waits until the gateway has asked the replay reader, which does not answer.
     private func beginUnansweredResume(_ cluster: FakeCluster, after number: Int64) throws -> (WireClient, Int64) {
         cluster.state.withLock { $0.answersReplays = false }
         let resume = try self.beginResume(
@@ -44,7 +44,7 @@ import Testing
         return resume
     }
 
-    /// A live whose first items were delivered to eve, and are no longer cached.
+    /// A live whose `count` items were delivered to eve, and are no longer cached.
     private func expiredFeed(of count: Int64) throws -> (FakeCluster, eve: WireClient) {
         let cluster = try FakeCluster()
         cluster.create("room")
@@ -123,7 +123,7 @@ import Testing
             "bob", session: "phone", resume: self.point(10, offset: cluster.offset(of: 10, in: self.room)))
         #expect(self.resumed(login)?.isReplayed == true)
         #expect(try bob.feed(upTo: 30) == Array(11...30))
-        // The live was quiet since, so the next client missed nothing, and no scan is needed.
+        // The live has been quiet since then, so the next client missed nothing, and no scan is needed.
         let (eve, evesLogin) = try cluster.client(
             "eve", session: "tablet", resume: self.point(30, offset: cluster.offset(of: 30, in: self.room)))
         #expect(self.resumed(evesLogin)?.isReplayed == true)
@@ -149,6 +149,7 @@ import Testing
                     token: "10.499.498"), "unknown"
             ),
         ]
+        // Each round publishes one item, so the feed ends one item later in the next round.
         for (index, (point, reason)) in refusedPoints.enumerated() {
             let (client, login) = try cluster.client("u\(index)", session: "s", resume: point, firstID: 50)
             #expect(self.resumed(login)?.isReplayed == false, "\(reason)")

@@ -45,15 +45,15 @@ import Testing
         let eve = try cluster.viewer("eve", of: "room")
         for _ in 1...5 { cluster.publishText(self.room) }
         #expect(try eve.feed(upTo: 5) == Array(1...5))
-        let (same, _) = try cluster.client("bob", session: "phone", resume: self.point(5), firstID: 50)
+        let (upToDate, _) = try cluster.client("bob", session: "phone", resume: self.point(5), firstID: 50)
         // carl got item 7 from a gateway that is ahead. This gateway replies when it has read item 7 as well.
         let ahead = try WireClient(port: cluster.gateway.port, firstID: 50)
         let params = LoginParams(token: FakeCluster.Tokens.token("carl"), session: "tablet", resume: self.point(7))
         let id = try ahead.begin("login", String(decoding: Wire.encode(params), as: UTF8.self))
-        #expect(try same.answersPing())
+        #expect(try upToDate.answersPing())
         #expect(ahead.isQuiet(milliseconds: 300))
         for _ in 6...10 { cluster.publishText(self.room) }
-        #expect(try same.feed(upTo: 10) == Array(6...10))
+        #expect(try upToDate.feed(upTo: 10) == Array(6...10))
         guard case .success(.resumed(_, FeedPosition(epoch: 10, number: 7), replayed: true)) = try ahead.answer(to: id)
         else {
             Issue.record("the resume was not replayed")
@@ -123,7 +123,8 @@ import Testing
     }
 
     /// Rules: R15.14.
-    @Test func `I8 a client that resumes a new live before its first item gets every item, by the token of its join`()
+    @Test
+    func `I8 a client that joined a live before its first item resumes with every item, by the token of the join`()
         throws
     {
         let cluster = try FakeCluster()
@@ -225,7 +226,7 @@ import Testing
             return
         }
         #expect(try carl.feed() == [6])
-        // A client that has the end already only gets an error, and so does one that resumes another incarnation.
+        // A client that already has the end gets only an error, and so does a client that resumes another incarnation.
         for point in [self.point(6), self.point(3, epoch: 9)] {
             let (_, evesLogin) = try cluster.client("eve", session: "watch", resume: point, firstID: 50)
             guard case .failure(let error) = evesLogin else {
@@ -238,7 +239,7 @@ import Testing
 
     /// Rules: R15.15, R15.19.
     @Test
-    func `I1 a resume waits for the end's feed item, and gets the reason if that item is not cached any more`()
+    func `I1 a resume waits for the end's feed item, and fails with the end's reason if that item has expired`()
         throws
     {
         let cluster = try FakeCluster()
@@ -277,7 +278,7 @@ import Testing
     }
 
     /// Rules: R16.11.
-    @Test func `I15 a call whose client says that it is older than the window is forwarded as a late retry`() throws {
+    @Test func `I15 a call is forwarded as a late retry if its client states an age beyond the window`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")

@@ -66,6 +66,7 @@ import Testing
         let (firstConnection, _) = try firstGateway.client("bob", session: "phone")
         let (secondConnection, _) = try secondGateway.client("bob", session: "phone")
         #expect(topic.heldNoticeCount == 2)
+        // Released in reverse, the notice of the first connection is written last.
         topic.release(reversed: reversed)
         #expect(try (reversed ? secondConnection : firstConnection).closeCode() == DisconnectCode.replaced.code)
         #expect(try (reversed ? firstConnection : secondConnection).answersPing())
@@ -137,6 +138,7 @@ import Testing
         #expect(registry.shard(of: "s-1") == order.last)
         #expect(registry.claim("s-1", shard: 500) { false } == nil)
         #expect(registry.shard(of: "s-1") == order.last, "a connection whose notice cannot be written replaces none")
+        // The 200 connections have the generations 1 to 200.
         var noticeCount = 0
         registry.publishIfCurrent("s-1", generation: 199) { noticeCount += 1 }
         #expect(noticeCount == 0, "a replaced connection writes no notice")

@@ -9,7 +9,7 @@ import Tokens
 
 /// The first page of the audience list, and the summary of a live.
 ///
-/// The gateway requests both once for all clients that call at about the same time.
+/// The gateway makes one request for all clients that call at about the same time.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SharedReadTests {
     private static let params = #"{"live":"room"}"#
 
@@ -54,7 +54,7 @@ import Tokens
     }
 
     /// Rules: R1.20.
-    @Test func `the figures of a live are requested once for many clients`() throws {
+    @Test func `many clients' calls for a live's summary cause few requests`() throws {
         let cluster = try FakeCluster()
         cluster.create("room")
         let clients = try (1...20).map { try cluster.client("user\($0)").0 }

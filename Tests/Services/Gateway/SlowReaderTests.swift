@@ -24,7 +24,7 @@ import Testing
 
     /// The counts of due items, of their three outcomes, and of items that are still owed (I10).
     ///
-    /// The due items are the sum of all others.
+    /// The count of due items is the sum of the other four counts.
     private func deliveryCounts(_ cluster: FakeCluster) -> (
         due: Int, delivered: Int, shed: Int, disconnected: Int, owed: Int
     ) {
@@ -92,6 +92,7 @@ import Testing
             rounds += 1
         }
         #expect(try slow.closeCode() == DisconnectCode.slowReader.code)
+        #expect(cluster.refusalCount(.outputOfConnection) == 1)
         try self.waitForLedger(cluster, quick)
         let counts = self.deliveryCounts(cluster)
         #expect(counts.disconnected > 0)

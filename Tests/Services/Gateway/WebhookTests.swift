@@ -18,8 +18,9 @@ import Webhooks
         let cluster: FakeCluster
         let webhookClient: WebhookClient
 
-        /// Creates a gateway whose app's backend is `receiver`; `message` is the policy for messages after a timeout, and
-        /// `change` changes the gateway's settings.
+        /// Creates a gateway whose app's backend is `receiver`.
+        ///
+        /// `message` is the policy for messages after a timeout; `change` changes the gateway's settings.
         init(
             _ receiver: WebhookReceiver, message: AppHooks.TimeoutPolicy = .allow, timeout: Duration = .seconds(2),
             _ change: (inout GatewaySettings) -> Void = { _ in }
@@ -81,12 +82,12 @@ import Webhooks
     }
 
     /// Rules: R14.9.
-    @Test func `a backend that does not answer delays only its own app's messages, by its timeout`() throws {
+    @Test func `a backend that does not answer delays a message by the timeout, and delays no other call`() throws {
         let receiver = try WebhookReceiver { _, _ in .keepSilent }
         let fixture = try BackendFixture(receiver, timeout: .milliseconds(300))
         let client = try fixture.cluster.viewer("bob", of: "room")
         let eve = try fixture.cluster.viewer("eve", of: "room")
-        // 290 ms leave room for rounding of the timeout, 300 ms.
+        // The timeout is 300 ms; the checks use 290 ms, because the timeout may be rounded.
         let start = MonotonicClock.milliseconds
         let first = try client.begin("barrage.sendText", Self.textParams("one"))
         #expect(try eve.answersPing(), "the shard serves others meanwhile")
@@ -121,7 +122,7 @@ import Webhooks
             if case .success = outcome { sentCount += 1 }
         }
         #expect(outcome.error?.code == .overloaded && outcome.error?.retryAfter != nil)
-        #expect(sentCount > 0 && receiver.received.count == sentCount, "the backend was not asked about the last one")
+        #expect(sentCount > 0 && receiver.received.count == sentCount, "no request about the refused message")
         #expect(try eve.call("barrage.sendText", Self.textParams("hello")) == Self.sent(sentCount + 1))
     }
 
@@ -156,7 +157,7 @@ import Webhooks
     }
 
     /// Rules: R14.12.
-    @Test func `I15 no call of a client overtakes its call whose decision is pending`() throws {
+    @Test func `I15 no call of a client overtakes an earlier call whose decision is pending`() throws {
         let receiver = try WebhookReceiver { index, _ in index == 0 ? .keepSilent : .answer(200, #"{"code":0}"#) }
         let fixture = try BackendFixture(receiver, timeout: .milliseconds(300))
         let client = try fixture.cluster.viewer("bob", of: "room")
@@ -301,6 +302,6 @@ import Webhooks
         try expectRejection(.sensitive, "barrage.sendText", Self.textParams("mothballs"))
         #expect(receiver.received.isEmpty)
         #expect(try client.call("barrage.sendText", Self.textParams("a durian")) == Self.sent(1))
-        #expect(receiver.received.count == 1, "a message that may enter needs the backend's decision")
+        #expect(receiver.received.count == 1, "the backend decides about a message that the fan-out would accept")
     }
 }

@@ -171,8 +171,27 @@ final class ShardDelivery {
             client.backlog?.deferredCount = backlog.deferredCount + missing.count
             return self.ledger.deferred(items: missing.count)
         }
-        client.socket.send(live.frameEncoder.frames(missing, epoch: live.epoch, level: .everything))
-        self.ledger.delivered(items: missing.count, viewers: 1)
+        if missing.reduce(0, { $0 + $1.bytes.count }) <= self.stepBytes {
+            switch client.socket.offer(live.frameEncoder.frames(missing, epoch: live.epoch, level: .everything)) {
+            case .sent?, .queued?: return self.ledger.delivered(items: missing.count, viewers: 1)
+            case .overflow?, .notOpen?: return self.recordUndelivered(items: missing.count)
+            case nil: break
+            }
+        }
+        // There is no memory for so many items at once, so the viewer gets them from the feed cache, in steps.
+        self.deferDelivery(to: client, items: missing.count)
+    }
+
+    /// Defers items of a viewer without a backlog until it catches up from the feed cache.
+    private func deferDelivery(to client: Client, items: Int) {
+        client.backlog = Client.Backlog(lastProgressAt: self.shard.now, deferredCount: items)
+        self.clientsCatchingUp.append(client)
+        self.ledger.deferred(items: items)
+    }
+
+    /// How many bytes of items one viewer is sent at once; the rest follows when the viewer has taken them.
+    private var stepBytes: Int {
+        min(self.gateway.settings.budget.bytes, self.shard.loop.outputBudget.stepBytes)
     }
 
     /// Sends a viewer with pending bytes the classes of items that its budget admits, and sheds the others.
@@ -189,9 +208,7 @@ final class ShardDelivery {
         let level = self.gateway.settings.budget.level(pendingBytes: pendingBytes)
         if level == .deferred {
             client.caughtUpTo = (items.first?.number ?? 1) - 1
-            client.backlog = Client.Backlog(lastProgressAt: self.shard.now, deferredCount: items.count)
-            self.clientsCatchingUp.append(client)
-            return self.ledger.deferred(items: items.count)
+            return self.deferDelivery(to: client, items: items.count)
         }
         let frames: [SharedBytes]
         if let encoded = reducedFrames[level] {
@@ -200,12 +217,19 @@ final class ShardDelivery {
             frames = live.frameEncoder.frames(items[...], epoch: live.epoch, level: level, isShared: true)
             reducedFrames[level] = frames
         }
-        if !frames.isEmpty { client.socket.send(frames) }
+        let isDelivered: Bool
+        switch frames.isEmpty ? .sent : client.socket.send(frames) {
+        case .sent, .queued: isDelivered = true
+        case .overflow, .notOpen: isDelivered = false
+        }
         for feedClass in FeedClass.allCases where countsByClass[feedClass.rawValue] > 0 {
-            if level.admits(feedClass) {
-                self.ledger.delivered(items: countsByClass[feedClass.rawValue], viewers: 1)
+            let count = countsByClass[feedClass.rawValue]
+            if !level.admits(feedClass) {
+                self.ledger.shed(feedClass, items: count)
+            } else if isDelivered {
+                self.ledger.delivered(items: count, viewers: 1)
             } else {
-                self.ledger.shed(feedClass, items: countsByClass[feedClass.rawValue])
+                self.recordUndelivered(items: count)
             }
         }
     }
@@ -222,15 +246,24 @@ extension ShardDelivery {
         self.catchUp(client)
     }
 
-    /// Sends a reader the next items that it lacks, as many as its budget allows: first from the replay, then from the
-    /// feed cache.
-    ///
-    /// The reader is disconnected if the cache no longer has the items that it lacks.
+    /// Sends a reader the items that it lacks, until the system accepts no more or the reader has all.
     func catchUp(_ client: Client) {
-        guard var backlog = client.backlog, let live = client.live else { return }
+        // If the system accepts all bytes immediately, no writable event continues the delivery.
+        while self.sendNextItems(client) {}
+    }
+
+    /// Sends a reader the next items that it lacks, as many as its budget and the shard's memory allow: first from the
+    /// replay, then from the feed cache.
+    ///
+    /// The reader is disconnected if the cache no longer has the items that it lacks. If the memory of the shard does not
+    /// suffice, or the connection is ending, the items stay in the backlog: the next sweep tries again.
+    ///
+    /// - Returns: Whether the system has accepted all bytes and the reader lacks further items.
+    private func sendNextItems(_ client: Client) -> Bool {
+        guard var backlog = client.backlog, let live = client.live else { return false }
         let missed: ArraySlice<EncodedFeedItem>
         switch backlog.replay {
-        case .reading: return
+        case .reading: return false
         case .items(let items, _): missed = items
         case .finished:
             let position = FeedPosition(epoch: live.epoch, number: client.caughtUpTo)
@@ -240,13 +273,21 @@ extension ShardDelivery {
                 // This gateway has not read any item of this live yet.
                 missed = []
             } else {
-                return self.shard.disconnect(client, .slowReader)
+                self.shard.disconnect(client, .slowReader)
+                return false
             }
         }
         var bytes = 0
+        let stepBytes = self.stepBytes
         let itemsToSend = missed.prefix { item in
             bytes += item.bytes.count
-            return bytes <= self.gateway.settings.budget.bytes || bytes == item.bytes.count
+            return bytes <= stepBytes || bytes == item.bytes.count
+        }
+        if !itemsToSend.isEmpty {
+            switch client.socket.offer(live.frameEncoder.frames(itemsToSend, epoch: live.epoch, level: .everything)) {
+            case .sent?, .queued?: break
+            case .overflow?, .notOpen?, nil: return false
+            }
         }
         client.caughtUpTo = max(client.caughtUpTo, itemsToSend.last?.number ?? 0)
         backlog.lastProgressAt = self.shard.now
@@ -265,12 +306,11 @@ extension ShardDelivery {
             self.ledger.deliveredLate(items: itemsToSend.count, ofDeferred: deferred)
         }
         client.backlog = isCaughtUp ? nil : backlog
-        if !itemsToSend.isEmpty {
-            client.socket.send(live.frameEncoder.frames(itemsToSend, epoch: live.epoch, level: .everything))
-            if itemsToSend.last?.isEnd == true { return self.shard.lives.liveEnded(client, live) }
+        if itemsToSend.last?.isEnd == true {
+            self.shard.lives.liveEnded(client, live)
+            return false
         }
-        // If the kernel accepted all bytes immediately, no writable event will continue the delivery.
-        if !isCaughtUp, client.socket.pendingBytes == 0 { self.catchUp(client) }
+        return !isCaughtUp && client.socket.pendingBytes == 0
     }
 
     /// Continues delivery to readers without pending bytes, and disconnects those that made no progress within the
@@ -279,11 +319,10 @@ extension ShardDelivery {
         if self.clientsCatchingUp.isEmpty { return }
         let timeout = self.gateway.settings.budget.timeout
         self.clientsCatchingUp.removeAll { client in
+            if client.socket.pendingBytes == 0, !client.isDetached { self.catchUp(client) }
             guard let backlog = client.backlog, !client.isDetached else { return true }
-            if client.socket.pendingBytes == 0 {
-                self.catchUp(client)
-                return client.backlog == nil
-            }
+            // A reader whose replay is still being read has nothing to take yet.
+            if client.socket.pendingBytes == 0, case .reading = backlog.replay { return false }
             guard now - backlog.lastProgressAt >= timeout else { return false }
             self.shard.disconnect(client, .slowReader)
             return true

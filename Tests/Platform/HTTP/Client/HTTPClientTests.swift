@@ -58,7 +58,7 @@ import Testing
         let runningClient = RunningClient()
         let began = MonotonicClock.milliseconds
         #expect(await runningClient.post(receiver.url, timeoutMilliseconds: 200) == .failed(.timedOut))
-        // Milliseconds. The upper bound leaves time to a busy computer.
+        // In milliseconds; the upper bound is large because the computer may be busy.
         #expect((190..<20_000).contains(MonotonicClock.milliseconds - began))
         #expect(receiver.received.count <= 1, "no second attempt")
     }
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `I16 a response over the limit is cut off, and requests over the limit fail at once`() async throws {
+    @Test func `I16 a too large response fails, and so does a request beyond the limit of open ones`() async throws {
         let large = String(repeating: "x", count: HTTPClient.maxResponseBytes + 1)
         let receiver = try WebhookReceiver { index, _ in index == 0 ? .answer(200, large) : .keepSilent }
         let runningClient = RunningClient(maxOpenRequests: 1)

@@ -136,7 +136,7 @@ import Testing
             client.send("GET / HTTP/1.1\r\nX-Y: ")
             slowClients.append(client)
         }
-        // All clients of this test have one address, so a new connection closes the one with the earliest deadline.
+        // All clients have one address, so each connection over the limit closes the one with the earliest deadline.
         let began = ContinuousClock.now
         ServerFixture.waitUntil {
             guard let client = try? RawClient(port: fixture.server.port) else { return false }
@@ -163,6 +163,7 @@ import Testing
                 }
             }
         }
+        // The trusted proxy appends the last address; the client could have invented the one before.
         func send(_ path: String, _ address: String) throws -> RawClient {
             let client = try RawClient(port: fixture.server.port)
             client.send("GET \(path) HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 9.9.9.9, \(address)\r\n\r\n")

@@ -12,7 +12,7 @@ import Testing
         let all = Mutex<[HTTPRefusal]>([])
     }
 
-    /// Connections 1 and 2 of one address and connection 3 of another send since the times 1, 2 and 3, in seconds.
+    /// Connections 1, 2 and 3 with this many unread bytes: 1 and 2 have the same address, and n sends since second n.
     private func connections(_ bytes: [Int], limit: Int) throws -> OpenConnections {
         var limits = HTTPLimits()
         limits.unreadResponseBytes = limit
@@ -66,15 +66,15 @@ import Testing
                     HTTPResponse(status: 200, body: [UInt8](repeating: 65, count: request.path == "/" ? 5 : 32 << 20)))
             })
         defer { server.stop() }
-        // Three such responses exceed the limit; the first of them is closed when the third begins.
+        // Three responses of 32 MiB exceed the limit of 80 MiB: the server closes the first when the third begins.
         let clients = try (0..<3).map { _ in try RawClient(port: server.port) }
         for client in clients { client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n") }
         let honest = try RawClient(port: server.port)
-        let deadline = ContinuousClock.now + .seconds(10)
+        let giveUpAt = ContinuousClock.now + .seconds(10)
         repeat {
             honest.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(try honest.readResponse().status == 200)
-        } while refusals.all.withLock({ $0.isEmpty }) && ContinuousClock.now < deadline
+        } while refusals.all.withLock({ $0.isEmpty }) && ContinuousClock.now < giveUpAt
         #expect(refusals.all.withLock { $0 } == [.unreadResponses])
     }
 }

@@ -174,11 +174,13 @@ final class ResponderQueue: Sendable {
         #expect(refusal.status == 413 && refusal.headers["connection"]?.lowercased() == "close")
         let chunked = try RawClient(port: server.port)
         chunked.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        // 11 chunks of 0x3e8 = 1000 bytes exceed the limit of 10,000.
         for _ in 0..<11 { chunked.send("3e8\r\n\(String(repeating: "x", count: 1_000))\r\n") }
         chunked.send("0\r\n\r\n")
         #expect(try chunked.readResponse().status == 413)
         let endless = try RawClient(port: server.port)
         endless.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        // The client sends on far beyond the limit: the server closes the connection, and no response is readable.
         for _ in 0..<200 { endless.send("3e8\r\n\(String(repeating: "x", count: 1_000))\r\n") }
         #expect(throws: RawClient.Failure.self) { try endless.readResponse() }
         let exact = try RawClient(port: server.port)

@@ -67,7 +67,7 @@ import Testing
         #expect(admit(key("other", "shop")) == nil, "another app's servers")
         #expect(table.admitLogin(key("demo", "shop"), role: .user, isReplacing: false) == nil, "a user of that name")
         table.removeLogin(key("demo", "shop"), role: .user)
-        #expect(admit(key("demo", "third")) == .serverConnections, "the end of a user's connection frees no server's")
+        #expect(admit(key("demo", "third")) == .serverConnections, "a user's connection frees no server's place")
         table.removeLogin(key("demo", "shop"), role: .server)
         #expect(admit(key("demo", "third")) == nil)
     }
@@ -101,6 +101,7 @@ import Testing
     @Test func `I16 the users of one app cannot fill the table of rates of another app`() {
         var table = self.table()
         var refusedCount = 0
+        // One user more than the app's table has room for.
         for number in 0...AdmissionTable<String>.maxRateLimits {
             let user = UserKey(AppID("demo"), UserID("u\(number)"))
             if table.admitCall(.login, of: user, at: 0) != nil { refusedCount += 1 }
@@ -122,7 +123,7 @@ import Testing
                 joinCount += 1
             }
         }
-        #expect(joinCount <= 30 * 61, "in an hour 30 joins a minute, and a full bucket at the beginning")
+        #expect(joinCount <= 30 * 61, "60 minutes of 30 joins each, and a full bucket of 30 at the beginning")
         let now: Int64 = 3600 * 1_000_000
         #expect(table.admitCall(.join(LiveID("bistro")), of: self.bob, at: now) == nil, "another live")
         #expect(table.admitCall(.join(LiveID("arena")), of: UserKey(AppID("demo"), UserID("eve")), at: now) == nil)

@@ -6,6 +6,8 @@ import Testing
 @testable import GatewayCore
 
 /// A create whose owner joins as well: call 5 writes the record of the create, then the record of the join.
+///
+/// Times are in milliseconds.
 @Suite struct CreateAndJoinTests {
     private typealias Session = SessionCore<String>
 
@@ -32,12 +34,13 @@ import Testing
         #expect(session.live == nil)
         let verdict = session.verdict(on: 5, .joinCreated("arena", Self.created), in: nil)
         #expect(verdict == .proceed)
+        // The join's record is sent at 40 ms; the call's timeout counts from 0 ms.
         session.registerCall(5, .joinCreated("arena", Self.created), "join", at: 40, since: 0)
         return session
     }
 
     /// Rules: R3.66.
-    @Test func `one reply holds the live and the join`() {
+    @Test func `one reply contains the live and the join`() {
         var session = self.sessionWithOpenJoin()
         let joined = session.callAnswered(5, Self.joinOutcome)?.conclusion
         #expect(joined == Self.joinedConclusion)

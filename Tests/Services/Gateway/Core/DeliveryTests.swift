@@ -21,16 +21,12 @@ extension DeliveryLedger {
             plan.flushed(at: MonotonicTime(milliseconds: 1000 + Int64(step) * 100), tookMicroseconds: 5000)
         }
         #expect((9...10).contains(plan.interval.count), "flushes of 5 ms may come every 10 ms")
-        let lastFlush: Int64 = 1000 + 39 * 100
-        #expect(
-            plan.flushTime(for: .barrage, at: MonotonicTime(milliseconds: lastFlush + 1)).milliseconds > lastFlush + 1)
-        #expect(
-            plan.flushTime(for: .barrage, at: MonotonicTime(milliseconds: lastFlush + 21)).milliseconds == lastFlush
-                + 21)
-        #expect(
-            plan.flushTime(for: .tip, at: MonotonicTime(milliseconds: lastFlush)) == MonotonicTime(
-                milliseconds: lastFlush)
-                + plan.interval)
+        let lastFlush = MonotonicTime(milliseconds: 1000 + 39 * 100)
+        #expect(plan.flushTime(for: .tip, at: lastFlush) == lastFlush + plan.interval)
+        let withinInterval = lastFlush + Milliseconds(1)
+        #expect(plan.flushTime(for: .barrage, at: withinInterval) > withinInterval)
+        let afterInterval = lastFlush + Milliseconds(21)
+        #expect(plan.flushTime(for: .barrage, at: afterInterval) == afterInterval, "immediately")
     }
 
     @Test func `control items and gifts are flushed immediately, other items within 100 ms`() {
@@ -94,9 +90,11 @@ extension DeliveryLedger {
         for seed in 0..<40 {
             var heartbeatCursor = HeartbeatCursor(seed: seed)
             var members = Array(0..<Int.random(in: 0...60, using: &random))
+            // Two of three members stay; the others may leave during the round.
             let staying = Set(members.filter { $0 % 3 != 0 })
             var nextMember = 1000
-            // Advances the cursor to the beginning of a round.
+            // Advances the cursor by a whole round or more, to the beginning of a round. The seed shifts the rounds: a
+            // round begins at each step for which `step + seed` is a multiple of `stepsPerRound`.
             var step = 0
             repeat {
                 _ = heartbeatCursor.advance(step: step, members: members.count)
@@ -139,8 +137,8 @@ extension DeliveryLedger {
                 steps.insert(step)
             }
         }
-        #expect(steps.count == HeartbeatPlan.stepsPerRound)
-        #expect(HeartbeatPlan(lease: .seconds(90)).stepInterval == Milliseconds(500))
+        #expect(steps.count == HeartbeatPlan.stepsPerRound, "each of the seeds gives another step")
+        #expect(HeartbeatPlan(lease: .seconds(90)).stepInterval == Milliseconds(500), "9 rounds of 20 steps in a lease")
     }
 
     @Test func `a broker that delivers nothing for 1 s after a lost connection is away until it answers or delivers`() {
@@ -149,6 +147,7 @@ extension DeliveryLedger {
         #expect(health.isHealthy)
         health.connectionLost()
         health.connectionLost()
+        // The 1 s begins with the first call after the loss.
         #expect(health.admitCall(at: 1500) == true)
         #expect(health.admitCall(at: 2499) == true)
         #expect(health.beginProbing() == false)
@@ -225,7 +224,7 @@ extension DeliveryLedger {
     @Test func `a sign-in notice that need not be resent is not stored, and is recognized when repeated`() {
         var ring = NoticeRing()
         let bob = UserKey("demo", "bob")
-        /// A sign-in notice; `isOnly` says that the sign-in ends the user's other sessions, so they must get the notice.
+        /// A sign-in notice; if `isOnly`, the sign-in ends the user's other sessions, so they must get the notice.
         func entry(_ offset: Int64, isOnly: Bool) -> NoticeRing.Entry {
             NoticeRing.Entry(
                 id: NoticeID(partition: 3, offset: offset),

@@ -3,12 +3,14 @@ import GatewayCore
 import MachineKit
 import Testing
 
+/// Detects a producer that reports the outcome of no record any more.
 @Suite struct DeliveryWatchTests {
     private static func at(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: seconds * 1000) }
 
     @Test func `a producer that reports nothing for thirty seconds hangs, and a report ends that`() {
         var watch = DeliveryWatch()
         watch.recordSent(at: Self.at(100))
+        // Further records do not extend the time.
         for second: Int64 in 101...129 { watch.recordSent(at: Self.at(second)) }
         #expect(!watch.isHung(at: Self.at(129)))
         #expect(watch.isHung(at: Self.at(130)))

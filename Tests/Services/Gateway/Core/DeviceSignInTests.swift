@@ -82,7 +82,7 @@ import Testing
         )
     }
 
-    @Test func `an unconfirmed sign-in is written again if its client is active, and counts from that position`() {
+    @Test func `an unconfirmed sign-in is written again if its client is active, and its second notice counts`() {
         let start = MonotonicTime(milliseconds: 1000)
         let later = start + DeviceSignIn.timeout
         var old = DeviceSignIn(connection: 1, endsOtherSessions: false)

@@ -16,7 +16,7 @@ import Testing
 
     /// Returns the cache of a partition that was read up to its end.
     ///
-    /// Item n was read at second n and has offset 10 n.
+    /// Item n was read at second n, and its offset is ten times n.
     private func cache(_ numbers: ClosedRange<Int64>, span: Milliseconds = .seconds(60)) -> FeedCache {
         var cache = FeedCache(span: span)
         cache.partitionRead(to: 0)
@@ -24,7 +24,7 @@ import Testing
         return cache
     }
 
-    /// Writes item `number` at second `number` and offset 10 `number`.
+    /// Adds item `number`, which was read at second `number`; its offset is ten times `number`.
     private func write(_ number: Int64, _ feedClass: FeedClass = .barrage, to cache: inout FeedCache) {
         let item = Sample.item(number, feedClass, at: number * 1000, offset: number * 10)
         _ = cache.append(FeedRecord(key: self.key, epoch: 10, item: item), keepsMessages: true)
@@ -51,8 +51,8 @@ import Testing
             "a position without an offset may be ahead")
         #expect(
             cache.planResume(self.key, after: self.token(300, at: 1990), at: now) == .refused(.gone),
-            "another item was read at that offset")
-        #expect(cache.planResume(self.key, after: self.token(100, at: nil), at: now) == .refused(.unknown), "no token")
+            "item 199 was read at that offset")
+        #expect(cache.planResume(self.key, after: self.token(100, at: nil), at: now) == .refused(.unknown), "no offset")
         #expect(
             cache.planResume(self.key, after: self.token(100, at: 1000, epoch: 9), at: now) == .refused(.otherLive))
         #expect(
@@ -81,6 +81,7 @@ import Testing
     }
 
     @Test func `if the cached span is shorter than the reader's timeout, the reader reads all missed items`() {
+        // All cached items may expire within the 3 s in which the reader must answer.
         let cache = self.cache(1...200, span: .seconds(2))
         #expect(
             self.replayRequest(cache.planResume(self.key, after: self.token(100, at: 1000), at: 200_000))
@@ -150,6 +151,7 @@ import Testing
     }
 
     @Test func `messages that are missing in the cache are searched for once`() {
+        // Three messages are cached, so 7 of the last 10 are missing.
         var cache = self.cache(40...42)
         self.write(43, .tip, to: &cache)
         let request = ReplayRequest(self.key, epoch: 10, .messages(count: 7), beforeNumber: 40, endOffset: 400)
@@ -162,7 +164,7 @@ import Testing
             self.historyNumbers(cache, 10) == [30, 38, 40, 41, 42, 44], "the found and the newer messages, each once")
         #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == nil)
         cache.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 2), request, .found(found[...])))
-        #expect(self.historyNumbers(cache, 10) == [30, 38, 40, 41, 42, 44])
+        #expect(self.historyNumbers(cache, 10) == [30, 38, 40, 41, 42, 44], "a second result changes nothing")
     }
 
     @Test func `a search that timed out is repeated for the next new viewer`() {
@@ -204,6 +206,7 @@ import Testing
         cache.prune(at: 1_000_000)
         #expect(cache.messageBytes == 4 * 50 * 12_000, "the last 50 of each live but l4, whose app keeps no messages")
         #expect(cache.history(Sample.key("l4"), epoch: 10, count: 50).isEmpty)
+        // The messages of these lives have 60 MB; the limit is 16 MiB.
         for live in 0..<100 {
             for number in Int64(1)...50 {
                 let item = Sample.item(number, at: 1_000_000, offset: 1, size: 12_000)

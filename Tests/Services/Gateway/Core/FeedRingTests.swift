@@ -22,8 +22,8 @@ import Testing
         for number in Int64(5)...9 {
             #expect(ring.append(Sample.item(number), epoch: 10, dropped: &dropped) == .fresh)
         }
-        for position in Int64(4)...9 {
-            #expect(self.numbers(ring.items(after: self.position(position))) == Array((position + 1)..<10))
+        for number in Int64(4)...9 {
+            #expect(self.numbers(ring.items(after: self.position(number))) == Array((number + 1)..<10))
         }
         #expect(self.numbers(ring.items(after: self.position(12))) == [], "a client may be ahead of this gateway")
         #expect(self.numbers(ring.items(after: self.position(3))) == nil)
@@ -111,7 +111,7 @@ import Testing
         #expect(recent.latestToken(Sample.key("arena")) == nil)
     }
 
-    @Test func `I16 the size of a partition's cache is limited, and its sums are correct after any order of events`() {
+    @Test func `I16 a partition's cache is limited, and its byte and item counts return to 0 when all items expire`() {
         var random = SeededRandom(seed: 3)
         var recent = PartitionFeedCache(byteLimit: 20_000)
         var nextPositions: [Int: (epoch: Int64, number: Int64)] = [:]

@@ -12,8 +12,8 @@ import Testing
     private let bob = UserID("bob")
     private let eve = UserID("eve")
 
-    /// Makes `count` calls of a user at once, and returns how many are admitted.
-    private func admitted(
+    /// Makes `count` calls of a user at once, or of the app's servers if `user` is nil; returns how many are admitted.
+    private func admitCalls(
         _ rates: inout ForwardedCallRates, _ user: UserID?, of app: AppID, count: Int, at now: Int64 = 0
     ) -> Int {
         (0..<count).filter { _ in rates.admit(user, of: app, at: now) == nil }.count
@@ -22,36 +22,38 @@ import Testing
     /// Rules: R12.15.
     @Test func `I16 a user who floods gets its share, and the other users of its app are served`() {
         var rates = ForwardedCallRates(callsPerApp: 1000, callsPerUser: 50)
-        #expect(self.admitted(&rates, self.bob, of: self.demo, count: 5000) == 50)
+        #expect(self.admitCalls(&rates, self.bob, of: self.demo, count: 5000) == 50)
         let refusal = rates.admit(self.bob, of: self.demo, at: 0)
         #expect(refusal?.reason == .callsPerUser && refusal?.retryAfter == Milliseconds(20))
-        #expect(self.admitted(&rates, self.eve, of: self.demo, count: 50) == 50)
+        #expect(self.admitCalls(&rates, self.eve, of: self.demo, count: 50) == 50)
         #expect(
-            self.admitted(&rates, nil, of: self.demo, count: 10_000) == 900, "the user's refused calls cost nothing")
-        #expect(self.admitted(&rates, self.bob, of: AppID("other"), count: 50) == 50, "a user of another app")
-        #expect(self.admitted(&rates, self.bob, of: self.demo, count: 500, at: 100_000) == 5, "its share in 100 ms")
+            self.admitCalls(&rates, nil, of: self.demo, count: 10_000) == 900,
+            "1000 less 100: refused calls cost nothing")
+        #expect(self.admitCalls(&rates, self.bob, of: AppID("other"), count: 50) == 50, "a user of another app")
+        #expect(self.admitCalls(&rates, self.bob, of: self.demo, count: 500, at: 100_000) == 5, "its share in 100 ms")
     }
 
     /// Rules: R12.15.
     @Test func `a user gets at most a tenth of its app's calls, whatever its own limit is`() {
         var rates = ForwardedCallRates(callsPerApp: 200, callsPerUser: 100)
-        #expect(self.admitted(&rates, self.bob, of: self.demo, count: 300) == 20)
+        #expect(self.admitCalls(&rates, self.bob, of: self.demo, count: 300) == 20)
         var smallest = ForwardedCallRates(callsPerApp: 3, callsPerUser: 100)
-        #expect(self.admitted(&smallest, self.bob, of: self.demo, count: 300) == 1, "but never less than one a second")
+        #expect(
+            self.admitCalls(&smallest, self.bob, of: self.demo, count: 300) == 1, "but never less than one a second")
         var unlimited = ForwardedCallRates(callsPerApp: nil, callsPerUser: 100)
-        #expect(self.admitted(&unlimited, self.bob, of: self.demo, count: 300) == 100)
+        #expect(self.admitCalls(&unlimited, self.bob, of: self.demo, count: 300) == 100)
     }
 
     /// Rules: R12.13.
     @Test func `I16 an app gets its share, and another app has its own`() {
         var rates = ForwardedCallRates(callsPerApp: 100, callsPerUser: 100)
-        #expect(self.admitted(&rates, nil, of: self.demo, count: 1000) == 100)
+        #expect(self.admitCalls(&rates, nil, of: self.demo, count: 1000) == 100)
         for user in [nil, self.bob] {
             let refusal = rates.admit(user, of: self.demo, at: 0)
             #expect(refusal?.reason == .callsPerApp && refusal?.retryAfter == Milliseconds(10))
         }
         #expect(rates.admit(self.bob, of: AppID("other"), at: 0) == nil)
         var unlimited = ForwardedCallRates(callsPerApp: nil, callsPerUser: 100)
-        #expect(self.admitted(&unlimited, nil, of: self.demo, count: 10_000) == 10_000)
+        #expect(self.admitCalls(&unlimited, nil, of: self.demo, count: 10_000) == 10_000)
     }
 }

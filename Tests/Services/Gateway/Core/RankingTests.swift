@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: ["1", "2", "3", "\(Int.max)", "\(Int.max - 1)", "a\(Int.max)", "\(Int64(Int32.max) + 1)"])
-    func `a cursor with a rank beyond the list gives an empty last page, one with the last rank a page of one live`(
+    func `a cursor beyond the end of the list gives an empty last page, and a cursor with the last rank gives one live`(
         rank: String
     ) throws {
         var model = ReadModel()
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// Rules: R3.47.
-    @Test func `I3 a listing during which lives start, end and change ranks has each live that ran all the time once`()
+    @Test func `I3 although lives start, end and change ranks, a listing has each live that runs throughout once`()
         throws
     {
         var random = SeededRandom(seed: 7)
@@ -158,7 +158,7 @@ import Testing
         let first = try ranking.page(app: Sample.app, cursor: "", count: 1, at: 0) { _ in nil }
         #expect(first.cursor.isEmpty, "the closure shows no entry, so there is no second page")
         for time in 1...100 { ranking.refresh(entries, at: MonotonicTime(milliseconds: Int64(time))) }
-        // The snapshot of time 0 is only 100 ms old.
+        // The snapshot of time 0 is only 100 ms old, but there are 100 newer ones.
         #expect(throws: ReplyError.self) {
             try ranking.page(app: Sample.app, cursor: "g.0.1", count: 1, at: 100) { _ in nil }
         }

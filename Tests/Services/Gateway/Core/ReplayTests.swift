@@ -9,9 +9,9 @@ import Testing
 @Suite struct ReplayTests {
     private func id(_ number: UInt64) -> ReplayID { ReplayID(shard: 1, number: number) }
 
-    /// A request for the items after a position, whose record has offset `start`.
+    /// A request for the items after number `after`; the record of item `after` has offset `start`.
     ///
-    /// Items from number `before` on are cached. The partition ends at offset `end`.
+    /// Item `before` and the later items are cached; without `before`, no item is. The partition ends at offset `end`.
     private func items(
         _ live: String, after: Int64, at start: Int64, before: Int64? = nil, end: Int64
     ) -> ReplayRequest {
@@ -40,6 +40,7 @@ import Testing
         /// The offset of the first record that the broker still has.
         var startOffset: Int64 = 0
 
+        /// Appends a record; the next `gap` offsets after it have no record.
         mutating func write(
             _ live: String, _ number: Int64, _ feedClass: FeedClass = .barrage, epoch: Int64 = 10, gap: Int64 = 0,
             size: Int = 4
@@ -91,6 +92,7 @@ import Testing
     }
 
     @Test func `I7 a client gets exactly the missed items that are not cached`() {
+        // The records of arena lie between those of another live and those of an earlier incarnation, epoch 9.
         var log = PartitionLog()
         for number in Int64(1)...30 {
             log.write("arena", number, number % 3 == 0 ? .tip : .barrage, gap: number % 2)
@@ -99,6 +101,8 @@ import Testing
         }
         let start =
             log.records.first { $0.record.key == Sample.key("arena") && $0.record.item.number == 5 }?.offset ?? -1
+        // In order: the items from 21 on are cached; no item is cached; the client lacks nothing; all that it lacks is
+        // cached.
         let outcomes = self.replay(
             log,
             [
@@ -117,6 +121,7 @@ import Testing
     @Test func `a wrong token, or one whose record was removed from the log, is refused`() {
         var log = PartitionLog()
         for number in Int64(1)...30 { log.write("arena", number) }
+        // The broker has removed the records before offset 10: items 1 to 10.
         log.startOffset = 10
         let outcomes = self.replay(
             log,
@@ -126,20 +131,22 @@ import Testing
                 self.items("arena", after: 10, at: 9, end: log.end),
             ])
         #expect(outcomes[0]?.answer == .refused(.gone), "the token's record was removed")
-        #expect(self.numbers(outcomes[1]) == nil, "offset 20 has another item")
+        #expect(self.numbers(outcomes[1]) == nil, "offset 20 has item 21")
         #expect(outcomes[2]?.answer == .refused(.gone), "the live has no records")
-        #expect(self.numbers(outcomes[3]) == Array(11...30), "no missed item was removed")
-        let alone = self.replay(log, [self.items("arena", after: 5, at: 20, end: log.end)])
-        #expect(alone[0]?.answer == .refused(.gone), "the record at that offset is another item")
+        #expect(self.numbers(outcomes[3]) == Array(11...30), "the token's record was removed, but no missed item")
+        let ownScan = self.replay(log, [self.items("arena", after: 5, at: 20, end: log.end)])
+        #expect(ownScan[0]?.answer == .refused(.gone), "refused in a scan of its own, too")
         for number: Int64 in [31, 1_000_000, .max] {
             let beyond = self.replay(log, [self.items("arena", after: number, at: 20, end: log.end)])
             #expect(beyond[0]?.answer == .refused(.gone), "the feed has not reached \(number)")
         }
-        #expect(self.numbers(self.replay(log, [self.items("arena", after: 30, at: 29, end: log.end)])[0]) == [])
+        let complete = self.replay(log, [self.items("arena", after: 30, at: 29, end: log.end)])
+        #expect(self.numbers(complete[0]) == [], "the client has the last item")
     }
 
     @Test func `I16 more than 1,000 items, or more bytes than a ring keeps, are not replayed`() {
         var log = PartitionLog()
+        // A client misses 1001 items after item 199, and 1000 after item 200.
         for number in Int64(1)...1200 { log.write("arena", number) }
         var outcomes = self.replay(
             log,
@@ -149,6 +156,7 @@ import Testing
             ])
         #expect(outcomes[0]?.answer == .refused(.tooMany))
         #expect(self.numbers(outcomes[1])?.count == 1000)
+        // A ring keeps 4 MiB. The items after item 1 have 9.9 MB, those after item 80 have 2 MB.
         log = PartitionLog()
         for number in Int64(1)...100 { log.write("arena", number, size: 100_000) }
         outcomes = self.replay(
@@ -158,13 +166,15 @@ import Testing
         #expect(self.numbers(outcomes[1]) == Array(81...100))
     }
 
-    @Test func `I16 a scan that has collected too many bytes ends, and requests that lack items are refused`() {
+    @Test
+    func `I16 a scan that has collected too many bytes ends, and refuses requests whose items it has not all read`() {
         var log = PartitionLog()
         let lives = (0..<8).map { "l\($0)" }
         for number in Int64(1)...40 {
             for live in lives { log.write(live, number, size: 100_000) }
         }
         var queue = ReplayQueue()
+        // For each live, one request needs the items before item 5, and one needs all items of the log.
         for (index, live) in lives.enumerated() {
             let request = self.items(live, after: 1, at: Int64(index), before: 5, end: log.end)
             self.add(request, as: UInt64(index), to: &queue)
@@ -178,7 +188,7 @@ import Testing
         }
         let groups = scan?.finish().groups ?? []
         #expect(groups.count == 8)
-        #expect(groups.reduce(0) { $0 + $1.bytes } <= ReplayLimits.maxScanBytes + 100_000)
+        #expect(groups.reduce(0) { $0 + $1.bytes } <= ReplayLimits.maxScanBytes + 100_000, "at most one item above")
         for outcome in groups.flatMap(\.outcomes) {
             if outcome.request.beforeNumber == nil {
                 #expect(outcome.answer == .refused(.tooMany))
@@ -190,6 +200,7 @@ import Testing
 
     @Test func `a new viewer's messages are searched step by step, back to the live's beginning`() {
         var log = PartitionLog()
+        // Items 4, 8, 12, 16 and 20 are messages. The log ends with 30,000 records of another live.
         for number in Int64(1)...20 { log.write("arena", number, number % 4 == 0 ? .barrage : .tip) }
         for number in Int64(1)...30_000 { log.write("bistro", number) }
         log.write("arena", 21, .control)
@@ -202,8 +213,8 @@ import Testing
         #expect(self.numbers(outcomes[0]) == [12, 16, 20])
         #expect(self.numbers(outcomes[1]) == [4, 8, 12, 16, 20])
         #expect(outcomes[1]?.latestToken?.position.number == 21, "the latest item of the feed")
-        #expect(self.numbers(outcomes[2]) == [8, 12])
-        #expect(self.numbers(outcomes[3]) == [])
+        #expect(self.numbers(outcomes[2]) == [8, 12], "the messages before item 16, which has offset 15")
+        #expect(self.numbers(outcomes[3]) == [], "a live without records")
         #expect(outcomes[3]?.latestToken == nil)
     }
 
@@ -219,26 +230,29 @@ import Testing
             log.read(&scan)
             queue.putBack(scan.finish().unfinished, partition: 0)
         }
+        // Each step reads twice as many records as the step before it, so the last step exceeds the limit.
         #expect(
             scannedRecords >= ReplayLimits.maxSearchedRecords
                 && scannedRecords < 3 * ReplayLimits.maxSearchedRecords)
         var trimmedLog = PartitionLog()
         for number in Int64(1)...5000 { trimmedLog.write("arena", number, .tip) }
         trimmedLog.startOffset = 4000
-        #expect(self.numbers(self.replay(trimmedLog, [self.messages("arena", 5, end: trimmedLog.end)])[0]) == [])
+        let found = self.replay(trimmedLog, [self.messages("arena", 5, end: trimmedLog.end)])
+        #expect(self.numbers(found[0]) == [], "the search ends at the beginning of the log")
     }
 
     @Test func `nearby requests for a partition share one scan, and a distant one gets its own`() {
         var queue = ReplayQueue()
         for number in UInt64(0)..<1000 {
-            let after = 100_000 + Int64(number)
+            let startOffset = 100_000 + Int64(number)
             self.add(
-                self.items("arena", after: 1, at: after, end: 101_000), as: number, to: &queue, partition: 3,
+                self.items("arena", after: 1, at: startOffset, end: 101_000), as: number, to: &queue, partition: 3,
                 deadline: 500)
         }
-        let far = self.items("arena", after: 1, at: 10, end: 20)
-        self.add(far, as: 5000, to: &queue, partition: 3, deadline: 900)
-        self.add(far, as: 5001, to: &queue, partition: 4, deadline: 400)
+        let distant = self.items("arena", after: 1, at: 10, end: 20)
+        self.add(distant, as: 5000, to: &queue, partition: 3, deadline: 900)
+        self.add(distant, as: 5001, to: &queue, partition: 4, deadline: 400)
+        // No scan may begin in an excluded partition, whatever the deadlines of its requests.
         var scans = [queue.nextScan(excluding: [4]), queue.nextScan(excluding: [3]), queue.nextScan(excluding: [4])]
         #expect(scans.map { $0?.bounds } == [100_000..<101_000, 10..<20, 10..<20])
         #expect(scans.map { $0?.partition } == [3, 4, 3])
@@ -261,8 +275,9 @@ import Testing
         #expect(expired.count == ReplayLimits.maxQueuedRequests && queue.count == 0)
     }
 
-    @Test func `an expired request gets no items, or the messages found so far`() {
+    @Test func `an expired resume gets no items, and an expired search gets the messages that it has found so far`() {
         var log = PartitionLog()
+        // The first step of a search reads the last 2000 records, of which the last 1000 are messages here.
         for number in Int64(1)...6000 { log.write("arena", number, number > 5000 ? .barrage : .tip) }
         var queue = ReplayQueue()
         self.add(self.messages("arena", 2000, end: log.end), as: 1, to: &queue, deadline: 100)
@@ -281,7 +296,7 @@ import Testing
         #expect(self.numbers(expired.first) == Array(5001...6000))
         self.add(self.messages("arena", 5, end: log.end), as: 3, to: &queue, deadline: 100)
         expired = queue.removeExpired(at: 100)
-        #expect(expired.first?.answer == .refused(.late), "nothing was read for it")
+        #expect(expired.first?.answer == .refused(.late), "nothing was read for this search")
         self.add(self.messages("arena", 5, end: log.end), as: 4, to: &queue, deadline: 100)
         guard var lastScan = queue.nextScan(excluding: []) else {
             Issue.record("nothing to read")
@@ -308,6 +323,7 @@ import Testing
             if Int.random(in: 0..<50, using: &random) == 0 { log.write("l\(live)", number, feedClass) }
         }
         var requests: [ReplayRequest] = []
+        // The numbers of the items that each request gets; nil if the request is refused.
         var expected: [[Int64]?] = []
         for _ in 0..<40 {
             guard let start = written.randomElement(using: &random) else {

@@ -7,7 +7,8 @@ import Testing
 
 /// One client's session: its login, its live and its open calls.
 ///
-/// A call has an id, a kind and a record, which is a string here. Times are in milliseconds.
+/// A call has an id, a kind and a record, which is a string here. The argument `in` is the live in which the call acts,
+/// if any. Times are in milliseconds.
 @Suite struct SessionCoreTests {
     private typealias Session = SessionCore<String>
 
@@ -50,7 +51,7 @@ import Testing
             Issue.record("a second live")
             return
         }
-        #expect(session.verdict(on: 2, .join("arena"), in: nil) == .proceed, "joining again is presence's to answer")
+        #expect(session.verdict(on: 2, .join("arena"), in: nil) == .proceed, "presence answers a repeated join")
         session.registerCall(3, .leave("arena"), "leave", at: 0)
         #expect(session.live == "arena", "until the leave is answered")
         #expect(session.callAnswered(3, .success(result: .done))?.conclusion == .left("arena", .success(result: .done)))
@@ -68,7 +69,7 @@ import Testing
         #expect(error.code == .notInRoom)
         #expect(
             session.verdict(on: 9, .leave("bistro"), in: nil) == .proceed,
-            "it may be a leave that is sent again, whose first answer presence knows")
+            "the leave may be a repetition, and presence knows its first answer")
     }
 
     @Test func `a refused join leaves the client outside`() {
@@ -80,7 +81,7 @@ import Testing
     }
 
     @Test
-    func `I15 a call is sent again each 2 s with the same record, answered once, and late replies are ignored`() {
+    func `I15 a call is sent again every 2 s with the same record, answered once, and late replies are ignored`() {
         var session = self.sessionInLive()
         session.registerCall(7, .plain, "text", at: 1000)
         #expect(session.verdict(on: 7, .plain, in: nil) == .repeated)

@@ -7,7 +7,7 @@ import Testing
 
 /// Calls that are answered together.
 ///
-/// A waiting call is a number here.
+/// In these tests a waiting call is a number. Times are in milliseconds.
 @Suite struct SharedReadsTests {
     private typealias Reads = SharedReads<Int>
 
@@ -49,6 +49,7 @@ import Testing
         let burst = 5
         #expect(requestTimes.count <= 20 + burst, "in 20 s one request a second, and a burst at the beginning")
         for (earlier, later) in zip(requestTimes.dropFirst(burst), requestTimes.dropFirst(burst + 1)) {
+            // 1 ms is left for rounding.
             #expect(later - earlier >= 999)
         }
         #expect(answered > 18_000 && answered + reads.waitingCount == 20_000)
@@ -74,6 +75,7 @@ import Testing
         for (index, read) in ([Self.read] + others).enumerated() {
             #expect(reads.addCall(read, index, at: self.time(0)) == .wait(mustRequest: true))
         }
+        // Call 0 made the first read, so call 2 made the read `others[1]`.
         #expect(reads.requestAnswered(others[1], at: self.time(1)).waiters == [2])
         #expect(
             reads.requestAnswered(SharedRead(.summary, of: LiveKey("demo", "nobody"), epoch: 1), at: self.time(1))
@@ -82,7 +84,7 @@ import Testing
         #expect(reads.waitingCount == 4)
     }
 
-    @Test func `a call waits for at most 10 s, also when its answer is lost`() {
+    @Test func `a call waits for at most 10 s, even if its answer is lost`() {
         var reads = Reads()
         _ = reads.addCall(Self.read, 1, at: self.time(0))
         _ = reads.addCall(Self.read, 2, at: self.time(10))

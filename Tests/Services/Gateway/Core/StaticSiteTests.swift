@@ -2,6 +2,7 @@
 import GatewayCore
 import Testing
 
+/// The files of the web pages, their headers, and which origins and hosts may use the gateway.
 @Suite struct StaticSiteTests {
     private let body = Array(String(repeating: "export const text = 'hello';\n", count: 20).utf8)
 
@@ -99,21 +100,21 @@ import Testing
     }
 
     /// Rules: R13.34.
-    @Test func `with a list of origins only those and pages of the same host are answered`() {
+    @Test func `with a list of origins, only pages of these origins and of the gateway's own host are answered`() {
         let origins = WebOrigins(["https://live.example.org"])
         #expect(origins.allows("https://live.example.org", host: "gateway.example.org"))
         #expect(origins.allows("https://LIVE.example.org", host: "gateway.example.org"))
         #expect(!origins.allows("http://live.example.org", host: "gateway.example.org"))
         #expect(!origins.allows("https://evil.example.org", host: "gateway.example.org"))
         #expect(!origins.allows("null", host: "gateway.example.org"))
-        #expect(origins.allows(nil, host: "gateway.example.org"))
+        #expect(origins.allows(nil, host: "gateway.example.org"), "a client that is no browser sends no origin")
         #expect(origins.allows("http://127.0.0.1:8081", host: "127.0.0.1:8080"))
         #expect(!origins.allows("http://127.0.0.1:8081", host: nil))
-        #expect(WebOrigins().allows("https://evil.example.org", host: "gateway.example.org"))
+        #expect(WebOrigins().allows("https://evil.example.org", host: "gateway.example.org"), "without a list")
     }
 
     /// Rules: R13.33.
-    @Test func `only localhost and addresses are hosts that no foreign name server can point to this machine`() {
+    @Test func `only for localhost and IP addresses, no foreign name server can point the host to this machine`() {
         for name in ["localhost", "127.0.0.1", "[::1]", "192.168.1.7"] { #expect(WebOrigins.isLocalOrAddress(name)) }
         for name in ["evil.example.org", "localhost.evil.org", "1.2.3.4.evil.org", "1.2.3", "256.1.1.1"] {
             #expect(!WebOrigins.isLocalOrAddress(name))
