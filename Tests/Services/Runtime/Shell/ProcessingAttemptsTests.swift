@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import KafkaClient
 import MachineKit
+import Observability
+import TallyMachine
 import Testing
 
 @testable import ServiceShell
@@ -132,6 +135,35 @@ import Testing
             return
         }
         #expect(dueRow.step == 0 && input.step == 1)
+    }
+
+    @Test func `an owner that may have been replaced withdraws no attempt, and one that failed otherwise does`() {
+        func canWithdraw(_ failure: (any Error)?, isLeaseDoubtful: Bool = false) -> Bool {
+            ProcessingAttempts.canWithdraw(after: failure, isLeaseDoubtful: isLeaseDoubtful)
+        }
+        #expect(!canWithdraw(KafkaError(.fenced, "")))
+        #expect(!canWithdraw(ProcessorError.fenced))
+        #expect(!canWithdraw(nil, isLeaseDoubtful: true))
+        #expect(!canWithdraw(KafkaError(.timedOut, ""), isLeaseDoubtful: true))
+        #expect(canWithdraw(nil))
+        #expect(canWithdraw(KafkaError(.timedOut, "")))
+        #expect(canWithdraw(KafkaError(.accessDenied, "")))
+    }
+
+    @Test func `a revoked partition is reused only if neither the offset nor the end has moved`() throws {
+        let committed = OffsetAndMetadata(offset: 100)
+        let processor = MachineProcessor(TallyMachine(), log: .none, malformed: Counter())
+        let partition = try OwnedPartition(
+            TopicPartition("inbox", 0), processor, committed: committed, storage: .offsetMetadata, process: "1")
+        // The end at the revocation is not known.
+        #expect(!partition.isUnchanged(committed: committed, end: nil))
+        #expect(!partition.isUnchanged(committed: committed, end: 7))
+        partition.endAtRevocation = 7
+        #expect(partition.isUnchanged(committed: committed, end: 7))
+        // Another owner has written a record of attempts, and has died in its first batch without a commit.
+        #expect(!partition.isUnchanged(committed: committed, end: 8))
+        #expect(!partition.isUnchanged(committed: committed, end: nil))
+        #expect(!partition.isUnchanged(committed: OffsetAndMetadata(offset: 101), end: 7))
     }
 
     @Test func `offsets at the end of their range do not trap`() {

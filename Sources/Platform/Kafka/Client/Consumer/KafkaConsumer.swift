@@ -124,7 +124,7 @@ package final class KafkaConsumer {
                 records.removeAll()
                 let event = closingQueue.next(timeout: nil, names: &self.topicNames, into: &records)
                 if case .revoked(let partitions) = event {
-                    self.rebalance(.revoked(partitions, lost: false), of: client)
+                    self.rebalance(.revoked(partitions, lost: client.isAssignmentLost), of: client)
                 }
                 if case .assigned(let partitions) = event { self.rebalance(.assigned(partitions), of: client) }
             }

@@ -27,12 +27,12 @@ final class OwnedPartition {
     var generation: Int64
     /// Whether the processor's `acquired` was called with the current `generation`.
     var hasCalledAcquired = false
-    /// The end of the feed partition when the inbox partition was revoked; nil if the rows were not known to be current
-    /// then.
+    /// The end of the feed partition when the inbox partition was revoked, or that of the state partition if the machine
+    /// does not append; nil if the rows were not known to be current then.
     ///
-    /// The next owner writes a claim to the feed partition. As long as the feed partition still has this end, no other
-    /// instance has owned the inbox partition, and the rows here are current.
-    var feedEndAtRevocation: Int64?
+    /// The next owner writes a claim to the feed partition, or a record of attempts to the state partition. As long as
+    /// that partition still has this end, the rows and the record of attempts here are current.
+    var endAtRevocation: Int64?
     /// Detects an input that crashes every process that handles it.
     var attempts: ProcessingAttempts
 
@@ -69,6 +69,17 @@ final class OwnedPartition {
         var lastCheckpointBeganAt: MonotonicTime?
         /// Whether a batch was appended since the last checkpoint.
         var hasUncheckpointedBatches = false
+    }
+
+    /// Whether nothing was written for this partition since it was revoked from this instance.
+    ///
+    /// - Parameters:
+    ///   - committed: the group's committed offset; nil to compare only the ends.
+    ///   - end: the present end of the partition that `endAtRevocation` is about; nil if it is not known.
+    /// - Returns: whether the rows and the record of attempts are current.
+    func isUnchanged(committed: OffsetAndMetadata?, end: Int64?) -> Bool {
+        guard let end, end == self.endAtRevocation else { return false }
+        return committed.map { $0 == self.committed } ?? true
     }
 
     /// Decides the records of a batch, in order.

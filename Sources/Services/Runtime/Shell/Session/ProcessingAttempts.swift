@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import KafkaClient
 
 /// Detects an input that crashes every process that handles it.
 ///
@@ -93,6 +94,23 @@ struct ProcessingAttempts {
         record.process = ""
         self.record = record
         return record
+    }
+
+    /// Whether an owner that gives up a partition may withdraw its own attempt.
+    ///
+    /// A former owner must write nothing: the record of the state topic is then the new owner's, and may be evidence of
+    /// a death. After another error the owner withdraws its attempt, because the error is no death.
+    ///
+    /// - Parameters:
+    ///   - failure: the error that ends the owner's session; nil if there is none.
+    ///   - isLeaseDoubtful: whether the owner stalled for so long that another member may own the partition.
+    /// - Returns: false if the partition may have another owner.
+    static func canWithdraw(after failure: (any Error)?, isLeaseDoubtful: Bool) -> Bool {
+        switch failure {
+        case let error as KafkaError where error.kind == .fenced: false
+        case ProcessorError.fenced?: false
+        default: !isLeaseDoubtful
+        }
     }
 
     /// Requires that inputs before the offset `end` (exclusive) are processed alone, because one input of their batch

@@ -31,14 +31,12 @@ extension ShellSession {
                 self.checkpointBeforeLeaving(partitions)
                 self.endAttempts(at: partitions)
             }
-            // Empty for a machine that does not append.
-            let feedEnds = isLost ? [:] : self.feedEndsBeforeLeaving(partitions)
+            let ends = isLost ? [:] : self.endsBeforeLeaving(partitions)
             for topicPartition in partitions {
                 guard let partition = self.owned.removeValue(forKey: topicPartition) else { continue }
-                partition.feedEndAtRevocation = feedEnds[topicPartition]
-                // A machine that appends can reuse rows only if the feed's end is known.
-                let canReuseRows = self.appender == nil || partition.feedEndAtRevocation != nil
-                if canReuseRows { self.revoked[topicPartition] = partition }
+                partition.endAtRevocation = ends[topicPartition]
+                // Without the end, nothing could show that the rows are still current.
+                if partition.endAtRevocation != nil { self.revoked[topicPartition] = partition }
             }
             self.metrics.partitions.set(self.owned.count)
             try? self.consumer.unassign()
@@ -55,12 +53,16 @@ extension ShellSession {
         if !takenOver.isEmpty { try self.warmUp() }
         let committed = takenOver.isEmpty ? [:] : try self.committedOffsets(takenOver, deadline: deadline)
         let generations = try self.replyProducer.writeAcquisitionTicks(self.spec.inbox, takenOver.map(\.partition))
+        let stateEnds = self.stateEndsOfRevoked(among: takenOver)
         var unrestored: [Int32: OwnedPartition] = [:]
         for topicPartition in takenOver {
             // A partition without a committed offset begins at 0.
             let offset = (committed[topicPartition] ?? nil) ?? OffsetAndMetadata(offset: 0)
-            if let partition = self.revoked.removeValue(forKey: topicPartition), partition.committed == offset {
-                // No other member has committed since the revocation, so the rows are current.
+            if let partition = self.revoked.removeValue(forKey: topicPartition),
+                partition.isUnchanged(committed: offset, end: stateEnds[topicPartition])
+            {
+                // No other member has committed since the revocation, so the rows are current. None has written a record
+                // of attempts either, so that of this instance is current too.
                 partition.hasCalledAcquired = false
                 self.owned[topicPartition] = partition
             } else {
@@ -108,8 +110,8 @@ extension ShellSession {
         guard let ends = try? self.stateReader.ends(of: feeds) else { return [] }
         for topicPartition in candidates {
             guard let partition = self.revoked[topicPartition],
-                ends[TopicPartition(appender.topic.rawValue, topicPartition.partition)]
-                    == partition.feedEndAtRevocation
+                partition.isUnchanged(
+                    committed: nil, end: ends[TopicPartition(appender.topic.rawValue, topicPartition.partition)])
             else { continue }
             self.owned[topicPartition] = partition
             resumed.insert(topicPartition)
@@ -117,21 +119,35 @@ extension ShellSession {
         return resumed
     }
 
-    /// Queries the ends of the feed partitions of `partitions`, while this instance still owns them.
+    /// Queries the ends of the feed partitions of `partitions`, or of their state partitions if the machine does not
+    /// append, while this instance still owns them.
     ///
     /// The next owner of a partition writes a claim to its feed partition, which moves the end. As long as the end
     /// stays the same, the rows of this instance are therefore current. The group's committed offset could not show
-    /// this, because appended batches do not change it.
+    /// this, because appended batches do not change it. Nor does it show a record of attempts in the state partition,
+    /// which is all that an owner leaves that dies in its first batch.
     ///
-    /// - Returns: the end for each partition whose rows are known to be current; empty after a failure.
-    private func feedEndsBeforeLeaving(_ partitions: [TopicPartition]) -> [TopicPartition: Int64] {
-        guard self.failure == nil, let appender = self.appender else { return [:] }
-        let appendable = partitions.filter { self.owned[$0]?.canAppend == true }
-        let feeds = appendable.map { TopicPartition(appender.topic.rawValue, $0.partition) }
-        guard let ends = try? self.stateReader.ends(of: feeds) else { return [:] }
-        var feedEnds: [TopicPartition: Int64] = [:]
-        for (topicPartition, feed) in zip(appendable, feeds) { feedEnds[topicPartition] = ends[feed] }
-        return feedEnds
+    /// - Returns: the end for each partition whose rows are known to be current; empty after a failure and at the
+    ///   session's end.
+    private func endsBeforeLeaving(_ partitions: [TopicPartition]) -> [TopicPartition: Int64] {
+        guard self.failure == nil, !self.isStopping else { return [:] }
+        guard let appender = self.appender else { return self.ends(of: partitions, in: self.spec.state) }
+        return self.ends(of: partitions.filter { self.owned[$0]?.canAppend == true }, in: appender.topic)
+    }
+
+    /// The present ends of the state partitions of the `partitions` whose rows may be reused.
+    private func stateEndsOfRevoked(among partitions: [TopicPartition]) -> [TopicPartition: Int64] {
+        self.ends(of: partitions.filter { self.revoked[$0] != nil }, in: self.spec.state)
+    }
+
+    /// Queries the end of the same partition of `topic` for each of `partitions`; empty after a failure.
+    private func ends(of partitions: [TopicPartition], in topic: PlazaTopic) -> [TopicPartition: Int64] {
+        guard !partitions.isEmpty else { return [:] }
+        let queried = partitions.map { TopicPartition(topic.rawValue, $0.partition) }
+        guard let ends = try? self.stateReader.ends(of: queried) else { return [:] }
+        var result: [TopicPartition: Int64] = [:]
+        for (topicPartition, other) in zip(partitions, queried) { result[topicPartition] = ends[other] }
+        return result
     }
 
     /// Reads the committed offsets; waits until the previous owner's open transaction has ended, if there is one.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Concurrency
 internal import KafkaClient
 internal import MachineKit
 internal import Observability
@@ -16,7 +17,11 @@ extension ShellSession {
     }
 
     /// Withdraws the records of attempts of partitions that this instance gives up.
+    ///
+    /// Writes nothing if another member may own the partitions by now, because its records must not be overwritten.
     func endAttempts(at partitions: [TopicPartition]) {
+        let isLeaseDoubtful = self.leaseGuard.isLeaseDoubtful(at: MonotonicClock.now)
+        guard ProcessingAttempts.canWithdraw(after: self.failure, isLeaseDoubtful: isLeaseDoubtful) else { return }
         var attempts: [(partition: Int32, record: ProcessingAttempts.Record)] = []
         for topicPartition in partitions {
             guard let partition = self.owned[topicPartition],
