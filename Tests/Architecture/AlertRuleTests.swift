@@ -25,7 +25,7 @@ import Testing
             })
     }
 
-    /// The lines of a file's expressions; an expression that is folded over several lines is joined.
+    /// The expressions of a file of rules, each as one line, even if the file folds it over several lines.
     private static func expressions(_ text: String) -> [String] {
         var found: [String] = []
         var isFolded = false
@@ -33,7 +33,7 @@ import Testing
             let words = line.drop { $0 == " " || $0 == "-" }
             if words.hasPrefix("expr: ") {
                 isFolded = words.hasSuffix(">-")
-                found.append(String(words.dropFirst(6)))
+                found.append(String(words.dropFirst("expr: ".count)))
             } else if isFolded, !words.contains(": ") {
                 found[found.count - 1] += " \(words)"
             } else {

@@ -58,6 +58,7 @@ import Testing
     @Test func `each figure in the table of the capacity plan is quoted from the measurements`() throws {
         let page = try Repository.text("docs/CAPACITY.md")
         let measurements = try Repository.text("docs/PERFORMANCE.md")
+        // A row of the table ends with a quotation from the measurements, in backquotes.
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("| ") && $0.hasSuffix("` |") }
         #expect(rows.count == 6)
         for row in rows {

@@ -41,6 +41,7 @@ import Testing
         return found
     }()
 
+    /// Whether a file other than `path` contains `owner.name` for one of the owners.
     private static func isUsed(_ name: String, outside path: String, after owners: [String]) -> Bool {
         owners.contains { !(Self.members["\($0).\(name)"] ?? []).subtracting([path]).isEmpty }
     }

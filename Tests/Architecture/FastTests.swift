@@ -42,8 +42,8 @@ import Testing
         ]
         let files = SourceTree.tests.filter { fast.contains($0.target) && $0.target != "ArchitectureTests" }
         for file in files {
-            let starts = file.code.contains { _, text in starters.contains { text.contains($0) } }
-            if !starts { continue }
+            let startsServer = file.code.contains { _, text in starters.contains { text.contains($0) } }
+            if !startsServer { continue }
             let isLeftOut = Self.suites(in: file).allSatisfy { leftOut.contains($0) }
             #expect(isLeftOut, "\(file.path) starts a server or a child process")
         }

@@ -8,9 +8,9 @@ import Testing
     /// The products for apps on Apple systems.
     private static let products = ["LivePlazaKit", "LivePlazaCombine", "LivePlazaTesting"]
 
-    /// For each library target, the other texts in quotes of its entry in the manifest.
+    /// For each library target, the quoted texts of its entry in the manifest except its own name.
     ///
-    /// Those that are targets are its dependencies.
+    /// They include the names of its dependencies, and also texts that name no target.
     private static let quotedNames: [String: Set<String>] = {
         guard let manifest = try? Repository.text("Package.swift") else { return [:] }
         var found: [String: Set<String>] = [:]
@@ -30,7 +30,7 @@ import Testing
     }()
 
     /// A target and all its direct and indirect dependencies.
-    private static func closure(of target: String) -> Set<String> {
+    private static func targetAndDependencies(of target: String) -> Set<String> {
         var (found, unvisited) = (Set<String>(), [target])
         while let next = unvisited.popLast() {
             guard found.insert(next).inserted else { continue }
@@ -44,12 +44,14 @@ import Testing
     @Test(arguments: products)
     func `no product for apps reaches a C library`(product: String) {
         #expect(Self.systemLibraries.isSuperset(of: ["CUV", "COpenSSL", "CThread"]))
-        #expect(!Self.closure(of: "EventLoop").isDisjoint(with: Self.systemLibraries), "the search finds none at all")
-        #expect(Self.closure(of: product).intersection(Self.systemLibraries).isEmpty)
+        #expect(
+            !Self.targetAndDependencies(of: "EventLoop").isDisjoint(with: Self.systemLibraries),
+            "the search finds none at all")
+        #expect(Self.targetAndDependencies(of: product).intersection(Self.systemLibraries).isEmpty)
     }
 
     @Test func `the sources of products for apps use no module and no type that the supported Apple systems lack`() {
-        let targets = Self.products.reduce(into: Set<String>()) { $0.formUnion(Self.closure(of: $1)) }
+        let targets = Self.products.reduce(into: Set<String>()) { $0.formUnion(Self.targetAndDependencies(of: $1)) }
         #expect(targets.isSuperset(of: ["LivePlazaKit", "PlazaWire", "PlazaModel", "MachineKit"]))
         let words = [
             "import Glibc", "import Musl", "import FoundationEssentials", "import Synchronization", "Mutex<", "Mutex(",

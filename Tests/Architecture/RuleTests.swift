@@ -11,6 +11,7 @@ import Testing
         let text: String
         /// The files that decide the rule; `client` for a rule of the SDKs; a dash for a rule that no test can show.
         let decidedIn: String
+        /// Where LivePlaza differs from systems of its family, or why no test can show the rule; may be empty.
         let difference: String
 
         var isOfClient: Bool { self.decidedIn == "client" }
@@ -64,7 +65,7 @@ import Testing
     private static let thisFile = "Tests/Architecture/RuleTests.swift"
 
     /// The lists of rules above tests: the location of each, the rules that it cites, and the line after it.
-    private static let lists: [(location: String, cited: [String], next: String)] = SourceTree.tests.filter {
+    private static let lists: [(location: String, cited: [String], lineAfter: String)] = SourceTree.tests.filter {
         $0.path != Self.thisFile
     }.flatMap { file in
         file.lines.indices.filter { file.lines[$0].contains("/// Rules: ") }.map { start in
@@ -98,13 +99,14 @@ import Testing
         let cited = Set(files.flatMap(\.rules) + Self.lists.flatMap(\.cited))
         for rule in try Self.rules() where rule.isOfClient {
             let isCited = cited.contains(rule.number)
+            // A rule about unused codes must not be cited, every other rule must be.
             #expect(isCited != Self.rulesOfUnusedCodes.contains(rule.number), "\(rule.number): \(rule.text)")
         }
     }
 
     @Test func `a list of rules stands above a test`() {
         for list in Self.lists {
-            #expect(list.next.contains("@Test") && !list.cited.isEmpty, "\(list.location)")
+            #expect(list.lineAfter.contains("@Test") && !list.cited.isEmpty, "\(list.location)")
         }
     }
 

@@ -30,6 +30,7 @@ import Testing
         let events = try Self.events()
         #expect(events.count >= 39)
         for event in events {
+            // The argument may be a raw string, which begins with `#`.
             let isAwaited = tests.contains(try Regex(##"waitForEvent\(#?"\##(event)["(]"##))
             #expect(isAwaited, "no test waits for \(event)")
         }

@@ -9,16 +9,19 @@ import Testing
 @Suite(.serialized) struct APILimitTests {
     /// One value over its limit, as a request to a resource and as a call.
     ///
-    /// The members of the request's body are also parameters of the call. The live `concert` exists.
+    /// The live `concert` exists.
     private struct Row {
         var method: String
         var path: String
+        /// The members of the JSON body, without braces; they are also parameters of the call.
         var body: String
         var call: String
+        /// The parameters of the call as a JSON object.
         var params: String
+        /// The code with which both requests are rejected.
         var code: ReplyCode
 
-        /// A row whose call has as parameters the members of the body, and before them the JSON members `extra`.
+        /// A row for a call whose parameters are the JSON members `extra`, then the members of the body.
         init(
             _ method: String, _ path: String, _ body: String, _ call: String, _ extra: String, _ code: ReplyCode
         ) {
@@ -26,7 +29,7 @@ import Testing
             self.params = "{\(extra)\(extra.isEmpty ? "" : ",")\(body)}"
         }
 
-        /// A row whose call has the parameter `live`.
+        /// A row for a call whose parameters are the live `concert` and the members of the body.
         init(_ method: String, _ path: String, _ body: String, _ call: String, _ code: ReplyCode) {
             self.init(method, path, body, call, #""live":"concert""#, code)
         }
@@ -35,12 +38,13 @@ import Testing
     private static func text(_ count: Int) -> String { String(repeating: "x", count: count) }
     /// Repeats the character U+0001, which JSON writes with six bytes.
     ///
-    /// A text may be at most twice as long in JSON as its limit in bytes. So a little more than a third of the limit is too long.
+    /// A text may be at most twice as long in JSON as its limit in bytes. So a little more than a third of the limit is
+    /// too long: 34 of these characters need 204 bytes, and a notice of at most 100 bytes may need 200.
     private static func controls(_ count: Int) -> String { String(repeating: #"\u0001"#, count: count) }
     private static func list(_ count: Int, _ element: (Int) -> String) -> String {
         "[\((0..<count).map(element).joined(separator: ","))]"
     }
-    // Each of these lists has one element more than is allowed.
+    // Each of these lists has one element more than is allowed: `0...limit` are `limit + 1` numbers.
     private static let words = #""words":\#(Self.list(AppLimits.words + 1) { "\"w\($0)\"" })"#
     private static let categories =
         #""categories":\#(Self.list(AppLimits.categories + 1) { #"{"categoryID":"c\#($0)","name":"C"}"# })"#
@@ -51,6 +55,9 @@ import Testing
     private static let languages = (0...AppLimits.languages).map { #""l\#($0)":{"name":"N"}"# }.joined(separator: ",")
     private static let live = "/v1/lives/concert"
 
+    /// Most of the numbers exceed a limit by one: a live's name may have 100 bytes, and `text(101)` has 101.
+    ///
+    /// Other rows have an empty value or a control character, which is not allowed in their field.
     private static let rows: [Row] = [
         Row(
             "POST", "/v1/lives", #""live":"new","owner":"eve","categoryList":[1,2,3,4]"#, "live.create", "",
@@ -149,6 +156,7 @@ import Testing
                     #expect(code == .integer(Int64(row.code.code)), "\(description), by the \(form): \(answer)")
                 }
             }
+            // No list has returned this cursor.
             for (path, code) in [
                 ("/v1/lives", ReplyCode.cursorExpired), ("\(Self.live)/audience", ReplyCode.invalidParameter),
             ] {

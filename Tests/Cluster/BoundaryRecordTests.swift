@@ -83,6 +83,7 @@ extension BoundaryTableTests {
             let pids = cluster.processes.map(\.pid)
             for (topic, golden) in Self.inboxes {
                 let cases = RecordCases(topic: topic, partitions: partitions, golden: golden)
+                // One call to each partition is enough; its session needs the number of some group.
                 let unansweredSessions = try await runOnDedicatedThread {
                     Result {
                         let sessions = try driver.value.sendCalls(cases, group: 0)

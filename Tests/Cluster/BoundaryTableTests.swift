@@ -10,9 +10,9 @@ import Testing
 /// field, token claim and handshake header (I16, everything has a limit).
 ///
 /// `boundary_table.py` generates the cases from the catalogue of calls (`Golden/calls.json`, whose completeness another
-/// test checks) and from the gateway's description of its HTTP API. It reads the codes that may answer from the pages
-/// in `docs`; answers that blame the server are wrong. `BoundaryRecordTests.swift` tests the records and rows that a
-/// broker delivers.
+/// test checks) and from the gateway's description of its HTTP API. The pages in `docs` tell it which codes an answer
+/// may have. An answer that blames the server is a failure. `BoundaryRecordTests.swift` tests the records and rows that
+/// a broker delivers.
 @Suite(.serialized, .enabled(if: PythonPackages.hasPip, "needs python3 with pip")) struct BoundaryTableTests {
     @Test(.timeLimit(.minutes(6)))
     func `I16 no value ends a process, and each gets a documented answer in time`() async throws {
@@ -42,6 +42,7 @@ import Testing
             }
             let lines = output.split(separator: "\n").suffix(2)
             print(lines.joined(separator: "\n"))
+            // The last line begins with the number of cases.
             let count = lines.last?.prefix { $0.isNumber }
             #expect(count.flatMap { Int($0) } ?? 0 > 45_000, "the table has its cases")
             #expect(end == .exited(0), "\(output.suffix(8000))")

@@ -26,8 +26,8 @@ import Testing
 
     init() throws { self.scratch = try ScratchFolder() }
 
-    /// A directory with this script under the name of each service, and the real `plaza`.
-    private func programs() throws -> String {
+    /// Creates a directory with the script under the name of each service and with the real `plaza`; returns its path.
+    private func makePrograms() throws -> String {
         let directory = self.scratch.path + "/programs"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         for kind in ServiceKind.allCases {
@@ -41,14 +41,17 @@ import Testing
         return directory
     }
 
+    /// Options of a cluster whose services are the scripts, with the test's own run directory.
     private func options(realKafka brokers: Int? = nil) throws -> ClusterOptions {
         var options = LiveCluster.options(realKafka: brokers)
         options.runDirectory = self.scratch.path + "/run"
-        options.binaryDirectory = try self.programs()
+        options.binaryDirectory = try self.makePrograms()
         return options
     }
 
-    /// Waits until processes that are not our children have ended, with `tail --pid` of coreutils.
+    /// Waits until processes have ended.
+    ///
+    /// They are not children of this process, so `tail --pid` of coreutils watches them.
     static func awaitEnd(of pids: [Int32]) async throws {
         for pid in pids {
             let tail = try TestProcess(["tail", "-s", "0.02", "--pid=\(pid)", "-f", "/dev/null"])
@@ -120,7 +123,7 @@ import Testing
             }
             try cluster.signal("gateway-1", SIGCONT)
             try await cluster.waitUntilReady(within: .seconds(10))
-            // A stopped process must not delay the end of the cluster either.
+            // The process stays stopped from now on, and must not delay the end of the cluster.
             try cluster.signal("gateway-1", SIGSTOP)
         }
     }
@@ -157,6 +160,7 @@ import Testing
         try await LiveCluster.with(options) { cluster in
             let before = cluster.state.kafka
             try await cluster.kill("broker-1")
+            // Waits until the broker has restarted at another address.
             var version = 0
             while cluster.state.kafka == before, let change = await cluster.waitForChange(after: version) {
                 version = change.version
@@ -187,9 +191,9 @@ import Testing
         #expect(lines.contains("no such thing as a shard"))
     }
 
-    /// Runs `plaza up`, sends it a signal when the cluster is ready, and returns its status when all its children have
-    /// ended.
-    private func plazaUp(endedBy signal: Int32) async throws -> ProcessEnd {
+    /// Runs `plaza up`, sends it a signal when the cluster is ready, waits until all its children have ended, and returns
+    /// how `plaza up` itself ended.
+    private func runPlazaUp(endedBy signal: Int32) async throws -> ProcessEnd {
         let options = try self.options()
         let programs = options.binaryDirectory ?? ""
         let plaza = try TestProcess(
@@ -208,19 +212,20 @@ import Testing
     }
 
     @Test func `children end when their supervisor is killed with SIGKILL`() async throws {
-        let end = try await self.plazaUp(endedBy: SIGKILL)
+        let end = try await self.runPlazaUp(endedBy: SIGKILL)
         #expect(end == .signalled(SIGKILL))
     }
 
     @Test(arguments: [SIGINT, SIGTERM]) func `plaza up stops all processes in order on a signal`(signal: Int32)
         async throws
     {
-        let end = try await self.plazaUp(endedBy: signal)
+        let end = try await self.runPlazaUp(endedBy: signal)
         #expect(end == .exited(0))
     }
 
     @Test(.enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"))
-    func `a killed real Kafka restarts at its ports, and its data belongs to one number of brokers`() async throws {
+    func `a killed real Kafka restarts on the same ports; three brokers do not start on the data of one`() async throws
+    {
         var options = try self.options(realKafka: 1)
         options.scale = Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, 0) })
         let cluster = LocalCluster(options)

@@ -13,7 +13,7 @@ import Testing
 /// that leaves it, `over` the end of the battle, and `out` a live that leaves the connection.
 @Suite(.serialized, .sharedCluster, .timeLimit(.minutes(3))) struct CrossStoreHostTests {
     /// Rules: R8.7, R18.7.
-    @Test func `I12 a new connection shows all lives on each stage in the co-host template to all viewers`()
+    @Test func `I12 all viewers of a new connection see all its lives on stage, in the co-host template`()
         async throws
     {
         let hub = try ClientHub()
@@ -65,7 +65,7 @@ import Testing
             #expect(Set(stage.layout.regions.map(\.live)) == [fixture.live])
             #expect(stage.layout.canvas.templateID == template)
             #expect(stage.battle?.ended == .allMemberExit)
-            // The seats and the connection of the beginning are left out.
+            // Leaves out the events of the preparation: hosts take their seats, and the lives are connected.
             let events = fixture.watcher.events.map(\.shortText).filter {
                 !$0.hasPrefix("joined") && !$0.hasPrefix("taken")
             }
@@ -99,7 +99,7 @@ import Testing
 
     /// Rules: R18.4.
     @Test
-    func `I4 I12 I14 an owner whose lease ends leaves battle and connection, and the other lives and its own continue`()
+    func `I4 I12 I14 a live whose owner is lost leaves battle and connection and is suspended; the other lives go on`()
         async throws
     {
         let hub = try ClientHub()
@@ -109,6 +109,7 @@ import Testing
         )
         try await firstLive.connect(secondLive, thirdLive)
         let battle = try await firstLive.startBattle(secondLive, thirdLive, seconds: 120)
+        // The first host sends nothing from now on, so its lease of 6 s expires.
         firstLive.host.client.stop()
         for fixture in [secondLive, thirdLive] {
             let stage = try await fixture.watcher.waitForStage("that the lost host is out", within: 20) { record, _ in
@@ -167,6 +168,7 @@ import Testing
         }
         #expect(stage.battle?.ended == .allMemberExit)
         #expect(secondLive.watcher.items.contains { $0.isEnd } == false)
+        // The backend receives only `roomEnded` events.
         let received = try SharedCluster.backend.wait { requests in
             requests.contains { $0.text.contains("\(firstLive.live)") }
         }
@@ -196,6 +198,7 @@ import Testing
                 record.connection?.members[0].host.userName == "Anna the Great"
                     && record.battle?.sides[0].host.userName == "Anna the Great"
             }
+            // The other host has no name.
             #expect(stage.battle?.sides[1].host.userName == "")
         }
         try await secondLive.watcher.waitForStage("the new name on the other live's seat") { record, _ in

@@ -6,6 +6,8 @@ import ProtocolClient
 import Testing
 
 /// Tests in real processes of how a user's change in one service changes the state of another (R18.1, R18.10, R6.20).
+///
+/// Stage events are compared by their `shortText` (LiveFixture.swift).
 @Suite(.serialized, .sharedCluster, .timeLimit(.minutes(3))) struct CrossStoreTests {
     /// How a user leaves.
     enum Departure: String, CaseIterable, Sendable {
@@ -24,21 +26,22 @@ import Testing
         let hub = try ClientHub()
         defer { hub.stop() }
         let fixture = try await LiveFixture(hub)
-        // The sitter is a seated admin and has invited the watcher. The asker has applied for a seat and is invited.
-        let sitter = try await fixture.join("sitter")
-        let asker = try await fixture.join("asker")
-        try await fixture.seat(sitter, on: 3)
-        try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.user(sitter)))
-        _ = try await sitter.wait("that it is an admin") {
-            $0.trueIfReceived { if case .adminSet(fixture.user(sitter), _) = $0 { true } else { false } }
+        // The admin has a seat and has invited the watcher. The applicant has applied for a seat, and the host has
+        // invited it too.
+        let admin = try await fixture.join("admin")
+        let applicant = try await fixture.join("applicant")
+        try await fixture.seat(admin, on: 3)
+        try await fixture.call(fixture.host, "admin.set", CallParams(user: fixture.user(admin)))
+        _ = try await admin.wait("that it is an admin") {
+            $0.trueIfReceived { if case .adminSet(fixture.user(admin), _) = $0 { true } else { false } }
         }
-        try await fixture.call(sitter, "seat.invite", CallParams(user: fixture.user(fixture.watcher), timeout: 120))
-        try await fixture.call(asker, "seat.apply", CallParams(timeout: 120))
-        try await fixture.call(fixture.host, "seat.invite", CallParams(user: fixture.user(asker), timeout: 120))
+        try await fixture.call(admin, "seat.invite", CallParams(user: fixture.user(fixture.watcher), timeout: 120))
+        try await fixture.call(applicant, "seat.apply", CallParams(timeout: 120))
+        try await fixture.call(fixture.host, "seat.invite", CallParams(user: fixture.user(applicant), timeout: 120))
         try await fixture.watcher.waitForNotice("the admin's invitation") {
             if case .invitationReceived = $0 { true } else { false }
         }
-        for person in [sitter, asker] {
+        for person in [admin, applicant] {
             switch departure {
             case .leaves: try await fixture.call(person, "live.leave")
             case .isKicked:
@@ -53,16 +56,20 @@ import Testing
             record.seats[3].occupant == nil && events.map(\.shortText) == ["left 3"]
         }
         try await fixture.watcher.waitForNotice("that the admin's invitation is void", within: 20) {
-            if case .invitationCancelled(let host) = $0 { host.userID == fixture.user(sitter) } else { false }
+            if case .invitationCancelled(let host) = $0 { host.userID == fixture.user(admin) } else { false }
         }
         try await fixture.host.waitForNotice("that the application is void", within: 20) {
-            if case .applicationCancelled(let guest) = $0 { guest.userID == fixture.user(asker) } else { false }
+            if case .applicationCancelled(let guest) = $0 { guest.userID == fixture.user(applicant) } else { false }
         }
         try await fixture.host.waitForNotice("that the invitation found no answer", within: 20) {
-            if case .invitationAnswered(let guest, false) = $0 { guest.userID == fixture.user(asker) } else { false }
+            if case .invitationAnswered(let guest, false) = $0 {
+                guest.userID == fixture.user(applicant)
+            } else {
+                false
+            }
         }
         _ = try await fixture.watcher.wait("that both left", within: 20) { client in
-            Set(client.leftUsers) == [fixture.user(sitter), fixture.user(asker)] && client.count == 1 ? true : nil
+            Set(client.leftUsers) == [fixture.user(admin), fixture.user(applicant)] && client.count == 1 ? true : nil
         }
         #expect(fixture.watcher.leftUsers.count == 2, "told once each")
         guard case .audience(let page) = try await fixture.call(fixture.host, "audience.list"),

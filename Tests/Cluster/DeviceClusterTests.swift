@@ -10,7 +10,7 @@ import Testing
 /// Tests in real processes of a user's devices and of the owner's presence.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct DeviceClusterTests {
-    /// The options of a cluster whose demo app allows each user one device.
+    /// The options of a cluster with two gateways whose demo app allows each user one device; writes its apps file.
     private static func oneDeviceOptions() throws -> ClusterOptions {
         var options = LiveCluster.options(realKafka: 1)
         options.scale = [.gateway: 2]
@@ -71,7 +71,7 @@ struct DeviceClusterTests {
 
     /// Rules: R2.22.
     @Test(.timeLimit(.minutes(3)))
-    func `a session resumed at another gateway has ended at the first, and has no effect there`()
+    func `a session that connects at another gateway ends at the first, which no longer keeps its user in the live`()
         async throws
     {
         var options = LiveCluster.options(realKafka: 1)
@@ -142,9 +142,9 @@ struct DeviceClusterTests {
             try await waitForStatus(.running, within: 5)
             try await returnedHost.call("live.leave", CallParams(live: live), live: live)
             try await waitForStatus(.suspended, within: 5)
-            // When Redis loses its data, nobody joins or leaves, so the live's status must not change.
             try await returnedHost.call("live.join", CallParams(live: live), live: live)
             try await waitForStatus(.running, within: 5)
+            // Redis loses its data. Nobody joins or leaves from now on, so the live's status must not change.
             try await cluster.kill("redis")
             await viewer.collectUpdates(seconds: 2)
             try await cluster.restart("redis")

@@ -15,40 +15,45 @@ import Testing
     private static let live = LiveKey("demo", LiveID("concert-\(UUID().uuidString.prefix(8))"))
     private static let user: UserID = "alice"
 
-    private static func caller(_ counter: Int64) -> Caller {
+    private static func caller(counter: Int64) -> Caller {
         Caller(
             user: UserInfo(userID: Self.user), role: .user,
             request: RequestID(session: SessionID("s-\(Self.live.live.text)"), counter: counter),
             replyTo: "gateway-1", ticket: Ticket(1))
     }
 
-    /// The records of one admitted and one dropped message, in the order in which the services write them.
+    /// The records of an admitted and a dropped message, and of two calls without a reply, in the order of writing.
+    ///
+    /// The calls without a reply are a join, and a call about another live.
     private static var effects: [Effect] {
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         let position = FeedPosition(epoch: 77, number: 1)
         let sender = UserInfo(userID: Self.user)
         return [
-            .audience(AudienceInput(Self.live, .join(caller: Self.caller(1)))),
-            .barrage(BarrageInput(Self.live, .sendText(text: "hi", extensionInfo: nil, caller: Self.caller(2)))),
-            .barrage(BarrageInput(Self.live, .sendText(text: "ho", extensionInfo: nil, caller: Self.caller(3)))),
-            .barrage(BarrageInput(LiveKey("demo", "another"), .summary(caller: Self.caller(4)))),
+            .audience(AudienceInput(Self.live, .join(caller: Self.caller(counter: 1)))),
+            .barrage(
+                BarrageInput(Self.live, .sendText(text: "hi", extensionInfo: nil, caller: Self.caller(counter: 2)))),
+            .barrage(
+                BarrageInput(Self.live, .sendText(text: "ho", extensionInfo: nil, caller: Self.caller(counter: 3)))),
+            .barrage(BarrageInput(LiveKey("demo", "another"), .summary(caller: Self.caller(counter: 4)))),
             .feed(
                 FeedItem(
                     key: Self.live, position: position, at: now,
                     content: .text(sender: sender, text: "hi", extensionInfo: nil))),
-            .reply(Reply(to: Self.caller(2), app: "demo", .success(result: .sent(position: position)))),
+            .reply(Reply(to: Self.caller(counter: 2), app: "demo", .success(result: .sent(position: position)))),
             .reply(
-                Reply(to: Self.caller(3), app: "demo", .failure(error: ReplyError(.droppedByBudget, "full")))),
+                Reply(to: Self.caller(counter: 3), app: "demo", .failure(error: ReplyError(.droppedByBudget, "full")))),
         ]
     }
 
+    /// An inspector of the last 60 s of the live.
     private static func inspector(_ broker: TopicBroker, isReal: Bool, maxRecords: Int = 1000) throws -> Inspector {
         let scanner = try TopicScanner(
             brokers: broker.settings.brokers, security: KafkaSecurity(), mode: isReal ? .full : .embedded,
             maxRecords: maxRecords)
         let query = Inspector.Query(
             app: "demo", live: Self.live.live, user: nil, lookBack: .seconds(60), lease: .seconds(90))
-        // The records have the broker's time, so the window ends a second later than now.
+        // The records have the broker's time, which may be later than `now` here. So the window ends a second later.
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) + .seconds(1)
         return try Inspector(scanner, query, now: now)
     }
@@ -62,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `a live and a user are replayed from the topics`() async {
+    @Test func `the messages of a live and the calls of a user are replayed from the topics`() async {
         await ConcurrentCase.runBlocking(LiveKafka.isAvailable ? KafkaMode.allCases : [.embedded]) { mode in
             let isReal = mode == .full
             let broker = try TopicBroker(isReal: isReal, clientID: "inspect-test")
@@ -87,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `a scan that reaches its limit reports a gap`() async throws {
+    @Test func `a scan that stops at its limit of records reports a gap`() async throws {
         try await runOnDedicatedThread {
             let broker = try TopicBroker(isReal: false, clientID: "inspect-test")
             try Self.writeEffects(to: broker)

@@ -11,6 +11,8 @@ import Testing
 struct KillTests {
     /// The maximum outage in milliseconds: how long a call during the kill may wait for its reply.
     static let maxOutageMilliseconds = 3000.0
+    /// In messages a second for each live, well above the rate of the load.
+    private static let feedBudget = 60
 
     @Test(.timeLimit(.minutes(6)))
     func `I8 I15 each service is killed under load and restarted: nothing acknowledged is lost, repeated or reordered`()
@@ -18,7 +20,7 @@ struct KillTests {
     {
         var options = LiveCluster.options(realKafka: 1)
         options.restartsExitedProcesses = true
-        options.feedBudget = 60
+        options.feedBudget = Self.feedBudget
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             for kind in ServiceKind.allCases {
@@ -31,7 +33,7 @@ struct KillTests {
     @Test(.timeLimit(.minutes(6)))
     func `I8 I15 each service is killed under load and a second instance takes over`() async throws {
         var options = LiveCluster.options(realKafka: 1)
-        options.feedBudget = 60
+        options.feedBudget = Self.feedBudget
         for kind in ServiceKind.allCases { options.scale[kind] = 2 }
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
@@ -46,7 +48,7 @@ struct KillTests {
     @Test(.timeLimit(.minutes(4)))
     func `an instance of every service is added and removed under load without loss`() async throws {
         var options = LiveCluster.options(realKafka: 1)
-        options.feedBudget = 60
+        options.feedBudget = Self.feedBudget
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
             let report = try await harness.load(duration: .seconds(25)) {
@@ -86,7 +88,8 @@ struct KillTests {
         }
     }
 
-    /// Kills the process `name` two seconds into a load, while a probe calls its service.
+    /// Kills the process `name` two seconds into a load, while a probe calls its service; `disturbance` describes the case
+    /// in failures.
     static func killUnderLoad(_ harness: ClusterHarness, _ kind: ServiceKind, _ name: String, _ disturbance: String)
         async throws
     {
@@ -105,6 +108,7 @@ struct KillTests {
         #expect(outage <= Self.maxOutageMilliseconds, "\(name) \(disturbance): away for \(Int(outage)) ms")
     }
 
+    /// Checks that each message was admitted or dropped, and that none was lost, repeated or reordered.
     static func expectClean(
         _ report: LoadReport, _ disturbance: String, sourceLocation: SourceLocation = #_sourceLocation
     ) {

@@ -3,7 +3,7 @@ import LoadKit
 import PlazaModel
 import ProtocolClient
 
-/// One live of the suite's cluster, with a host and a watcher that are real clients.
+/// One live of the suite's cluster, with a host who created it and a watcher; both have joined and are real clients.
 struct LiveFixture {
     let harness: ClusterHarness
     let hub: ClientHub
@@ -83,7 +83,7 @@ struct LiveFixture {
     /// topics.
     ///
     /// - Parameter isExpected: the condition.
-    /// - Returns: the info that was read last.
+    /// - Returns: the info that was read last, even if it does not satisfy the condition.
     /// - Throws: when a call fails.
     func details(once isExpected: (LiveInfo) -> Bool) async throws -> LiveInfo {
         var info = try await self.details()
@@ -148,14 +148,16 @@ struct LiveFixture {
             self.host, "battle.request", CallParams(to: others.map(\.live), duration: seconds))
         guard case .battle(let battle, _, _, _) = result else { throw ScenarioFailure("the battle gave \(result)") }
         for fixture in [self] + others {
-            try await fixture.watcher.waitForStage("the battle's begin") { $1.contains(.battleStarted(battle: battle)) }
+            try await fixture.watcher.waitForStage("the battle's begin") { _, events in
+                events.contains(.battleStarted(battle: battle))
+            }
         }
         return battle
     }
 }
 
 extension StageEvent {
-    /// A short text of the event, for comparisons.
+    /// A short text of the event for comparisons, such as `left 3` for a user who left seat 3.
     var shortText: String {
         switch self {
         case .seatTaken(let index, _): "taken \(index)"

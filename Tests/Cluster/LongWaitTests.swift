@@ -5,7 +5,7 @@ import LoadKit
 import TestSupport
 import Testing
 
-/// Processes that stand still under load, which takes minutes and is almost all waiting.
+/// Tests of processes that stand still under load; they last minutes, and wait most of the time.
 ///
 /// The cases run beside each other, each in a cluster of its own; one after the other they would take eight minutes.
 @Suite(.enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
@@ -22,6 +22,7 @@ struct LongWaitTests {
     private static let shortStops = [ServiceKind.barrageFanout, .audiencePresence].map { kind in
         ConcurrentCase("\(kind.rawValue) stops for 8 s: nothing is lost or repeated, and no leave is reported") {
             var options = LiveCluster.options(realKafka: 1)
+            // In messages a second for each live, well above the rate of the load.
             options.feedBudget = 60
             options.scale[.barrageFanout] = 2
             options.scale[.audiencePresence] = 2

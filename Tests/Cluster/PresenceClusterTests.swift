@@ -11,7 +11,7 @@ import Testing
 struct PresenceClusterTests {
     /// Each case has a cluster of its own.
     ///
-    /// Only the first one still runs when its 90 s are over.
+    /// The first case lasts longest, because a lease of 90 s must expire in it.
     ///
     /// Rules: R1.3.
     @Test(.timeLimit(.minutes(4)))
@@ -57,8 +57,8 @@ struct PresenceClusterTests {
             }
         }
 
-        /// The number of leave tips that the host has received so far and receives within `seconds`.
-        func leaveTips(listening seconds: Double) async -> Int {
+        /// Receives for `seconds`, and counts all leave tips of the host that no earlier wait has returned.
+        func countLeaveTips(withinSeconds seconds: Double) async -> Int {
             await self.host.collectUpdates(seconds: seconds)
             var tipCount = 0
             while (try? await self.host.waitForFeedItem("a tip", within: 0.01, Self.leftUser)) != nil { tipCount += 1 }
@@ -85,7 +85,7 @@ struct PresenceClusterTests {
             #expect(leftUser == UserID("\(fixture.live)-viewer1"))
             #expect(seconds >= 90, "\(seconds) s")
             #expect(seconds <= 92, "\(seconds) s")
-            #expect(await fixture.leaveTips(listening: 3) == 0)
+            #expect(await fixture.countLeaveTips(withinSeconds: 3) == 0)
             try await fixture.waitForCount(2, within: 5)
         }
     }
@@ -107,12 +107,12 @@ struct PresenceClusterTests {
             try await fixture.waitForCount(5, within: 15)
             print(
                 "the count was true again \((ContinuousClock.now - restartedAt) / .seconds(1)) s after Redis came back")
-            #expect(await fixture.leaveTips(listening: 3) == 0)
+            #expect(await fixture.countLeaveTips(withinSeconds: 3) == 0)
             #expect(try await Self.degradation(of: "audience-presence-1", in: cluster) == nil)
         }
     }
 
-    /// What a process, which must be ready, says that it does less well; nil if nothing.
+    /// The degradation that a process reports, nil if none; the process must be ready.
     private static func degradation(of name: String, in cluster: LocalCluster) async throws -> String? {
         let state = try await ClusterState.read(runDirectory: cluster.directory.path).checkingReadiness()
         let process = try #require(state.processes.first { $0.name == name })
@@ -129,10 +129,11 @@ struct PresenceClusterTests {
             let fixture = try await PresenceFixture(try ClusterHarness(cluster), viewers: 2, on: hub)
             try await fixture.waitForCount(2, within: 10)
             for _ in 0..<3 {
+                // The viewer loses its connection and resumes by itself.
                 fixture.viewers[0].client.cut()
                 try await Task.sleep(for: .seconds(2))
             }
-            #expect(await fixture.leaveTips(listening: 1) == 0)
+            #expect(await fixture.countLeaveTips(withinSeconds: 1) == 0)
             fixture.viewers[1].client.stop()
             let leftUser = try await fixture.host.waitForFeedItem(
                 "that the other left", within: 12, PresenceFixture.leftUser)

@@ -62,7 +62,7 @@ struct RecordCases {
         preconditionFailure("the numbers do not end")
     }
 
-    /// A live of an app, whose key belongs to a partition.
+    /// A live of `app` whose key belongs to a partition; the live's id begins with `prefix`.
     static func live(_ prefix: String, of app: AppID, inPartition partition: Int, of count: Int) -> LiveKey {
         for number in 0... {
             let key = LiveKey(app, LiveID("\(prefix)-\(number)"))
@@ -124,8 +124,8 @@ struct RecordCases {
     /// - Parameters:
     ///   - tree: the value.
     ///   - name: the beginning of the variants' names.
-    ///   - index: the number of the field that also gets an object with very many members; counted again from the
-    ///     first field if there are fewer fields.
+    ///   - index: the index of the field that also gets an object with very many members. It is taken modulo the
+    ///     number of fields.
     /// - Returns: for each variant, the path of the field with its new value, and the JSON text.
     static func variants(of tree: JSONValue, named name: String, manyMembersAt index: Int) -> [(
         name: String, text: String
@@ -162,8 +162,11 @@ struct RecordCases {
                 "a/b/c", "😀",
                 String(repeating: "k", count: 10_000),
             ].map { Array($0.utf8) }
+        // The headers that readers know: of feed items (`p`, `c`, `k`), of appended batches (`e`, `b`, `r`), of ticks
+        // (`take`), of traces, and of dead letters.
         let headerNames = ["p", "c", "k", "e", "b", "r", "take", "traceparent", "dead-topic", "dead-offset", ""]
-        // There is no valid epoch in `e` and no `take` on a tick, because these claim the ownership of the partition.
+        // A valid epoch in `e`, or the header `take` on a record with the key `#tick`, would claim the partition. There is
+        // no such case.
         let headerTexts = [
             "", ".", "-", "1.", "1.-1", "9223372036854775807.9223372036854775807", "9223372036854775808.1", "-1.-1",
             "1e308 1",
@@ -206,7 +209,9 @@ struct RecordCases {
         Array((self.topic == .connectionInbox || self.topic == .apps ? live.app.text : live.text).utf8)
     }
 
-    /// The headers of a feed item, epoch and number in `p` and feed class in `c`; empty for other topics.
+    /// The headers of a feed item; empty for other topics.
+    ///
+    /// The header `p` has the epoch, which may be any number, and the item's number. `c` has one of the five feed classes.
     private func feedHeaders(position: Int) -> [KafkaHeader] {
         guard self.topic == .roomFeed else { return [] }
         return [KafkaHeader(name: "p", text: "77.\(position + 1)"), KafkaHeader(name: "c", text: "\(position % 5)")]

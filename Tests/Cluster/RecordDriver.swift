@@ -53,6 +53,7 @@ final class RecordDriver {
             var record = item.record
             record.headers.append(KafkaHeader(name: RecordCases.nameHeader, text: item.name))
             try self.producer.send(record)
+            // Flushes after every 500 records, so that few records wait in the producer.
             if index % 500 == 499 { try self.producer.flush(timeout: .seconds(30)) }
         }
         try self.producer.flush(timeout: .seconds(30))

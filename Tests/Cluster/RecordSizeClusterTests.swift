@@ -12,11 +12,16 @@ import Testing
 ///
 /// They run on a real Kafka if there is one, otherwise on the embedded broker, whose clients have the same limit.
 @Suite(.serialized) struct RecordSizeClusterTests {
+    /// A reason of control characters, which are not allowed in a reason; JSON writes each of them with six bytes.
     private static let reasonOfControls = String(repeating: #"\u0001"#, count: SanctionLimits.reasonBytes)
+    /// The longest reason: the limit counts the bytes in JSON, which writes each quotation mark with two bytes.
     private static let longestReason = String(repeating: #"\""#, count: SanctionLimits.reasonBytes / 2)
 
-    /// The body of a ban of twenty users of a group.
+    /// The body of a request that bans the users of a group.
+    ///
+    /// Each group has as many users as a call may name.
     private static func ban(_ group: Int, _ reason: String) -> String {
+        // The numbers begin at 1000, so that each has four digits and each id 32 bytes.
         let users = (0..<SanctionLimits.usersPerCall).map {
             "\"user-with-a-long-name-of-32-\(1000 + group * SanctionLimits.usersPerCall + $0)\""
         }
@@ -25,7 +30,7 @@ import Testing
 
     /// Rules: R17.2, R17.4, R17.6.
     @Test(.timeLimit(.minutes(5)))
-    func `I16 no bans, metadata and updates of a live stop its partition`() async throws {
+    func `I16 bans, metadata and updates of a live never stop its partition, however large they are`() async throws {
         let options = LiveCluster.options(realKafka: LiveCluster.kafkaHome == nil ? nil : 1)
         try await LiveCluster.with(options) { cluster in
             let harness = try ClusterHarness(cluster)
@@ -43,7 +48,7 @@ import Testing
                 #expect(answer.status == status, "\(path): \(answer.text)", sourceLocation: sourceLocation)
             }
             try await expect(201, "POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#)
-            // The attack: each ban is refused, and nothing is stored.
+            // The attack: bans with a reason of control characters. Each is refused, and nothing is stored.
             for group in 0..<50 {
                 let (status, text) = try await send(
                     "POST", "/v1/lives/concert/bans", Self.ban(group, Self.reasonOfControls))
@@ -56,7 +61,8 @@ import Testing
             }
             let (status, text) = try await send("POST", "/v1/lives/concert/bans", Self.ban(50, "more"))
             #expect(status == 409 && text.contains("\(ReplyCode.overLimit.code)"), "\(text)")
-            // Eight of the longest values are as much as a live may have. A quotation mark has two bytes in JSON.
+            // Eight of the longest values are all the metadata that a live may have (16 KiB). JSON writes each quotation
+            // mark with two bytes.
             let value = String(repeating: #"\""#, count: Limits.metadataValueBytes)
             let values = (0..<8).map { "\"k\($0)\":\"\(value)\"" }.joined(separator: ",")
             try await expect(200, "PATCH", "/v1/lives/concert/metadata", "{\"metadata\":{\(values)}}")
@@ -96,7 +102,7 @@ import Testing
     @Test(
         .enabled(if: LiveCluster.kafkaHome != nil, "\(LiveCluster.whyNoKafka)"), .timeLimit(.minutes(3)),
         arguments: ["max.message.bytes 1000000", "message.timestamp.type CreateTime"])
-    func `topics take 1 MiB and their times are the broker's, and no service starts on a topic of other settings`(
+    func `topics accept 1 MiB per record and use the broker's time; no service starts on a topic with other settings`(
         setting: String
     ) async throws {
         try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
@@ -109,9 +115,10 @@ import Testing
                 // The topic is created again with the other setting.
                 let name = PlazaTopic.webhooks.rawValue
                 try admin.deleteTopics([name])
+                // Waits until the topic is deleted.
                 while try admin.clusterInfo(timeout: .seconds(5)).topics[name] != nil {}
-                let words = setting.split(separator: " ").map(String.init)
-                let config = PlazaTopic.webhooks.configuration.merging([words[0]: words[1]]) { $1 }
+                let nameAndValue = setting.split(separator: " ").map(String.init)
+                let config = PlazaTopic.webhooks.configuration.merging([nameAndValue[0]: nameAndValue[1]]) { $1 }
                 try admin.createTopics([TopicSpec(name: name, partitions: cluster.state.partitions, config: config)])
                 let command = [
                     try ProgramFinder().path(of: "room-directory"), "--kafka", cluster.state.kafka, "--instance",

@@ -7,16 +7,17 @@ import ProtocolClient
 import TestSupport
 import Testing
 
-/// Tests in real processes of the resume of a viewer whose gateway was down for longer than the feed cache reaches
-/// back, and of the history that a newcomer gets.
+/// Tests in real processes: a viewer resumes after its gateway was down for longer than the feed cache reaches back, and
+/// a newcomer gets history.
 @Suite(.serialized) struct ReplayClusterTests {
     @Test(.enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"), .timeLimit(.minutes(3)))
     func
-        `I7 I8 a viewer that resumes after the gateway's cache has moved on misses nothing, and a newcomer sees history`()
+        `I7 I8 a viewer whose missed messages are not cached any more gets them by replay, and a newcomer gets history`()
         async throws
     {
         var options = LiveCluster.options(realKafka: 1)
         options.scale[.gateway] = 2
+        // A gateway caches the feed for 1 s.
         options.extraArguments[.gateway] = ["--ring-seconds", "1"]
         try Self.writePolicy(historyCount: 10, in: options.runDirectory)
         try await LiveCluster.with(options) { cluster in
@@ -51,6 +52,7 @@ import Testing
             let texts = try await newcomer.waitForUpdate("what was said", within: 10) { update -> [String]? in
                 if case .history(let entries, _) = update { entries.compactMap { Self.text($0.content) } } else { nil }
             }
+            // The history has the last 10 messages.
             #expect(texts == (54...63).map { "message \($0)" })
             try await Self.sendMessages(1, from: 64, as: host, in: live)
             _ = try await newcomer.waitForFeedItem("message 64", within: 10) {

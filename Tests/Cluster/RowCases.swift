@@ -26,7 +26,7 @@ struct RowCases {
         for (index, row) in try self.rows().enumerated() {
             let partition = index % self.partitions
             let app = RecordCases.app(inPartition: partition, of: self.partitions)
-            // Only the app is replaced: the row still names the live `concert`, and its key another one.
+            // The text of the row gets another app and keeps the live `concert`. Its key gets another live (see `key`).
             let text = RecordCases.replacingLive(in: row.text, with: LiveKey(app, "concert"))
             let tree = try Wire.decode(JSONValue.self, from: Array(text.utf8))
             for variant in RecordCases.variants(of: tree, named: row.key, manyMembersAt: index) {
@@ -56,11 +56,11 @@ struct RowCases {
         return longest.map { ($0.key, $0.value) }.sorted { $0.key < $1.key }
     }
 
-    /// The key of a row, changed to an app and, by a number, to another live, user or app.
+    /// The key of a row, changed so that it names `app` and, by `number`, another live, user or app in each case.
     ///
     /// With the number 7, `live/demo/concert` becomes `live/<app>/concert-7`, and `app/demo` becomes `app/<app>-7`.
-    /// Otherwise a case would replace the case before it with the same key. The key `partition` is not changed, because
-    /// each partition has only one such row.
+    /// Without the number, each case would replace the previous case with the same key. The key `partition` is not
+    /// changed, because each partition has only one such row.
     private static func key(_ key: String, in app: AppID, number: Int) -> String {
         var parts = key.split(separator: "/").map(String.init)
         if parts.count > 2 {

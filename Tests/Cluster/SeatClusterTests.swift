@@ -80,6 +80,7 @@ struct SeatClusterTests {
         let stage = try await fixture.waitForStage("the guest on its seat") { events, _ in
             events.contains { if case .seatTaken(3, _) = $0 { true } else { false } }
         }
+        // Template 600 shows two users side by side on a canvas that is 1080 wide.
         #expect(stage.layout.canvas.templateID == 600)
         #expect(stage.layout.regions.map(\.userID) == [fixture.id(of: fixture.host), fixture.id(of: fixture.guest)])
         #expect(stage.layout.regions.map(\.width) == [540, 540])
@@ -87,13 +88,17 @@ struct SeatClusterTests {
 
     private static func closeGuestMicrophone(_ fixture: SeatFixture) async throws {
         try await fixture.call(fixture.guest, "seat.device", CallParams(microphone: true))
-        _ = try await fixture.waitForStage("an open microphone") { $1.seats[3].occupant?.isMicrophoneOn == true }
+        _ = try await fixture.waitForStage("an open microphone") { _, record in
+            record.seats[3].occupant?.isMicrophoneOn == true
+        }
         try await fixture.call(
             fixture.host, "seat.lockDevice", CallParams(user: fixture.id(of: fixture.guest), device: "microphone"))
         _ = try await fixture.guest.waitForNotice("that its microphone was closed") { content in
             if case .deviceClosedByAdmin(.microphone, _) = content { true } else { nil }
         }
-        _ = try await fixture.waitForStage("a closed microphone") { $1.seats[3].occupant?.allowOpenMicrophone == false }
+        _ = try await fixture.waitForStage("a closed microphone") { _, record in
+            record.seats[3].occupant?.allowOpenMicrophone == false
+        }
         try await fixture.expectRejection(
             fixture.guest, .microphoneNeedsHost, "seat.device", CallParams(microphone: true))
     }
@@ -121,7 +126,9 @@ struct SeatClusterTests {
         try await fixture.call(fixture.guest, "live.join")
         try await fixture.call(fixture.guest, "seat.apply", CallParams(seatIndex: 4, timeout: 60))
         try await fixture.call(fixture.host, "seat.acceptApplication", CallParams(user: fixture.id(of: fixture.guest)))
-        _ = try await fixture.waitForStage("the guest on its seat again") { $1.seats[4].occupant != nil }
+        _ = try await fixture.waitForStage("the guest on its seat again") { _, record in
+            record.seats[4].occupant != nil
+        }
         try await fixture.call(fixture.host, "audience.kick", CallParams(user: fixture.id(of: fixture.guest)))
         _ = try await fixture.waitForStage("the seat of the kicked guest free") { events, _ in
             events.contains { if case .seatLeft(4, _) = $0 { true } else { false } }
@@ -130,8 +137,10 @@ struct SeatClusterTests {
 
     private static func leaveAndReturnAsOwner(_ fixture: SeatFixture) async throws {
         try await fixture.call(fixture.host, "live.leave")
-        _ = try await fixture.waitForStage("the owner's seat empty") { $1.seats[0].occupant == nil }
+        _ = try await fixture.waitForStage("the owner's seat empty") { _, record in record.seats[0].occupant == nil }
         try await fixture.call(fixture.host, "live.join")
-        _ = try await fixture.waitForStage("the owner on its seat again") { $1.seats[0].occupant?.role == .owner }
+        _ = try await fixture.waitForStage("the owner on its seat again") { _, record in
+            record.seats[0].occupant?.role == .owner
+        }
     }
 }

@@ -13,14 +13,16 @@ import Testing
     .timeLimit(.minutes(3)))
 struct SecureClusterTests {
     private static let sharedKafka = Result { try SecureKafka() }
-    private static let redisPassword = "the Redis secret"
+    private static let redisPassword = "the-Redis-secret"
 
     /// The Redis user of audience-presence with the permissions that docs/SECURITY.md tells operators to give.
     static let redisUser =
-        "user liveplaza on >\(redisPassword.replacing(" ", with: "-")) resetchannels ~{audience.* "
+        "user liveplaza on >\(redisPassword) resetchannels ~{audience.* "
         + "-@all +@read +@write -@dangerous +evalsha +script|load +info"
 
     /// The options of a cluster at `server`: this process logs in by PLAIN, the services by `mechanism`.
+    ///
+    /// If `password` is nil, each uses the right password.
     private static func options(
         _ server: SecureKafka, mechanism: KafkaSecurity.Mechanism = .plain, password: String? = nil
     ) throws -> ClusterOptions {
@@ -42,7 +44,7 @@ struct SecureClusterTests {
         let server = try await runOnDedicatedThread { try Self.sharedKafka.get() }
         let libraries = try #require(
             await runOnDedicatedThread { PythonPackages.newerLibrdkafka }, "Tests/requirements.txt does not install")
-        let password = Self.redisPassword.replacing(" ", with: "-")
+        let password = Self.redisPassword
         let aclFile = try server.authority.secretFile("users.acl", "user default off\n\(Self.redisUser)\n")
         let passwordFile = try server.authority.secretFile("redis.password", password + "\n")
         let redis = try await runOnDedicatedThread { try LiveRedis(arguments: ["--aclfile", aclFile]) }

@@ -96,6 +96,7 @@ struct ServiceProbe: Sendable {
         case .seats:
             let isLocked = round % 2 == 0
             try await owner.call("seat.lock", CallParams(live: live, seatIndex: 3, locked: isLocked), live: live)
+        // The call succeeds although no live `nobody` exists.
         case .connections: try await owner.call("cohost.request", CallParams(live: live, to: ["nobody"]), live: live)
         case .gateway: try await owner.call("audience.count", CallParams(live: live), live: live)
         }

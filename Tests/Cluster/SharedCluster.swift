@@ -36,6 +36,7 @@ struct SharedCluster: SuiteTrait, TestScoping {
         }
     }
 
+    /// Writes the apps file: the demo app has a backend at `url`, and allows each user one device.
     private static func writeApps(_ directory: RunDirectory, hook url: String) throws {
         try directory.create()
         try AppsFile.prepare(at: directory.appsFile, feedBudget: nil)

@@ -17,7 +17,7 @@ import Testing
 enum StandstillCases {
     /// How long viewers may wait for messages after the end of a stop (RELIABILITY.md, section 2).
     private static let (serviceRecovery, brokerRecovery) = (Duration.seconds(15), Duration.seconds(20))
-    private static let stops = [12, 30, 75]
+    private static let stopSeconds = [12, 30, 75]
 
     /// The cases, each with a cluster of its own.
     static let all = [
@@ -32,13 +32,17 @@ enum StandstillCases {
         },
     ]
 
-    /// The promise is the same for each service, so all stop at once and wake one after the other: whoever wakes early
-    /// finds others that still stand.
+    /// Stops all services except the gateway at the same time, and continues them one after the other.
+    ///
+    /// All must meet the same requirements. A service that continues early runs while others are still stopped.
     private static func stopServices() async throws {
-        let seconds = ["room-directory": 12, "cohost-battle": 30, "audience-presence": 75, "barrage-fanout": 75]
+        let secondsByService = [
+            "room-directory": 12, "cohost-battle": 30, "audience-presence": 75, "barrage-fanout": 75,
+        ]
+        // The load lasts 10 s longer than the longest stop.
         try await Self.underLoad(realKafka: 1, seconds: 75 + 10) { cluster, probe in
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for (service, seconds) in seconds {
+                for (service, seconds) in secondsByService {
                     group.addTask { try await Self.stop("\(service)-1", of: cluster, seconds: seconds) }
                 }
                 try await group.waitForAll()
@@ -48,8 +52,9 @@ enum StandstillCases {
     }
 
     private static func stopTheOnlyBroker() async throws {
-        try await Self.underLoad(realKafka: 1, seconds: Self.stops.reduce(0, +) + 25) { cluster, probe in
-            for seconds in Self.stops {
+        // The load lasts for all stops and 25 s more, for the recoveries.
+        try await Self.underLoad(realKafka: 1, seconds: Self.stopSeconds.reduce(0, +) + 25) { cluster, probe in
+            for seconds in Self.stopSeconds {
                 try await Self.stop("broker-1", of: cluster, seconds: seconds)
                 try await probe.expectDelivery(
                     within: Self.brokerRecovery, after: "the only broker stood still for \(seconds) s")
@@ -57,23 +62,26 @@ enum StandstillCases {
         }
     }
 
-    /// The other two brokers go on, so viewers do not wait for the end of the stop either.
+    /// Two brokers continue during each stop, so viewers receive messages before the stop ends.
     private static func stopEachOfThreeBrokers() async throws {
         let report = try await Self.underLoad(
-            realKafka: 3, seconds: Self.stops.reduce(0, +) + 15
+            realKafka: 3, seconds: Self.stopSeconds.reduce(0, +) + 15
         ) { cluster, probe in
-            for (index, seconds) in Self.stops.enumerated() {
+            for (index, seconds) in Self.stopSeconds.enumerated() {
                 try await Self.stop("broker-\(index + 1)", of: cluster, seconds: seconds)
                 try await probe.expectDelivery(
                     within: Self.brokerRecovery, after: "one of three brokers stood still for \(seconds) s")
-                if seconds != Self.stops.last { try await Self.waitUntilReplicated(cluster, without: index) }
+                if seconds != Self.stopSeconds.last {
+                    try await Self.waitUntilReplicated(cluster, withoutAsking: index)
+                }
             }
         }
-        // One stop follows soon after the other, so a feed may pause for two of them; for none until its end.
+        // The stops follow each other closely, so the recoveries of two stops may become one pause of a feed. But no
+        // feed may pause until the longest stop ends.
         #expect(report.longestPauseMilliseconds <= Self.brokerRecovery * 2 / .milliseconds(1), "\(report)")
     }
 
-    /// Stops a process for some seconds, during which the test can only wait.
+    /// Stops a process with SIGSTOP, and continues it after `seconds`.
     private static func stop(_ name: String, of cluster: LocalCluster, seconds: Int) async throws {
         try cluster.signal(name, SIGSTOP)
         try await Task.sleep(for: .seconds(seconds))
@@ -84,9 +92,10 @@ enum StandstillCases {
     ///
     /// - Parameters:
     ///   - cluster: a cluster of three brokers.
-    ///   - broker: the index of the one that stood still; what it says first is from before the stop.
+    ///   - broker: the index of the broker that stood still. Its first answers describe the time before the stop, so the
+    ///     other two are asked.
     /// - Throws: `ScenarioFailure` if a replica stays behind for a minute, or the reason why Kafka's tool did not run.
-    private static func waitUntilReplicated(_ cluster: LocalCluster, without broker: Int) async throws {
+    private static func waitUntilReplicated(_ cluster: LocalCluster, withoutAsking broker: Int) async throws {
         let others = cluster.state.kafka.split(separator: ",").enumerated().filter { $0.offset != broker }
         let command = [
             "\(try #require(LiveCluster.kafkaHome))/bin/kafka-topics.sh", "--bootstrap-server",
@@ -102,7 +111,7 @@ enum StandstillCases {
         throw ScenarioFailure("replicas stay behind: \(output)")
     }
 
-    /// Runs load for some seconds in a cluster of its own, disturbs it, and checks what the clients saw.
+    /// Runs load for `seconds` in a new cluster, calls `disturb` meanwhile, and checks the report of the load.
     @discardableResult
     private static func underLoad(
         realKafka brokers: Int, seconds: Int,
@@ -110,6 +119,7 @@ enum StandstillCases {
     ) async throws -> LoadReport {
         var options = LiveCluster.options(realKafka: brokers)
         options.restartsExitedProcesses = true
+        // In messages a second for each live, well above the rate of the load.
         options.feedBudget = 60
         return try await LiveCluster.with(options, readyWithin: .seconds(120)) { cluster in
             let harness = try ClusterHarness(cluster)
@@ -129,7 +139,7 @@ enum StandstillCases {
     }
 }
 
-/// A live of its own, which shows when viewers receive messages again.
+/// A separate live with a host and a viewer; it shows when viewers receive messages again after a stop.
 private struct FeedProbe {
     private let live = LiveID(ClusterHarness.name("probe"))
     private let host: DemoUser
@@ -146,11 +156,11 @@ private struct FeedProbe {
         try await self.expectDelivery(within: .seconds(10), after: "the join")
     }
 
-    /// Sends a message until it is accepted, and fails unless the viewer receives it in time.
+    /// Sends a message again and again until it is accepted, and fails unless the viewer receives it in time.
     ///
     /// - Parameters:
-    ///   - limit: how long this may take.
-    ///   - event: what happened right before, for the failure.
+    ///   - limit: how long it may take until the viewer receives the message.
+    ///   - event: what happened right before; for the text of the failure.
     /// - Throws: `ScenarioFailure` if the viewer does not receive it.
     func expectDelivery(within limit: Duration, after event: String) async throws {
         let began = ContinuousClock.now
@@ -170,8 +180,9 @@ private struct FeedProbe {
                 try await Task.sleep(for: .milliseconds(200))
             }
         }
-        let left = max(0.1, (limit - (ContinuousClock.now - began)) / .seconds(1))
-        try await self.viewer.waitForFeedItem("a message after \(event)", within: left) { content -> Void? in
+        let remainingSeconds = max(0.1, (limit - (ContinuousClock.now - began)) / .seconds(1))
+        try await self.viewer.waitForFeedItem("a message after \(event)", within: remainingSeconds) {
+            content -> Void? in
             if case .text(_, text, _) = content { () } else { nil }
         }
         let pause = ContinuousClock.now - began

@@ -9,7 +9,7 @@ import Testing
 /// Tests of LivePlazaKit's stores with real processes.
 @Suite(.serialized, .enabled(if: LiveCluster.kafkaHome != nil, "needs a real Kafka: set KAFKA_HOME"))
 struct StoreClusterTests {
-    /// A host and a guest in a live.
+    /// A host who has created a live, and a guest who has entered it.
     private struct StoreFixture {
         let live = ClusterHarness.name("eve")
         let host: StoreUser
@@ -34,7 +34,9 @@ struct StoreClusterTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func `an evening with messages, likes, a guest on a seat, a mute, a kick and the end`() async throws {
+    func `the stores of host and guest show messages, likes, a seat, a mute, a kick and the end of the live`()
+        async throws
+    {
         try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
@@ -83,7 +85,7 @@ struct StoreClusterTests {
         try await waitUntil("the guest sees the product") {
             fixture.guest.plaza.liveListStore.state.value.currentLive.metaData == ["product": "tea"]
         }
-        // A gateway knows a new gift a moment later.
+        // A gateway knows a new gift only a moment after its creation, so the host reads the list for up to 5 s.
         for _ in 0..<50 where host.gift.state.value.usableGifts.first?.giftList.first == nil {
             try await host.gift.refreshUsableGifts()
             try await Task.sleep(for: .milliseconds(100))
@@ -106,7 +108,7 @@ struct StoreClusterTests {
                 stores.coGuest.state.value.connected.contains { $0.userID == fixture.guest.id }
             }
         }
-        // There is no media engine, so the device counts as opened, and the seat's microphone state changes.
+        // The test has no media engine. So the store counts the microphone as open, and the seat shows it as open.
         try await fixture.guest.plaza.deviceStore.openLocalMicrophone()
         try await waitUntil("the host sees the open microphone") {
             host.seat.state.value.seatList.contains {
@@ -158,7 +160,7 @@ struct StoreClusterTests {
             let transport = try LoopTransport()
             let one = try await Self.makeHost("one", harness, transport)
             let two = try await Self.makeHost("two", harness, transport)
-            // A new live is in the list of candidates only after some seconds.
+            // A new live is in the list of candidates only after some seconds, so the host reads the list for up to 5 s.
             for _ in 0..<50 where one.stores.coHost.state.value.candidates.isEmpty {
                 try await one.stores.coHost.getCoHostCandidates(cursor: "")
                 try await Task.sleep(for: .milliseconds(100))
@@ -175,6 +177,7 @@ struct StoreClusterTests {
             #expect(one.stores.coHost.state.value.connected == two.stores.coHost.state.value.connected)
             let (battle, codes) = try await one.stores.battle.requestBattle(
                 config: BattleConfig(duration: 30), userIDList: [two.user.id], timeout: 10)
+            // The code 0 means success.
             #expect(codes == [two.user.id: 0])
             try await two.user.waitForEvent("onBattleStarted")
             try await waitUntil("both see the battle") {

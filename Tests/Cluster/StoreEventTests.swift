@@ -17,7 +17,9 @@ struct StoreEventTests {
         var id: String { self.user.id }
 
         /// Logs a user in, and creates a live.
-        static func host(_ name: String, _ harness: ClusterHarness, _ transport: LoopTransport) async throws -> Member {
+        static func makeHost(_ name: String, _ harness: ClusterHarness, _ transport: LoopTransport) async throws
+            -> Member
+        {
             let live = ClusterHarness.name(name)
             let host = Member(live: live, user: StoreUser("\(live)-host", harness, over: transport))
             try await host.user.login(harness)
@@ -27,8 +29,8 @@ struct StoreEventTests {
             return host
         }
 
-        /// Logs a viewer in, and enters the live.
-        func viewer(_ name: String, _ harness: ClusterHarness, _ transport: LoopTransport) async throws -> Member {
+        /// Logs another user in, who enters the live.
+        func addViewer(_ name: String, _ harness: ClusterHarness, _ transport: LoopTransport) async throws -> Member {
             let viewer = Member(live: self.live, user: StoreUser("\(self.live)-\(name)", harness, over: transport))
             try await viewer.user.login(harness)
             _ = try await viewer.user.plaza.liveListStore.joinLive(liveID: self.live)
@@ -47,9 +49,9 @@ struct StoreEventTests {
         try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
-            let host = try await Member.host("seats", harness, transport)
-            let guest = try await host.viewer("guest", harness, transport)
-            let admin = try await host.viewer("admin", harness, transport)
+            let host = try await Member.makeHost("seats", harness, transport)
+            let guest = try await host.addViewer("guest", harness, transport)
+            let admin = try await host.addViewer("admin", harness, transport)
             try await host.stores.audience.setAdministrator(userID: admin.id)
             try await waitUntil("the admin knows its role") {
                 admin.stores.audience.state.value.adminList.map(\.userID) == [admin.id]
@@ -63,6 +65,7 @@ struct StoreEventTests {
         }
     }
 
+    /// Lets the guest apply for a seat three times; the timeouts of requests are in seconds.
     private static func apply(_ host: Member, _ guest: Member, _ admin: Member) async throws {
         try await guest.stores.coGuest.applyForSeat(timeout: 1)
         try await guest.waitForEvent("onGuestApplicationNoResponse(reason: ")
@@ -86,42 +89,43 @@ struct StoreEventTests {
         try await devices.openLocalCamera(isFront: true)
         try await devices.openLocalMicrophone()
         let seats = host.stores.seat
-        try await Self.afterRateLimit { try await seats.closeRemoteCamera(userID: guest.id) }
+        try await Self.retryAtRateLimit { try await seats.closeRemoteCamera(userID: guest.id) }
         try await guest.waitForEvent("onLocalCameraClosedByAdmin")
         #expect(devices.state.value.cameraStatus == .off && devices.state.value.microphoneStatus == .on)
-        try await Self.afterRateLimit {
+        try await Self.retryAtRateLimit {
             try await seats.openRemoteCamera(userID: guest.id, policy: .unlockOnly)
         }
         try await guest.waitForEvent("onLocalCameraOpenedByAdmin")
-        try await Self.afterRateLimit { try await seats.closeRemoteMicrophone(userID: guest.id) }
+        try await Self.retryAtRateLimit { try await seats.closeRemoteMicrophone(userID: guest.id) }
         try await guest.waitForEvent("onLocalMicrophoneClosedByAdmin")
         #expect(devices.state.value.microphoneStatus == .off)
-        try await Self.afterRateLimit {
+        try await Self.retryAtRateLimit {
             try await seats.openRemoteMicrophone(userID: guest.id, policy: .unlockOnly)
         }
         try await guest.waitForEvent("onLocalMicrophoneOpenedByAdmin")
-        try await Self.afterRateLimit { try await seats.kickUserOutOfSeat(userID: guest.id) }
+        try await Self.retryAtRateLimit { try await seats.kickUserOutOfSeat(userID: guest.id) }
         try await guest.waitForEvent("onKickedOffSeat")
     }
 
     private static func invite(_ host: Member, _ guest: Member) async throws {
         let invitations = host.stores.coGuest
-        // The host has made many calls about seats in a short time, which the gateway limits.
-        try await Self.afterRateLimit { try await invitations.inviteToSeat(userID: guest.id, timeout: 30) }
+        try await Self.retryAtRateLimit { try await invitations.inviteToSeat(userID: guest.id, timeout: 30) }
         try await guest.waitForEvent("onHostInvitationReceived")
         try await guest.stores.coGuest.rejectInvitation(inviterID: host.id)
         try await host.waitForEvent("onHostInvitationResponded(isAccept: false")
-        try await Self.afterRateLimit { try await invitations.inviteToSeat(userID: guest.id, timeout: 30) }
-        try await Self.afterRateLimit { try await invitations.cancelInvitation(inviteeID: guest.id) }
+        try await Self.retryAtRateLimit { try await invitations.inviteToSeat(userID: guest.id, timeout: 30) }
+        try await Self.retryAtRateLimit { try await invitations.cancelInvitation(inviteeID: guest.id) }
         try await guest.waitForEvent("onHostInvitationCancelled")
-        // The seconds are the server's; the host's event comes when they are over.
-        try await Self.afterRateLimit { try await invitations.inviteToSeat(userID: guest.id, timeout: 5) }
+        // The server ends the invitation after 5 s, and then notifies the host.
+        try await Self.retryAtRateLimit { try await invitations.inviteToSeat(userID: guest.id, timeout: 5) }
         try await host.waitForEvent("onHostInvitationNoResponse")
         #expect(invitations.state.value.invitees.isEmpty)
     }
 
-    /// Makes a call, and again when the server says so if it came too soon.
-    private static func afterRateLimit(_ call: () async throws -> Void) async throws {
+    /// Makes a call about seats, and makes it once more if the gateway's rate limit rejects it.
+    ///
+    /// Waits before the second call as long as the gateway demands.
+    private static func retryAtRateLimit(_ call: () async throws -> Void) async throws {
         do {
             try await call()
         } catch let error as ErrorInfo where error.name == .tooFrequent {
@@ -131,12 +135,12 @@ struct StoreEventTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
-    func `requests between hosts, and their ends, reach both hosts`() async throws {
+    func `a co-host or battle request, and the way it ends, reach the other host`() async throws {
         try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
-            let one = try await Member.host("one", harness, transport)
-            let two = try await Member.host("two", harness, transport)
+            let one = try await Member.makeHost("one", harness, transport)
+            let two = try await Member.makeHost("two", harness, transport)
             try await Self.connect(one, two)
             try await Self.fight(one, two)
             try await two.stores.coHost.exitHostConnection()
@@ -201,10 +205,10 @@ struct StoreEventTests {
             try await second.login(harness)
             try await first.waitForEvent("kickedOffline")
             #expect(first.plaza.loginStore.state.value == LoginState())
-            let short = StoreUser(ClusterHarness.name("short"), harness, over: transport)
-            try await short.login(harness, validFor: .seconds(3))
-            try await short.waitForEvent("loginExpired")
-            #expect(short.plaza.loginStore.state.value == LoginState())
+            let userOfShortToken = StoreUser(ClusterHarness.name("short"), harness, over: transport)
+            try await userOfShortToken.login(harness, validFor: .seconds(3))
+            try await userOfShortToken.waitForEvent("loginExpired")
+            #expect(userOfShortToken.plaza.loginStore.state.value == LoginState())
         }
     }
 }

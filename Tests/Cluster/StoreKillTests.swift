@@ -34,7 +34,7 @@ struct StoreKillTests {
     }
 
     @Test(.timeLimit(.minutes(4)))
-    func `I7 I8 a gateway is killed under 200 clients, which end with the stores of a witness and a newcomer`()
+    func `I7 I8 a gateway is killed, and all 200 clients end with the same stores as a witness and a newcomer`()
         async throws
     {
         var options = LiveCluster.options(realKafka: 1)

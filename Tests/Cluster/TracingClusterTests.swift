@@ -45,22 +45,25 @@ import Testing
         }
     }
 
-    /// The names of the spans from the first one of a trace to `last`.
-    private static func chain(upTo last: ReceivedSpan, in spans: [ReceivedSpan]) -> [String] {
-        var chain = ["\(last.service): \(last.name)"]
-        var span = last
-        while let parent = span.parent, let found = spans.first(where: { $0.id == parent && $0.trace == span.trace }) {
-            chain.append("\(found.service): \(found.name)")
-            span = found
+    /// The path from the root span of a trace to `span`, each span as `service: name`.
+    private static func path(to span: ReceivedSpan, in spans: [ReceivedSpan]) -> [String] {
+        var path = ["\(span.service): \(span.name)"]
+        var current = span
+        while let parentID = current.parent,
+            let parent = spans.first(where: { $0.id == parentID && $0.trace == current.trace })
+        {
+            path.append("\(parent.service): \(parent.name)")
+            current = parent
         }
-        return chain.reversed()
+        return path.reversed()
     }
 
-    /// The test runs on the embedded broker (nil), and on a real Kafka with one broker if there is one.
+    /// Runs on the embedded broker (nil) and, where Kafka is installed, on a real Kafka with one broker (1).
     @Test(.timeLimit(.minutes(3)), arguments: [nil, 1].filter { $0 == nil || LiveCluster.kafkaHome != nil } as [Int?])
-    func `a message is one trace with a span for each hop`(realKafka: Int?) async throws {
+    func `a message is one trace with a span for each hop`(kafkaBrokers: Int?) async throws {
+        // The receiver stands in for a trace collector, which gets spans over HTTP (OTLP).
         let collector = try WebhookReceiver { _, _ in .answer(200, "{}") }
-        var options = LiveCluster.options(realKafka: realKafka)
+        var options = LiveCluster.options(realKafka: kafkaBrokers)
         options.environment["LIVEPLAZA_TRACES"] = collector.url
         options.extraArguments[.gateway] = ["--trace-sample", "1"]
         try await LiveCluster.with(options) { cluster in
@@ -82,12 +85,14 @@ import Testing
             }
             let spans = Self.spans(in: try #require(received))
             let call = try #require(spans.first { $0.name == "call barrage.sendText" })
-            let fanOut = try #require(spans.first { $0.name == "fan-out" && $0.trace == call.trace })
+            // The gateway's delivery to its viewers, not the service barrage-fanout.
+            let gatewayFanOut = try #require(spans.first { $0.name == "fan-out" && $0.trace == call.trace })
             #expect(
-                Self.chain(upTo: fanOut, in: spans) == [
+                Self.path(to: gatewayFanOut, in: spans) == [
                     "gateway: call barrage.sendText", "barrage-fanout: topic barrage.inbox",
                     "barrage-fanout: decide barrage", "barrage-fanout: effect room.feed", "gateway: fan-out",
                 ])
+            // OTLP writes ids in hexadecimal digits: 16 bytes for a trace, 8 for a span.
             #expect(spans.allSatisfy { $0.trace.utf8.count == 32 && $0.id.utf8.count == 16 })
         }
     }

@@ -14,7 +14,7 @@ import Testing
 @Suite(.serialized) struct WebhookClusterTests {
     static let secret = "the backend's secret"
 
-    /// The options of a cluster whose demo app has these hooks.
+    /// The options of a cluster whose demo app has these hooks; writes them to the apps file that the cluster reads.
     static func options(_ hooks: AppHooks, realKafka brokers: Int? = nil) throws -> ClusterOptions {
         let options = LiveCluster.options(realKafka: brokers)
         try RunDirectory(options.runDirectory).create()
@@ -22,6 +22,7 @@ import Testing
         try AppsFile.prepare(at: file, feedBudget: nil)
         let text = String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self)
         let json = String(decoding: Wire.encode(hooks), as: UTF8.self)
+        // Inserts the hooks in front of the demo app's policy.
         let changed = text.replacing("\"policy\" :", with: "\"hooks\" : \(json), \"policy\" :", maxReplacements: 1)
         try #require(changed != text)
         try Data(changed.utf8).write(to: URL(filePath: file))
@@ -51,6 +52,7 @@ import Testing
             guard case .text(let id)? = event.members["id"], case .text(let live)? = event.members["live"] else {
                 throw ScenarioFailure("an event without id or live: \(request.text)")
             }
+            // An event's id is the partition and the offset of its record, such as `3-17`.
             let position = id.split(separator: "-").compactMap { Int($0) }
             try #require(position.count == 2)
             return ReceivedEvent(
@@ -58,13 +60,13 @@ import Testing
         }
     }
 
-    /// The test runs on the embedded broker (nil), and on a real Kafka with one broker if there is one.
+    /// Runs on the embedded broker (nil) and, where Kafka is installed, on a real Kafka with one broker (1).
     ///
     /// Rules: R14.3, R14.6.
     @Test(.timeLimit(.minutes(3)), arguments: [nil, 1].filter { $0 == nil || LiveCluster.kafkaHome != nil } as [Int?])
-    func `a backend receives the events of each live, signed and in order`(realKafka: Int?) async throws {
+    func `a backend receives the events of each live, signed and in order`(kafkaBrokers: Int?) async throws {
         let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
-        let options = try Self.options(AppHooks(url: receiver.url, secret: Self.secret), realKafka: realKafka)
+        let options = try Self.options(AppHooks(url: receiver.url, secret: Self.secret), realKafka: kafkaBrokers)
         try await LiveCluster.with(options) { cluster in
             let hub = try ClientHub()
             defer { hub.stop() }
@@ -113,6 +115,7 @@ import Testing
         }
     }
 
+    /// Checks the events of the live `concert`: their kinds, and what those of each kind contain.
     private static func expectEventsOfConcert(_ events: [ReceivedEvent], _ battle: BattleID) throws {
         let kinds = events.map(\.kind)
         #expect(kinds.filter { $0.hasPrefix("battle") } == ["battleCreated", "battleStarted", "battleEnded"])
@@ -123,7 +126,7 @@ import Testing
         let seats = try #require(events.last { $0.kind == "seatsChanged" }?.content.members["seats"])
         guard case .array(let list) = seats else { throw ScenarioFailure("seats are no list: \(seats)") }
         #expect(list.count > 4 && list[4].members["isLocked"] == true)
-        // Each join and each leave becomes one text for each user.
+        // A text with the user and the cause, for each user in each event about joins or leaves.
         let presence = events.filter { $0.kind == "memberState" }.flatMap { event -> [String] in
             guard case .array(let users)? = event.content.members["users"] else { return [] }
             return users.map { "\($0.members["userID"] ?? "") \(event.content.members["cause"] ?? "")" }
@@ -158,7 +161,7 @@ import Testing
         }
     }
 
-    /// An app whose backend decides about messages and gifts.
+    /// An app whose backend decides about messages and gifts, and receives no events.
     ///
     /// When the backend does not answer in time, messages are accepted and gifts are rejected.
     static func shopOptions(_ receiver: WebhookReceiver) throws -> ClusterOptions {
@@ -231,6 +234,7 @@ import Testing
         ["live": "concert", "gift": "rose", "count": .integer(count)]
     }
 
+    /// Sends messages and gifts, of which the backend rejects some.
     private static func rejectCalls(of bob: DemoUser, _ receiver: WebhookReceiver) async throws {
         try await bob.call("barrage.sendText", CallParams(live: "concert", text: "good"), live: "concert")
         try await bob.expectRefusal(.sensitiveWords, "barrage.sendText", CallParams(live: "concert", text: "bad"))
@@ -242,18 +246,19 @@ import Testing
         let giftRequests = try receiver.received.compactMap {
             try Wire.decode(JSONValue.self, from: $0.body).members["content"]?.members["beforeGift"]
         }
+        // The first gift is two roses of 3 coins.
         #expect(giftRequests.first?.members["coins"] == 6 && giftRequests.first?.members["giftID"] == "rose")
         #expect(giftRequests.first?.members["sender"]?.members["userID"] == "bob")
     }
 
-    /// Calls that are rejected anyway cause no request to the backend.
-    ///
-    /// A gift counts once for each receiver.
+    /// Checks that the gateway does not ask the backend about calls that it rejects itself, and that a gift costs its
+    /// price once for each receiver.
     private static func rejectWithoutRequest(_ bob: DemoUser, _ receiver: WebhookReceiver) async throws {
         let countBefore = receiver.received.count
         try await bob.expectRefusal(.noSuchGift, "gift.send", ["live": "concert", "gift": "tulip"] as JSONValue)
-        let long = String(repeating: "x", count: 13_000)
-        try await bob.expectRefusal(.messageTooLong, "barrage.sendText", CallParams(live: "concert", text: long))
+        // A message may have 12,288 bytes.
+        let tooLong = String(repeating: "x", count: 13_000)
+        try await bob.expectRefusal(.messageTooLong, "barrage.sendText", CallParams(live: "concert", text: tooLong))
         #expect(receiver.received.count == countBefore)
         let coinsBefore = try await Self.coins(bob)
         try await bob.call(
@@ -273,9 +278,9 @@ import Testing
         return statistics.totalGiftCoins
     }
 
-    /// When the backend is silent, messages are accepted and gifts rejected after two seconds.
+    /// Checks that messages are accepted and gifts rejected after two seconds when the backend is silent.
     ///
-    /// Other senders are not delayed meanwhile.
+    /// Other senders are not delayed meanwhile. A timer may end a little early, so the checks require only 1.9 s.
     private static func sendWhileBackendIsSilent(_ bob: DemoUser, _ carl: DemoUser, _ receiver: WebhookReceiver)
         async throws
     {
@@ -305,6 +310,7 @@ import Testing
         try await bob.expectRefusal(.giftCheckFailed, "gift.send", Self.gift(99))
         let waited = clock.now - giftSentAt
         #expect(waited >= .milliseconds(1900) && waited < .seconds(5), "\(waited)")
+        // The backend answers this message with status 500, and the message is accepted too.
         try await bob.call("barrage.sendText", CallParams(live: "concert", text: "broken"), live: "concert")
     }
 
@@ -336,7 +342,9 @@ import Testing
         }
     }
 
-    /// Sends a text until it is rejected, or accepted again: the fan-out applies new words a moment after the call.
+    /// Sends a text repeatedly until it is rejected (`isRefused`) or until it is accepted, for at most 20 s.
+    ///
+    /// The fan-out applies changed words a moment after the call that changes them.
     private static func sendUntil(_ person: DemoUser, _ text: String, isRefused: Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(20)
         while ContinuousClock.now < deadline {
@@ -354,7 +362,7 @@ import Testing
 }
 
 extension DemoUser {
-    /// Waits until a text was seen in the feed.
+    /// Waits until the user has received a text in the feed; returns at once if the user already has.
     fileprivate func waitForText(_ text: String) async throws {
         if self.texts.contains(text) { return }
         _ = try await self.waitForFeedItem(text) { content in

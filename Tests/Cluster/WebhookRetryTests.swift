@@ -45,6 +45,7 @@ import Testing
             #expect(carl.texts == ["once", "the last one"])
             let summary = try await carl.call("live.summary", CallParams(live: "concert"))
             guard case .statistics(let statistics, _) = summary else { throw ScenarioFailure("no summary: \(summary)") }
+            // Only the gift of seven roses was sent.
             #expect(statistics.totalGiftsSent == 7 && statistics.totalMessageCount == 2)
         }
     }

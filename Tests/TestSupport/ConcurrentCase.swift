@@ -37,7 +37,7 @@ package struct ConcurrentCase: Sendable {
         }
     }
 
-    /// Runs a test that blocks its thread for each of some items, all at the same time.
+    /// Runs a blocking test once for each item, all at the same time, each on a thread of its own.
     ///
     /// - Parameters:
     ///   - items: what the cases are about; the description of each is the name of its case.

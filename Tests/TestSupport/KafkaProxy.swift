@@ -138,6 +138,7 @@ package final class KafkaProxy: Sendable {
         guard request.count >= 6 else { return false }
         // A request begins with four bytes of length and the API key in two bytes.
         let kind = Int16(request[4]) << 8 | Int16(request[5])
+        // `late` is the held request itself, `afterLate` the next request of its kind.
         enum Turn { case atOnce, late, afterLate }
         let turn = state.update { state -> Turn in
             switch state.lateRequest {
@@ -158,6 +159,7 @@ package final class KafkaProxy: Sendable {
             _ = state.wait { state in if case .delivered = state.lateRequest { true } else { nil } }
             return true
         case .afterLate:
+            // The broker must handle the late request first.
             DedicatedThread.sleep(for: .milliseconds(500))
             return false
         }

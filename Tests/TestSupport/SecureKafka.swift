@@ -6,9 +6,9 @@ internal import MachineKit
 ///
 /// Tests administer the broker over a plain listener, whose address other programs do not get.
 package final class SecureKafka: Sendable {
-    /// A user of SCRAM-SHA-512.
+    /// The user who logs in by SCRAM-SHA-512.
     package static let scramUser = (name: "alice", password: "alice-SCRAM-secret")
-    /// A user of PLAIN.
+    /// The user who logs in by PLAIN.
     package static let plainUser = (name: "bob", password: "bob-PLAIN-secret")
 
     /// The authority that signed the broker's certificate.

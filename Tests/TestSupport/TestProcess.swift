@@ -36,10 +36,10 @@ package final class TestProcess: Sendable {
         self.output = outputPipe.fileHandleForReading
     }
 
-    /// Blocks until the program has ended; must be called once.
+    /// Blocks until the program has ended by itself, and returns how it ended; must be called once.
     package func end() -> ProcessEnd { ChildProcess.reap(self.pid) }
 
-    /// Waits until the program has ended; must be called once.
+    /// Waits until the program has ended by itself, and returns how it ended; must be called once.
     package func ended() async -> ProcessEnd { await runOnDedicatedThread { self.end() } }
 
     /// Runs a program to its end; blocks.

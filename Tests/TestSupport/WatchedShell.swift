@@ -4,7 +4,7 @@ internal import Concurrency
 internal import Foundation
 internal import Glibc
 
-/// A shell script that ends with this process: its standard input is a pipe that only this process holds.
+/// A shell script that ends with this process: its standard input is a pipe to which only this process can write.
 @safe final class WatchedShell: Sendable {
     private struct State {
         var input: Int32?

@@ -34,7 +34,8 @@ package final class WebhookReceiver: Sendable {
 
     /// Starts to listen.
     ///
-    /// - Parameter behave: chooses the behaviour for each request; indexes start at 0.
+    /// - Parameter behave: chooses the behaviour for a request. Its first argument is the request's index, from 0 in the
+    ///   order of arrival.
     /// - Throws: an error if it cannot listen on a port.
     package init(_ behave: @escaping @Sendable (Int, Received) -> Behaviour) throws {
         let state = self.state

@@ -10,7 +10,7 @@ import Testing
 
     private final class Plain { @Published var count = 1 }
 
-    @Test func `a subscriber gets the present value, and each new value before the property has it`() {
+    @Test func `a subscriber gets the current value, and each new value before the property has that value`() {
         let model = Model()
         var newAndCurrent: [[Int]] = []
         let cancellable = model.$count.sink { newAndCurrent.append([$0, model.count]) }

@@ -124,7 +124,7 @@ import Testing
         #expect(values.all == ["1 true", "2 true", "3 true"])
     }
 
-    @Test func `a run loop carries actions out after a time and repeatedly`() {
+    @Test func `a run loop performs actions once after a delay, and repeatedly`() {
         let loop = RunLoop.current
         var count = 0
         var hasRun = false

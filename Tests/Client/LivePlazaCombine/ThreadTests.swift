@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `values of several threads all arrive, one at a time, and each thread's in its order`() {
+    @Test func `values of several threads all arrive, one at a time, and those of one thread in order`() {
         let subject = PassthroughSubject<Int, Never>()
         let detector = OverlapDetector()
         let cancellable = subject.sink { detector.enter($0) }
@@ -85,6 +85,7 @@ import Testing
         #expect(merged.overlaps == 0)
         #expect(merged.values.count == Self.threadCount * (Self.roundsPerThread + 1))
         #expect(combined.overlaps == 0)
+        // One combination of the first values, and one for each later value of either subject.
         #expect(combined.values.count == 2 * Self.roundsPerThread + 1)
         #expect(combined.values.last == 2 * (Self.roundsPerThread - 1))
         _ = cancellables

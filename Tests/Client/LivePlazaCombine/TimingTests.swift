@@ -7,7 +7,7 @@ import Testing
     private let scheduler = VirtualTimeScheduler()
     private let subscriber = ManualSubscriber<Int, TestError>(asking: .unlimited)
 
-    @Test func `debounce delivers a value when no further value has arrived for the time`() {
+    @Test func `debounce delivers a value when no further value has arrived for the interval`() {
         self.subject.debounce(for: .milliseconds(100), scheduler: self.scheduler).subscribe(self.subscriber)
         self.subject.send(1)
         self.scheduler.advance(milliseconds: 60)
@@ -82,7 +82,7 @@ import Testing
         #expect(self.subscriber.values == [1, latest ? 4 : 2, 5])
     }
 
-    @Test func `throttle delivers the waiting value at its time, and then the completion`() {
+    @Test func `throttle delivers the waiting value at the end of the interval, and then the completion`() {
         self.subject.throttle(for: .milliseconds(100), scheduler: self.scheduler, latest: true)
             .subscribe(self.subscriber)
         self.subject.send(1)

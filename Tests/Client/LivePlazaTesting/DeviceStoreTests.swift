@@ -4,7 +4,7 @@ import LivePlazaTesting
 import Synchronization
 import Testing
 
-/// The user's own devices, while hosts and the user change its seat on a simulated cluster.
+/// The devices of a guest while a host or the guest changes the guest's seat, on a simulated cluster.
 struct DeviceStoreTests {
     @Test func `devices that are open when the user takes a seat are reported to the seat`() async throws {
         let (cluster, host, guest) = try await Self.makeLive()
@@ -42,7 +42,7 @@ struct DeviceStoreTests {
     }
 
     @Test(arguments: ["kicked off the seat", "leaves the seat", "kicked out of the live", "leaves", "ended"])
-    func `a user who loses the seat or leaves the live has all devices closed`(reason: String) async throws {
+    func `a guest who loses the seat or is out of the live has all devices closed`(reason: String) async throws {
         let (cluster, host, guest) = try await Self.makeLive()
         try await Self.giveSeat(to: guest, from: host, on: cluster)
         try await guest.plaza.deviceStore.openLocalMicrophone()
@@ -65,7 +65,7 @@ struct DeviceStoreTests {
         #expect(state.cameraStatus == .off && state.microphoneStatus == .off && state.screenStatus == .off)
     }
 
-    @Test func `a viewer who leaves without a seat has all devices closed, even one that was still opening`()
+    @Test func `all devices of a viewer without a seat close at the leave, even one that is still opening`()
         async throws
     {
         let (cluster, _, guest) = try await Self.makeLive()
@@ -95,7 +95,7 @@ struct DeviceStoreTests {
     }
 
     /// Rules: R7.19.
-    @Test func `a user who mutes its microphone is silent at once, and the device stays open`() async throws {
+    @Test func `a mute of the own microphone reaches the media engine, and the device stays open`() async throws {
         let (cluster, host, guest) = try await Self.makeLive()
         try await Self.giveSeat(to: guest, from: host, on: cluster)
         try await guest.plaza.deviceStore.openLocalMicrophone()
@@ -222,6 +222,7 @@ private final class FakeMedia: MediaEngine {
         set { self.state.withLock { $0.defersOpening = newValue } }
     }
 
+    /// Opens all devices whose opening was deferred.
     func finishOpening() {
         let openings = self.state.withLock { state in
             defer { state.pendingOpenings = [] }

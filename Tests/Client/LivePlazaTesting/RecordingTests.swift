@@ -81,8 +81,8 @@ struct CrowdTests {
             cluster.advance(by: .seconds(1))
         }
         // The last work of the cluster's queue may still reference the cluster.
-        let end = ContinuousClock.now + .seconds(5)
-        while weakCluster != nil, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(10)) }
+        let giveUpAt = ContinuousClock.now + .seconds(5)
+        while weakCluster != nil, ContinuousClock.now < giveUpAt { try await Task.sleep(for: .milliseconds(10)) }
         #expect(weakCluster == nil)
     }
 

@@ -9,7 +9,7 @@ import Testing
 /// the call, between the call and its reply, or after it. Every call must succeed and be applied once. At the end the
 /// stores must equal those of a witness whose connection was never cut, and those of a newcomer.
 struct SimulatedCallCutTests {
-    /// The numbers of frames that are still delivered before each cut.
+    /// The numbers of frames that are still delivered before each cut; the last stands for a session without cuts.
     private static let frames = [0, 1, 2, 3, 5, CutSession.neverCut]
 
     @Test(arguments: Self.frames)
@@ -176,7 +176,7 @@ struct SimulatedCallCutTests {
 
 /// A session of one user whose connection is cut at each call.
 private final class CutSession {
-    /// The number of frames with which the connection is never cut.
+    /// The value of `cutAfterFrames` that stands for no cut.
     static let neverCut = 100
 
     let cluster: SimulatedCluster
@@ -207,7 +207,7 @@ private final class CutSession {
     /// Advances the time by more than a reconnect takes, with its pauses.
     func passTime() { self.cluster.advance(by: .seconds(12)) }
 
-    /// Makes a call, cuts the connection, and waits until the call has ended.
+    /// Makes a call during which the connection is cut, and waits until the call has ended.
     ///
     /// - Returns: the result; nil if the call has failed, which is recorded.
     @discardableResult
@@ -239,7 +239,7 @@ private final class CutSession {
         return scripted
     }
 
-    /// Compares the user's stores with those of the witness and of a newcomer.
+    /// Compares the user's messages with `messages`, and its stores with those of the witness and of a newcomer.
     func expectSameStores(messages: [String]) throws {
         let newcomer = try self.enterWithStores("newcomer")
         self.passTime()

@@ -43,7 +43,7 @@ struct SimulatedClusterTests {
         #expect(try await host.plaza.liveListStore.endLive().totalMessageCount == 2)
     }
 
-    @Test func `an application that nobody answers times out at its time, and not before`() async throws {
+    @Test func `an application that nobody answers ends after its timeout, and not before`() async throws {
         let cluster = SimulatedCluster()
         let guest = AppUser("guest", on: cluster, live: "eve")
         try cluster.user("host").createLive("eve")
@@ -80,6 +80,7 @@ struct SimulatedClusterTests {
         cluster.advance(by: .seconds(2))
         #expect(battles.state.value.battleScore["host"] == 7)
         cluster.advance(by: .seconds(26))
+        // 28 of the battle's 30 s have passed.
         #expect(battles.state.value.currentBattleInfo != nil)
         cluster.advance(by: .seconds(4))
         #expect(host.hasReceived("onBattleEnded"))
@@ -125,7 +126,7 @@ struct SimulatedFaultTests {
             cluster.advance(by: .seconds(1))
         }
         cluster.setReachable(true, "viewer")
-        // The client connects at once, not after its pause between attempts.
+        // `probe` makes the client connect at once, without the pause between its attempts.
         viewer.plaza.probe()
         cluster.advance(by: .seconds(30))
         try host.say("after", in: "eve")
@@ -137,6 +138,7 @@ struct SimulatedFaultTests {
     @Test func `a client that stays away longer than its lease leaves the live`() async throws {
         let (cluster, host, viewer) = try await Self.makeLive()
         cluster.setReachable(false, "viewer")
+        // The lease ends after 90 s.
         cluster.advance(by: .seconds(85))
         #expect(try host.call("audience.list", json: #"{"live":"eve"}"#).contains("viewer"))
         cluster.advance(by: .seconds(10))
@@ -195,7 +197,7 @@ struct SimulatedFaultTests {
         try await viewer.login(validFor: .seconds(600))
         try await viewer.join("eve")
         for minute in 0..<30 {
-            // The provider runs on the cluster's queue, so its token is there when this returns.
+            // The provider runs on the cluster's queue, so its token has arrived when `advance` returns.
             cluster.advance(by: .seconds(60))
             try host.say("\(minute)", in: "eve")
         }

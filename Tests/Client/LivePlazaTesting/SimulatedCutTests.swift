@@ -4,7 +4,7 @@ import LivePlazaTesting
 import Synchronization
 import Testing
 
-/// Each test cuts a user's connection before another frame of the same session.
+/// Each test plays the same session and cuts the user's connection before a different frame.
 ///
 /// At the end, the user's stores must equal those of a witness whose connection was never cut, and those of a newcomer.
 struct SimulatedCutTests {

@@ -4,14 +4,14 @@ import EventLoop
 import LivePlazaKit
 import WebSocket
 
-/// The events of a connection, for which a test waits.
+/// Records the events of a connection.
 final class EventLog: Sendable {
     private let events = ConditionVariable<[TransportEvent]>([])
 
     func add(_ event: TransportEvent) { self.events.update { $0.append(event) } }
 
     /// Waits for at most 20 s until there are `count` events; returns all events, or none if there are fewer.
-    func wait(for count: Int) -> [TransportEvent] {
+    func events(waitingForCount count: Int) -> [TransportEvent] {
         self.events.wait(timeout: .seconds(20)) { $0.count >= count ? $0 : nil } ?? []
     }
 }

@@ -35,11 +35,11 @@ import WebSocket
         let transport = try LoopTransport()
         let log = EventLog()
         let connection = try transport.connect(to: "ws://127.0.0.1:\(server.port)/v1") { log.add($0) }
-        #expect(log.wait(for: 1) == [.opened])
+        #expect(log.events(waitingForCount: 1) == [.opened])
         connection.send(Array("hello".utf8))
-        #expect(log.wait(for: 2).last == .text(Array("hello".utf8)))
+        #expect(log.events(waitingForCount: 2).last == .text(Array("hello".utf8)))
         connection.send(Array("close 4102".utf8))
-        #expect(log.wait(for: 3).last == .closed(code: 4102))
+        #expect(log.events(waitingForCount: 3).last == .closed(code: 4102))
     }
 
     @Test func `an attempt that fails is closed with 1006`() throws {
@@ -49,6 +49,6 @@ import WebSocket
         let transport = try LoopTransport()
         let log = EventLog()
         _ = try transport.connect(to: "ws://127.0.0.1:\(port)/v1") { log.add($0) }
-        #expect(log.wait(for: 1) == [.closed(code: 1006)])
+        #expect(log.events(waitingForCount: 1) == [.closed(code: 1006)])
     }
 }

@@ -16,16 +16,16 @@ struct TLSTransportTests {
         let transport = try LoopTransport(certificateAuthorities: server.authority.certificate)
         let log = EventLog()
         let connection = try transport.connect(to: "wss://127.0.0.1:\(server.port)/v1") { log.add($0) }
-        #expect(log.wait(for: 1) == [.opened])
+        #expect(log.events(waitingForCount: 1) == [.opened])
         // The last size exceeds the sockets' buffers and many TLS records.
         for (number, size) in [1, 125, 16_384, 65_536, 900_000].enumerated() {
             let text = (0..<size).map { UInt8(ascii: "a") + UInt8($0 % 26) }
             connection.send(text)
-            let isEchoed = log.wait(for: number + 2).last == .text(text)
+            let isEchoed = log.events(waitingForCount: number + 2).last == .text(text)
             #expect(isEchoed, "\(size) bytes")
         }
         connection.send(Array("close 4102".utf8))
-        #expect(log.wait(for: 7).last == .closed(code: 4102))
+        #expect(log.events(waitingForCount: 7).last == .closed(code: 4102))
     }
 
     @Test func `many texts that are sent at once arrive in order`() throws {
@@ -34,13 +34,13 @@ struct TLSTransportTests {
         let transport = try LoopTransport(certificateAuthorities: server.authority.certificate)
         let log = EventLog()
         let connection = try transport.connect(to: "wss://127.0.0.1:\(server.port)/v1") { log.add($0) }
-        #expect(log.wait(for: 1) == [.opened])
+        #expect(log.events(waitingForCount: 1) == [.opened])
         let texts = (0..<500).map { Array("\($0) \(String(repeating: "x", count: $0))".utf8) }
         for text in texts { connection.send(text) }
-        #expect(log.wait(for: 501).dropFirst() == ArraySlice(texts.map { .text($0) }))
+        #expect(log.events(waitingForCount: 501).dropFirst() == ArraySlice(texts.map { .text($0) }))
     }
 
-    @Test func `a server is trusted by its authority's certificate alone, and only at its own address`() throws {
+    @Test func `a server is trusted only under its own authority and at the address in its certificate`() throws {
         let server = try SecureEchoServer()
         defer { server.stop() }
         let otherAuthority = try PrivateAuthority()
@@ -50,12 +50,14 @@ struct TLSTransportTests {
             let transport = try LoopTransport(certificateAuthorities: authorities)
             let log = EventLog()
             _ = try transport.connect(to: "wss://\(host):\(server.port)/v1") { log.add($0) }
-            #expect(log.wait(for: 1) == [.closed(code: 1015)], "\(host) \(authorities ?? "of the system")")
+            #expect(
+                log.events(waitingForCount: 1) == [.closed(code: 1015)],
+                "\(host), \(authorities ?? "the system's authorities")")
         }
     }
 
-    @Test(arguments: [(SecureEchoServer.Mode.answersInClearText, 1015), (.endsHandshakes, 1006)])
-    func `a connection to a server without TLS, or to one that ends the handshake, is closed`(
+    @Test(arguments: [(SecureEchoServer.Mode.answersInClearText, 1015), (.closesDuringHandshake, 1006)])
+    func `a connection to a server without TLS, or to one that closes during the handshake, is closed`(
         _ mode: SecureEchoServer.Mode, code: Int
     ) throws {
         let server = try SecureEchoServer(mode)
@@ -63,10 +65,10 @@ struct TLSTransportTests {
         let transport = try LoopTransport(certificateAuthorities: server.authority.certificate)
         let log = EventLog()
         _ = try transport.connect(to: "wss://127.0.0.1:\(server.port)/v1") { log.add($0) }
-        #expect(log.wait(for: 1) == [.closed(code: code)])
+        #expect(log.events(waitingForCount: 1) == [.closed(code: code)])
     }
 
-    @Test func `a file without certificates is refused with its reason`() throws {
+    @Test func `a missing file, or a file without certificates, is an invalid parameter`() throws {
         for path in ["/no/such/file.pem", "/dev/null"] {
             let error = #expect(throws: ErrorInfo.self) { _ = try LoopTransport(certificateAuthorities: path) }
             #expect(error?.name == .invalidParameter)
@@ -82,7 +84,7 @@ final class SecureEchoServer {
         /// It answers as a server without TLS does.
         case answersInClearText
         /// It closes each connection before it has answered the handshake.
-        case endsHandshakes
+        case closesDuringHandshake
     }
 
     let authority: PrivateAuthority
@@ -135,7 +137,7 @@ final class SecureEchoServer {
             other_reader, other_writer = await asyncio.open_connection("127.0.0.1", int(target))
             await asyncio.gather(pipe(reader, other_writer), pipe(other_reader, writer))
 
-        async def end(reader, writer):
+        async def refuse(reader, writer):
             await reader.read(1)
             if mode == "answersInClearText":
                 writer.write(b"HTTP/1.1 400 Bad Request\\r\\n\\r\\n")
@@ -145,7 +147,7 @@ final class SecureEchoServer {
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate, key)
             if mode != "forwards":
-                server = await asyncio.start_server(end, "127.0.0.1", 0)
+                server = await asyncio.start_server(refuse, "127.0.0.1", 0)
             else:
                 server = await asyncio.start_server(forward, "127.0.0.1", 0, ssl=context)
             print(server.sockets[0].getsockname()[1], flush=True)

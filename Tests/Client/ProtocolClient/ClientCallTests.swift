@@ -27,7 +27,7 @@ import Testing
         #expect(harness.takeActions().isEmpty)
     }
 
-    @Test func `I15 open calls are sent again after a reconnect, in order, with their numbers`() {
+    @Test func `I15 calls without a reply are sent again after a reconnect, in order, with their numbers`() {
         var harness = ClientHarness.loggedIn()
         let ids = (0..<5).map { _ in harness.call("barrage.sendText") }
         let sent = harness.takeSentCalls()
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `I16 at most sixteen calls are open, and further calls are queued until a reply is received`() {
+    @Test func `I16 at most sixteen calls wait for a reply, and further calls are queued until one is received`() {
         var harness = ClientHarness.loggedIn()
         let ids = (0..<40).map { _ in harness.call("barrage.sendText") }
         #expect(harness.takeSentCalls().map(\.id) == Array(ids[..<16]))
@@ -88,7 +88,7 @@ import Testing
         #expect(actions.count { if case .send = $0 { true } else { false } } == 23)
     }
 
-    @Test func `I16 calls beyond the limit of queued calls fail at once`() {
+    @Test func `I16 calls beyond the limit of unfinished calls fail at once`() {
         var harness = ClientHarness.loggedIn(ClientHarness.options { $0.maxUnfinishedCalls = 20 })
         for _ in 0..<20 { _ = harness.call() }
         _ = harness.takeActions()

@@ -9,6 +9,7 @@ import Testing
     @Test func `a client connects, logs in, and is open`() throws {
         var harness = ClientHarness()
         #expect(harness.core.state == .idle)
+        // The second start does nothing.
         harness.core.start(into: &harness.actions)
         harness.core.start(into: &harness.actions)
         #expect(harness.takeActions() == [.connect(toNextAddress: false)])
@@ -31,6 +32,7 @@ import Testing
         let login = try harness.connect()
         let callDuringLogin = harness.call("live.list")
         #expect(harness.takeSentCalls().isEmpty)
+        // A reply to an unknown id does not end the login.
         harness.reply(login.call.id + 99, .success(result: .done))
         #expect(harness.core.state == .loggingIn)
         harness.reply(
@@ -92,6 +94,7 @@ import Testing
             Issue.record("the client does not wait")
             return
         }
+        // Nothing happens before the pause is over, unless the pause is 0.
         harness.core.tick(at: until - 1, into: &harness.actions)
         #expect(until == harness.now || harness.takeActions().isEmpty)
         harness.core.tick(at: until, into: &harness.actions)
@@ -131,10 +134,12 @@ import Testing
         for seed in 0..<200 as Range<UInt64> {
             var harness = ClientHarness(seed: seed)
             harness.core.start(into: &harness.actions)
+            // After six attempts, the longest pause is 5 s.
             for _ in 0..<6 {
                 harness.core.disconnected(code: 1006, at: harness.now, into: &harness.actions)
                 harness.core.tick(at: harness.now + 5000, into: &harness.actions)
             }
+            // The connection is lost at 0, so `until` is the length of the pause.
             harness.core.disconnected(code: 1006, at: 0, into: &harness.actions)
             if case .waiting(let until) = harness.core.state { waits.insert(until) }
         }
@@ -158,6 +163,7 @@ import Testing
                 }
                 waited += 10
             }
+            // The limit is 700 ms, and the test ticks every 10 ms.
             #expect(waited <= 710)
             harness.loseConnection(code: 1000)
             #expect(harness.core.state == .connecting)

@@ -33,7 +33,7 @@ import Testing
         #expect(login.params.resume?.ticket == Ticket(9))
     }
 
-    @Test func `a client without items names the position of the feed at its join`() throws {
+    @Test func `a client that has received no item resumes at the position of the feed at its join`() throws {
         var harness = ClientHarness.loggedIn()
         harness.join()
         let scan = try #require(FeedSamples.scan(FeedSamples.empty(at: 30)))
@@ -88,11 +88,12 @@ import Testing
         harness.reply(login.call.id, self.resumed(50, replayed: false))
         #expect(harness.takeActions() == [.event(.resumed("concert", replayed: false))])
         #expect(harness.receiveFeed(51...52) == .fresh)
+        // The items 5 to 50 are missing.
         #expect(harness.core.tracker.missing == 46)
         #expect(harness.core.tracker.received == 6)
     }
 
-    @Test func `open calls are sent after the resume`() throws {
+    @Test func `a call without a reply is sent again after the resume, not before`() throws {
         var harness = ClientHarness.loggedIn()
         harness.join()
         let id = harness.call("barrage.sendText")
@@ -158,6 +159,7 @@ import Testing
     @Test func `a notice older than the client's last join does not remove it from the live`() throws {
         var harness = ClientHarness.loggedIn()
         harness.join(ticket: 9)
+        // The floor is the lowest valid ticket, so the client's ticket 9 stays valid.
         let notice = Notice(
             to: UserKey("", "alice"), live: "concert", at: .init(milliseconds: 1), floor: Ticket(9),
             content: .kickedOut(reason: .byLoggedOnOtherDevice, by: "alice"))
@@ -200,7 +202,7 @@ import Testing
         #expect(try harness.connect().params.resume == nil)
     }
 
-    @Test func `joining again keeps the position; another epoch starts from the beginning`() {
+    @Test func `joining again keeps the position, and a join in another epoch resets it`() {
         var harness = ClientHarness.loggedIn()
         harness.join()
         #expect(harness.receiveFeed(1...5) == .fresh)

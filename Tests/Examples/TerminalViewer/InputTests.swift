@@ -41,6 +41,7 @@ import Testing
             seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             _ = parser.read([UInt8(truncatingIfNeeded: seed >> 33)])
         }
+        // 64 letters end any sequence that the random bytes have begun.
         _ = parser.read(Array(repeating: UInt8(ascii: "z"), count: 64))
         #expect(parser.read([UInt8(ascii: "q")]) == [.character("q")])
     }

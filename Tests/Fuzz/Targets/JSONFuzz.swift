@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaWire
 
-/// Any JSON: the decoder must decode nothing that the scan rejects, and a decoded value must have JSON that can be decoded.
+/// Any JSON: the decoder must decode nothing that the scan rejects, and must decode again what it encodes.
 public enum JSONFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {

@@ -13,7 +13,8 @@ public enum ProxyHeaderFuzz: FuzzTarget {
         precondition(whole == Self.read(bytes, pieceBytes: Int(first) + 1), "the header depends on the pieces")
         guard case .success(let header?) = whole else { return }
         precondition((16...ProxyHeaderReader.maxBytes).contains(header.usedBytes), "the header has another length")
-        // The rest belongs to the client: without it the header is the same, and with one byte less it is incomplete.
+        // The bytes after the header belong to the client: without them the header is the same. Without its own last
+        // byte, the header is incomplete.
         precondition(
             whole == Self.read(Array(bytes[..<header.usedBytes]), pieceBytes: 1), "the rest changes the header")
         let cut = Self.read(Array(bytes[..<(header.usedBytes - 1)]), pieceBytes: 1)

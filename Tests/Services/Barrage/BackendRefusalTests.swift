@@ -32,17 +32,18 @@ import Testing
     }
 
     /// Rules: R14.12.
-    @Test func `I15 a call that the backend rejected stays rejected with the same code, message and hint`() {
+    @Test func `I15 a call that the backend rejected stays rejected with the same error`() {
         var barrage = BarrageHarness()
-        let hinted = ReplyError(.sensitiveWords, "the app's backend did not answer", retryAfter: 1000)
+        let errorWithHint = ReplyError(.sensitiveWords, "the app's backend did not answer", retryAfter: 1000)
         #expect(self.reject(&barrage, user("bob", call: 1)) == .failure(error: Self.noCredit))
-        #expect(self.reject(&barrage, user("bob", call: 2), hinted, isGift: false) == .failure(error: hinted))
+        #expect(
+            self.reject(&barrage, user("bob", call: 2), errorWithHint, isGift: false) == .failure(error: errorWithHint))
         #expect(barrage.sendText(user("bob", call: 3)).wasSent)
         for _ in 1...2 {
             // The repeated calls keep their errors although the backend now allows them or returns another error.
             #expect(barrage.sendText(user("bob", call: 1)) == .failure(error: Self.noCredit))
-            #expect(self.reject(&barrage, user("bob", call: 1), hinted) == .failure(error: Self.noCredit))
-            #expect(barrage.sendText(user("bob", call: 2)) == .failure(error: hinted))
+            #expect(self.reject(&barrage, user("bob", call: 1), errorWithHint) == .failure(error: Self.noCredit))
+            #expect(barrage.sendText(user("bob", call: 2)) == .failure(error: errorWithHint))
         }
         #expect(barrage.feed?.lastNumber == 1)
         // The ledger counts rejections under fixed codes: a message as 100026, a gift as 102004.
@@ -88,9 +89,9 @@ import Testing
         #expect(self.storedErrors(barrage)?.count == 1, "only call 56 has an error of the backend")
         barrage.expectInvariants()
         // A window's due times are rounded up to multiples of 10 s.
-        _ = barrage.advance(IdempotencyLimits.lifetime.count + 10_000)
+        _ = barrage.advance(milliseconds: IdempotencyLimits.lifetime.count + 10_000)
         #expect(self.storedErrors(barrage)?.count ?? 0 == 0)
-        _ = barrage.advance(IdempotencyLimits.droppedCounterLifetime.count + 10_000)
+        _ = barrage.advance(milliseconds: IdempotencyLimits.droppedCounterLifetime.count + 10_000)
         #expect(self.storedErrors(barrage) == nil && barrage.rows[.calls(key, "s-bob")] == nil)
         barrage.expectInvariants()
     }

@@ -25,7 +25,7 @@ struct BarrageHarness {
     ///
     /// - Parameters:
     ///   - budget: The feed items per second. Texts may use nine tenths of them (36 of 40), tips six tenths (24 of 40).
-    ///   - rate: The messages of one user per second.
+    ///   - rate: How many messages a user may send per second.
     ///   - hasWebhooks: Whether the app has a backend that gets webhook events.
     ///   - settings: The app's word list and gift catalogue.
     init(budget: Int = 40, rate: Int = 10_000, hasWebhooks: Bool = false, settings: AppSettings = AppSettings()) {
@@ -46,8 +46,8 @@ struct BarrageHarness {
         return effects
     }
 
-    /// Advances the time by `milliseconds`; returns the effects of the rows that fell due.
-    mutating func advance(_ milliseconds: Int64) -> [Effect] {
+    /// Advances the time; returns the effects of the rows that fell due.
+    mutating func advance(milliseconds: Int64) -> [Effect] {
         self.now = self.now + Milliseconds(milliseconds)
         var effects: [Effect] = []
         let moment = Moment(now: self.now, offset: self.offset, standstill: self.standstill)
@@ -124,9 +124,9 @@ extension Outcome? {
     var wasSent: Bool { if case .success(.sent)? = self { true } else { false } }
 }
 
-/// The ending of the live's incarnation with that epoch, 600 s after its creation.
+/// The ending of the live with the epoch `incarnation`, 600 s after its creation.
 ///
-/// The caller ended the live and gets a reply; nil stands for an end that nobody called for.
+/// `caller` ended the live and gets the reply; nil means that no call ended it.
 func ending(of incarnation: Int64 = epoch, for caller: Caller? = nil) -> Ending {
     Ending(
         reason: .endedByHost, caller: caller, epoch: incarnation, createdAt: Timestamp(milliseconds: 400_000),

@@ -53,7 +53,7 @@ import Testing
                 command = .forbidden(error: error, isGift: counter % 2 == 0, caller: caller)
             default: command = .sendText(text: "\(counter)", extensionInfo: nil, caller: caller)
             }
-            // One pause in 200 is longer than any row of an ended live or of a session is kept.
+            // After one pause in 200 all rows of ended lives and of sessions have been removed.
             let isLongPause = Int.random(in: 0..<200, using: &random) == 0
             let pause = isLongPause ? 400_000 : Int64.random(in: 0...30, using: &random)
             return Step(pauseMilliseconds: pause, input: BarrageInput(key, command))

@@ -10,12 +10,15 @@ import Testing
 private struct BudgetOracle {
     /// An attempt to publish an item.
     struct Entry {
+        /// The time in milliseconds.
         var at: Int64
         var feedClass: FeedClass
         var sender: UserID?
         var entered: Bool
     }
+    /// The budget: items per second.
     var total: Int
+    /// How many messages a sender may send per second.
     var rate: Int
     var entries: [Entry] = []
 
@@ -70,6 +73,7 @@ private struct BudgetOracle {
         var now: Int64 = 5_000
         for step in 0..<3000 {
             now += Int64.random(in: 0...maxPause, using: &random)
+            // One step in 300 follows a long pause, after which most of the last second is over.
             if Int.random(in: 0..<300, using: &random) == 0 { now += 700 }
             var feedClass = FeedClass.barrage
             switch Int.random(in: 0..<10, using: &random) {

@@ -16,14 +16,15 @@ import Testing
         #expect(barrage.publishTip() == false)
         // The announcement that tips are incomplete uses one item of the budget.
         for counter in 25...35 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
-        _ = barrage.advance(400)
+        _ = barrage.advance(milliseconds: 400)
         let dropped = barrage.sendText(user("carl", call: 1))
         #expect(dropped.code == .droppedByBudget)
         #expect(dropped.retryAfter == 600, "bob's messages were sent 400 ms ago")
         for _ in 0..<10 { #expect(barrage.publishControl() == true) }
         #expect(barrage.feed?.lastNumber == 46)
         // The ten control items still count when the barrage messages have left the window.
-        _ = barrage.advance(600)
+        _ = barrage.advance(milliseconds: 600)
+        // Of the 36 items that messages may use, 26 are free.
         for counter in 1...26 { #expect(barrage.sendText(user("carl", call: Int64(10 + counter))).wasSent) }
         #expect(barrage.sendText(user("carl", call: 50)).code == .droppedByBudget)
         barrage.expectInvariants()
@@ -33,13 +34,13 @@ import Testing
         var barrage = BarrageHarness()
         for counter in 1...36 {
             #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent)
-            _ = barrage.advance(10)
+            _ = barrage.advance(milliseconds: 10)
         }
         let retryAfter = barrage.sendText(user("bob", call: 100)).retryAfter ?? 0
-        #expect(retryAfter == 640)
-        _ = barrage.advance(retryAfter - 1)
+        #expect(retryAfter == 640, "bob's first message was sent 360 ms ago, and counts for a second")
+        _ = barrage.advance(milliseconds: retryAfter - 1)
         #expect(barrage.sendText(user("bob", call: 101)).code == .droppedByBudget)
-        _ = barrage.advance(1)
+        _ = barrage.advance(milliseconds: 1)
         #expect(barrage.sendText(user("bob", call: 102)).wasSent)
     }
 
@@ -54,8 +55,9 @@ import Testing
                 counters[id, default: 0] += 1
                 if barrage.sendText(user(id, call: counters[id, default: 0])).wasSent { sent[id, default: 0] += 1 }
             }
-            _ = barrage.advance(1)
+            _ = barrage.advance(milliseconds: 1)
         }
+        // carl sends less than his share. bob's share of the 36 messages a second is 18, or 180 in ten seconds.
         #expect(sent["carl"] == 100)
         #expect((170...200).contains(sent["bob", default: 0]))
         barrage.expectInvariants()
@@ -64,12 +66,12 @@ import Testing
     @Test func `I9 the retry hint of a sender above its share is the time until the sender is below the share`() {
         var barrage = BarrageHarness()
         for counter in 1...30 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
-        _ = barrage.advance(200)
+        _ = barrage.advance(milliseconds: 200)
         #expect(barrage.sendText(user("carl", call: 1)).wasSent)
-        // Two senders share 36; bob has 30.
+        // Two senders share 36 messages, so each may send 18; bob has sent 30.
         let dropped = barrage.sendText(user("bob", call: 31))
         #expect(dropped.code == .droppedByBudget)
-        #expect(dropped.retryAfter == 800)
+        #expect(dropped.retryAfter == 800, "bob's messages were sent 200 ms ago")
         #expect(barrage.feed?.ledger.dropped.map(\.reason) == [.share])
         #expect(barrage.sendText(user("carl", call: 2)).wasSent)
     }
@@ -78,12 +80,12 @@ import Testing
     func `I9 senders at the same even rate lose no message that the budget allows`(
         senderCount: Int, pauseMilliseconds: Int64
     ) {
-        // 40, 50 or 52.6 messages a second, under a budget of 60, of which messages may use 54.
+        // A pause of 25, 20 or 19 ms makes 40, 50 or 52.6 messages a second. Of the budget of 60, messages may use 54.
         var barrage = BarrageHarness(budget: 60)
         for count in 0..<600 {
             let caller = user(UserID("u\(count % senderCount)"), call: Int64(count))
             #expect(barrage.sendText(caller).wasSent)
-            _ = barrage.advance(pauseMilliseconds)
+            _ = barrage.advance(milliseconds: pauseMilliseconds)
         }
         #expect(barrage.feed?.lastNumber == 600)
         barrage.expectInvariants()
@@ -98,7 +100,7 @@ import Testing
             sendTime += 25
             // The machine receives a message up to 150 ms late, but never out of order.
             let arrival = max(now, sendTime + Int64.random(in: 0...150, using: &random))
-            _ = barrage.advance(arrival - now)
+            _ = barrage.advance(milliseconds: arrival - now)
             now = arrival
             #expect(barrage.sendText(user(UserID("u\(count % 10)"), call: Int64(count))).wasSent)
         }
@@ -112,10 +114,11 @@ import Testing
         // Messages may use nine of the ten items, so the window has the tallies of at most nine senders.
         #expect((barrage.feed?.admissions.tallies.count ?? 0) <= 9)
         barrage.expectInvariants()
-        // Tallies of senders without admissions are replaced by those of admitted senders.
-        _ = barrage.advance(990)
+        // The next nine senders are rejected 10 ms before the budget is free again. Then nine others are admitted, and
+        // replace the tallies of the rejected ones.
+        _ = barrage.advance(milliseconds: 990)
         for sender in 0..<9 { #expect(!barrage.sendText(user(UserID("w\(sender)"), call: 1)).wasSent) }
-        _ = barrage.advance(10)
+        _ = barrage.advance(milliseconds: 10)
         for sender in 0..<9 { #expect(barrage.sendText(user(UserID("x\(sender)"), call: 1)).wasSent) }
         barrage.expectInvariants()
     }

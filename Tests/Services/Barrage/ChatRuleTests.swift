@@ -16,9 +16,9 @@ import Testing
         #expect(rejected.code == .userMuted)
         #expect(rejected.retryAfter == 60_000)
         #expect(barrage.sendText(user("carl", call: 1)).wasSent)
-        _ = barrage.advance(59_999)
+        _ = barrage.advance(milliseconds: 59_999)
         #expect(barrage.sendText(user("bob", call: 2)).retryAfter == 1)
-        _ = barrage.advance(1)
+        _ = barrage.advance(milliseconds: 1)
         #expect(barrage.sendText(user("bob", call: 3)).wasSent)
         barrage.expectInvariants()
     }
@@ -26,7 +26,7 @@ import Testing
     @Test func `a mute without end gives no retry hint and ends when it is lifted`() {
         var barrage = BarrageHarness()
         _ = barrage.send(.muted(user: "bob", until: nil))
-        _ = barrage.advance(1_000_000_000)
+        _ = barrage.advance(milliseconds: 1_000_000_000)
         let rejected = barrage.sendText(user("bob", call: 1))
         #expect(rejected.code == .userMuted)
         #expect(rejected.retryAfter == nil)
@@ -45,7 +45,7 @@ import Testing
         _ = barrage.send(.floor(user: "bob", ticket: Ticket(200)))
         #expect(barrage.sendText(user("bob", call: 1, ticket: 300)).code == .userMuted)
         _ = barrage.send(.muted(user: "bob", until: barrage.now + .seconds(1)))
-        _ = barrage.advance(1_000)
+        _ = barrage.advance(milliseconds: 1_000)
         #expect(barrage.sendText(user("bob", call: 2, ticket: 300)).wasSent)
         // A mute of the user whose name the app's server uses does not apply to the server.
         _ = barrage.send(.muted(user: "backend", until: nil))
@@ -85,7 +85,7 @@ import Testing
         var barrage = BarrageHarness(rate: 3)
         for counter in 1...3 {
             #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent)
-            _ = barrage.advance(100)
+            _ = barrage.advance(milliseconds: 100)
         }
         let rejected = barrage.sendText(user("bob", call: 4))
         #expect(rejected.code == .tooFrequent)
@@ -101,7 +101,7 @@ import Testing
         for counter in 1...3 { #expect(barrage.sendText(user("alice", call: Int64(counter))).wasSent) }
         #expect(barrage.sendText(user("alice", call: 4)).code == .tooFrequent)
         for counter in 1...20 { #expect(barrage.sendText(server(call: Int64(counter))).wasSent) }
-        _ = barrage.advance(700)
+        _ = barrage.advance(milliseconds: 700)
         #expect(barrage.sendText(user("bob", call: 6)).wasSent)
         #expect(barrage.sendText(user("bob", call: 7)).code == .tooFrequent)
         barrage.expectInvariants()

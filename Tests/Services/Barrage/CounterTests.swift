@@ -31,9 +31,9 @@ import Testing
         #expect(self.like(&barrage, 4, user("bob", call: 2)).contents == [])
         #expect(self.like(&barrage, 5, user("carl", call: 1)).contents == [])
         #expect(barrage.rows.nextDue == barrage.now + .seconds(1))
-        #expect(barrage.advance(999) == [])
+        #expect(barrage.advance(milliseconds: 999) == [])
         // The item has the latest sender and the total of all likes.
-        #expect(barrage.advance(1).contents == [.likes(total: 12, sender: carl, count: 5)])
+        #expect(barrage.advance(milliseconds: 1).contents == [.likes(total: 12, sender: carl, count: 5)])
         #expect(barrage.feed?.ledger.dropped.map(\.reason) == [.merged], "bob's second likes are in carl's item")
         barrage.expectInvariants()
     }
@@ -42,6 +42,7 @@ import Testing
         var barrage = BarrageHarness()
         #expect(self.like(&barrage, 3, user("bob", call: 1)).outcome == .success(result: .done))
         #expect(self.like(&barrage, 3, user("bob", call: 1)) == [.success(.done, to: user("bob", call: 1), app: app)])
+        // A call has 1 to 1000 likes.
         for (index, count) in [0, -1, 1001, .max, .min].enumerated() {
             #expect(self.like(&barrage, count, user("bob", call: Int64(10 + index))).outcome.code == .badParameter)
         }
@@ -58,11 +59,12 @@ import Testing
         // Counters enter while less than six tenths of the budget are used: 24 of 40 items.
         for counter in 1...24 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
         #expect(self.like(&barrage, 3, user("carl", call: 1)).contents == [])
-        _ = barrage.advance(500)
+        // dave's texts stay in the last second when bob's leave it.
+        _ = barrage.advance(milliseconds: 500)
         for counter in 1...12 { #expect(barrage.sendText(user("dave", call: Int64(counter))).wasSent) }
         #expect(self.like(&barrage, 4, user("carl", call: 2)).contents == [])
-        #expect(barrage.advance(499) == [])
-        let published = barrage.advance(1)
+        #expect(barrage.advance(milliseconds: 499) == [])
+        let published = barrage.advance(milliseconds: 1)
         #expect(published.contents == [.likes(total: 7, sender: UserInfo(userID: "carl"), count: 4)])
         #expect(barrage.feed?.ledger.dropped == [Ledger.Dropped(feedClass: .counter, reason: .merged, count: 1)])
         barrage.expectInvariants()
@@ -81,7 +83,7 @@ import Testing
         #expect(barrage.send(.speaking(level: 80, caller: user("carl", call: 1))).contents == [])
         #expect(barrage.send(.speaking(level: 60, caller: user("bob", call: 3))).contents == [])
         let loudestFirst = [Speaker(user: "carl", level: 80), Speaker(user: "bob", level: 60)]
-        #expect(barrage.advance(500).contents == [.speaking(users: loudestFirst)])
+        #expect(barrage.advance(milliseconds: 500).contents == [.speaking(users: loudestFirst)])
         // A user of another live cannot send levels here, even on a seat of the connection.
         #expect(barrage.send(.speaking(level: 50, caller: user("guest", call: 1))).outcome.code == .notOnSeat)
         for level in [-1, 101] {
@@ -97,13 +99,13 @@ import Testing
         for id in ["bob", "carl", "dave"] as [UserID] {
             _ = barrage.send(.speaking(level: 9, caller: user(id, call: 1)))
         }
-        _ = barrage.advance(600)
+        _ = barrage.advance(milliseconds: 600)
         _ = barrage.send(.speaking(level: 0, caller: user("bob", call: 2)))
         _ = barrage.send(Self.stage([("bob", live), ("dave", live)]))
-        #expect(barrage.advance(500).contents == [.speaking(users: [Speaker(user: "dave", level: 9)])])
+        #expect(barrage.advance(milliseconds: 500).contents == [.speaking(users: [Speaker(user: "dave", level: 9)])])
         // dave's level expires three seconds after he sent it.
-        #expect(barrage.advance(1_899).contents == [])
-        #expect(barrage.advance(1).contents == [.speaking(users: [])])
+        #expect(barrage.advance(milliseconds: 1_899).contents == [])
+        #expect(barrage.advance(milliseconds: 1).contents == [.speaking(users: [])])
         barrage.expectInvariants()
     }
 
@@ -113,7 +115,7 @@ import Testing
         for step in 1...10 {
             let effects = barrage.send(.speaking(level: 9, caller: user("bob", call: Int64(step))))
             #expect(effects.contents.count == (step == 1 ? 1 : 0))
-            #expect(barrage.advance(2_000).contents == [])
+            #expect(barrage.advance(milliseconds: 2_000).contents == [])
         }
         #expect(barrage.feed?.ledger.dropped == [Ledger.Dropped(feedClass: .counter, reason: .merged, count: 9)])
         barrage.expectInvariants()
@@ -122,22 +124,22 @@ import Testing
     /// Rules: R11.9, R3.31.
     @Test func `a changed summary is published at most every five seconds`() {
         var barrage = BarrageHarness()
-        #expect(barrage.advance(60_000) == [])
+        #expect(barrage.advance(milliseconds: 60_000) == [])
         #expect(barrage.sendText(user("bob", call: 1)).wasSent)
         #expect(barrage.sendText(user("bob", call: 2)).wasSent)
         _ = barrage.send(.publish(content: .audienceJoined(user: UserInfo(userID: "carl"))))
         // A user who continues a visit is not a new viewer.
         _ = barrage.send(.publish(content: .audienceJoined(user: UserInfo(userID: "dora"), continuesVisit: true)))
-        #expect(barrage.advance(999).contents == [])
+        #expect(barrage.advance(milliseconds: 999).contents == [])
         let first = LiveStatistics(totalViewers: 1, totalMessageCount: 2, liveDuration: 61_000)
-        #expect(barrage.advance(1).contents == [.summary(statistics: first)])
+        #expect(barrage.advance(milliseconds: 1).contents == [.summary(statistics: first)])
         #expect(self.like(&barrage, 5, user("bob", call: 3)).contents.count == 1)
-        #expect(barrage.advance(4_999).contents == [])
+        #expect(barrage.advance(milliseconds: 4_999).contents == [])
         var second = first
         second.totalLikesReceived = 5
         second.liveDuration = 66_000
-        #expect(barrage.advance(1).contents == [.summary(statistics: second)])
-        #expect(barrage.advance(60_000) == [])
+        #expect(barrage.advance(milliseconds: 1).contents == [.summary(statistics: second)])
+        #expect(barrage.advance(milliseconds: 60_000) == [])
         // The feed is not due any more; bob's idempotency window still is.
         let windowKey = BarrageKey.calls(key, "s-bob")
         #expect(barrage.rows.sortedKeys == [.feed(key), windowKey])
@@ -150,7 +152,7 @@ import Testing
     @Test func `every user can request the summary, also outside the live and after its end`() {
         var barrage = BarrageHarness()
         _ = barrage.sendText(user("bob", call: 1))
-        _ = barrage.advance(2_500)
+        _ = barrage.advance(milliseconds: 2_500)
         let stranger = barrage.send(.summary(caller: user("eve", call: 1, ticket: nil)))
         #expect(stranger.outcome.statistics == LiveStatistics(totalMessageCount: 1, liveDuration: 2_500))
         #expect(stranger.outcome.summaryTime == barrage.now)
@@ -170,7 +172,7 @@ import Testing
             let statistics = barrage.send(.summary(caller: server(call: counter))).outcome.statistics
             #expect(statistics?.totalMessageCount == 1)
             #expect(statistics?.liveDuration == 600_000, "the duration that the ending contains does not change")
-            _ = barrage.advance(60_000)
+            _ = barrage.advance(milliseconds: 60_000)
         }
     }
 
@@ -189,7 +191,7 @@ import Testing
         #expect(effects.contents == [.liveEnded(reason: .endedByHost, statistics: statistics)])
         #expect(effects.outcome.statistics == statistics)
         // Nothing is published after the end.
-        #expect(barrage.advance(10_000) == [])
+        #expect(barrage.advance(milliseconds: 10_000) == [])
         #expect(self.like(&barrage, 1, user("bob", call: 5)).outcome.code == .noSuchRoom)
         #expect(barrage.send(.speaking(level: 6, caller: user("bob", call: 6))).outcome.code == .noSuchRoom)
         barrage.expectInvariants()

@@ -53,12 +53,12 @@ import Testing
         #expect(barrage.publishTip() == false)
         #expect(barrage.publishControl() == false)
         // The ended live stays known for five minutes; then all its rows are removed.
-        #expect(barrage.advance(299_999) == [])
+        #expect(barrage.advance(milliseconds: 299_999) == [])
         #expect(barrage.feed != nil)
-        #expect(barrage.advance(1) == [])
+        #expect(barrage.advance(milliseconds: 1) == [])
         #expect(barrage.feed == nil)
         // Idempotency windows last at most 380 s: 60 s with their outcomes, 300 s without, and two roundings up to 10 s.
-        #expect(barrage.advance(80_000) == [])
+        #expect(barrage.advance(milliseconds: 80_000) == [])
         #expect(barrage.rows.count == 0)
         #expect(barrage.sendText(user("bob", call: 2)).code == .noSuchRoom)
         #expect(barrage.rows.count == 0)
@@ -66,6 +66,7 @@ import Testing
 
     @Test func `I9 the end is written even if the budget is used up`() {
         var barrage = BarrageHarness()
+        // The budget is 40 items a second; control items enter beyond it.
         for _ in 0..<60 { #expect(barrage.publishControl() == true) }
         #expect(barrage.send(.ended(ending: ending())).items.map(\.position.number) == [61])
         barrage.expectInvariants()
@@ -146,19 +147,19 @@ import Testing
         #expect(barrage.sendText(user("bob", call: 2)).code == .roomMuted)
         _ = barrage.send(.rights(isMessageDisable: false, admins: [], isGiftEnabled: true))
         #expect(barrage.sendText(user("bob", call: 2)).code == .roomMuted)
-        #expect(barrage.feed?.ledger.published == 2)
+        #expect(barrage.feed?.ledger.published == 2, "each call is counted once")
         // The window holds the last sixteen outcomes; an older call is rejected as forgotten and never enters again.
         for counter in 3...18 {
-            _ = barrage.advance(100)
+            _ = barrage.advance(milliseconds: 100)
             #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent)
         }
         #expect(barrage.sendText(user("bob", call: 1)).code == .requestForgotten)
         #expect(barrage.sendText(user("bob", call: 3)).wasSent)
         #expect(barrage.feed?.lastNumber == 17)
         // The window forgets its outcomes a minute after the last call, and is removed five minutes later.
-        _ = barrage.advance(70_000)
+        _ = barrage.advance(milliseconds: 70_000)
         #expect(barrage.sendText(user("bob", call: 18)).code == .requestForgotten)
-        _ = barrage.advance(310_000)
+        _ = barrage.advance(milliseconds: 310_000)
         #expect(barrage.rows.sortedKeys == [.feed(key)])
         barrage.expectInvariants()
     }
@@ -171,7 +172,7 @@ import Testing
         #expect(barrage.publishTip() == false)
         #expect(barrage.publishControl() == true)
         let ledger = barrage.machine.ledger(of: barrage.rows)
-        // The announcement of the dropped tip is an additional item.
+        // 52 texts, a tip, a control item, and the announcement of the dropped tip, which is a second control item.
         #expect(ledger.published == 55)
         #expect(
             ledger.admitted == [
@@ -216,9 +217,9 @@ import Testing
         #expect(barrage.sendText(lateRetry).wasSent)
         #expect(barrage.feed?.lastNumber == 1)
         // The outcome expires first; later the whole window is removed.
-        _ = barrage.advance(70_000)
+        _ = barrage.advance(milliseconds: 70_000)
         #expect(barrage.sendText(caller).code == .requestForgotten)
-        _ = barrage.advance(310_000)
+        _ = barrage.advance(milliseconds: 310_000)
         #expect(barrage.rows.sortedKeys == [.feed(key)])
         let lastNumber = barrage.feed?.lastNumber
         #expect(barrage.sendText(lateRetry).code == .requestForgotten)
@@ -233,14 +234,14 @@ import Testing
         // The fan-out is stopped for 80 s; the retries wait in its inbox.
         barrage.now = barrage.now + .seconds(80)
         barrage.standstill = .seconds(80)
-        _ = barrage.advance(0)
+        _ = barrage.advance(milliseconds: 0)
         let lastNumber = barrage.feed?.lastNumber
         #expect(barrage.sendText(user("bob", call: 1)).wasSent)
         #expect(barrage.feed?.lastNumber == lastNumber)
-        // After the standstill the outcome is kept for the rest of its 60 s.
-        _ = barrage.advance(50_000)
+        // The standstill does not count towards the 60 s for which the outcome is recorded.
+        _ = barrage.advance(milliseconds: 50_000)
         #expect(barrage.sendText(user("bob", call: 1)).wasSent)
-        _ = barrage.advance(30_000)
+        _ = barrage.advance(milliseconds: 30_000)
         #expect(barrage.sendText(user("bob", call: 1)).code == .requestForgotten)
         #expect(barrage.feed?.lastNumber == lastNumber)
         barrage.expectInvariants()

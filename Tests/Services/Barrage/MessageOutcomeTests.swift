@@ -17,7 +17,8 @@ import Testing
         for step in 0..<400 {
             moment.now = moment.now + Milliseconds(Int64.random(in: 0...900, using: &random))
             if step % 90 == 0 {
-                // A standstill of 5 s lengthens both windows equally.
+                // A standstill of 5 s lengthens both windows equally. In every second case the time is also advanced so far
+                // that the outcomes expire.
                 moment.standstill = moment.standstill + .seconds(5)
                 moment.now = moment.now + .seconds(step % 180 == 0 ? 3 : 80)
                 if packedWindow.due <= moment.now {
@@ -25,6 +26,7 @@ import Testing
                     #expect(isPackedOver == isPlainOver)
                 }
             }
+            // Some counters are repeated, and some are older than the 16 outcomes of the windows.
             let counter = Int64(step) + Int64.random(in: -25...3, using: &random)
             switch (packedWindow.lookup(counter), plainWindow.lookup(counter)) {
             case (.fresh, .fresh):
@@ -47,7 +49,7 @@ import Testing
             #expect(packedWindow.storage.count <= IdempotencyLimits.maxOutcomes)
             if step % 50 == 0 {
                 let data = try JSONEncoder().encode(packedWindow)
-                #expect(data.count < 900)
+                #expect(data.count < 900, "bytes")
                 let decoded = try JSONDecoder().decode(MessageWindow.self, from: data)
                 #expect(decoded == packedWindow)
                 packedWindow = decoded

@@ -22,12 +22,13 @@ import Testing
         for _ in 0..<24 { #expect(self.publishJoin(&barrage).count == 1) }
         #expect(self.publishJoin(&barrage) == [self.degraded])
         for _ in 0..<10 { #expect(self.publishJoin(&barrage) == []) }
-        _ = barrage.advance(1_000)
-        // The budget allows tips again, but the period lasts until two seconds without a drop have passed.
+        _ = barrage.advance(milliseconds: 1_000)
+        // The budget allows tips again, but the period lasts until two seconds have passed since the last drop.
         #expect(self.publishJoin(&barrage).first?.feedClass == .tip)
-        #expect(barrage.advance(999) == [])
-        #expect(barrage.advance(1).contents == [self.complete])
-        #expect(barrage.advance(60_000).contents.allSatisfy { $0 != self.complete }, "announced only once")
+        #expect(barrage.advance(milliseconds: 999) == [])
+        #expect(barrage.advance(milliseconds: 1).contents == [self.complete])
+        #expect(
+            barrage.advance(milliseconds: 60_000).contents.allSatisfy { $0 != self.complete }, "announced only once")
         barrage.expectInvariants()
     }
 
@@ -36,13 +37,13 @@ import Testing
         var announced: [FeedContent] = []
         for _ in 0..<50 {
             for _ in 0..<30 { announced += self.publishJoin(&barrage).filter { $0.feedClass == .control } }
-            announced += barrage.advance(1_000).contents.filter { $0.feedClass == .control }
+            announced += barrage.advance(milliseconds: 1_000).contents.filter { $0.feedClass == .control }
         }
         #expect(
             announced.allSatisfy { $0 == self.degraded }, "no announcement says that tips are complete in between")
         // In 50 seconds the announcement is repeated about every two seconds, so that new viewers get it soon.
         #expect((24...26).contains(announced.count))
-        #expect(barrage.advance(2_000).contents.contains(self.complete))
+        #expect(barrage.advance(milliseconds: 2_000).contents.contains(self.complete))
         // Joins are counted whether or not their tips are published.
         #expect(barrage.feed?.statistics.totalViewers == 1_500)
         barrage.expectInvariants()
@@ -79,7 +80,7 @@ import Testing
                 default: .sendText(text: "\(counter)", extensionInfo: nil, caller: caller)
                 }
             items += barrage.send(command).items
-            items += barrage.advance(Int64.random(in: 0...25, using: &random)).items
+            items += barrage.advance(milliseconds: Int64.random(in: 0...25, using: &random)).items
         }
         #expect(Set(items.map(\.content.feedClass)).isSuperset(of: [.barrage, .tip, .counter]))
         // The index of the first item in the last second, and the number of control items in that second.

@@ -163,6 +163,7 @@ import Testing
         }
         #expect(self.rejection(.setGifts(categories: categories)) == .overLimit)
         let longText = String(repeating: "x", count: AppLimits.extensionInfoBytes)
+        // 130 gifts of this size are more than the limit of bytes, but fewer than the limit of gifts.
         let longGifts = (0..<130).map { Gift(giftID: GiftID("g\($0)"), name: "G", extensionInfo: longText) }
         let longCategory = GiftCategory(categoryID: "long", name: "Long", gifts: longGifts)
         #expect(

@@ -23,7 +23,7 @@ import Testing
     }
 
     /// Rules: R14.17.
-    @Test func `a changed info is sent to the backend with the caller, an unchanged info is not sent`() throws {
+    @Test func `the backend gets a changed info and who changed it, but no unchanged info`() throws {
         var directory = self.directory()
         let update = DirectoryCommand.updateInfo(
             live: live, changes: LiveChanges(notice: "soon"), caller: user("alice", call: 2))

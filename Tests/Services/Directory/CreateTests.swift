@@ -7,7 +7,7 @@ import Testing
 
 /// Creating a live: in the partition of its owner, which claims the owner, then in the partition of the live.
 @Suite struct CreateTests {
-    /// A create by `caller`, whose live belongs to `owner`, or to the caller if `owner` is nil.
+    /// The command by which `caller` creates a live of `owner`; nil means the caller itself.
     private func create(
         _ caller: Caller, _ id: LiveID = live, owner: UserInfo? = nil, _ changes: LiveChanges = LiveChanges()
     ) -> DirectoryCommand {

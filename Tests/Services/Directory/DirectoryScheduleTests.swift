@@ -47,7 +47,7 @@ private let lives: [LiveID] = ["one", "two"]
             self.counter += 1
             let callerID = users.randomElement(using: &self.random) ?? "alice"
             let caller = user(callerID, call: self.counter, ticket: self.counter)
-            // Some durations are special: -1 has no end, 0 is invalid for a ban and ends a mute.
+            // -1 to 7 seconds: -1 has no end, 0 is invalid for a ban and ends a mute.
             let durationSeconds = self.counter % 9 - 1
             switch Int.random(in: 0..<16, using: &self.random) {
             case 0...3: return .create(live: live, changes: LiveChanges(), owner: caller.user, caller: caller)

@@ -146,7 +146,7 @@ import Testing
         #expect(!giftChange.contains(.audience(AudienceInput(key, .rights(admins: [], maxMembers: 10)))))
         let limitChange = update(LiveChanges(maxMemberCount: 20), call: 3)
         #expect(limitChange.contains(.audience(AudienceInput(key, .rights(admins: [], maxMembers: 20)))))
-        // A create sends both, although nothing changed since.
+        // When a live is created, both are sent.
         var newDirectory = DirectoryHarness()
         let opened = newDirectory.sendWithFollowUps(
             .create(
@@ -190,8 +190,10 @@ import Testing
         let cases: [([String: String], ReplyCode)] = [
             (["a": "1", "b": "2", "c": "3"], .tooManyMetadataKeys),
             (["a": longestValue + "v"], .metadataValueTooLong), (["a\n": "v"], .badParameter),
-            // As JSON, 683 control characters of six bytes are more than twice the limit of 2048 bytes.
+            // A value has at most 2048 bytes, and at most twice as many as JSON. 683 control characters of six bytes are
+            // more than 4096.
             (["a": String(repeating: "\u{1}", count: 683)], .metadataValueTooLong),
+            // All values together have at most 16 KB, of which 16,000 bytes are used.
             (["a": longestValue], .metadataTooLong),
             ([String(repeating: "k", count: 51): "v"], .metadataKeyTooLong),
             (["": "v"], .badParameter),

@@ -74,7 +74,7 @@ import Testing
     }
 
     /// Rules: R3.61.
-    @Test func `a live without its owner is ended after the policy's time for an owner who left, or is offline`() {
+    @Test func `a live whose owner left or is offline is ended after the time that the policy sets for that case`() {
         let policy = DismissalPolicy(afterOwnerLeaveSeconds: 10, afterOwnerOfflineSeconds: 100)
         var directory = self.running(policy)
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))

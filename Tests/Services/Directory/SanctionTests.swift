@@ -136,6 +136,7 @@ import Testing
     /// Rules: R4.19, R13.22.
     @Test func `a list is returned in pages, sorted by user`() {
         var directory = DirectoryHarness.running()
+        // 12 calls with 20 users each, who are listed as u1000 to u1239.
         for group in 0..<12 {
             let users = (0..<20).map { UserID("u\(1000 + group * 20 + $0)") }
             _ = directory.send(self.ban(users.reversed(), by: user("alice", call: Int64(2 + group))))
@@ -167,6 +168,8 @@ import Testing
         }
         let keysBefore = keysWithoutWindows()
         let tooMany = (0..<21).map { UserID("u\($0)") }
+        // A call has 1 to 20 users. A ban lasts 1 s to ten years or has no end (-1); a mute may also have 0 s. A reason has
+        // at most 200 bytes as JSON, where each quotation mark has two.
         let cases: [(DirectoryCommand, ReplyCode)] = [
             (self.ban(tooMany, by: server(call: 1)), .badParameter), (self.ban([], by: server(call: 2)), .badParameter),
             (self.ban(["bob"], seconds: 0, by: server(call: 3)), .badParameter),
@@ -204,6 +207,7 @@ import Testing
     /// Rules: R17.2.
     @Test func `I16 a live has at most a thousand bans, and a further ban is rejected`() {
         var directory = DirectoryHarness.running()
+        // 50 calls with 20 users each reach the limit.
         for group in 0..<50 {
             let users = (0..<20).map { UserID("u\(group * 20 + $0)") }
             #expect(results(directory.send(self.ban(users, seconds: -1, by: server(call: Int64(group))))) == [.done])
@@ -215,7 +219,7 @@ import Testing
         #expect(directory.rows[.bans(key)] == before)
         #expect(
             results(directory.send(self.ban(["u5"], seconds: 60, by: server(call: 101)))) == [.done],
-            "u5 is banned already")
+            "u5 is banned already, so no ban is added")
         directory.expectInvariants()
     }
 
@@ -241,7 +245,7 @@ import Testing
     }
 
     /// Rules: R4.12.
-    @Test func `a ban or mute whose targets include the owner, or by an admin another admin, affects no target`() {
+    @Test func `a ban or mute with the owner among its targets, or of an admin by another admin, affects no target`() {
         var directory = DirectoryHarness.running()
         directory.makeAdmin("bob", call: 2)
         directory.makeAdmin("carl", call: 3)

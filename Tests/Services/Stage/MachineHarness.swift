@@ -115,7 +115,7 @@ struct Callers {
     /// The ticket of every user's calls: the offset at which the user joined the live, before the test began.
     static let joinTicket = Ticket(50)
 
-    /// The next call of a user; nil as its ticket stands for a user who has not joined the live.
+    /// The next call of a user; a user without a ticket has not joined the live.
     mutating func user(_ user: UserID, ticket: Ticket? = Self.joinTicket) -> Caller {
         self.counter += 1
         return Caller(
@@ -169,7 +169,9 @@ extension [Effect] {
 }
 
 extension [Effect] {
-    /// The answer of presence to an offer among the effects: it returns the offer, or rejects the caller.
+    /// The answer of presence to the offer of a seat among the effects; nil if there is none.
+    ///
+    /// Presence returns the offer to the seat machine, or rejects the call if the guest is one of `absent`.
     func membershipReply(absent: Set<UserID>) -> Result<SeatInput, MembershipRejection>? {
         for case .audience(let input) in self {
             guard case .verifyGuestMembership(let user, let offer, let caller) = input.command else { continue }

@@ -74,7 +74,7 @@ import Testing
         #expect(sent.count == 2 && sent.allSatisfy { $0.contains("metadata.get") && $0.contains("at-1-large") })
     }
 
-    @Test func `half of a frame is never a whole one`() {
+    @Test func `the half frame has half of the payload that it announces`() {
         let half = HalfFrameAttack.halfFrame
         let announced = Int(half[2]) << 8 | Int(half[3])
         // The head has eight bytes: two, then the length in two, then the mask.

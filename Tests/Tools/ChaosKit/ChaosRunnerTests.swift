@@ -7,7 +7,7 @@ import Testing
 @testable import ChaosKit
 @testable import LoadKit
 
-/// The rounds of a run, one after the other, and the judgement of one.
+/// The sequence of rounds of a run, and the findings of one round.
 struct ChaosRunnerTests {
     private struct Failure: Error, CustomStringConvertible {
         let description = "no thread left"
@@ -53,7 +53,7 @@ struct ChaosRunnerTests {
             report.rounds.first?.findings == ["recovery: the cluster was not ready 60 s after the round: gateway-1"])
     }
 
-    @Test func `what is found after a round belongs to it, and the run goes on`() async {
+    @Test func `the findings of the check after a round belong to that round, and the run continues`() async {
         let report = await ChaosRunner.runRounds(
             Self.rounds.prefix(2), until: .now + .seconds(60), say: { _ in }, run: { Self.result($0) },
             settle: { () async throws(ChaosRunner.NotReady) -> [String] in ["I10: uneven"] })
@@ -85,7 +85,7 @@ struct ChaosRunnerTests {
         reordered: 0, published: 240, admitted: 240, refused: [:], dropped: 0, unanswered: 0, numberMismatches: 0,
         reconnects: 0, unexpectedLeaveTips: 0, longestPauseMilliseconds: 300, failures: [])
 
-    @Test func `what the load finds is found, and names the promise`() {
+    @Test func `each fault in the load's results is a finding that names the promise`() {
         #expect(Self.findings { _ in } == [])
         #expect(Self.findings { $0.missing = 2 } == ["I8: acknowledged messages were lost (2)"])
         #expect(Self.findings { $0.repeated = 1 } == ["I15: messages were received twice (1)"])

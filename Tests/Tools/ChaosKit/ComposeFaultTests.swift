@@ -5,7 +5,7 @@ import Testing
 
 /// The commands of Docker by which faults are injected into containers.
 struct ComposeFaultTests {
-    /// What `docker ps` prints of a cluster with three brokers, and with two of each service but of gateways three.
+    /// What `docker ps` prints of a cluster with three brokers, three gateways, and two of each other service.
     private static let listing: String = {
         var lines = ["proxy", "redis", "kafka", "kafka-2", "kafka-3"].map { Self.line($0, 1) }
         for kind in ServiceKind.allCases {
@@ -51,7 +51,7 @@ struct ComposeFaultTests {
         #expect(containers.notReady.isEmpty == isReady)
     }
 
-    @Test func `a service dies as in a crash, and the others are started again by hand`() {
+    @Test func `a service is killed inside its container, and a broker is killed and started by Docker`() {
         let service = Self.fault(.kill(["gateway-2", "room-directory-1"]))
         #expect(
             service?.first == [
@@ -66,7 +66,7 @@ struct ComposeFaultTests {
         #expect(broker?.rest == [.docker([["start", "p_kafka-2_1"]])])
     }
 
-    @Test func `what is paused or taken off its network is continued and put back`() {
+    @Test func `a paused container is continued, and a disconnected one is connected again`() {
         let freeze = Self.fault(.freeze(["gateway-1", "redis"], seconds: 8))
         #expect(freeze?.first == [.docker([["pause", "p_gateway_1", "p_redis_1"]])])
         #expect(freeze?.rest == [.wait(seconds: 8), .docker([["unpause", "p_gateway_1", "p_redis_1"]])])
@@ -91,15 +91,15 @@ struct ComposeFaultTests {
         #expect(Self.fault(.killRepeatedly("gateway-1", times: 3))?.rest.count == 4)
     }
 
-    @Test func `a fault that containers cannot have is not drawn, and each other one is`() {
+    @Test func `faults that cannot be injected into containers are not drawn, and all others are`() {
         let shape = Self.containers.shape
         let all = FaultSchedule(seed: 1, shape: shape)
         let possible = FaultSchedule(seed: 1, shape: shape) { Self.fault($0) != nil }
         let drawn = Set((1...possible.count).map { possible.round($0).fault })
-        let left = Set((1...all.count).map { all.round($0).fault }).subtracting(drawn)
-        #expect(left.contains(.flushRedis))
-        #expect(left.contains(.fillDisk("broker-3", seconds: 3)))
-        for fault in left {
+        let notDrawn = Set((1...all.count).map { all.round($0).fault }).subtracting(drawn)
+        #expect(notDrawn.contains(.flushRedis))
+        #expect(notDrawn.contains(.fillDisk("broker-3", seconds: 3)))
+        for fault in notDrawn {
             let isExpected =
                 switch fault {
                 case .flushRedis, .fillDisk: true

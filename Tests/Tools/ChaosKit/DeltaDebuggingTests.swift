@@ -8,38 +8,38 @@ struct DeltaDebuggingTests {
     @Test(arguments: [[], [0], [999], [0, 999], [499, 500], [3, 141, 592, 653]])
     func `of a thousand entries only the needed ones stay, in order`(needed: [Int]) {
         var tests = 0
-        let (rest, isShortest) = DeltaDebugging.minimize(Array(0..<1000), maxTests: 1000) { part in
+        let (result, isShortest) = DeltaDebugging.minimize(Array(0..<1000), maxTests: 1000) { part in
             tests += 1
             return Set(part).isSuperset(of: needed)
         }
-        #expect(rest == needed)
+        #expect(result == needed)
         #expect(isShortest)
         #expect(tests < 200, "the search must not try each entry alone")
     }
 
-    @Test func `no single entry can be removed from the rest`() {
+    @Test func `no single entry can be removed from the result`() {
         // An even number of entries from 10 up, at least four of them.
         func showsFailure(_ part: [Int]) -> Bool {
             let count = part.count { $0 >= 10 }
             return count >= 4 && count.isMultiple(of: 2)
         }
-        let (rest, isShortest) = DeltaDebugging.minimize(Array(0..<60), maxTests: 10_000, showsFailure: showsFailure)
-        #expect(showsFailure(rest) && isShortest)
-        for index in rest.indices {
-            var shorter = rest
+        let (result, isShortest) = DeltaDebugging.minimize(Array(0..<60), maxTests: 10_000, showsFailure: showsFailure)
+        #expect(showsFailure(result) && isShortest)
+        for index in result.indices {
+            var shorter = result
             shorter.remove(at: index)
             #expect(!showsFailure(shorter))
         }
     }
 
-    @Test func `the search ends at its limit, with a rest that shows the failure`() {
+    @Test func `the search ends at its limit, with a result that shows the failure`() {
         var tests = 0
-        let (rest, isShortest) = DeltaDebugging.minimize(Array(0..<1000), maxTests: 5) { part in
+        let (result, isShortest) = DeltaDebugging.minimize(Array(0..<1000), maxTests: 5) { part in
             tests += 1
             return part.contains(7)
         }
         #expect(tests == 5)
         #expect(!isShortest)
-        #expect(rest.contains(7) && rest.count < 1000)
+        #expect(result.contains(7) && result.count < 1000)
     }
 }

@@ -15,21 +15,22 @@ struct FaultProxyTests {
     @Test func `a cut ends all connections, and each new connection until the cut is over`() throws {
         let path = try EchoPath()
         #expect(path.exchange([1]) == [1])
+        // The number 0 is that of the only server.
         path.proxy.interrupt(0, .cut)
         #expect(path.client.receive(1) == .ended)
         #expect(try Client(port: path.proxy.ports[0]).exchange([2]) == .ended)
         path.proxy.interrupt(0, .none)
-        // Connections end until the proxy has heard that the interruption is over.
-        let deadline = ContinuousClock.now + .seconds(5)
+        // The proxy's thread ends the interruption a moment later; until then it closes new connections.
+        let giveUpAt = ContinuousClock.now + .seconds(5)
         var answer = try Client(port: path.proxy.ports[0]).exchange([3])
-        while answer == .ended, ContinuousClock.now < deadline {
+        while answer == .ended, ContinuousClock.now < giveUpAt {
             answer = try Client(port: path.proxy.ports[0]).exchange([3])
         }
         #expect(answer == .bytes([3]))
     }
 
     @Test(arguments: [Set([Direction.toServer]), [.toClient], [.toServer, .toClient]])
-    func `silence keeps bytes back, which arrive in order when it is over`(directions: Set<Direction>) throws {
+    func `during a silence no bytes pass; they arrive in order afterwards`(directions: Set<Direction>) throws {
         let path = try EchoPath()
         #expect(path.exchange([1]) == [1])
         path.proxy.interrupt(0, .silence(directions))
@@ -115,6 +116,7 @@ private final class Echo: TCPStreamDelegate {
 private final class Client: Sendable {
     enum Answer: Equatable {
         case bytes([UInt8])
+        /// Too few bytes arrived within the read's half second.
         case nothing
         case ended
     }

@@ -43,10 +43,12 @@ enum HistoryFixture {
         CallRecord(client: "the app's server", live: Self.live, .score(Self.battle, score), outcome)
     }
 
+    /// The finding that item 2 was acknowledged and is missing.
     static func lost(_ text: String, _ client: String, _ neighbors: String) -> String {
         "I8: \"\(text)\" in concert was acknowledged, and \(client) never got it (it got \(neighbors), not 2)"
     }
 
+    /// The finding that a total of the live's end is not that of the feed.
     static func total(_ client: String, _ total: String, _ count: String) -> String {
         "I15: concert ended, as \(client) was told, with \(total), and its feed has \(count)"
     }
@@ -66,7 +68,7 @@ enum HistoryFixture {
         return self.item(number, .liveEnded(reason: .endedByHost, statistics: statistics))
     }
 
-    /// A stage with the battle: by default with its begin and its end.
+    /// A stage with the battle: by default with its begin and its end; with -1 `ends` the battle still runs.
     static func stage(_ number: Int64, score: Int64, begins: Int = 1, ends: Int = 1) -> FeedHistory.Step {
         let view = BattleView(
             id: self.battle, extensionInfo: "", durationSeconds: 9, startTime: Timestamp(milliseconds: 0),

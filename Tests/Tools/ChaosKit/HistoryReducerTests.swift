@@ -10,7 +10,7 @@ struct HistoryReducerTests {
 
     /// The lines of the excerpt for the first finding of a promise, in a long history with a fault in it.
     ///
-    /// The history has 200 texts that both clients get, before the fixture's items.
+    /// Both clients get 200 texts, the items -199 to 0, before the fixture's items 1 to 4. Step n is item n - 199.
     private static func lines(_ promise: String, _ plant: (inout RoundHistory) -> Void) throws -> [String] {
         var history = Fixture.history()
         for index in history.feeds.indices {

@@ -41,7 +41,7 @@ struct WorkloadCheckerTests {
         CallRecord(client: "host", live: Fixture.live, .metadata(key: "topic", value: value), outcome)
     }
 
-    /// Replaces a step in both feeds.
+    /// Replaces a step in both feeds; step n is item n + 1.
     private static func replace(_ index: Int, _ step: FeedHistory.Step, in history: inout RoundHistory) {
         for feed in history.feeds.indices { history.feeds[feed].steps[index] = step }
     }
@@ -172,22 +172,23 @@ struct WorkloadCheckerTests {
 
     // MARK: Battles
 
-    /// Eve's feed of a battle: the steps between the texts and the end.
+    /// The findings about the battle when Eve's feed has these steps between the texts and the live's end.
     private static func battleFindings(
         _ steps: [FeedHistory.Step], _ change: (inout RoundHistory) -> Void = { _ in }
     ) -> [String] {
         Fixture.findings { history in
             history.feeds[1].steps =
                 [Fixture.text(1, "one"), Fixture.text(2, "two")] + steps + [Fixture.end(9, messages: 2)]
-            // Only Eve is judged.
+            // Only Eve's feed is checked.
             history.feeds.remove(at: 0)
             change(&history)
         }.filter { $0.hasPrefix("I14") }
     }
 
+    /// The battle's correct result, as it was read after the end.
     private static let read = BattleRead(battle: Fixture.battle, hasEnded: true, scores: [Fixture.live: 7])
 
-    @Test func `a gap in a battle excuses its end if the result is read afterwards`() {
+    @Test func `a gap during a battle excuses the missing end if the result is read afterwards`() {
         let steps = [Fixture.running(3), .gap, Fixture.stage(8)]
         #expect(Self.battleFindings(steps) { $0.battleReads = [Self.read] } == [])
         #expect(Self.battleFindings(steps) == ["I14: battle b-1: eve missed its end, and nobody read it"])
@@ -201,7 +202,7 @@ struct WorkloadCheckerTests {
         #expect(Self.battleFindings(after) { $0.battleReads = [Self.read] } == found)
     }
 
-    @Test func `a gap before a battle excuses its begin only`() {
+    @Test func `only a gap directly before a battle excuses the missing begin`() {
         #expect(
             Self.battleFindings([.gap, Fixture.running(4, begins: 0), Fixture.stage(8, score: 7, begins: 0)]) == [])
         #expect(

@@ -9,7 +9,7 @@ import Testing
 struct InspectFixture {
     static let live = LiveKey("demo", "concert")
     static let lease = Milliseconds.seconds(90)
-    /// The end of the window; all records are from the minute before.
+    /// The end of the window, which is by default the minute before.
     static let now = Timestamp(milliseconds: 1_700_000_600_000)
 
     private(set) var entries: [TopicEntry] = []

@@ -30,6 +30,7 @@ import Testing
         for live in EveningCast.lives.indices {
             let actionsOfLive = actions.filter { $0.live == live }
             func count(_ matches: (EveningAction.Kind) -> Bool) -> Int { actionsOfLive.count { matches($0.kind) } }
+            // Two to ten messages a second in 300 s, with a tolerance.
             #expect((570...3_100).contains(count { if case .text = $0 { true } else { false } }))
             #expect(count { if case .gift = $0 { true } else { false } } >= 20)
             #expect(count { if case .likes = $0 { true } else { false } } >= 90)
@@ -38,6 +39,7 @@ import Testing
             #expect(count { $0 == .join } >= 3)
             #expect(count { $0 == .leave } >= 3)
             #expect(count { if case .speaking(let level) = $0 { level > 0 } else { false } } >= 150)
+            // Only the first two lives battle.
             #expect((count { if case .score = $0 { true } else { false } } > 0) == (live < 2))
         }
     }

@@ -2,7 +2,7 @@
 import LoadKit
 import Testing
 
-/// Tests that an uneven ledger of a server is found.
+/// Tests that counters of a server that do not add up are found.
 struct LedgerBalanceTests {
     private static let fanout = """
         barrage_published_total 100
@@ -19,7 +19,7 @@ struct LedgerBalanceTests {
         gateway_feed_owed 5
         """
 
-    @Test func `I10 an even ledger has no imbalance`() {
+    @Test func `I10 counters that add up have no imbalance`() {
         #expect(ServerLedger.Program.fanout.imbalance(of: Self.fanout) == nil)
         #expect(ServerLedger.Program.gateway.imbalance(of: Self.gateway) == nil)
         #expect(ServerLedger.Program.fanout.imbalance(of: "") == nil)

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test func `a load run against an unreachable gateway ends soon and reports a remedy`() async throws {
-        // Nothing listens there.
+        // Nothing listens at port 1.
         var plan = LoadPlan(addresses: [PlazaAddress(host: "127.0.0.1", port: 1)], name: "nobody") { _ in "token" }
         plan.lives = 2
         plan.viewers = 1

@@ -33,6 +33,7 @@ import Testing
     @Test func `the sums of a restarted process are lower bounds with a note`() {
         let totals = Self.ledger([Self.fanout(5000), Self.fanout(5400), nil, Self.fanout(50, start: 107)])
         #expect(totals.exact.isEmpty)
+        // 400 before the restart, and at least 50 after it.
         #expect(totals.atLeast == [Self.admitted: 450])
         #expect(totals.notes.count == 1)
         #expect(totals.notes.first?.contains("barrage-fanout-1 was started again") == true)

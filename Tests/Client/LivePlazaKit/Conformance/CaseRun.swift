@@ -29,6 +29,7 @@ final class CaseRun {
     private let reports = Locked<[String]>([])
     private var subscriptions: Set<AnyCancellable> = []
 
+    /// Makes a client and its server, which answers at once with the results in `answers`, by method.
     init(answers: [String: JSONValue], userID: String) {
         self.network = TestNetwork(answers: answers.filter { $0.value != .null })
         let options = PlazaOptions(gateways: ["ws://gateway/v1"], transport: self.network, session: "s")
@@ -57,6 +58,7 @@ final class CaseRun {
         .store(in: &self.subscriptions)
     }
 
+    /// Records the events of a store.
     private func listen<Event>(_ store: String, _ publisher: PassthroughSubject<Event, Never>) {
         publisher.sink { [events] event in
             events.withLock { $0[store, default: []].append(Reflection.event(event)) }
@@ -120,6 +122,7 @@ final class CaseRun {
         return true
     }
 
+    /// Makes a call of the app, and records its outcome by the name that the step gives it.
     private func call(_ params: CaseParams) throws {
         let name = params.text("as", "last")
         self.outcomes.withLock { $0[name] = nil }
@@ -135,6 +138,7 @@ final class CaseRun {
     /// - Returns: false if the step is of another kind.
     private func check(_ kind: String, _ value: JSONValue) throws -> Bool {
         let params = CaseParams(value: value)
+        // The name is the whole value of some steps.
         let name = if case .text(let name) = value { name } else { "" }
         switch kind {
         case "sent": try self.checkSent(params)
@@ -177,7 +181,7 @@ final class CaseRun {
             throw CaseFailure("not sent; others are \(socket.sent.filter { !$0.isTaken }.map(\.method))")
         }
         if let expected = params.value.members["params"], call.params != expected {
-            // In Swift a creation states all fields of `LiveInfo`, and each request has a timeout.
+            // The Swift SDK sends more than the cases: all fields of `LiveInfo` with a creation, and a timeout.
             let additional = Set(call.params.members.keys).subtracting(expected.members.keys)
             let differsAsExpected =
                 (call.method == "live.create" || additional == ["timeout"])
@@ -207,6 +211,7 @@ final class CaseRun {
         "coGuest": ["extraInfo", "seatIndex"], "liveList": ["statistics", "audienceCount"],
     ]
 
+    /// Compares a value with the expected one, without the members that only other SDKs have.
     private func match(_ actual: JSONValue, _ expected: JSONValue?, of params: CaseParams) throws {
         guard let expected else { return }
         var ignored = Self.notInSwift[params.text("store")] ?? []
@@ -225,6 +230,7 @@ final class CaseRun {
         }
     }
 
+    /// The state of the step's store, as JSON.
     private func state(_ params: CaseParams) -> JSONValue {
         let (plaza, live) = (self.plaza, params.text("live", "concert"))
         return switch params.text("store") {

@@ -6,8 +6,9 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// A client that logs in, joins, sends and receives messages, and leaves; `decideCut` decides where its connection is
-/// cut.
+/// A client that logs in, joins, sends and receives messages, and leaves.
+///
+/// `decideCut` gets the number of each frame, and decides whether the connection is cut there.
 private final class ViewerScenario {
     private let queue = ManualQueue()
     private let clock = SimulationClock.forTest()
@@ -69,6 +70,7 @@ private final class ViewerScenario {
         let outcome = Locked<Result<Void, ErrorInfo>?>(nil)
         call { result in outcome.withLock { $0 = result } }
         self.queue.drain()
+        // At most 12 s, in steps of 60 ms.
         for _ in 0..<200 where outcome.withLock({ $0 == nil }) { self.clock.advance(by: 60, self.queue) }
         switch outcome.withLock({ $0 }) {
         case .success?: break

@@ -19,6 +19,7 @@ import Testing
         self.devices.openLocalCamera(isFront: true, completion: nil)
         self.devices.openLocalMicrophone(completion: nil)
         self.harness.queue.drain()
+        // Each device has its own report.
         self.answerReport()
         self.answerReport()
         self.receiveSeat(revision: 2, camera: true, microphone: true)
@@ -41,6 +42,7 @@ import Testing
         self.harness.receive([["stage": ["events": [], "record": record]]], from: revision)
     }
 
+    /// Sends the notice that a host has closed a device.
     private func receiveClosing(of device: String, id: JSONValue = "3-11") {
         let by: JSONValue = ["avatarURL": "", "userID": "alice", "userName": "A"]
         self.harness.network.socket?.receive([
@@ -69,7 +71,7 @@ import Testing
     private var isCameraOn: Bool { self.devices.state.value.cameraStatus == .on }
     private var isMicrophoneOn: Bool { self.devices.state.value.microphoneStatus == .on }
 
-    @Test func `a device closes with the notice of the host, before the seat says so`() {
+    @Test func `a device closes when the notice that a host closed it arrives before the changed seat`() {
         self.receiveClosing(of: "microphone")
         #expect(!self.isMicrophoneOn && self.isCameraOn)
         self.receiveClosing(of: "camera", id: "3-12")
@@ -77,7 +79,7 @@ import Testing
         #expect(self.harness.network.socket?.takeCall("seat.device") == nil, "the server knows it already")
     }
 
-    @Test func `a device closes with the seat, before the notice of the host`() {
+    @Test func `a device closes when the changed seat arrives before the notice that a host closed it`() {
         self.receiveSeat(revision: 3, camera: true, microphone: false, allowsMicrophone: false)
         #expect(!self.isMicrophoneOn && self.isCameraOn)
         self.receiveClosing(of: "microphone")
@@ -124,7 +126,7 @@ import Testing
     }
 
     @Test func `a refused report of the seat does not close a camera that was opened again`() {
-        // The user sits down anew, with open devices, which are then reported.
+        // The user loses the seat, opens the camera, and takes a seat again; then the open devices are reported.
         self.harness.receive([Self.stageWithoutSeats], from: 3)
         self.devices.openLocalCamera(isFront: true, completion: nil)
         self.harness.queue.drain()

@@ -6,7 +6,7 @@ import Testing
 @testable import LivePlazaKit
 
 @Suite struct EngineTests {
-    @Test func `a login shows its state, then ends its call`() {
+    @Test func `a login shows each connection status before its call ends`() {
         let harness = EngineHarness()
         harness.login()
         #expect(
@@ -66,6 +66,7 @@ import Testing
         _ = harness.stores.takeShownItems()
         harness.actAsServer { $0.end(code: CloseCode.lost) }
         #expect(harness.stores.takeShownItems() == [.loginStatus(.reconnecting)])
+        // The harness's fixed random number makes the pause before the first attempt 50 ms.
         harness.advance(by: 50)
         harness.actAsServer { $0.open() }
         harness.reply(
@@ -112,7 +113,7 @@ import Testing
         harness.reply(
             "login", ["loggedIn": ["gateway": "g", "notices": "", "session": "s", "user": EngineHarness.user]])
         #expect(count.withLock { $0 } == 1)
-        // The renewal is due after 70 s: 100 s without one and a half margins of 20 s.
+        // The renewal is due after 70 s: 30 s, one and a half margins, before the token expires.
         harness.advance(by: 71_000)
         #expect(count.withLock { $0 } == 2)
         #expect(harness.network.socket?.takeCall("login") != nil)
@@ -176,6 +177,7 @@ import Testing
                     "at": 1_800_000_000_000,
                 ]
             ])
+        // The login took 400 ms; half of that is added to the time in the reply.
         #expect(harness.engine.serverTime == 1_800_000_000_200)
         harness.advance(by: 20_000)
         #expect(harness.engine.serverTime == 1_800_000_020_200)

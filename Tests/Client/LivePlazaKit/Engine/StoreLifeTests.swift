@@ -34,7 +34,7 @@ import Testing
         for number in 0..<100 { _ = plaza.barrageStore(liveID: "other-\(number)") }
     }
 
-    @Test func `a store is the same as long as anybody holds it, and released afterwards`() {
+    @Test func `a live has the same store object while it is referenced, and the store is released afterwards`() {
         let plaza = self.harness.makeClient()
         weak var released: LiveStores?
         do {
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: StateSubscription.allCases)
-    func `a cancellable alone receives the states of each stay in the live`(_ kind: StateSubscription) {
+    func `a cancellable alone keeps its subscription to states over several stays`(_ kind: StateSubscription) {
         let plaza = self.harness.makeClient()
         let received = Received<[String]>()
         let cancellable = kind.publisher(of: plaza.barrageStore(liveID: "concert").state).sink { received.add($0) }
@@ -96,7 +96,7 @@ import Testing
         #expect(received.values.last == ["again"])
     }
 
-    @Test func `a cancellable alone receives the events of each stay in the live`() {
+    @Test func `a cancellable alone keeps its subscription to events over several stays`() {
         let plaza = self.harness.makeClient()
         let received = Received<LiveAudienceEvent>()
         let cancellable = plaza.audienceStore(liveID: "concert").liveAudienceEventPublisher
@@ -126,7 +126,7 @@ import Testing
         cancellable.cancel()
     }
 
-    @Test func `a model alone shows the state of the live`() {
+    @Test func `a model that the app holds without the store shows the state of the live`() {
         let plaza = self.harness.makeClient()
         let model = plaza.barrageStore(liveID: "concert").state.model()
         self.visitOtherLives(plaza)
@@ -135,7 +135,7 @@ import Testing
         #expect(model.messageList.map(\.textContent) == ["hello"])
     }
 
-    @Test func `sequences alone receive states and events`() async {
+    @Test func `sequences that the app holds without the stores receive states and events`() async {
         let plaza = self.harness.makeClient()
         var states = plaza.barrageStore(liveID: "concert").state.values.makeAsyncIterator()
         var events = plaza.audienceStore(liveID: "concert").liveAudienceEventPublisher.events().makeAsyncIterator()
@@ -203,6 +203,7 @@ import Testing
             visited.append(WeakStores(stores: plaza.stores(of: live)))
             self.harness.receive([StoreHarness.message("hello"), StoreHarness.mute("bob")], live: live)
             self.harness.leave(plaza)
+            // The message counts 0, 1, and 0 after the leave; -1 is the event of the mute.
             #expect(received.values == [0, 1, -1, 0])
             for cancellable in cancellables { cancellable.cancel() }
             // A client makes a limited number of calls a second.

@@ -16,7 +16,7 @@ import Testing
         func clear() { self.lines.withLock { $0 = [] } }
     }
 
-    /// A viewer in the live, whose subscriptions write what they receive.
+    /// A viewer in the live, whose subscriptions add what they receive to `log`.
     private struct Fixture {
         let harness = StoreHarness()
         let plaza: LivePlaza
@@ -63,7 +63,7 @@ import Testing
             ])
     }
 
-    @Test func `a call ends after the frames before its reply, and before those after it`() throws {
+    @Test func `a call ends after the frames before its reply, and before the frames after its reply`() throws {
         let fixture = Fixture()
         let (harness, log) = (fixture.harness, fixture.log)
         let audience = fixture.plaza.audienceStore(liveID: "concert")
@@ -90,7 +90,7 @@ import Testing
             ])
     }
 
-    @Test func `the client is in no live when the event of the end is published`() {
+    @Test func `the client is in no live any more when the event of its kick is published`() {
         let fixture = Fixture()
         fixture.harness.receive([StoreHarness.message("a")])
         fixture.log.clear()
@@ -107,7 +107,7 @@ import Testing
             ])
     }
 
-    @Test func `completions of calls that an app makes in an order come in the order of the replies`() {
+    @Test func `completions run in the order of the replies, not in the order of the calls`() {
         let fixture = Fixture()
         let (harness, log) = (fixture.harness, fixture.log)
         let barrage = fixture.plaza.barrageStore(liveID: "concert")
@@ -124,7 +124,7 @@ import Testing
         #expect(log.all == ["two", "one", "three"])
     }
 
-    /// On Linux, another thread may serve the main queue once the main thread has ended, so the queue itself is asked.
+    /// On Linux, another thread may serve the main queue once the main thread has ended, so this tests the queue.
     private static let mainQueueKey = {
         let key = DispatchSpecificKey<Bool>()
         DispatchQueue.main.setSpecific(key: key, value: true)
@@ -133,7 +133,7 @@ import Testing
 
     private static var isOnMainQueue: Bool { DispatchQueue.getSpecific(key: Self.mainQueueKey) ?? false }
 
-    @Test func `completions, states, events and faults come on the main queue by default`() async {
+    @Test func `completions, states, events and faults are delivered on the main queue by default`() async {
         _ = Self.mainQueueKey
         let harness = StoreHarness()
         let plaza = LivePlaza(options: PlazaOptions(gateways: ["ws://g/v1"], transport: harness.network))
@@ -156,21 +156,21 @@ import Testing
                 note("login")
                 plaza.liveListStore.joinLive(liveID: "concert") { _ in
                     note("join")
-                    // The network calls from a thread of its own.
+                    // The network delivers frames on another thread.
                     DispatchQueue.global().async {
                         harness.network.socket?.receive(text: Array("no frame".utf8))
                         harness.receive([StoreHarness.mute("bob")])
                     }
                 }
             }
-            // The socket opens when the login, which runs on the main queue, has made it.
+            // The login runs on the main queue and makes the socket; this block runs after the login.
             DispatchQueue.main.async { harness.network.socket?.open() }
         }
         #expect(subscriptions.withLock { $0.count } == 3)
         #expect(log.all == ["login", "state", "join", "fault", "state", "event"].map { "\($0): true" })
     }
 
-    @Test func `an app may name another queue`() async {
+    @Test func `an app may choose another delivery queue`() async {
         let harness = StoreHarness()
         let queue = DispatchQueue(label: "the app's")
         let key = DispatchSpecificKey<Bool>()

@@ -5,18 +5,18 @@ import Testing
 
 @testable import LivePlazaKit
 
-/// Tokens end by the server's clock.
+/// Tokens expire by the server's clock.
 @Suite struct TokenClockTests {
     /// The machine's clock is ahead of the server's by this time, in milliseconds.
     private static let ahead = 7_200_000.0
 
-    /// A token of which only the end can be read.
+    /// A token of which only the expiry can be read.
     private static func token(endingAt wallTime: Double) -> String {
         "h.\(Base64URL.encode(Array(#"{"exp":\#(Int64(wallTime / 1000))}"#.utf8))).s"
     }
 
     /// Rules: R2.23.
-    @Test func `a machine whose clock is two hours ahead asks for no token again and again`() {
+    @Test func `a machine whose clock is two hours ahead does not ask for tokens again and again`() {
         let askedCount = Locked(0)
         let clock = Locked<SimulationClock?>(nil)
         let harness = EngineHarness(
@@ -38,7 +38,7 @@ import Testing
             // The provider runs on the engine's queue, which this drains.
             harness.advance(by: 60_000)
         }
-        // The end of the first token was compared with the machine's clock, because the server's time was not known yet.
+        // The client compared the first token's expiry with the machine's clock: it did not know the server's time yet.
         #expect((1...2).contains(askedCount.withLock { $0 }))
         #expect(!harness.stores.takeShownItems().contains(.loginEvent(.loginExpired)))
     }

@@ -10,10 +10,10 @@ private final class Widget {
     init(_ name: String) { self.name = name }
 }
 
-/// Makes a widget for everything but empty seats in the background.
+/// Makes a widget for each request, except for the background of an empty seat.
 private final class WidgetMaker: StageWidgetDelegate {
     let prefix: String
-    /// How often a widget was requested, also where the answer was that there is none.
+    /// How many widgets were requested, with the requests that were answered with nil.
     var requestCount = 0
 
     init(_ prefix: String = "") { self.prefix = prefix }
@@ -53,7 +53,7 @@ private final class WidgetMaker: StageWidgetDelegate {
             region: RegionInfo(x: CGFloat(index) * 540, y: 0, w: 540, h: 960, zorder: index))
     }
 
-    /// The changes as texts: `+` adds a widget, `=` places it anew, `-` removes it; `@` is its x, `l` its level.
+    /// The changes as texts: `+` adds a widget, `=` moves it, `-` removes it; `@` is its x, `l` its level.
     private func describe(_ changes: [WidgetChange<Widget>]) -> [String] {
         changes.map { change in
             switch change {
@@ -138,10 +138,10 @@ private final class WidgetMaker: StageWidgetDelegate {
         )
     }
 
-    @Test("views are stacked by level, whenever they are added, and those of one level in the order in which they came")
+    @Test("views are stacked by level, and views of one level in the order in which they were added")
     func order() {
         var order = StageOrder<Widget>()
-        // What a view does with its subviews.
+        // The subviews of a view that follows the order.
         var subviews: [Widget] = []
         func place(_ widget: Widget, _ level: Int) {
             switch order.place(widget, level: level) {

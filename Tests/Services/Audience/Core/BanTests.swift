@@ -4,6 +4,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
+/// Bans: when they begin and end, and what they remove.
 @Suite struct BanTests {
     /// Rules: R4.22.
     @Test func `I6 a ban removes a user everywhere, once, with one notice and no reply`() {
@@ -36,7 +37,7 @@ import Testing
         guard case .reply(let reply)? = effects.first, case .failure(let error) = reply.outcome else {
             return #expect(Bool(false), "no refusal: \(effects)")
         }
-        #expect(error.retryAfter == 1, "milliseconds")
+        #expect(error.retryAfter == 1, "the ban ends in one millisecond")
         #expect(error.message.contains("\(until.milliseconds)"))
         #expect(effects.count == 1)
         harness.now = until
@@ -114,13 +115,13 @@ import Testing
 
     @Test func `I16 beyond the maximum number of bans, the one that ends first is removed`() {
         var bans = Bans()
+        // The later a user is banned, the earlier its ban ends.
         for index in 0..<Limits.bansPerLive {
             bans.set(UserID("u\(index)"), until: Timestamp(milliseconds: 10_000 - Int64(index)))
         }
         bans.set("forever", until: nil)
         let now = Timestamp(milliseconds: 0)
         #expect(bans.bans.count == Limits.bansPerLive)
-        // The later a user was banned, the earlier its ban ends.
         #expect(bans.ban(of: UserID("u\(Limits.bansPerLive - 1)"), at: now) == nil)
         #expect(bans.ban(of: "u0", at: now) != nil)
         #expect(bans.ban(of: "forever", at: .distantFuture) != nil)

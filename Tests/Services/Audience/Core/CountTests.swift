@@ -6,11 +6,13 @@ import Testing
 
 @testable import AudienceCore
 
+/// The published count of viewers, and the total of visits.
 @Suite struct CountTests {
     /// Rules: R4.13.
     @Test func `published counts of a live are at least a second apart, and the last value is always published`() {
         var harness = AudienceHarness()
         var published: [CountRecord] = []
+        // One join each 150 ms.
         for index in 1...25 {
             let user = UserInfo(userID: UserID("u\(index)"))
             let effects = harness.send(
@@ -31,7 +33,7 @@ import Testing
     }
 
     /// Rules: R3.31.
-    @Test func `each visit that begins a minute or more after the last one counts in the total`() {
+    @Test func `each visit that begins a minute or more after the previous one has ended counts in the total`() {
         var harness = AudienceHarness()
         for visit in 1...3 {
             _ = harness.send(

@@ -4,6 +4,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
+/// Policies for a user's devices, and resumes after a kick.
 @Suite struct DeviceTests {
     /// A live of an app with this policy for a user's devices.
     private static func harness(_ devices: DevicePolicy) -> AudienceHarness {
@@ -33,7 +34,7 @@ import Testing
         let secondDevice = AudienceHarness.caller(AudienceHarness.alice, counter: 1, session: "s2")
         guard case .join(_, _, _, _, _, removesOtherSessions: true)? = harness.plan(.join(caller: secondDevice)).request
         else {
-            return #expect(Bool(false), "the other sessions stay")
+            return #expect(Bool(false), "the join would not remove the other sessions")
         }
         let effects = harness.send(
             .join(caller: secondDevice),
@@ -65,7 +66,7 @@ import Testing
         var harness = Self.harness(.several)
         let planned = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
         guard case .join(_, _, _, _, _, removesOtherSessions: false)? = planned.request else {
-            return #expect(Bool(false), "the other sessions are removed")
+            return #expect(Bool(false), "the join would remove the other sessions")
         }
         #expect(
             AudienceHarness.notices(
@@ -115,6 +116,7 @@ import Testing
 
         let kickedCaller = AudienceHarness.caller(
             AudienceHarness.alice, counter: 3, ticket: AudienceHarness.firstOffset)
+        // The kick and the resume are in one batch, which is decided without Redis.
         let kick = AudienceCommand.kick(
             user: "alice", reason: .byAdmin, caller: AudienceHarness.caller(AudienceHarness.owner, counter: 1))
         let inputs = [kick, .join(caller: kickedCaller)].enumerated().map { index, command in

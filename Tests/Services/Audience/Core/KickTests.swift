@@ -4,6 +4,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
+/// Kicks, and the tickets that they revoke.
 @Suite struct KickTests {
     /// Rules: R3.32, R4.8.
     @Test func `I6 a kick removes a user everywhere, once, with one notice`() {

@@ -4,6 +4,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
+/// Decisions while Redis cannot be reached, and presence epochs.
 @Suite struct LeaseAvailabilityTests {
     @Test
     func `I5 without Redis joins succeed unconfirmed, counts are published as stale once, and queries are rejected`() {
@@ -107,6 +108,7 @@ import Testing
                 .leave(caller: leaving),
                 redisResult: .changed([.left(user: AudienceHarness.alice, isLast: true, count: 1)]))
                 == [AudienceHarness.reply(leaving, .done)])
+        // While the epoch settles, no user is confirmed.
         #expect(harness.plan(.confirm(user: "alice")).request == nil)
         let settled = harness.tick(after: .seconds(12))
         #expect((harness.now - epochStart).count <= 15_000)
@@ -117,7 +119,7 @@ import Testing
                 .audience(AudienceInput(AudienceHarness.key, .confirm(user: "host"))),
             ])
         #expect(harness.rows.nextDue != nil, "the recorded outcomes expire later")
-        #expect(harness.rows.partition == PartitionRow())
+        #expect(harness.rows.partition == PartitionRow(), "no epoch settles, and none is needed")
     }
 
     @Test func `I5 another epoch is needed when Redis is lost while an epoch settles`() {

@@ -5,6 +5,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
+/// Joins, leaves and expiries of users, the viewer list, and the end of a live.
 @Suite struct MembersTests {
     /// Rules: R3.21.
     @Test func `I4 a join is published at once, and its offset is the ticket`() {
@@ -64,7 +65,8 @@ import Testing
 
     /// Rules: R3.22.
     @Test
-    func `the owner has a lease, but is neither announced nor counted, and its loss is reported to the connections`() {
+    func `the owner has a lease, but is neither announced nor counted, and its expiry is reported to the connections`()
+    {
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.owner, counter: 1)
         var effects = harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 0)]))
@@ -236,7 +238,7 @@ import Testing
                 == .notMember)
     }
 
-    @Test func `the seats are told that an occupant who has no session is gone`() {
+    @Test func `the seat machine is notified that an occupant without a session is gone`() {
         var harness = AudienceHarness()
         #expect(harness.plan(.confirm(user: "alice")).request == .isMember(live: AudienceHarness.key, user: "alice"))
         #expect(harness.send(.confirm(user: "alice"), redisResult: .membership(isMember: true)).isEmpty)

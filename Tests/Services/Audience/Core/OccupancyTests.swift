@@ -4,6 +4,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
+/// Reports to the directory: whether the owner is present, has left or is offline, and whether the live is empty.
 @Suite struct OccupancyTests {
     private let ownerCaller = AudienceHarness.caller(AudienceHarness.owner, counter: 1)
 
@@ -60,7 +61,7 @@ import Testing
     @Test func `occupancy is reported at most once a second, and the last value always`() {
         var harness = AudienceHarness()
         var reports: [(at: Timestamp, effect: Effect)] = []
-        // alice joins and leaves in turn.
+        // alice joins and leaves in turn, one call each 130 ms.
         for index in 1...24 {
             let isJoin = index % 2 == 1
             let effects =
@@ -165,7 +166,7 @@ import Testing
                 == [AudienceHarness.occupancy(.offline, isEmpty: true)])
     }
 
-    @Test func `I5 a membership question that Redis could not answer causes a new epoch, and is asked again`() {
+    @Test func `I5 a confirmation that Redis could not answer causes a new epoch, and is requested again`() {
         var (harness, _) = self.liveWithOwner()
         _ = harness.sendWithoutRedis(.confirm(user: "host"))
         #expect(harness.rows.partition.needsEpoch)

@@ -4,6 +4,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
+/// Repeated calls, late retries, and resumes with tickets.
 @Suite struct RepeatTests {
     @Test func `I15 a repeated join gets the same reply with the same ticket, without a lease request`() {
         var harness = AudienceHarness()
@@ -59,7 +60,7 @@ import Testing
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
             redisResult: .changed([.joined(isFirst: true, count: 1)]))
         let issuedTicket = harness.offset
-        // The first of these tickets is the offset of the join that contains it.
+        // The first resume has the offset `issuedTicket + 1`, so its ticket is its own offset.
         let neverIssued = [issuedTicket + 1, -1, 0, openingOffset - 1, openingOffset, Int64.max]
         for (index, ticket) in neverIssued.enumerated() {
             let caller = AudienceHarness.caller(AudienceHarness.bob, counter: Int64(index + 1), ticket: ticket)
@@ -77,8 +78,9 @@ import Testing
         let rejoin = harness.send(.join(caller: expired), redisResult: .changed([.joined(isFirst: true, count: 1)]))
         #expect(
             rejoin.contains(AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice))),
-            "after her lease had ended")
+            "her lease has ended, so the resume is published as a join")
         // The same holds while Redis cannot be reached (I5).
+        // The resume has the offset `harness.offset + 1`, which is also its ticket.
         let withUnissuedTicket = AudienceHarness.caller(AudienceHarness.bob, counter: 20, ticket: harness.offset + 1)
         #expect(
             AudienceHarness.rejection(withUnissuedTicket, harness.sendWithoutRedis(.join(caller: withUnissuedTicket)))
@@ -96,6 +98,7 @@ import Testing
             .leave(
                 caller: AudienceHarness.caller(AudienceHarness.alice, counter: 3, ticket: AudienceHarness.firstOffset)),
             redisResult: .changed([]))
+        // The repeated join gets its recorded reply.
         #expect(harness.send(.join(caller: rejoining)) == AudienceHarness.replies(joined))
     }
 
@@ -120,6 +123,7 @@ import Testing
     /// Rules: R16.8.
     @Test func `I15 a request older than the recorded outcomes is rejected and not executed`() {
         var harness = AudienceHarness()
+        // The window has the last 16 outcomes.
         for counter in 1...20 {
             _ = harness.send(
                 .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: Int64(counter))),

@@ -4,6 +4,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
+/// Admins, limits, sign-offs and names of users in a live.
 @Suite struct RightsTests {
     /// Rules: R1.5, R4.3.
     @Test func `the list shows the admins that the directory has reported`() {
@@ -21,7 +22,7 @@ import Testing
             return []
         }
         #expect(roles() == [.generalUser, .generalUser])
-        // 0 members: the live sets no limit of its own.
+        // `maxMembers` 0 means that the live has no limit of its own.
         #expect(harness.send(.rights(admins: ["bob"], maxMembers: 0)).isEmpty)
         #expect(roles() == [.generalUser, .admin])
         _ = harness.send(.rights(admins: [], maxMembers: 0))
@@ -64,6 +65,7 @@ import Testing
                     harness.count(0, of: 1),
                     AudienceHarness.occupancy(.left, isEmpty: true),
                 ])
+        // A ban revokes the ticket, so the sign-off has no effect any more.
         _ = harness.send(.banned(user: "alice", until: nil, caller: nil))
         #expect(harness.plan(command).request == nil)
     }

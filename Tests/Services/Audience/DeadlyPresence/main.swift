@@ -13,7 +13,7 @@ import Settings
 
 /// Ends the process when the due row of a live whose name begins with `deadly` is handled.
 ///
-/// Presence publishes the count of the second of two viewers who join within a second when the live's row is due.
+/// When two viewers join within a second, presence publishes the count of 2 only when the live's row is due.
 final class DeadlyProcessor: PartitionProcessor {
     private let presence: any PartitionProcessor
 

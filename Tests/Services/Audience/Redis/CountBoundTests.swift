@@ -5,6 +5,9 @@ import TestSupport
 import Testing
 
 /// The error bound that PROTOCOL.md, section 9, states for counts.
+///
+/// A viewer is certain until 90 s after its last sign of life, when its lease ends, and possible until 92 s after it, when
+/// the lease has expired at the latest.
 @Suite(.timeLimit(.minutes(2))) struct CountBoundTests {
     /// A user in the live: the ticket of its join, and the time of its join or of its last heartbeat.
     private struct Viewer {
@@ -46,7 +49,7 @@ import Testing
                     let ticket = Int64(partition.inbox.count)
                     effects += try partition.send(.join(caller: PartitionHarness.caller(name, counter: counter)))
                     viewers[name] = Viewer(ticket: ticket, lastSignOfLife: partition.now)
-                    // A user who comes back within a minute continues the visit (R3.31).
+                    // A user who comes back within a minute continues the visit (R3.31). Nobody has left at `.min / 2`.
                     if secondsNow() - (leftAt[name] ?? .min / 2) >= 60 { visitCount += 1 }
                 }
                 changes.append(partition.now)
@@ -56,7 +59,8 @@ import Testing
                 for name in viewers.keys.sorted() {
                     guard let viewer = viewers[name] else { continue }
                     let hasFallenSilent = (viewer.ticket + Int64(seed)) % 5 == 0
-                    // No expired user may return here: its return would be published as a join that is not counted.
+                    // One viewer in five is silent. The others send no heartbeat when their lease may have expired: the
+                    // heartbeat would publish a join that is no new visit.
                     if hasFallenSilent || (partition.now - viewer.lastSignOfLife).count > 80_000 { continue }
                     let silentFor = Int64.random(in: 0..<5000, using: &random)
                     beats.append(PartitionHarness.beat(name, ticket: viewer.ticket, silentFor: silentFor))

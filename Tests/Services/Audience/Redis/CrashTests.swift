@@ -7,6 +7,7 @@ import ServiceShell
 import TestSupport
 import Testing
 
+/// Crashes, aborted transactions and changes of owner, after Redis has executed a batch.
 @Suite(.timeLimit(.minutes(3))) struct CrashTests {
     let redis: LiveRedis
 
@@ -204,6 +205,7 @@ import Testing
                 let caller = PartitionHarness.caller("owner", counter: counter)
                 partition.write(.kick(user: UserID(name), reason: .byAdmin, caller: caller), after: pause)
             case 13:
+                // 100 s without heartbeats, in which all leases expire.
                 for _ in 0..<100 { partition.writeTick(after: .seconds(1)) }
             case 14..<17:
                 Self.writeRandomCommand(
@@ -211,7 +213,7 @@ import Testing
             default: partition.writeTick(after: pause)
             }
         }
-        // A last tick handles everything that is due. After it the ticks of later owners have no effects.
+        // A last tick handles everything that is due, so that further ticks of later owners have no effects.
         partition.writeTick(after: .seconds(2))
     }
 

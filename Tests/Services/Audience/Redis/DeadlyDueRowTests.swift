@@ -83,6 +83,8 @@ struct DeadlyDueRowTests {
     }
 
     /// Waits for the dead letter of the deadly live's row, then lets one more viewer join the other live.
+    ///
+    /// With this one, the other live has `viewers` viewers. `deaths` is the expected number of deaths of its owners.
     private func expectSetAside(deaths: Int, of services: SupervisedProcesses, viewers: Int) throws {
         let start = MonotonicClock.now
         func deadLetters(_ records: [IncomingRecord]) -> [IncomingRecord] {

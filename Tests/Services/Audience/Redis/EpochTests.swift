@@ -7,6 +7,7 @@ import RedisClient
 import TestSupport
 import Testing
 
+/// Presence epochs: when a new one begins, and how gateways restore the viewers until it has settled.
 @Suite(.timeLimit(.minutes(1))) struct EpochTests {
     private let fixture: RedisFixture
     private var partition: PartitionHarness { self.fixture.partition }
@@ -70,8 +71,9 @@ import Testing
 
         connection.isCut = true
         let joined = try self.partition.send(.join(caller: PartitionHarness.caller("dora", counter: 1)))
+        // `false`: the join is not confirmed, because Redis has no lease for it.
         guard case .success(.joined(_, _, false, _))? = PartitionHarness.results(joined).first else {
-            return #expect(Bool(false), "not unconfirmed: \(joined)")
+            return #expect(Bool(false), "the join is not marked as unconfirmed: \(joined)")
         }
         #expect(PartitionHarness.joinedUsers(joined) == ["dora"])
         connection.isCut = false

@@ -3,6 +3,9 @@ import MachineKit
 import PlazaModel
 import Testing
 
+/// The expiry of leases.
+///
+/// A lease lasts 90 s from the last sign of life, and expires at most 2 s later.
 @Suite(.timeLimit(.minutes(3))) struct ExpiryTests {
     private let fixture: RedisFixture
     private var partition: PartitionHarness { self.fixture.partition }
@@ -43,6 +46,8 @@ import Testing
     {
         let aliceTicket = try self.join("alice")
         try self.partition.tick(seconds: 20)
+        // The first heartbeat was sent 5 s after the join, so the lease ends 95 s after the join. The second heartbeat was
+        // sent before the join, and changes nothing.
         try self.partition.send(
             .heartbeats(beats: [PartitionHarness.beat("alice", ticket: aliceTicket, silentFor: 15_000)]))
         try self.partition.send(
@@ -53,6 +58,7 @@ import Testing
 
     @Test func `I4 a time without any input is added to all leases`() throws {
         try self.join("alice")
+        // 10 s of the lease remain; the 60 s without input do not count.
         try self.partition.tick(seconds: 80)
         #expect(PartitionHarness.leftUsers(try self.partition.sendTick(after: .seconds(60))).isEmpty)
         #expect(PartitionHarness.leftUsers(try self.partition.tick(seconds: 9)).isEmpty)
@@ -100,7 +106,7 @@ import Testing
         #expect(try self.partition.listUserIDs(pageSize: 10) == ["bob"])
     }
 
-    @Test func `a heartbeat that is older than a lease restores nobody`() throws {
+    @Test func `a heartbeat from longer ago than a lease lasts restores nobody`() throws {
         let aliceTicket = try self.join("alice")
         try self.partition.tick(seconds: 92)
         let effects = try self.partition.send(
@@ -108,7 +114,7 @@ import Testing
         #expect(effects.isEmpty)
     }
 
-    @Test func `a leave from before the second join of a session removes nothing`() throws {
+    @Test func `a leave with the ticket of a session's earlier join removes nothing`() throws {
         let firstTicket = try self.join("alice")
         try self.partition.send(.join(caller: PartitionHarness.caller("alice", counter: 2)))
         let effects = try self.partition.send(
@@ -118,7 +124,7 @@ import Testing
     }
 
     @Test func `leases beyond the limit of one tick expire at the next tick`() throws {
-        // At most so many leases expire at one tick.
+        // At most this number of leases expires at one tick.
         let limitPerTick = 5000
         for index in 0..<(limitPerTick + 10) {
             self.partition.write(
@@ -148,6 +154,7 @@ import Testing
         try self.partition.replaceOwner()
         #expect(PartitionHarness.results(first).count == 1)
         #expect(PartitionHarness.results(try self.partition.processAndCommit()) == PartitionHarness.results(first))
+        // The outcome is recorded for 60 s.
         try self.partition.tick(seconds: 75)
         let lateEffects = try self.partition.send(.join(caller: PartitionHarness.caller("anna", counter: 1)))
         #expect(PartitionHarness.results(lateEffects) == [.failure(error: .requestForgotten)])

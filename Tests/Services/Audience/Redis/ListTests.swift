@@ -6,6 +6,7 @@ import RedisClient
 import TestSupport
 import Testing
 
+/// The viewer list, the limits of users and sessions, and what the end of a live and a kick remove.
 @Suite(.timeLimit(.minutes(1))) struct ListTests {
     private let fixture: RedisFixture
     private var partition: PartitionHarness { self.fixture.partition }
@@ -32,6 +33,7 @@ import Testing
         let caller = Caller(
             user: user, role: .user, request: RequestID(session: "s1", counter: 1), replyTo: "gateway-1")
         try self.partition.send(.join(caller: caller))
+        // For a list any ticket above the live's opening suffices.
         let listCaller = PartitionHarness.caller("alice", counter: 2, ticket: 5)
         let results = PartitionHarness.results(
             try self.partition.send(.list(cursor: "", count: 10, caller: listCaller)))
@@ -59,6 +61,7 @@ import Testing
             (user: "alice", session: "s1"), (user: "alice", session: "s2"), (user: "host", session: "s1"),
             (user: "bob", session: "s1"),
         ].enumerated() {
+            // The script returns 1 also for a rejection; the outbox has the decision.
             #expect(try join(Int64(offset), joining.user, joining.session) == .integer(1))
         }
         let plainRedis = try PlainRedisClient(port: self.fixture.redis.port)
@@ -80,6 +83,7 @@ import Testing
         // A user has at most 20 sessions in a live.
         #expect(try plainRedis.run("ZCARD", "{audience.0}:leases:demo/stage-1") == .integer(20))
         #expect(try plainRedis.run("HGET", "{audience.0}:state", "sessions") == .text("20"))
+        // The sessions 0 to 4 were removed. All others but the last one leave.
         for index in 5..<24 {
             self.partition.write(
                 .leave(

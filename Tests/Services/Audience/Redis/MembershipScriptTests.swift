@@ -68,8 +68,10 @@ import Testing
             }
         }
         let effects = try partition.processAndCommit()
-        #expect(PartitionHarness.notices(effects).count == 4, "each user's second and third device replace one")
+        // The second device replaces the first, the third replaces the second.
+        #expect(PartitionHarness.notices(effects).count == 4, "two for each user")
         #expect(PartitionHarness.joinedUsers(effects) == ["alice"])
+        // alice is in the live before the owner joins.
         #expect(PartitionHarness.occupancies(effects).first == "left not empty")
         let plainRedis = try PlainRedisClient(port: self.redis.port)
         #expect(
@@ -95,7 +97,7 @@ import Testing
                 ])
     }
 
-    @Test func `I6 a resume with another user's ticket is rejected, and one with the user's own after expiry succeeds`()
+    @Test func `I6 a resume with another user's ticket is rejected, and one's own ticket is valid even after expiry`()
         throws
     {
         let partition = try self.partition()
@@ -109,7 +111,8 @@ import Testing
         #expect(Self.codes(effects) == [.staleTicket, .staleTicket])
         #expect(PartitionHarness.results(effects).count == 3)
         #expect(PartitionHarness.joinedUsers(effects).isEmpty)
-        for _ in 1...100 { try partition.tick(seconds: 1) }
+        // All leases have expired.
+        try partition.tick(seconds: 100)
         let resumed = try partition.send(
             .join(caller: PartitionHarness.caller("alice", counter: 2, ticket: aliceTicket)))
         #expect(Self.codes(resumed).isEmpty)
@@ -145,6 +148,7 @@ import Testing
             ]))
         #expect(
             Self.codes(try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 3)))) == [.banned])
+        // The ban ends. The new epoch has settled without bob, whom no gateway has asserted.
         try partition.tick(seconds: 60)
         #expect(try partition.listUserIDs(pageSize: 10).isEmpty)
         #expect(
@@ -173,6 +177,7 @@ import Testing
             }
         }
         func listedNames(counter: Int64) throws -> [String] {
+            // For a list any ticket above the live's opening suffices.
             let listCaller = PartitionHarness.caller("alice", counter: counter, ticket: 100_000)
             let results = PartitionHarness.results(try partition.send(.list(cursor: "", count: 10, caller: listCaller)))
             guard case .success(.audience(let page))? = results.first else { return ["no page: \(results)"] }
@@ -213,7 +218,7 @@ import Testing
     @Test func `a new name appears in the list at the same position, and is kept after the lease expires`() throws {
         let partition = try self.partition()
         let ticket = partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1)))
-        partition.write(.join(caller: PartitionHarness.caller("bob", counter: 1)))
+        let bobTicket = partition.write(.join(caller: PartitionHarness.caller("bob", counter: 1)))
         try partition.processAndCommit()
         var caller = PartitionHarness.caller("alice", counter: 2, ticket: ticket)
         caller.user = UserInfo(userID: "alice", userName: "Álice 2", avatarURL: "https://example.org/a b")
@@ -222,12 +227,13 @@ import Testing
         #expect(
             effects.contains(
                 .barrage(BarrageInput(PartitionHarness.key, .publish(content: .userChanged(user: caller.user))))))
-        let listCaller = PartitionHarness.caller("bob", counter: 2, ticket: ticket + 1)
+        let listCaller = PartitionHarness.caller("bob", counter: 2, ticket: bobTicket)
         let results = PartitionHarness.results(try partition.send(.list(cursor: "", count: 10, caller: listCaller)))
         guard case .success(.audience(let page))? = results.first else {
             return #expect(Bool(false), "no page: \(results)")
         }
         #expect(page.members.map(\.user) == [caller.user, PartitionHarness.user("bob")])
+        // A lease lasts 90 s and expires at most 2 s later.
         let expiryEffects = try partition.tick(seconds: 92)
         #expect(PartitionHarness.leftUsers(expiryEffects).sorted() == ["alice", "bob"])
         caller.user.userName = "Alice 3"
@@ -254,6 +260,7 @@ import Testing
         try partition.tick(seconds: 2)
         #expect(PartitionHarness.occupancies(partition.published) == ["present not empty"])
         let plainRedis = try PlainRedisClient(port: self.redis.port)
+        /// Empties Redis and lets gateways assert `members`; returns the effects until the new epoch has settled (12 s).
         func loseLeasesAndSettle(asserting members: [(user: String, ticket: Int64)]) throws -> [Effect] {
             try plainRedis.run("FLUSHALL")
             var effects = try partition.tick(seconds: 1)
@@ -262,6 +269,7 @@ import Testing
             }
             effects += try partition.send(.assert(members: asserted))
             effects += try partition.tick(seconds: 12)
+            // Presence also handles the commands that it has sent to itself.
             for case .audience(let input) in effects { effects += try partition.send(input.command) }
             return effects
         }

@@ -154,7 +154,7 @@ final class PartitionHarness {
             replyTo: "gateway-1", ticket: ticket.map { Ticket($0) })
     }
 
-    /// A heartbeat of a session that was silent for so many milliseconds, with the ticket of its join.
+    /// A heartbeat that the client sent `silentFor` milliseconds ago, with the ticket of the session's join.
     static func beat(
         _ name: String, ticket: Int64, silentFor: Int64 = 0, session: SessionID = "s1"
     ) -> Heartbeat {

@@ -49,8 +49,8 @@ final class PlainRedisClient {
         var sent = 0
         while sent < bytes.count {
             let count = unsafe bytes.withUnsafeBytes {
-                let rest = unsafe UnsafeRawBufferPointer(rebasing: $0[sent...])
-                return unsafe send(self.descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+                let unsent = unsafe UnsafeRawBufferPointer(rebasing: $0[sent...])
+                return unsafe send(self.descriptor, unsent.baseAddress, unsent.count, Int32(MSG_NOSIGNAL))
             }
             guard count > 0 else { throw Failure() }
             sent += count
@@ -60,18 +60,19 @@ final class PlainRedisClient {
 
     private func readReply() throws -> RedisReply {
         let line = try self.readLine()
-        let rest = String(line.dropFirst())
+        let text = String(line.dropFirst())
         switch line.first {
-        case "+": return .status(rest)
-        case "-": return .error(rest)
-        case ":": return .integer(Int64(rest) ?? 0)
+        case "+": return .status(text)
+        case "-": return .error(text)
+        case ":": return .integer(Int64(text) ?? 0)
         case "$":
-            guard let count = Int(rest), count >= 0 else { return .null }
+            guard let count = Int(text), count >= 0 else { return .null }
             let bytes = Array(try self.readBytes(count))
+            // CR and LF.
             _ = try self.readBytes(2)
             return .bytes(bytes)
         case "*":
-            guard let count = Int(rest), count >= 0 else { return .null }
+            guard let count = Int(text), count >= 0 else { return .null }
             return .array(try (0..<count).map { _ in try self.readReply() })
         default: throw Failure()
         }
@@ -123,6 +124,7 @@ extension RedisLeaseConnection {
             RedisClient.Settings(host: "127.0.0.1", port: port),
             breaker: CircuitBreaker(pauseMilliseconds: 0, now: { 0 }),
             random: SeededRandom(seed: 1),
+            // Each look at the clock advances it by 10 s, so that every pause is over.
             now: {
                 milliseconds += 10_000
                 return milliseconds

@@ -70,7 +70,7 @@ final class PresenceShellHarness {
         try self.producer.flush(timeout: .seconds(10))
     }
 
-    /// Writes the evidence that an owner of the live's partition died when it processed the next input.
+    /// Writes the record of attempts of an owner of the live's partition that died while it processed the next input.
     ///
     /// The next owner then processes inputs one at a time. No shell may be running.
     func writeFailedAttempt(_ live: LiveKey) throws {
@@ -96,6 +96,8 @@ final class PresenceShellHarness {
     }
 
     /// Reads further records until `isEnough`, for at most `seconds`; calls `meanwhile` after each read.
+    ///
+    /// It does not fail when the time is over: the test checks `records` afterwards.
     func read(
         seconds: Int64 = 30, until isEnough: ([IncomingRecord]) -> Bool, meanwhile: () throws -> Void = {}
     ) throws {

@@ -40,8 +40,8 @@ import Testing
             #expect(changes.map(\.text) == ["+alice", "+bob", "-alice", "-bob"])
             let joinedAt = try #require(PresenceShellHarness.joinedAt(harness.records, session: self.session("alice")))
             let leftAt = try #require(changes.first { $0.text == "-alice" }).at
-            // The lease lasts 6 s and expires within 2 s. The time without an owner, for an orderly stop and a start, is
-            // added.
+            // The lease lasts 6 s and expires at most 2 s later. The time without an owner, between the stop of the first
+            // and the start of the second, is added: at most 4 s here.
             #expect((6000...12_000).contains(leftAt - joinedAt))
             #expect(PresenceShellHarness.count(harness.records, self.live)?.totalViewers == 2)
             #expect(second.stop())
@@ -69,10 +69,12 @@ import Testing
             try harness.read(
                 until: { PresenceShellHarness.count($0, self.live)?.stale == false },
                 meanwhile: {
+                    // The test asserts the session every 2 s in place of a gateway.
                     guard MonotonicClock.milliseconds - lastAssertion > 2000 else { return }
                     lastAssertion = MonotonicClock.milliseconds
                     try harness.write(.assert(members: [member]), self.live)
                 })
+            // The limit is 15 s; the rest is for the test's own reads.
             #expect(MonotonicClock.milliseconds - restartTime < 15_500)
             #expect(PresenceShellHarness.count(harness.records, self.live)?.count == 1)
             #expect(PresenceShellHarness.joinsAndLeaves(harness.records, self.live).map(\.text) == ["+alice"])

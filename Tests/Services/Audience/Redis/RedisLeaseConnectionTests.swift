@@ -7,9 +7,9 @@ import Synchronization
 import TestSupport
 import Testing
 
+/// Connections of lease stores to Redis: pauses after a failure, the first run, and metrics.
 @Suite(.timeLimit(.minutes(1))) struct RedisLeaseConnectionTests {
-    @Test func `after one connection could not reach Redis, none of the process tries until the pause is over`() throws
-    {
+    @Test func `after one connection fails to reach Redis, no connection tries again until the pause is over`() throws {
         let redis = try LiveRedis()
         redis.kill()
         let clock = Clock()
@@ -22,7 +22,7 @@ import Testing
             try second.connect()
         }
         clock.advance(milliseconds: 1000)
-        // Its first connection: the refused attempt made none.
+        // The serial number counts the client's connections; the rejected attempt made none.
         #expect(try second.connect().serial == 1)
         #expect(try first.connect().runID == second.connect().runID)
     }

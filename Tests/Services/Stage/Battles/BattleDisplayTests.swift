@@ -33,7 +33,7 @@ struct BattleDisplayTests {
             #expect(ended.reportedEvents(live).contains(.battleEnded(battle: id, reason: .allMemberExit)))
             #expect(
                 ended.reportedOtherBattles(live).map(\.ended) == [.allMemberExit],
-                "in addition each live gets the result of the first battle")
+                "each of these lives also gets the result of the first battle")
         }
         #expect(
             ended.reportedBattle("bistro")?.ended == .allMemberExit
@@ -46,7 +46,7 @@ struct BattleDisplayTests {
 
     /// Rules: R10.13.
     @Test
-    func `of two battles at once, every live of the connection gets all events, whichever it shows or takes part in`() {
+    func `of two battles at once, every live of the connection gets all events of both`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco", "expo", "forum"])
         harness.connect("arena", "bistro", "cafe", "disco", "expo")
         let first = harness.startBattle("arena", against: "bistro")
@@ -74,7 +74,8 @@ struct BattleDisplayTests {
             #expect(views.first { $0.id == first }?.ended == .timeOver)
             #expect(views.first { $0.id == first }?.sides.map(\.score) == [5, 0])
         }
-        // The stages of the other lives remove the result when the lives of that battle no longer show it.
+        // A new battle of arena and bistro replaces the result of their first battle. The stages of the other lives then
+        // remove that result too.
         let third = harness.startBattle("arena", against: "bistro")
         let scoredAgain = harness.updateScores(second, [("disco", 9)])
         for live in connectedLives + ["forum"] {
@@ -102,7 +103,7 @@ struct BattleDisplayTests {
     }
 
     /// Rules: R10.18.
-    @Test func `scores reach all lives of the connection, also a new one, and are removed with the connection`() {
+    @Test func `scores reach all lives of the connection, also one that joins later, and end with the connection`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco"])
         harness.connect("arena", "bistro", "cafe")
         let id = harness.startBattle("arena", against: "bistro")

@@ -50,10 +50,12 @@ struct BattleModel: Hashable {
         return moves
     }
 
+    /// The open request that the live has sent or is invited to.
     func openRequest(of live: LiveID) -> OpenRequest? {
         self.openRequests.first { $0.inviter == live || $0.invited[live] != nil }
     }
 
+    /// The running battle that the live takes part in and has not left.
     func runningBattle(of live: LiveID) -> [LiveID: Bool]? { self.runningBattles.first { $0[live] == false } }
 
     /// Makes the move, if it is possible in this state.
@@ -101,6 +103,7 @@ struct BattleModel: Hashable {
         let freeTargets = targets.filter { self.runningBattle(of: $0) == nil && self.openRequest(of: $0) == nil }
         if freeTargets.isEmpty { return .noValidRoom }
         let request = OpenRequest(inviter: live, invited: [:])
+        // A battle that needs no response counts as accepted by all invitees.
         self.update(request) { invited in for target in freeTargets { invited[target] = !needResponse } }
         return .success
     }

@@ -223,7 +223,7 @@ struct BattleRuleTests {
     }
 
     /// Rules: R14.22.
-    @Test func `a battle that never starts is reported to the backend with its kind, for each possible reason`() {
+    @Test func `a battle that never starts is reported to the backend as never started, whatever the reason`() {
         var harness = ConnectionHarness(["arena", "bistro"], hasWebhooks: true)
         for reason in ["rejected", "timed out", "cancelled", "inviter exits"] {
             harness.connect("arena", "bistro")
@@ -235,6 +235,7 @@ struct BattleRuleTests {
                 case "timed out": harness.advance(milliseconds: 10_000)
                 case "cancelled":
                     harness.call("arena") { .cancelBattle(battle: id, live: "arena", to: ["bistro"], caller: $0) }
+                // The inviter exits.
                 default: harness.exit("arena")
                 }
             #expect(
@@ -250,7 +251,7 @@ struct BattleRuleTests {
     }
 
     @Test
-    func `a battle that ends because all leave is reported with its kind, and an app without webhooks gets no event`() {
+    func `a battle that all lives leave is reported with this cause, and an app without webhooks gets no event`() {
         var harness = ConnectionHarness(["arena", "bistro"], hasWebhooks: true)
         harness.connect("arena", "bistro")
         let id = harness.startBattle("arena", against: "bistro")

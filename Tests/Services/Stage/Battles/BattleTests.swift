@@ -55,8 +55,7 @@ struct BattleTests {
         #expect(harness.advance(milliseconds: 600_000).seatInputs == [], "the battle ends only once")
         let nextBattle = harness.startBattle("bistro", against: "arena")
         #expect(
-            nextBattle != id && harness.live("arena")?.battle == nextBattle, "the nextBattle battle replaces the result"
-        )
+            nextBattle != id && harness.live("arena")?.battle == nextBattle, "the next battle replaces the result")
         #expect(harness.updateScores(id, [("arena", 1)]).code == .noSuchBattle)
     }
 
@@ -117,8 +116,11 @@ struct BattleTests {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco", "expo"])
         harness.connect("arena", "bistro", "cafe", "disco")
         let first = harness.startBattle("arena", against: "bistro")
+        // Of the named lives only disco can be invited.
         #expect(harness.requestBattle("cafe", against: "arena", "bistro", "disco", "expo", "nobody", "cafe") != "none")
-        #expect(harness.machine.journal.sortedKeys.filter { $0.kind == .battle }.count == 2)
+        #expect(
+            harness.machine.journal.sortedKeys.filter { $0.kind == .battle }.count == 2,
+            "a running battle and an open battle request")
         func startCode(_ harness: inout ConnectionHarness, from: LiveID, to: [LiveID]) -> ReplyCode? {
             harness.call(from) {
                 .requestBattle(
@@ -131,7 +133,7 @@ struct BattleTests {
         #expect(startCode(&harness, from: "disco", to: ["cafe"]) == .battlePending)
         #expect(startCode(&harness, from: "expo", to: ["arena"]) == .noSuchConnection)
         #expect(harness.call("bistro") { .exitBattle(battle: first, live: "bistro", caller: $0) }.code == .success)
-        #expect(startCode(&harness, from: "bistro", to: ["arena", "cafe"]) == .noValidRoom)
+        #expect(startCode(&harness, from: "bistro", to: ["arena", "cafe"]) == .noValidRoom, "both invitees are busy")
     }
 
     /// Rules: R10.1.
@@ -213,7 +215,8 @@ struct BattleTests {
         #expect(effects.reportedBattle("bistro")?.sides.map(\.score) == [2, 1])
         #expect(effects.reportedEvents("bistro") == [.battleScored(battle: id)])
         #expect(harness.advance(milliseconds: 500) == [], "no change, nothing published")
-        #expect(harness.updateScores(id, [("arena", 0)]).notifiedLives == [])
+        #expect(harness.updateScores(id, [("arena", 0)]).notifiedLives == [], "adding 0 changes nothing")
+        // The battle of 10 s ends 10 ms later.
         _ = harness.advance(milliseconds: 8_990)
         #expect(harness.updateScores(id, [("bistro", 1)]).notifiedLives == ["arena", "bistro"])
         #expect(harness.updateScores(id, [("bistro", 40)]).notifiedLives == [])
@@ -265,21 +268,22 @@ struct BattleTests {
     @Test func `I13 a live that leaves the connection rejects or cancels its open battle request`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro", "cafe")
-        let connected = harness.machine.moment.now
+        let joinTime = harness.machine.moment.now
         let firstBattle = harness.requestBattle("arena", against: "bistro", "cafe")
         _ = harness.call("bistro") { .acceptBattle(battle: firstBattle, live: "bistro", caller: $0) }
-        let startEffects = harness.exit("cafe")
+        // The exit rejects the request to cafe. Bistro has accepted, so the battle starts.
+        let exitEffects = harness.exit("cafe")
         #expect(
-            startEffects.notices.map(\.content) == [
+            exitEffects.notices.map(\.content) == [
                 .battleRequestRejected(battle: firstBattle, invitee: harness.member("cafe"))
             ])
-        #expect(startEffects.reportedBattle("bistro")?.sides.map(\.live) == ["arena", "bistro"])
+        #expect(exitEffects.reportedBattle("bistro")?.sides.map(\.live) == ["arena", "bistro"])
         _ = harness.advance(milliseconds: 60_000)
         let secondBattle = harness.requestBattle("arena", against: "bistro")
         let endEffects = harness.handle(.ended(live: "arena", ending: ending()))
         #expect(
             endEffects.notices.map(\.content) == [
-                harness.battleRequestCancelled(secondBattle, "arena", "bistro", at: connected)
+                harness.battleRequestCancelled(secondBattle, "arena", "bistro", at: joinTime)
             ])
         #expect(harness.advance(milliseconds: 60_000).notices == [])
     }
@@ -319,6 +323,7 @@ struct BattleTests {
         var testDescription: String { self.name }
     }
 
+    /// In each case bistro is invited to an open battle request, and has no open co-host request.
     static let rules: [Rule] = [
         Rule(name: "request", codes: [.success, .needsOwner, .success]) {
             .request(from: "bistro", to: ["disco"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "", caller: $1)

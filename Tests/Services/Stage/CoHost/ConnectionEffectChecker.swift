@@ -16,7 +16,9 @@ struct ConnectionEffectChecker {
     var reports: [LiveID: Report] = [:]
     /// The open requests: `inviter>invitee` is a co-host request, `battle/invitee` a battle request.
     var openRequests: Set<String> = []
+    /// How many requests have been opened.
     var openedCount = 0
+    /// How many requests have ended.
     var endedCount = 0
     var startedBattles: Set<BattleID> = []
     /// The view of each ended battle.
@@ -112,7 +114,9 @@ struct ConnectionEffectChecker {
         self.endedCount += 1
     }
 
-    /// Counts the end of a request by the one notice that every end sends to exactly one side.
+    /// Records the requests that a notice opens or ends.
+    ///
+    /// Some notices go to both sides of a request; only the notice to one of them is counted.
     private mutating func checkNotice(_ notice: Notice) {
         switch notice.content {
         case .coHostRequestCancelled(let inviter, let invitee, _) where notice.live == invitee:
@@ -190,17 +194,18 @@ struct ConnectionEffectChecker {
             guard case .live(let storedLive)? = rows[.live(LiveKey(liveKey.app, member.live))],
                 let battleID = storedLive.value.battle,
                 battleID != live.battle, case .battle(let battle)? = rows[.battle(liveKey.app, battleID)],
-                let view = battle.view
+                let storedView = battle.view
             else { continue }
-            guard var reportedView = reportedBattles.first(where: { $0.id == view.id }) else {
-                self.contradictions.append("I14: \(liveKey.live) was not notified of \(view.id)")
+            guard var reportedView = reportedBattles.first(where: { $0.id == storedView.id }) else {
+                self.contradictions.append("I14: \(liveKey.live) was not notified of \(storedView.id)")
                 continue
             }
-            for (index, side) in view.sides.enumerated() where battle.isDirty {
+            // The scores of a dirty battle are newer than those that were reported.
+            for (index, side) in storedView.sides.enumerated() where battle.isDirty {
                 reportedView.sides[index].score = side.score
             }
-            if reportedView != view {
-                self.contradictions.append("I14: \(liveKey.live) was notified of a wrong state of \(view.id)")
+            if reportedView != storedView {
+                self.contradictions.append("I14: \(liveKey.live) was notified of a wrong state of \(storedView.id)")
             }
         }
         for reportedView in reportedBattles where reportedView.ended == nil {

@@ -5,11 +5,12 @@ import Testing
 
 @testable import StageCore
 
-/// Lives such as `arena` of owners such as `host-arena`, and a connection machine that is checked after every step.
+/// A connection machine whose invariants are checked after every step; the owner of the live `arena` is `host-arena`.
 struct ConnectionHarness: CheckedHarness {
     var machine: MachineHarness<ConnectionMachine>
     var callers = Callers()
 
+    /// Opens `lives` as video lives; `maxBattleSeconds` is the app's longest battle.
     init(_ lives: [LiveID], maxBattleSeconds: Int64 = 300, hasWebhooks: Bool = false) {
         var policy = AppPolicy(maxBattleSeconds: maxBattleSeconds)
         policy.hasWebhooks = hasWebhooks
@@ -36,7 +37,7 @@ struct ConnectionHarness: CheckedHarness {
 
     // MARK: - Calls
 
-    /// Sends co-host requests of the owner of `from`; a time-out of 0 means the default of 10 s.
+    /// Sends co-host requests of the owner of `from`; the time-out is in seconds, and 0 means the default of 10 s.
     mutating func request(_ from: LiveID, to: LiveID..., timeout: Int64 = 0) -> [Effect] {
         self.call(from) {
             .request(from: from, to: to, layoutTemplate: 0, timeoutSeconds: timeout, extensionInfo: "", caller: $0)
@@ -58,7 +59,7 @@ struct ConnectionHarness: CheckedHarness {
         }
     }
 
-    /// Starts a battle that needs no response.
+    /// Starts a battle of `seconds` that needs no response.
     ///
     /// - Returns: the battle's id; `none` when the call was rejected.
     mutating func startBattle(_ from: LiveID, against to: LiveID..., seconds: Int64 = 60) -> BattleID {
@@ -71,7 +72,9 @@ struct ConnectionHarness: CheckedHarness {
         return "none"
     }
 
-    /// Requests a battle that the invitees have to accept; a time-out of 0 means the default of 10 s.
+    /// Requests a battle of `seconds` that the invitees have to accept.
+    ///
+    /// The time-out for their answers is in seconds; 0 means the default of 10 s.
     ///
     /// - Returns: the battle's id; `none` when the call was rejected.
     mutating func requestBattle(_ from: LiveID, against to: LiveID..., seconds: Int64 = 60, timeout: Int64 = 0)
@@ -95,7 +98,7 @@ struct ConnectionHarness: CheckedHarness {
             .updateScores(battle: battle, operation: operation, scores: updates, caller: self.callers.server()))
     }
 
-    /// Resets the request limiters of all lives.
+    /// Resets the request limiters of all lives, so that no further request is rejected as too frequent.
     mutating func resetRequestLimiters() {
         for key in self.machine.journal.sortedKeys {
             guard case .live(var live)? = self.machine.journal[key] else { continue }

@@ -112,7 +112,7 @@ struct ConnectionModelTests {
                     let command = ConnectionCommand.updateScores(
                         battle: id, operation: isAdded ? .accumulate : .overwrite,
                         scores: [ScoreUpdate(live: live, score: score)], caller: harness.callers.server())
-                    // The update is sent several times, but counts once.
+                    // The update is sent one to three times, but counts once.
                     for _ in 0...Int.random(in: 0...2, using: &random) {
                         try #require(
                             harness.handle(command).scoreCodes == [

@@ -104,7 +104,7 @@ struct ConnectionRandomWalk: RandomWalk {
         let timeout = Int64.random(in: 0...12, using: &self.random)
         // No battle has the id b-1, because inputs have offsets above 100.
         let battle: BattleID = live?.battleRequest ?? live?.battle ?? "b-1"
-        // A command is chosen as often as it has numbers here; `default` has the numbers 54 to 71.
+        // The more numbers a command has, the more often it is chosen; `default` has the numbers 54 to 71.
         switch Int.random(in: 0..<72, using: &self.random) {
         case 0: return Bool.random(using: &self.random) ? .ended(live: id, ending: ending()) : .confirmOwner(live: id)
         case 1...4:
@@ -122,6 +122,7 @@ struct ConnectionRandomWalk: RandomWalk {
         case 35: return .reject(live: id, inviter: live?.incoming ?? others[0], caller: caller)
         case 36: return .exit(live: id, caller: caller)
         case 37...44:
+            // The app allows at most 20 s, so a battle of 21 s is rejected.
             return .requestBattle(
                 from: id, to: partners, durationSeconds: Int64.random(in: 0...21, using: &self.random),
                 needResponse: Int.random(in: 0..<3, using: &self.random) != 0, timeoutSeconds: timeout,

@@ -44,6 +44,7 @@ struct ConnectionRuleTests {
         _ = self.request(&harness, "arena", to: "bistro", template: 601)
         let first = harness.accept("bistro", inviter: "arena").reportedConnection("bistro")
         #expect(first?.templateID == 601)
+        // The connection keeps the template 601; the 600 of the later request has no effect.
         _ = self.request(&harness, "bistro", to: "cafe", template: 600)
         let joined = harness.accept("cafe", inviter: "bistro")
         #expect(joined.notifiedLives == ["arena", "bistro", "cafe"])
@@ -52,7 +53,7 @@ struct ConnectionRuleTests {
         _ = harness.exit("cafe")
         #expect(
             harness.exit("bistro").reportedConnection("arena") == nil,
-            "without a connection its own template counts again")
+            "arena is in no connection any more, so its own template applies again")
     }
 
     /// Rules: R8.17.
@@ -75,6 +76,7 @@ struct ConnectionRuleTests {
             _ = voice.handle(.opened(live: live, owner: ConnectionHarness.host(live), isVoice: true))
         }
         #expect(self.request(&voice, "radio", to: "talk", template: 600).code == .badParameter)
+        // 50 is no template of connections; the default of voice lives is 2.
         _ = self.request(&voice, "radio", to: "talk", template: 50)
         #expect(voice.accept("talk", inviter: "radio").reportedConnection("radio")?.templateID == 2)
     }
@@ -83,7 +85,7 @@ struct ConnectionRuleTests {
     func `I12 a connection is full when its layout has no free region`(template: Int, capacity: Int) {
         let lives = (0..<10).map { LiveID("l\($0)") }
         var harness = ConnectionHarness(lives)
-        // The last live is invited while a region is free.
+        // l9 is invited before the connection is full, except with a capacity of 2: then it is full already.
         _ = self.request(&harness, lives[0], to: lives[1], template: template)
         _ = harness.accept(lives[1], inviter: lives[0])
         _ = harness.request(lives[1], to: lives[9])
@@ -114,7 +116,7 @@ struct ConnectionRuleTests {
             Issue.record("not refused")
             return
         }
-        #expect(error.retryAfter == 1000 && error.message.contains("10"))
+        #expect(error.retryAfter == 1000 && error.message.contains("10"), "the message names the limit")
         #expect(harness.machine.journal[.live(LiveKey("demo", "arena"))] == before, "a rejected call changes nothing")
         #expect(harness.request("bistro", to: "nobody").code == .success, "each live has its own limit")
         _ = harness.advance(milliseconds: 999)
@@ -161,12 +163,13 @@ struct ConnectionRuleTests {
     }
 
     /// Rules: R7.12.
-    @Test func `members see each other's occupants, and a live does not see its own twice`() {
+    @Test func `members see each other's occupants, and a live gets no report of its own`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro", "cafe")
         let seats = self.seats("bistro", occupied: 3)
         let effects = harness.handle(.seatsChanged(live: "bistro", seats: seats))
         #expect(effects.notifiedLives == ["arena", "cafe"])
+        // A live gets no seats of its own, and none of a member that has not reported any.
         #expect(effects.reportedConnection("arena")?.members.map(\.seats) == [nil, Array(seats.prefix(3)), nil])
         #expect(effects.reportedEvents("arena") == [])
         #expect(harness.handle(.seatsChanged(live: "bistro", seats: seats)) == [], "the seats have not changed")
@@ -293,7 +296,7 @@ struct ConnectionRuleTests {
     }
 
     /// Rules: R8.21.
-    @Test func `an ended live leaves battle and connection, then the members are notified, and then its seats`() {
+    @Test func `an ended live leaves battle and connection; all members are notified, and last its own seat machine`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro", "cafe")
         let battle = harness.startBattle("arena", against: "bistro")
@@ -320,7 +323,7 @@ struct ConnectionRuleTests {
         #expect(harness.live("arena")?.hasRevocations == true && harness.live("bistro")?.hasRevocations == false)
         #expect(
             harness.handle(.exit(live: "bistro", caller: harness.callers.user("host-bistro", ticket: nil))).code
-                == .notInRoom)
+                == .notInRoom, "without a fence, a caller without a ticket is still rejected")
         _ = harness.handle(.ended(live: "arena", ending: ending()))
         _ = harness.handle(.opened(live: "arena", owner: ConnectionHarness.host("arena"), isVoice: false))
         #expect(harness.request("arena", to: "bistro").coHostCodes == [.sent], "another live of the same name")

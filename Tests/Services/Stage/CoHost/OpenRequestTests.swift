@@ -4,6 +4,7 @@ import PlazaModel
 import StageCore
 import Testing
 
+/// Queries of the owners for open co-host requests and battle requests.
 struct OpenRequestTests {
     /// Rules: R8.25.
     @Test func `both owners read an open co-host request, until it ends`() throws {

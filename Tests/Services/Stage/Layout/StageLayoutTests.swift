@@ -11,7 +11,9 @@ struct StageLayoutTests {
         (region.zorder > 0 ? "^" : "") + "\(region.x),\(region.y) \(region.width)x\(region.height)"
     }
 
-    /// The layout of a live in which each seat of `occupied` is taken by a user named after the seat.
+    /// The layout of the live `room`, in which the user `u3` sits on seat 3, if `occupied` contains 3.
+    ///
+    /// `seats` is the requested number of seats; only a voice template grants it.
     private static func layout(
         template: Int, occupied: [Int], seats: Int = 9, connection: ConnectionView? = nil
     ) -> StageLayout {
@@ -158,7 +160,7 @@ struct StageLayoutTests {
 
     /// A member of a connection in which the seats `occupied` are taken; a voice live also reports its empty seats.
     ///
-    /// No seats are reported by the own live `room`, and by a video live of which `occupied` is nil.
+    /// The own live `room` reports no seats, and neither does a video live whose `occupied` is nil.
     private static func member(
         _ live: LiveID, occupied: [Int]? = nil, isVoice: Bool = false
     ) -> ConnectionMember {
@@ -190,7 +192,7 @@ struct StageLayoutTests {
             "empty seats are not shown")
         #expect(
             Self.layout(template: 800, occupied: [0, 5]).canvas.templateID == 800,
-            "afterwards its own template applies again")
+            "without a connection, the live's own template applies")
     }
 
     /// Rules: R7.13.
@@ -219,7 +221,7 @@ struct StageLayoutTests {
     }
 
     /// Rules: R8.18.
-    @Test func `a connection with one live, or with a template of the other kind, does not change the layout`() {
+    @Test func `a connection of one live, or with a voice template for a video live, does not change the layout`() {
         let alone = ConnectionView(id: "c-1", members: [Self.member("room")], templateID: 601)
         #expect(
             Self.layout(template: 600, occupied: [0], connection: alone) == Self.layout(template: 600, occupied: [0]))
@@ -271,14 +273,14 @@ struct StageLayoutTests {
     @Test(arguments: [400, 600, 601], UInt64(1)...4)
     func `the layout of every connection of two to nine lives stays inside the canvas`(template: Int, seed: UInt64) {
         var random = SeededRandom(seed: seed)
-        for lives in 2...Limits.coHostLives {
-            let members = (0..<lives).map { number in
+        for liveCount in 2...Limits.coHostLives {
+            let members = (0..<liveCount).map { number in
                 let occupied = Array((0..<9).shuffled(using: &random).prefix(Int.random(in: 1...9, using: &random)))
                 return Self.member(number == 0 ? "room" : LiveID("live\(number)"), occupied: occupied.sorted())
             }
             let view = ConnectionView(id: "c-1", members: members.shuffled(using: &random), templateID: template)
             let layout = Self.layout(template: 600, occupied: [0, 3], connection: view)
-            #expect(Self.faults(of: layout) == [], "\(lives) lives")
+            #expect(Self.faults(of: layout) == [], "\(liveCount) lives")
             // Two seats of the own live are taken. Of the other lives, all reported seats are taken.
             let count = members.reduce(2) { $0 + ($1.seats ?? []).count }
             #expect(layout.regions.count == count)

@@ -86,7 +86,7 @@ struct GuestMembershipTests {
         #expect(invite("olga", seat: -1) == .badParameter)
         #expect(invite("gus", seat: 0) == .seatOccupied)
         #expect(invite("gus", seat: 3) == .noSuchSeat)
-        #expect(invite("gus", seat: 1, timeout: 1801) == .badParameter)
+        #expect(invite("gus", seat: 1, timeout: 1801) == .badParameter, "the maximum is 1800 s")
         #expect(invite("gus", seat: 1) == .success)
         #expect(invite("gus", seat: 2) == .requestConflict)
         _ = harness.call("olga") { .lock(seatIndex: 2, isLocked: true, caller: $0) }
@@ -158,7 +158,7 @@ struct GuestMembershipTests {
     /// Rules: R6.9.
     @Test func `a cancelled application is reported to all hosts, and cannot be cancelled again`() {
         var harness = SeatHarness()
-        #expect(harness.call("gina") { .cancelApplication(caller: $0) }.code == .failed, "the application has ended")
+        #expect(harness.call("gina") { .cancelApplication(caller: $0) }.code == .failed, "there is no application")
         _ = harness.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "", caller: $0) }
         let caller = harness.callers.user("gina")
         #expect(
@@ -183,7 +183,7 @@ struct GuestMembershipTests {
         #expect(apply("gina", seat: -1) == .requestConflict, "another seat")
         _ = harness.call("adam") { .take(seatIndex: 0, caller: $0) }
         _ = harness.call("olga") { .lock(seatIndex: 1, isLocked: true, caller: $0) }
-        #expect(apply("gus", seat: -1) == .seatLimit)
+        #expect(apply("gus", seat: -1) == .seatLimit, "seat 1 is empty, but locked")
         #expect(harness.call("olga") { .acceptApplication(user: "gina", caller: $0) }.code == .seatLocked)
         _ = harness.call("olga") { .lock(seatIndex: 1, isLocked: false, caller: $0) }
         _ = harness.call("anna") { .take(seatIndex: 1, caller: $0) }

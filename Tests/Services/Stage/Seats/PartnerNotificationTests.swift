@@ -50,8 +50,8 @@ struct PartnerNotificationTests {
         func take(_ number: Int) -> [Effect] {
             harness.call(UserID("g\(number)")) { .take(seatIndex: -1, caller: $0) }
         }
+        // A voice live with more than six occupied seats cannot connect: only the seventh guest makes it too crowded.
         for number in 0..<6 { #expect(!take(number).contains(harness.seatsReport)) }
-        // A voice live with more than six occupied seats cannot connect.
         #expect(take(6).contains(harness.seatsReport))
         #expect(!take(7).contains(harness.seatsReport))
         #expect(!harness.handle(.userGone(user: "g1")).contains(harness.seatsReport))

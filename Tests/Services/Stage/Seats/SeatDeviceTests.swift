@@ -35,7 +35,7 @@ struct SeatDeviceTests {
 
     /// Rules: R7.9.
     @Test(arguments: [(Device.microphone, ReplyCode.microphoneNeedsHost), (.camera, .cameraNeedsHost)])
-    func `a host closes a device: it is off and locked, and its user is notified; opening removes only the lock`(
+    func `a device that a host closes is off and locked, and its user is notified; opening removes only the lock`(
         device: Device, rejection: ReplyCode
     ) {
         var harness = self.harnessWithSeatedGina()
@@ -147,7 +147,7 @@ struct SeatDeviceTests {
     /// Rules: R7.10.
     @Test
     func
-        `a host locks its own device without a notice and a seat with its devices, but no device of a user on no seat`()
+        `a host can lock its own device and a whole seat with its devices, but no device of a user without a seat`()
     {
         var harness = self.harnessWithSeatedGina()
         #expect(

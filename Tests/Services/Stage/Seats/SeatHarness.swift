@@ -7,6 +7,7 @@ import Testing
 /// One live `room` of `olga`, with admins `adam` and `anna`, and a seat machine that is checked after every step.
 struct SeatHarness: CheckedHarness {
     static let room = LiveKey("demo", "room")
+    /// No feed item is delayed.
     var machine = MachineHarness(SeatMachine(itemInterval: Milliseconds(0)))
     var callers = Callers()
 
@@ -21,6 +22,7 @@ struct SeatHarness: CheckedHarness {
         }
     }
 
+    /// Opens the live; with nil the test opens it itself.
     init(_ live: LiveInfo? = SeatHarness.live()) {
         if let live { _ = self.handle(.opened(epoch: 7, info: live)) }
     }

@@ -4,6 +4,7 @@ import PlazaModel
 import StageCore
 import Testing
 
+/// Applications, invitations, and taking, locking and moving seats.
 struct SeatMachineTests {
     /// Rules: R7.1.
     @Test func `the opening puts the kept owner on seat 0 and publishes one stage`() {
@@ -17,7 +18,7 @@ struct SeatMachineTests {
         )
     }
 
-    // 50 and 70 are voice templates: the live below asks for 5 seats. 999 is unknown and counts as 600.
+    // The live requests 5 seats, which only the voice templates 50 and 70 grant. 999 is unknown and counts as 600.
     @Test(arguments: [(600, 9), (601, 7), (800, 9), (801, 7), (200, 4), (70, 5), (50, 5), (999, 9)])
     func `the template sets the number of seats, except in voice lives, where the host does`(template: Int, count: Int)
     {
@@ -190,7 +191,7 @@ struct SeatMachineTests {
         #expect(apply(&harness, "gina", seat: 1) == .seatOccupied)
         #expect(apply(&harness, "gina", seat: 3) == .noSuchSeat)
         #expect(apply(&harness, "gina", seat: -2) == .noSuchSeat)
-        #expect(apply(&harness, "gina", seat: 2, timeout: 1801) == .badParameter)
+        #expect(apply(&harness, "gina", seat: 2, timeout: 1801) == .badParameter, "the maximum is 1800 s")
         #expect(apply(&harness, "gina", seat: 2, timeout: -1) == .badParameter)
         #expect(apply(&harness, "adam", seat: 2) == .alreadySeated)
         #expect(apply(&harness, "gina", seat: 2) == .success)

@@ -6,6 +6,7 @@ import Testing
 
 @testable import StageCore
 
+/// The recorded outcomes of a session's seat calls, and their stored row.
 struct SeatOutcomesTests {
     private static let now = Moment(now: Timestamp(milliseconds: 1_000), offset: 0)
 

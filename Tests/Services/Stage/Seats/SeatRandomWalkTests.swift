@@ -54,6 +54,7 @@ struct SeatRandomWalk: RandomWalk {
     mutating func send(_ input: SeatInput) -> [Effect] {
         let effects = self.machine.send(input)
         self.checker.check(input, effects)
+        // gabi is never in the live, so presence returns no offer to her.
         guard case .success(let returnedOffer)? = effects.membershipReply(absent: ["gabi"]) else { return effects }
         let offerEffects = self.machine.send(returnedOffer)
         self.checker.check(returnedOffer, offerEffects)
@@ -93,7 +94,7 @@ struct SeatRandomWalk: RandomWalk {
         // Half of the commands name no seat: -1 means any free seat.
         let index = max(-1, Int.random(in: -6...5, using: &self.random))
         let timeout = Int64.random(in: 0...12, using: &self.random)
-        // A command is chosen as often as it has numbers here.
+        // The more numbers a command has, the more often it is chosen.
         switch Int.random(in: 0..<54, using: &self.random) {
         case 0:
             // The highest epoch ends the live, whichever epoch it has.
@@ -165,7 +166,9 @@ struct StageEffectChecker {
     var shownStages: [LiveID: StageRecord] = [:]
     /// The open requests: `live/guest` is an application, `live/guest<host` an invitation.
     var openRequests: Set<String> = []
+    /// How many requests have been opened.
     var openedCount = 0
+    /// How many requests have ended.
     var endedCount = 0
     var contradictions: [String] = []
 
@@ -174,7 +177,7 @@ struct StageEffectChecker {
         for notice in effects.notices { self.checkNotice(notice) }
         if let input { self.recordResult(effects.result, of: input, succeeded: effects.code == .success) }
         if let input, case .opened = input.command, !effects.stages.isEmpty {
-            // A newer live of the same name may open before the end of the last one arrives.
+            // A newer live of the same name may open before the end of the previous live arrives.
             for request in self.openRequests.filter({ $0.hasPrefix("\(input.key.live)/") }) {
                 self.requestEnded(request)
             }

@@ -94,11 +94,12 @@ import Testing
             let effects = harness.call(UserID("adam")) {
                 round.isMultiple(of: 2) ? .take(seatIndex: 1, caller: $0) : .leave(caller: $0)
             }
-            // Ten calls a second are possible. This call is not repeated.
+            // A user may make ten seat calls a second. A rejected call is not sent again.
             if effects.code == .tooFrequent {
                 published += self.items(harness.advance(milliseconds: 200)).reduce(0) { $0 + $1.events.count }
             }
             published += self.items(effects).reduce(0) { $0 + $1.events.count }
+            // The row holds fewer than 64 events; with more, an item is published earlier.
             #expect(harness.stage?.unpublishedEvents?.count ?? 0 < 64)
             #expect(try harness.machine.roundTripsThroughStateTopic())
         }
