@@ -46,7 +46,7 @@ struct ClusterHarness: Sendable {
     ///   - viewers: the number of viewers of each live.
     ///   - rate: messages a second in each live.
     ///   - duration: how long messages are sent.
-    ///   - disturbance: starts two seconds after the first message.
+    ///   - disturbance: starts two to three seconds after the sending has begun.
     /// - Returns: the report of the load run.
     /// - Throws: the error of `disturbance`, or the reason why the load could not run.
     func load(
@@ -59,7 +59,8 @@ struct ClusterHarness: Sendable {
         plan.rate = rate
         plan.duration = duration
         plan.drainTimeout = .seconds(30)
-        // The stream ends two seconds after the first message, or when the load ends without one.
+        // A stream without elements, whose end is the signal for the disturbance: two seconds after the sending has begun,
+        // or at the end of the load.
         let (untilDisturbance, disturbanceTrigger) = AsyncStream.makeStream(of: Void.self)
         return try await withThrowingTaskGroup(of: LoadReport?.self) { group in
             group.addTask { [plan] in

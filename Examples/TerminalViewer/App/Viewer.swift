@@ -22,7 +22,7 @@ final class Viewer {
     private var animation: (any DispatchSourceTimer)?
     private var isDrawingScheduled = false
 
-    /// The time between two drawings while messages fly.
+    /// The time between two drawings while barrages move across the screen.
     private static let frameInterval = DispatchTimeInterval.milliseconds(50)
     /// How long to wait after an escape byte for the other bytes of an escape sequence.
     private static let escapeTimeout = DispatchTimeInterval.milliseconds(40)
@@ -40,7 +40,7 @@ final class Viewer {
         self.terminal = try Terminal()
     }
 
-    /// Logs in, and shows the list of lives.
+    /// Logs in, and enters `liveID`; nil: shows the list of lives.
     func start(entering liveID: String?) {
         self.startEventSources()
         self.bindLogin()
@@ -83,7 +83,7 @@ final class Viewer {
         DispatchQueue.main.asyncAfter(deadline: .now() + .seconds(3)) { exit(0) }
     }
 
-    /// Schedules a drawing, which shows all changes until it runs.
+    /// Schedules one drawing; it shows every change that was made before it runs.
     func draw() {
         if self.isDrawingScheduled { return }
         self.isDrawingScheduled = true
@@ -100,7 +100,7 @@ final class Viewer {
         self.setAnimation(self.state.live?.lanes.isMoving == true)
     }
 
-    /// Starts or stops the timer that draws while messages fly.
+    /// Starts or stops the timer that draws while barrages move across the screen.
     private func setAnimation(_ isMoving: Bool) {
         if !isMoving {
             self.animation?.cancel()
@@ -115,12 +115,13 @@ final class Viewer {
 }
 
 extension Viewer {
-    /// Begins to receive keys and signals, and starts the timers for clocks and for the list.
+    /// Begins to receive keys and signals, and starts the timers that draw each second and read the list again.
     private func startEventSources() {
         let input = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: .main)
         self.handle(input) { $0.readKeys() }
         for number in [SIGWINCH, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGPIPE] {
-            // The default action would end the process before the source gets the signal.
+            // These are ignored, because their default action would end the process before the source gets the signal.
+            // SIGWINCH and SIGCONT keep their default, which does not end it.
             signal(number, number == SIGWINCH || number == SIGCONT ? SIG_DFL : SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
             self.handle(source) { $0.receive(signal: number) }
@@ -135,6 +136,7 @@ extension Viewer {
         case SIGCONT:
             self.terminal.takeOver()
             self.painter.forget()
+            // The connection may have broken during the pause.
             self.plaza.probe()
             self.draw()
         case SIGPIPE: break
@@ -153,7 +155,7 @@ extension Viewer {
         self.draw()
     }
 
-    /// Stops the process until the shell continues it.
+    /// Stops the process, as Ctrl-Z does, until the user's Unix shell continues it.
     func pause() { self.terminal.pause() }
 
     /// Calls `body` for each event of a source.

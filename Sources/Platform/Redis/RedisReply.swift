@@ -24,9 +24,10 @@ package indirect enum RedisReply: Equatable, Sendable {
 
 /// Why a pipeline failed.
 package enum RedisError: Error, Equatable, Sendable {
-    /// No server answers at the address, or the next attempt is not due yet. Nothing was sent.
+    /// No server answers at the address, or the pause after a failed connect is not over. Nothing was sent.
     case unreachable(String)
-    /// The server refused the user or the password, or does not allow the user a command. Nothing was executed.
+    /// While connecting, the server refused the user, the password or a command that connecting needs. The pipeline was
+    /// not sent.
     case accessDenied(String)
     /// The server is still loading its data; nothing was sent.
     case loading
@@ -40,8 +41,8 @@ package enum RedisError: Error, Equatable, Sendable {
     case tooLarge(String)
     /// The replies had this many bytes, more than the limit. The connection was closed.
     case replyTooLarge(Int)
-    /// The server's scripts were flushed, and have been loaded again. The pipeline's calls of missing
-    /// scripts changed nothing; its other commands may have been executed.
+    /// The server no longer had a script; the client loads its scripts again, now or when it next connects. The pipeline's
+    /// calls of missing scripts changed nothing; its other commands may have been executed.
     case scriptsMissing
 
     /// Whether commands may have been executed, although the pipeline failed.
@@ -60,8 +61,8 @@ package struct RedisCommand: Equatable, Sendable {
     /// A command from texts.
     package init(_ arguments: [String]) { self.arguments = arguments.map { Array($0.utf8) } }
 
-    /// The approximate size of the command on the wire, in bytes: 16 for the header of the command and of each
-    /// argument.
+    /// The approximate size of the command on the wire, in bytes: its arguments, and 16 each for the header of the command
+    /// and of every argument.
     var byteCount: Int { self.arguments.reduce(16) { $0 + $1.count + 16 } }
 
     /// Encodes the commands in Redis's protocol.
@@ -80,7 +81,7 @@ package struct RedisCommand: Equatable, Sendable {
     }
 }
 
-/// A Lua script, which has a name in this process and a hash at the server.
+/// A Lua script, and its name in errors.
 package struct RedisScript: Hashable, Sendable {
     package let name: String
     package let source: String

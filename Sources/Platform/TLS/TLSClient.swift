@@ -26,7 +26,7 @@ package import EventLoop
             } else {
                 unsafe SSL_CTX_set_default_verify_paths(context) == 1
             }
-        // The object exists already, so its deinit frees the context.
+        // All properties are set, so the deinit runs although the initializer throws, and frees the context.
         guard isLoaded else { throw .tls(reason: OpenSSLErrors.takeText()) }
     }
 

@@ -16,7 +16,7 @@ struct PartitionCheck {
 
     /// Sends the calls to all partitions at the same time.
     ///
-    /// - Returns: the number of partitions, and how many of them created a live within the timeout of a call.
+    /// - Returns: how many partitions were tried, and in how many a live was created and ended in time.
     /// - Throws: `LoopError` when the system has no thread or descriptor left.
     func run() async throws -> AnswerRate {
         let hub = try ClientHub(name: "plaza-partition")
@@ -41,15 +41,15 @@ struct PartitionCheck {
                 }
             }
             var rate = AnswerRate()
-            for await isAnswered in group {
+            for await hasSucceeded in group {
                 rate.asked += 1
-                rate.answered += isAnswered ? 1 : 0
+                rate.answered += hasSucceeded ? 1 : 0
             }
             return rate
         }
     }
 
-    /// The name of a live in each partition.
+    /// One live's name for each partition; a partition for which none is found is left out.
     private var lives: [String] {
         let count = self.target.partitions ?? AttackTarget.assumedPartitions
         return (0..<count).compactMap {

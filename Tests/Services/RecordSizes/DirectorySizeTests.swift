@@ -6,6 +6,7 @@ import Testing
 
 /// The largest state of the directory.
 @Suite struct DirectorySizeTests {
+    /// Sends a command, and each command that the directory then sends to itself; none may be rejected.
     private func send(
         _ command: DirectoryCommand, to directory: inout SizeHarness<DirectoryMachine>,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -19,46 +20,55 @@ import Testing
     }
 
     /// Rules: R17.2, R17.6, R17.8.
-    @Test func `I16 every row and record of the largest live stays below half of a broker's limit`() {
+    @Test func `I16 every row and record of the largest live is smaller than half of the broker's largest record`() {
         let live = Largest.live
         var directory = SizeHarness(DirectoryMachine(policies: Largest.policies))
+        // Counters with as many digits as possible.
         var counter: Int64 = Largest.offset
-        func owner() -> Caller {
+        func nextOwnerCall() -> Caller {
             counter += 1
             return Largest.caller(0, counter: counter)
         }
         self.send(
-            .create(live: live, changes: Largest.changes, owner: Largest.person(0), caller: owner()), to: &directory)
-        self.send(.setMetadata(live: live, values: Largest.metadata, caller: owner()), to: &directory)
+            .create(live: live, changes: Largest.changes, owner: Largest.person(0), caller: nextOwnerCall()),
+            to: &directory)
+        self.send(.setMetadata(live: live, values: Largest.metadata, caller: nextOwnerCall()), to: &directory)
         for index in 1...100 {
-            let caller = owner()
+            let caller = nextOwnerCall()
             self.send(.setAdmin(live: live, user: Largest.user(index), caller: caller), to: &directory)
+            // Presence answers that the user is in the live.
             self.send(.adminMembershipVerified(live: live, user: Largest.user(index), caller: caller), to: &directory)
         }
+        // One more than the limit, so that the oldest floor is dropped.
         for index in 0...Limits.floorsPerLive {
             let ticket = Ticket(Largest.offset + Int64(index))
             self.send(.floor(live: live, user: Largest.user(1000 + index), ticket: ticket), to: &directory)
         }
-        let reason = String(repeating: "\"", count: SanctionLimits.reasonBytes / 2)
+        // The limit counts bytes in JSON, where each quotation mark takes two.
+        let reason = Largest.quotationMarks(bytes: SanctionLimits.reasonBytes / 2)
         for group in 0..<50 {
             let users = (0..<20).map { Largest.user(1000 + group * 20 + $0) }
             self.send(
-                .ban(live: live, users: users, durationSeconds: 315_360_000, reason: reason, caller: owner()),
+                .ban(live: live, users: users, durationSeconds: 315_360_000, reason: reason, caller: nextOwnerCall()),
                 to: &directory)
-            self.send(.mute(live: live, users: users, durationSeconds: 315_360_000, caller: owner()), to: &directory)
+            self.send(
+                .mute(live: live, users: users, durationSeconds: 315_360_000, caller: nextOwnerCall()), to: &directory)
             for user in 0..<20 {
                 self.send(.profile(live: live, user: Largest.person(1000 + group * 20 + user)), to: &directory)
             }
         }
-        // A row has at most 50 of the 1000 bans or mutes.
+        // The 1000 bans fill 20 rows of 50, and so do the 1000 mutes.
         #expect(directory.rows(of: "bans") == 20 && directory.rows(of: "mutes") == 20)
-        self.send(.bans(live: live, offset: 0, count: SanctionLimits.entriesPerPage, caller: owner()), to: &directory)
+        self.send(
+            .bans(live: live, offset: 0, count: SanctionLimits.entriesPerPage, caller: nextOwnerCall()), to: &directory)
         for _ in 0..<IdempotencyLimits.maxOutcomes {
-            self.send(.updateInfo(live: live, changes: Largest.changes, caller: owner()), to: &directory)
+            self.send(.updateInfo(live: live, changes: Largest.changes, caller: nextOwnerCall()), to: &directory)
         }
+        // The end deletes the rows, so their sizes are recorded before it.
         directory.noteRows()
-        self.send(.end(live: live, caller: owner()), to: &directory)
+        self.send(.end(live: live, caller: nextOwnerCall()), to: &directory)
         #expect(directory.rows(of: "bans") == 0 && directory.rows(of: "mutes") == 0)
+        // The sizes are below the limit; the minima show that the state really was large.
         directory.ledger.expectBounded(minKilobytes: [
             "row room": 90, "row roomCalls": 60, "row bans": 30, "row mutes": 20, "rooms": 30, "barrage.inbox": 30,
             "replies": 60, "seat.inbox": 30,
@@ -66,7 +76,7 @@ import Testing
     }
 
     /// Rules: R17.7.
-    @Test func `I16 an app's words and gifts stay below half of a broker's limit`() {
+    @Test func `I16 an app's words and gifts are smaller than half of the broker's largest record`() {
         var directory = SizeHarness(DirectoryMachine(policies: Largest.policies))
         func rejections(of change: AppSettingsChange, counter: Int64) -> [ReplyCode] {
             let caller = Largest.server(counter: counter)
@@ -93,6 +103,7 @@ import Testing
         let accepted = sizes.filter {
             rejections(of: .setGifts(categories: catalogue(extensionInfoBytes: $0)), counter: Int64(2 + $0)) == []
         }
+        // Accepted up to some length, and rejected from there on.
         #expect(!accepted.isEmpty && accepted.count < sizes.count && accepted == Array(sizes.prefix(accepted.count)))
         // Without languages, longer texts are accepted.
         var withoutLanguages = catalogue(extensionInfoBytes: 230)
@@ -102,7 +113,8 @@ import Testing
             }
         }
         #expect(rejections(of: .setGifts(categories: withoutLanguages), counter: 1000) == [])
-        // Texts of 256 KB whose size JSON doubles are too large.
+        // The texts are below their own limit, but each quotation mark takes two bytes in JSON, whose size has a limit
+        // too.
         for category in withoutLanguages.indices {
             for gift in withoutLanguages[category].gifts.indices {
                 withoutLanguages[category].gifts[gift].extensionInfo = Largest.quotationMarks(bytes: 450)
@@ -114,7 +126,8 @@ import Testing
     }
 
     /// Rules: R17.8.
-    @Test func `I15 the reply to a repeated update has the live's current metadata`() throws {
+    @Test func `I15 a repeated update gets its first reply, except that the metadata is the current one`() throws {
+        // A kept reply does not contain metadata, so that the row of replies stays small.
         let live = Largest.live
         var directory = SizeHarness(DirectoryMachine(policies: Largest.policies))
         self.send(

@@ -34,6 +34,7 @@ extension Publishers {
         /// - Parameter subscriber: The subscriber, which gets the values.
         public func receive<S: Subscriber>(subscriber: S) where Output == S.Input, Failure == S.Failure {
             let remainingDrops = ValueBox(self.count)
+            // nil leaves the value out; `.some`, because the value may be an optional itself.
             self.upstream.subscribe(
                 TransformInner(subscriber) { remainingDrops.decrementIfPositive() ? nil : .some($0) })
         }
