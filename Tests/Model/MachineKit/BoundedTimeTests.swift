@@ -17,9 +17,9 @@ import Testing
                 #expect(time + otherSpan >= .distantPast && time - otherSpan <= .distantFuture)
                 #expect((time - otherTime).count == time.milliseconds - otherTime.milliseconds)
                 #expect((span + otherSpan).count <= .max / 2)
-                let (moment, otherMoment) = (MonotonicTime(milliseconds: first), MonotonicTime(milliseconds: second))
-                #expect(moment + otherSpan >= .distantPast && moment - otherSpan <= .distantFuture)
-                #expect((moment - otherMoment).count == moment.milliseconds - otherMoment.milliseconds)
+                let (instant, otherInstant) = (MonotonicTime(milliseconds: first), MonotonicTime(milliseconds: second))
+                #expect(instant + otherSpan >= .distantPast && instant - otherSpan <= .distantFuture)
+                #expect((instant - otherInstant).count == instant.milliseconds - otherInstant.milliseconds)
             }
             #expect(Milliseconds.seconds(first).count.magnitude <= UInt64(Int64.max) / 2 + 1)
             #expect((Milliseconds(.seconds(first)).count > 0) == (first > 0))

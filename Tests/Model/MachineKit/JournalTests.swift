@@ -119,7 +119,7 @@ extension Journal {
         #expect(rows.nextDue == Timestamp(milliseconds: 30))
     }
 
-    @Test func `a row that changed its due time is due at the new one alone`() {
+    @Test func `a row whose due time changed is due only at the new time`() {
         var rows = Rows()
         rows[NumberKey(1)] = NumberRow(0, due: 10)
         rows[NumberKey(1)] = NumberRow(0, due: 50)
@@ -189,7 +189,7 @@ extension Journal {
             rows[NumberKey(1)] = NumberRow(step, due: Int64(step) + 1_000_000)
             rows.commit()
         }
-        // The queue is rebuilt when it exceeds two entries for each row by more than 64.
+        // The queue is rebuilt when it has more than two entries for each row and 64 more: 66 with one row.
         #expect(rows.dueTimes.count <= 70)
     }
 }

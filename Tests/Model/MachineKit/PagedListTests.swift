@@ -4,7 +4,7 @@ import Testing
 
 /// Lists that are split over rows.
 @Suite struct PagedListTests {
-    /// The pages for a list whose pages were `before`; a page holds two elements.
+    /// The pages of the list `elements`, of at most two elements each, whose pages were `before`.
     private func pages(_ elements: [Int], _ before: [[Int]]) -> [[Int]] {
         PagedList.pages(of: elements, before: before, capacity: 2) { $0 }
     }
@@ -17,7 +17,7 @@ import Testing
         #expect(self.pages([3, 4], [[1, 2], [3], []]) == [[], [3, 4], []])
     }
 
-    @Test func `pages are filled anew when no page follows, and when one is too long`() {
+    @Test func `all pages are filled again when the last page is full, and when a page is too long`() {
         #expect(self.pages([2, 3, 5, 6, 7], [[1, 2], [3, 4], [5, 6]]) == [[2, 3], [5, 6], [7]])
         #expect(self.pages([1, 2, 3, 4, 5], [[1, 2, 3, 4, 5], [], []]) == [[1, 2], [3, 4], [5]])
         #expect(self.pages([1, 2, 3, 4, 5, 6, 7], [[], [], []]) == [[1, 2], [3, 4], [5, 6, 7]], "over the limit")

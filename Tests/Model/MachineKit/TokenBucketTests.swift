@@ -2,17 +2,19 @@
 import MachineKit
 import Testing
 
+/// The token bucket.
+///
+/// Times are in microseconds; `take` returns nil if it took the tokens, otherwise the time to wait.
 @Suite struct TokenBucketTests {
     @Test(arguments: [(1, 1000), (10, 100), (200, 5)] as [(Int, Int64)])
-    func `a full bucket is taken at once, then one token per share of the period`(count: Int, share: Int64) {
+    func `all tokens of a full bucket are taken at once, then one at a time`(count: Int, refillMilliseconds: Int64) {
         let limit = RateLimit(count)
-        // Times are in microseconds. `take` returns nil if it took the tokens, otherwise the time to wait.
         var bucket = TokenBucket()
         for _ in 0..<count { #expect(bucket.take(of: limit, at: 5) == nil) }
-        #expect(bucket.take(of: limit, at: 5) == Milliseconds(share))
-        #expect(bucket.take(of: limit, at: 5 + share * 1000 - 1) == Milliseconds(1))
-        #expect(bucket.take(of: limit, at: 5 + share * 1000) == nil)
-        #expect(!bucket.isFull(at: 5 + share * 1000) && bucket.isFull(at: 5_000_000))
+        #expect(bucket.take(of: limit, at: 5) == Milliseconds(refillMilliseconds))
+        #expect(bucket.take(of: limit, at: 5 + refillMilliseconds * 1000 - 1) == Milliseconds(1))
+        #expect(bucket.take(of: limit, at: 5 + refillMilliseconds * 1000) == nil)
+        #expect(!bucket.isFull(at: 5 + refillMilliseconds * 1000) && bucket.isFull(at: 5_000_000))
     }
 
     @Test func `a limit of six per minute refills one token every ten seconds`() {
@@ -20,6 +22,7 @@ import Testing
         var bucket = TokenBucket()
         var taken = 0
         for second in 0..<600 where bucket.take(of: limit, at: Int64(second) * 1_000_000) == nil { taken += 1 }
+        // Six tokens at once, then one in second 10, 20, … 590.
         #expect(taken == 6 + 59)
     }
 
@@ -31,7 +34,7 @@ import Testing
         #expect(bucket.take(400_000, of: limit, at: 0) == nil)
         #expect(bucket.take(1, of: limit, at: 0) != nil)
         #expect(bucket.take(.max, of: limit, at: 999_999) != nil)
-        #expect(bucket.take(.max, of: limit, at: 1_000_000) == nil, "no more than a bucket is ever asked for")
+        #expect(bucket.take(.max, of: limit, at: 1_000_000) == nil, "a larger number counts as a full bucket")
     }
 
     @Test func `no rate limit causes a trap`() {

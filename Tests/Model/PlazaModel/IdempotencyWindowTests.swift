@@ -40,7 +40,7 @@ import Testing
         #expect(window.lookup(9) == .fresh)
     }
 
-    @Test func `I15 the outcome of a second step replaces the forwarded outcome`() {
+    @Test func `I15 the outcome of a call's second step replaces the note that the call was passed on`() {
         var window = CallWindow(at: self.now)
         window.record(.passedOn, of: 1, at: self.now)
         window.record(self.answer(2), of: 2, at: self.now)
@@ -64,6 +64,7 @@ import Testing
     @Test func `I15 a window forgets its outcomes after a minute, and keeps their highest counter for five more`() {
         var window = CallWindow(at: self.now)
         for counter in Int64(1)...3 { window.record(self.answer(counter), of: counter, at: self.now) }
+        // The window falls due at multiples of ten seconds: first up to 10 s after 60 s, then up to 10 s after 360 s.
         #expect(self.expire(&window, after: 70) == false)
         #expect(window.lookup(3) == .forgotten)
         #expect(window.lookup(4) == .fresh)
@@ -78,6 +79,7 @@ import Testing
         window.record(self.answer(1), of: 1, at: self.now)
         #expect(self.expire(&window, after: 100, standstill: 80) == false)
         #expect(window.lookup(1) == .repeated(self.answer(1)))
+        // The lifetime of 60 s and the standstill of 80 s.
         #expect(window.storage.expiresAt == self.moment(after: 140).now)
         // The same standstill counts once.
         #expect(self.expire(&window, after: 150, standstill: 80) == false)

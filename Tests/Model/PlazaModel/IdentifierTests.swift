@@ -4,6 +4,7 @@ import MachineKit
 import PlazaModel
 import Testing
 
+/// The forms of ids and keys, and the defaults and limits of policies.
 @Suite struct IdentifierTests {
     /// Rules: R1.6.
     @Test func `a live's id is case sensitive`() {
@@ -84,7 +85,7 @@ import Testing
         #expect(try JSONDecoder().decode(Sample.self, from: data) == sample)
     }
 
-    @Test func `I7 positions of a later incarnation come after all positions of an earlier one`() {
+    @Test func `I7 positions of a later epoch come after all positions of an earlier one`() {
         #expect(FeedPosition(epoch: 1, number: 99) < FeedPosition(epoch: 2, number: 1))
         #expect(FeedPosition(epoch: 2, number: 1) < FeedPosition(epoch: 2, number: 2))
     }

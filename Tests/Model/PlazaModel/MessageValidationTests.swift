@@ -13,35 +13,35 @@ import Testing
             (255, 50, Int64.max / 2, 12_750, Int64.max),
         ] as [(Int, Int, Int64, Int64, Int64)])
     func `a gift counts and costs once for each receiver`(
-        count: Int, receivers: Int, price: Int64, number: Int64, coins: Int64
+        count: Int, receivers: Int, price: Int64, totalCount: Int64, coins: Int64
     ) {
         let order = GiftOrder(gift: "rose", count: count, receivers: (0..<receivers).map { UserID("u\($0)") })
-        #expect(order.totalCount == number)
+        #expect(order.totalCount == totalCount)
         #expect(order.coins(at: price) == coins)
     }
 
     @Test func `a gift order is rejected for its first error`() {
         func rejection(
-            _ count: Int, _ receivers: [UserID] = [], isInCatalogue: Bool = true, isCatalogueEmpty: Bool = false,
+            count: Int, _ receivers: [UserID] = [], isInCatalogue: Bool = true, isCatalogueEmpty: Bool = false,
             isEnabled: Bool = true
         ) -> Rejection? {
             GiftOrder(gift: "rose", count: count, receivers: receivers)
                 .rejection(
                     isInCatalogue: isInCatalogue, isCatalogueEmpty: isCatalogueEmpty, isGiftEnabled: isEnabled)
         }
-        #expect(rejection(1) == nil && rejection(255, (0..<50).map { UserID("u\($0)") }) == nil)
+        #expect(rejection(count: 1) == nil && rejection(count: 255, (0..<50).map { UserID("u\($0)") }) == nil)
         #expect(
-            rejection(0, isInCatalogue: false, isCatalogueEmpty: true, isEnabled: false) == .giftCount,
+            rejection(count: 0, isInCatalogue: false, isCatalogueEmpty: true, isEnabled: false) == .giftCount,
             "an error in the call itself comes first")
         #expect(
-            rejection(1, ["bob", "bob"], isInCatalogue: false, isCatalogueEmpty: true, isEnabled: false)
+            rejection(count: 1, ["bob", "bob"], isInCatalogue: false, isCatalogueEmpty: true, isEnabled: false)
                 == .giftReceivers)
-        #expect(rejection(1, isInCatalogue: false, isCatalogueEmpty: true, isEnabled: false) == .giftsNotEnabled)
-        #expect(rejection(1, isInCatalogue: false, isEnabled: false) == .giftsOff)
-        #expect(rejection(1, isInCatalogue: false) == .noSuchGift)
-        for count in [0, -1, 256, .min, .max] { #expect(rejection(count) == .giftCount) }
-        #expect(rejection(1, (0...50).map { UserID("u\($0)") }) == .giftReceivers)
-        #expect(rejection(1, ["bob", "bob"]) == .giftReceivers)
+        #expect(rejection(count: 1, isInCatalogue: false, isCatalogueEmpty: true, isEnabled: false) == .giftsNotEnabled)
+        #expect(rejection(count: 1, isInCatalogue: false, isEnabled: false) == .giftsOff)
+        #expect(rejection(count: 1, isInCatalogue: false) == .noSuchGift)
+        for count in [0, -1, 256, .min, .max] { #expect(rejection(count: count) == .giftCount) }
+        #expect(rejection(count: 1, (0...50).map { UserID("u\($0)") }) == .giftReceivers)
+        #expect(rejection(count: 1, ["bob", "bob"]) == .giftReceivers)
     }
 
     /// Rules: R17.5.
@@ -54,7 +54,7 @@ import Testing
         }
         let longest = String(repeating: "x", count: Limits.messageBytes)
         #expect(text(longest) == nil && text(longest + "x") == .tooLong && text(longest, ["k": ""]) == .tooLong)
-        // JSON needs two bytes for each line break, and six for each U+0001.
+        // In JSON, a message may have twice the bytes of the limit. A line break has two bytes there, U+0001 has six.
         #expect(text(String(repeating: "\n", count: Limits.messageBytes)) == nil)
         #expect(text(String(repeating: "\u{1}", count: Limits.messageBytes / 3)) == nil)
         #expect(text(String(repeating: "\u{1}", count: Limits.messageBytes / 3 + 1)) == .tooLong)

@@ -46,10 +46,11 @@ struct SeatTemplateTests {
     }
 
     /// Rules: R9.8.
-    @Test func `a connection is laid out by the co-host templates of its kind alone`() {
+    @Test func `a connection is laid out only by the co-host templates of its kind`() {
         let video = SeatTemplate.all.map(\.id).filter { SeatTemplate.forConnection($0, of: .video) != nil }
         #expect(video == [400, 600, 601])
         #expect(SeatTemplate.all.map(\.id).filter { SeatTemplate.forConnection($0, of: .voice) != nil } == [2])
+        // 0 means the default template.
         #expect(SeatTemplate.forConnection(0, of: .video)?.id == 600)
         #expect(SeatTemplate.forConnection(0, of: .voice)?.id == 2)
     }

@@ -27,6 +27,7 @@ import Testing
             #expect(TextRule.isBounded(String(repeating: short, count: count), maxBytes: 100), "\(short)")
             #expect(!TextRule.isBounded(String(repeating: short, count: count + 1), maxBytes: 100), "\(short)")
         }
+        // U+0001 has six bytes in JSON, and 33 of them have 198.
         #expect(TextRule.isBounded(String(repeating: "\u{1}", count: 33), maxBytes: 100))
         #expect(!TextRule.isBounded(String(repeating: "\u{1}", count: 34), maxBytes: 100))
         #expect(!TextRule.isBounded(String(repeating: "\u{0}", count: 100), maxBytes: 100))

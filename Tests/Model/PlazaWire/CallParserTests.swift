@@ -90,8 +90,9 @@ import Testing
         }
     }
 
-    private static let long = String(repeating: "x", count: 2049)
-    private static let nine = Array(repeating: "\"duet\"", count: 9).joined(separator: ",")
+    /// One byte longer than the limit of these texts.
+    private static let longText = String(repeating: "x", count: 2049)
+    private static let nineLives = Array(repeating: "\"duet\"", count: 9).joined(separator: ",")
     private static let tenScores = Array(repeating: #"{"live":"a","score":1}"#, count: 10).joined(separator: ",")
 
     @Test func `an error names the parameter that is out of range, and the range`() {
@@ -114,23 +115,29 @@ import Testing
                 "seat.move", #"{"live":"concert","seatIndex":1,"policy":3}"#, "policy is 3; 0, 1 and 2 are possible"
             ),
             (
-                "seat.apply", #"{"live":"concert","extraInfo":"\#(Self.long)"}"#,
+                "seat.apply", #"{"live":"concert","extraInfo":"\#(Self.longText)"}"#,
                 "extraInfo has at most 2048 bytes, and 4096 as JSON"
             ),
             (
-                "seat.invite", #"{"live":"concert","user":"bob","extraInfo":"\#(Self.long)"}"#,
+                "seat.invite", #"{"live":"concert","user":"bob","extraInfo":"\#(Self.longText)"}"#,
                 "extraInfo has at most 2048 bytes, and 4096 as JSON"
             ),
             (
-                "cohost.request", #"{"live":"concert","to":["duet"],"extensionInfo":"\#(Self.long)"}"#,
+                "cohost.request", #"{"live":"concert","to":["duet"],"extensionInfo":"\#(Self.longText)"}"#,
                 "extensionInfo has at most 2048 bytes, and 4096 as JSON"
             ),
             (
-                "battle.request", #"{"live":"concert","to":["duet"],"extensionInfo":"\#(Self.long)"}"#,
+                "battle.request", #"{"live":"concert","to":["duet"],"extensionInfo":"\#(Self.longText)"}"#,
                 "extensionInfo has at most 2048 bytes, and 4096 as JSON"
             ), ("cohost.request", #"{"live":"concert","to":[]}"#, "to names 0 lives; 1 to 8 are possible"),
-            ("cohost.cancel", #"{"live":"concert","to":[\#(Self.nine)]}"#, "to names 9 lives; 1 to 8 are possible"),
-            ("battle.request", #"{"live":"concert","to":[\#(Self.nine)]}"#, "to names 9 lives; 1 to 8 are possible"),
+            (
+                "cohost.cancel", #"{"live":"concert","to":[\#(Self.nineLives)]}"#,
+                "to names 9 lives; 1 to 8 are possible"
+            ),
+            (
+                "battle.request", #"{"live":"concert","to":[\#(Self.nineLives)]}"#,
+                "to names 9 lives; 1 to 8 are possible"
+            ),
             (
                 "battle.accept", #"{"live":"concert","battle":"a b"}"#,
                 "params.battle is missing or not a battle's id"
@@ -259,6 +266,7 @@ import Testing
         #expect(rejection("AvatarURL", Limits.urlBytes + 1) == "\(field)AvatarURL has at most 200 \(plain)")
         #expect(rejection("Name", 1, of: "\\u0001") == "\(field)Name has at most 100 \(plain)")
         #expect(rejection("AvatarURL", 1, of: "\\n") == "\(field)AvatarURL has at most 200 \(plain)")
+        // JSON has two bytes for each quotation mark, so 51 have 102.
         #expect(rejection("Name", 51, of: "\\\"") == "\(field)Name has at most 100 \(plain)")
     }
 
@@ -288,7 +296,7 @@ import Testing
     }
 
     /// Rules: R3.1.
-    @Test func `a user who names another owner does not become the owner`() throws {
+    @Test func `a create that names another owner is forwarded with that owner, not with the caller`() throws {
         guard
             case .forward(.directory(let input, key: _), _) = try CallSpec.parse(
                 "live.create", #"{"live":"concert","owner":"bob"}"#
@@ -329,7 +337,7 @@ import Testing
             (#"{"id":"1","method":"ping"}"#, "id is not a whole number in range"),
             (#"{"id":-1,"method":"ping"}"#, "id is negative"), (#"{"id":1,"method":7}"#, "method is not a string"),
             (#"{"id":1,"method":"ping""#, "this is not JSON"),
-        ]) func `a frame that is no call is a bad frame`(text: String, why: String)
+        ]) func `a frame that is not a call is rejected as a bad frame`(text: String, why: String)
     {
         do throws(ReplyError) {
             _ = try CallFrame(Array(text.utf8))

@@ -4,7 +4,7 @@ import PlazaWire
 
 /// One method with valid parameters, and the expected parsed call.
 struct CallSpec: Sendable {
-    /// The JSON type of a parameter; the raw value is its name in the error for another type.
+    /// The JSON type of a parameter; the raw value is the end of the error message for a value of another type.
     enum Kind: String, Sendable {
         case text = "is not a string"
         case number = "is not a whole number in range"

@@ -52,6 +52,7 @@ import Testing
         #expect(code("app.setGifts", gifts(AppLimits.gifts + 1)) == .overLimit)
         let categories = list(AppLimits.categories + 1) { #"{"categoryID":"c\#($0)","name":"C"}"# }
         #expect(code("app.setGifts", "\"categories\":\(categories)") == .overLimit)
+        // A gift with one language more than the limit.
         let languages = (0...AppLimits.languages).map { #""l\#($0)":{"name":"N"}"# }.joined(separator: ",")
         let many = #""giftID":"g","name":"G","translations":{\#(languages)}"#
         #expect(code("app.putGift", #""category":"c","gift":{\#(many)}"#) == .overLimit)

@@ -8,6 +8,7 @@ import Testing
     @Test func `the bytes of a text's JSON are counted as the encoder writes them`() {
         let scalars =
             (UInt32(0)...0x3000).compactMap { Unicode.Scalar($0) } + ["\u{FEFF}", "\u{FFFD}", "🎤", "\u{10FFFF}"]
+        // The encoder adds two quotation marks.
         for scalar in scalars {
             let text = String(scalar)
             #expect(TextRule.encodedBytes(of: text) + 2 == Wire.encode(text).count, "U+\(scalar.value)")

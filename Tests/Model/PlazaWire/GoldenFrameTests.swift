@@ -57,7 +57,7 @@ import Testing
         ])
     }
 
-    @Test func `the JSON of an outcome alone does not change`() {
+    @Test func `the JSON of an outcome without a frame does not change`() {
         let done = Outcome.success(result: .seat(index: 3))
         #expect(String(decoding: done.json, as: UTF8.self) == #"{"result":{"seat":{"index":3}}}"#)
         let refusal = Outcome.failure(error: Samples.error)

@@ -65,11 +65,13 @@ private struct FoundationValue: Decodable {
         try? JSONDecoder().decode(type, from: Data(json))
     }
 
+    /// Expects that the decoder returns the same value as Foundation's, or that both throw.
     private static func check<Value: Decodable & Equatable>(_ type: Value.Type, _ json: String) {
         let bytes = Array(json.utf8)
         #expect((try? Wire.decode(type, from: bytes)) == self.expected(type, bytes), "\(type) from \(json)")
     }
 
+    /// The same for any JSON value.
     private static func checkValue(_ json: String) {
         let bytes = Array(json.utf8)
         let expected = self.expected(FoundationValue.self, bytes)?.value
@@ -118,7 +120,7 @@ private struct FoundationValue: Decodable {
             "{\"\u{E9}\":1,\"e\u{301}\":2}", "{\"e\u{301}\":1,\"\u{E9}\":2}", "{\"\u{212A}\":1,\"K\":2}",
             "{\"K\":2,\"\u{212A}\":1}", #"{"":0}"#, "{}",
         ])
-    func `the first of several members with one name counts`(json: String) throws {
+    func `of several members with the same name, the first one counts`(json: String) throws {
         Self.check([String: Int?].self, json)
         Self.checkValue(json)
         // The same in an object with so many members that they are indexed.

@@ -36,8 +36,8 @@ struct Action: Sendable, CustomStringConvertible {
     var server = ExpectedOutcome.allowed
     /// A user of the app who has not joined the live.
     var outside = ExpectedOutcome.notInRoom
-    /// A user who was banned after it had joined; nil stands for `staleTicket` if the call requires membership, and
-    /// for `outside` if not.
+    /// A user who joined and was banned later; nil stands for `staleTicket` if the call requires membership, and for
+    /// `outside` if not.
     var banned: ExpectedOutcome?
     /// A user of another app.
     var stranger = ExpectedOutcome.noSuchRoom

@@ -42,7 +42,9 @@ extension Action {
         _ = harness.run(.connectionCommand(key, accept))
     }
 
-    /// A battle with dora's live is requested; without `needResponse` it is running.
+    /// Requests a battle between the live and dora's live; without `needResponse` the battle starts at once.
+    ///
+    /// `inviter` gets the live of the call, and returns which of the two lives requests the battle.
     private static func battleRequested(
         by inviter: @escaping @Sendable (LiveID) -> LiveID, needResponse: Bool
     ) -> Preparation {

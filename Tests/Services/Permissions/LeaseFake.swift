@@ -3,7 +3,7 @@ import AudienceCore
 import MachineKit
 import PlazaModel
 
-/// The leases of all lives in memory: executes the requests of presence as Redis would, and never fails.
+/// Stores the leases of all lives in memory, executes the requests of presence as Redis would, and never fails.
 struct LeaseFake {
     private struct Member: Equatable {
         var user: UserInfo

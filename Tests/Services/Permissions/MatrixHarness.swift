@@ -55,7 +55,7 @@ struct MatrixHarness {
         self.barrage.machine.updateSettings(AppTable([AppRecord(app: Self.app, revision: 1, settings: settings)]))
     }
 
-    /// A caller's next call.
+    /// The caller of a user's next call; each call gets a new request counter.
     mutating func caller(_ user: UserID, _ role: CallerRole = .user, ticket: Ticket? = nil) -> Caller {
         self.counter += 1
         return Caller(
@@ -64,10 +64,10 @@ struct MatrixHarness {
             ticket: ticket)
     }
 
-    /// The next call of the app's server.
+    /// The caller of the next call of the app's server.
     mutating func server() -> Caller { self.caller("backend", .server) }
 
-    /// Another call of the same caller.
+    /// The same caller with the request counter of its next call.
     mutating func nextCall(of caller: Caller) -> Caller {
         self.caller(caller.userID, caller.role, ticket: caller.ticket)
     }

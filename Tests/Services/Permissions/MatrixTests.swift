@@ -20,7 +20,7 @@ import Testing
             let isMember = scene.harness.state.members[cell.key.live]?.contains(cell.role.user) ?? false
             let hasTicket = cell.hasJoined && cell.role != .server && cell.role != .stranger
             let isBanned = cell.role == .banned && cell.isOwnLive
-            // An owner that has not joined is a second device of the owner, who is in the live.
+            // The owner is in the live. In a cell where the owner has not joined, a second device of the owner calls.
             let isOwner = cell.role == .owner && cell.isOwnLive
             #expect(isMember == (hasTicket && !isBanned || isOwner), "\(cell)")
             #expect((scene.ticket != nil) == hasTicket, "\(cell)")
@@ -74,6 +74,8 @@ import Testing
             let create = DirectoryCommand.create(
                 live: cell.key.live, changes: LiveChanges(), owner: caller.user, caller: caller)
             let outcome = harness.outcome(.directoryCommand(cell.key, create), of: caller)
+            // A stranger belongs to another app, where the id is free. The owner may repeat the creation of `concert`;
+            // as the owner of that live it may not create `party`.
             switch (cell.role, cell.isOwnLive, outcome) {
             case (.stranger, _, .success?), (.owner, true, .success?): break
             case (.owner, false, .failure(let error)?): #expect(error.code == .inAnotherRoom, "\(cell)")
@@ -108,7 +110,8 @@ import Testing
         }
     }
 
-    @Test func `a revoked admin has no more rights, and what it approved stays in effect`() throws {
+    @Test func `a revoked admin has no more rights, and an application that the admin accepted stays accepted`() throws
+    {
         var harness = MatrixFixture.harness
         let key = LiveKey(MatrixHarness.app, MatrixFixture.concert)
         let ticket = MatrixFixture.join("adam", key, &harness)
@@ -117,7 +120,7 @@ import Testing
         let olga = harness.caller("olga", ticket: MatrixFixture.join("olga", key, &harness))
         _ = harness.run(.directoryCommand(key, .revokeAdmin(live: key.live, user: "adam", caller: olga)))
         harness.handleAllDue()
-        let after = harness.state
+        let stateAfterRevocation = harness.state
         for (code, call) in [
             (ReplyCode.needsOwnerOrAdmin, { .directoryCommand(key, .kick(live: key.live, user: "bob", caller: $0)) }),
             (.noPermission, { .seatCommand(key, .kickOff(user: "sven", caller: $0)) }),
@@ -133,7 +136,7 @@ import Testing
             }
             #expect(error.code == code)
         }
-        #expect(harness.state == after)
+        #expect(harness.state == stateAfterRevocation)
         guard case .stage(let stage)? = harness.seats.rows[.stage(key)] else {
             Issue.record("there is no stage")
             return

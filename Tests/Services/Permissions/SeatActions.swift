@@ -4,7 +4,7 @@ import PlazaModel
 /// Calls that the seat machine decides.
 extension Action {
     /// A call to the seat machine that only hosts may make; `command` gets the live and the caller.
-    private static func seatHosts(
+    private static func seatHostCall(
         _ name: String, owner: ExpectedOutcome = .allowed, admin: ExpectedOutcome = .allowed,
         viewer: ExpectedOutcome = .noPermission,
         seated: ExpectedOutcome? = nil, server: ExpectedOutcome = .allowed,
@@ -33,12 +33,12 @@ extension Action {
 
     /// Calls of hosts about seats and guests; the seat that the owner keeps can be neither locked, emptied nor moved.
     static let hosting: [Action] = [
-        .seatHosts("accept an application") { .acceptApplication(user: "carl", caller: $1) },
-        .seatHosts("reject an application") { .rejectApplication(user: "carl", caller: $1) },
-        .seatHosts("invite to a seat") {
+        .seatHostCall("accept an application") { .acceptApplication(user: "carl", caller: $1) },
+        .seatHostCall("reject an application") { .rejectApplication(user: "carl", caller: $1) },
+        .seatHostCall("invite to a seat") {
             .invite(user: "bob", seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: $1)
         },
-        .seatHosts(
+        .seatHostCall(
             "take an invitation back", viewer: .nothingPending,
             prepare: { harness, key, caller in
                 let invite = SeatCommand.invite(
@@ -47,30 +47,30 @@ extension Action {
                 _ = harness.run(.seatCommand(key, invite))
             }
         ) { .cancelInvitation(user: "bob", caller: $1) },
-        .seatHosts("see the open requests", viewer: .allowed) { .requests(caller: $1) },
-        .seatHosts("lock a seat") { .lock(seatIndex: 7, isLocked: true, microphone: nil, camera: nil, caller: $1) },
-        .seatHosts("lock a seat's microphone") {
+        .seatHostCall("see the open requests", viewer: .allowed) { .requests(caller: $1) },
+        .seatHostCall("lock a seat") { .lock(seatIndex: 7, isLocked: true, microphone: nil, camera: nil, caller: $1) },
+        .seatHostCall("lock a seat's microphone") {
             .lock(seatIndex: 7, isLocked: nil, microphone: true, camera: nil, caller: $1)
         },
-        .seatHosts("lock the owner's seat", owner: .noPermission, admin: .noPermission, server: .noPermission) {
+        .seatHostCall("lock the owner's seat", owner: .noPermission, admin: .noPermission, server: .noPermission) {
             .lock(seatIndex: 0, isLocked: true, microphone: nil, camera: nil, caller: $1)
         },
-        .seatHosts("kick off a seat") { .kickOff(user: "sven", caller: $1) },
-        .seatHosts(
+        .seatHostCall("kick off a seat") { .kickOff(user: "sven", caller: $1) },
+        .seatHostCall(
             "kick the owner off its seat", owner: .noPermission, admin: .noPermission, server: .noPermission
         ) { .kickOff(user: MatrixFixture.owner(of: $0), caller: $1) },
-        .seatHosts("move another") { .move(user: "sven", to: 6, policy: .abortWhenOccupied, caller: $1) },
-        .seatHosts("move the owner", owner: .noPermission, admin: .noPermission, server: .noPermission) {
+        .seatHostCall("move another") { .move(user: "sven", to: 6, policy: .abortWhenOccupied, caller: $1) },
+        .seatHostCall("move the owner", owner: .noPermission, admin: .noPermission, server: .noPermission) {
             .move(user: MatrixFixture.owner(of: $0), to: 6, policy: .abortWhenOccupied, caller: $1)
         },
-        .seatHosts("close a device") {
+        .seatHostCall("close a device") {
             .lockDevice(user: "sven", device: .microphone, isLocked: true, caller: $1)
         },
-        .seatHosts("open a device") { .lockDevice(user: "sven", device: .camera, isLocked: false, caller: $1) },
-        .seatHosts("close the owner's device", admin: .noPermission) {
+        .seatHostCall("open a device") { .lockDevice(user: "sven", device: .camera, isLocked: false, caller: $1) },
+        .seatHostCall("close the owner's device", admin: .noPermission) {
             .lockDevice(user: MatrixFixture.owner(of: $0), device: .microphone, isLocked: true, caller: $1)
         },
-        .seatHosts("put a user on a seat", owner: .noPermission, admin: .noPermission) {
+        .seatHostCall("put a user on a seat", owner: .noPermission, admin: .noPermission) {
             .place(user: "bob", seatIndex: 6, caller: $1)
         },
     ]

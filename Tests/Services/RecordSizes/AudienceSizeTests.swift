@@ -8,18 +8,21 @@ import Testing
 /// The largest rows of presence, and the records about many members.
 @Suite struct AudienceSizeTests {
     /// Rules: R17.6.
-    @Test func `I16 every row of presence stays below half of a broker's limit`() throws {
+    @Test func `I16 every row of presence is smaller than half of the broker's largest record`() throws {
         var bans = Bans()
+        // One ban more than the limit; the list removes one.
         for index in 0...Limits.bansPerLive { bans.set(Largest.user(index), until: Largest.now) }
         var live = LiveRow(
             epoch: Largest.offset, owner: Largest.user(0), openingOffset: Largest.offset, publishedAt: Largest.now)
         live.admins = Largest.info.admins
+        // The maximum number of users in this list.
         live.kickedWhileStale = (0..<1000).map { Largest.user($0) }
-        // 32 entries of 19 digits each, of which the row keeps at most 32.
+        // 40 entries of 19 digits each, of which the row keeps the last 32.
         live.recentLeaves = try Wire.decode(
             RecentLeaves.self, from: Wire.encode([Int64](repeating: .max, count: 40)))
         let moment = Moment(now: Largest.now, offset: Largest.offset, standstill: Milliseconds(Largest.offset))
         var window = CallWindow(at: moment)
+        // More outcomes than a window remembers.
         for counter in 0..<20 {
             let error = ReplyError(.banned, Largest.quotationMarks(bytes: 200), retryAfter: Largest.offset)
             window.record(
@@ -40,8 +43,9 @@ import Testing
     }
 
     /// Rules: R17.6.
-    @Test func `I16 records about many members stay below half of a broker's limit`() {
+    @Test func `I16 records about many members are smaller than half of the broker's largest record`() {
         var ledger = SizeLedger()
+        // A gateway sends at most 500 members in one record.
         let profiles = (0..<500).map { Largest.person($0) }
         let members = profiles.map {
             Presence(

@@ -7,7 +7,7 @@ import Testing
 /// The largest state of the fan-out.
 @Suite struct BarrageSizeTests {
     /// Rules: R17.6.
-    @Test func `I16 every row and record of the largest feed stays below half of a broker's limit`() {
+    @Test func `I16 every row and record of the largest feed is smaller than half of the broker's largest record`() {
         var machine = BarrageMachine(policies: Largest.policies)
         let gift = Gift(
             giftID: GiftID(Largest.word(0, bytes: 32)), name: Largest.quotationMarks(bytes: 100),
@@ -34,6 +34,7 @@ import Testing
         _ = send(.publish(content: .stage(record: stage, events: [])))
         for index in 0..<50 { #expect(send(.speaking(level: 100, caller: Largest.caller(index, counter: 1))) == []) }
         #expect(send(.sendLikes(count: 1000, caller: Largest.caller(0, counter: 1))) == [])
+        // More senders than `UniqueCount.exactLimit`, each with the maximum number of gifts and receivers.
         for index in 0..<600 {
             #expect(
                 send(
@@ -41,18 +42,22 @@ import Testing
                         giftID: gift.giftID, count: 255, receivers: (0..<50).map { Largest.user($0) },
                         caller: Largest.caller(index, counter: 2))) == [])
         }
-        let half = Largest.quotationMarks(bytes: Limits.messageBytes / 2)
-        #expect(send(.sendText(text: half, extensionInfo: ["": half], caller: Largest.caller(1, counter: 3))) == [])
+        // Two such texts fill one message.
+        let halfMessage = Largest.quotationMarks(bytes: Limits.messageBytes / 2)
+        #expect(
+            send(.sendText(text: halfMessage, extensionInfo: ["": halfMessage], caller: Largest.caller(1, counter: 3)))
+                == [])
+        // Many short names instead of one long text.
         let names = Dictionary(uniqueKeysWithValues: (0..<4000).map { (String($0, radix: 36), "") })
         #expect(send(.sendText(text: "x", extensionInfo: names, caller: Largest.caller(1, counter: 4))) == [])
         #expect(
-            send(.sendCustom(businessID: half, data: half, caller: Largest.caller(1, counter: 5))) == [])
+            send(.sendCustom(businessID: halfMessage, data: halfMessage, caller: Largest.caller(1, counter: 5))) == [])
         // More rejections than a session's window has outcomes.
         for counter in 10..<30 {
             let error = ReplyError(.giftCheckFailed, String(repeating: "\u{1}", count: 200), retryAfter: 1000)
             _ = send(.forbidden(error: error, isGift: true, caller: Largest.caller(2, counter: Int64(counter))))
         }
-        // Use up the budget of one second, with each message from another user: 9000 of 10,000 items may be messages.
+        // Messages of 9000 users use up the budget of one second: of its 10,000 items, 9000 may be messages.
         fanout.now = fanout.now + .seconds(2)
         for index in 0..<9000 {
             _ = send(

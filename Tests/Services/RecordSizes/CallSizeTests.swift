@@ -22,7 +22,9 @@ import Testing
     }
 
     /// Rules: R17.7.
-    @Test func `I16 the record of a call stays below half of a broker's limit, whatever its body is`() throws {
+    @Test func `I16 the record of a call is smaller than half of the broker's largest record, whatever its body is`()
+        throws
+    {
         // A body of `head`, `tail`, and as many elements between them as fit into it.
         func fill(
             _ head: String, _ makeElement: (Int) -> String, _ tail: String, maxElements: Int = .max
@@ -37,8 +39,9 @@ import Testing
             }
             return body + tail
         }
+        // 1000 bytes are left for the rest of the body.
         let textBytes = Self.bodyBytes - 1000
-        // Characters that a record writes in more, in fewer or in as many bytes as the body.
+        // Texts of about `textBytes` in the body. The record needs more, fewer or as many bytes for their characters.
         let texts = [
             String(repeating: "x", count: textBytes), String(repeating: #"\""#, count: textBytes / 2),
             String(repeating: #"\u0001"#, count: textBytes / 6), String(repeating: "\u{7F}", count: textBytes),
@@ -81,7 +84,8 @@ import Testing
             let ban = "{\"live\":\"a\",\"users\":[\"u\"],\"duration\":1,\"reason\":\"\(text)\"}"
             #expect(throws: ReplyError.self) { try self.size("live.ban", ban) }
         }
-        // Without the limit on parts, this body would become a record that is larger than the broker accepts.
+        // Without the limit on the number of gifts, this body would become a record that is larger than the broker
+        // accepts.
         let gifts = fill(
             "{\"categories\":[{\"categoryID\":\"c\",\"name\":\"\",\"gifts\":[", { _ in #"{"giftID":"g","name":""}"# },
             "]}]}")

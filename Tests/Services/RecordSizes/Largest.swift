@@ -2,7 +2,9 @@
 import MachineKit
 import PlazaModel
 
-/// The largest values that the limits allow, as JSON writes them: a `"` takes two bytes, and some texts may consist of it.
+/// Values that are as large in JSON as the limits allow.
+///
+/// JSON has two bytes for each `"`, so texts that may contain this character consist of it.
 enum Largest {
     static let app = AppID(Self.word(0, bytes: 32))
     static let live = Self.live(0)
@@ -15,7 +17,7 @@ enum Largest {
         return policy
     }()
     static let policies = Policies([Self.app: Self.policy])
-    /// A time with the maximum number of digits of this millennium.
+    /// The beginning of the year 3000; no earlier time has more digits.
     static let now = Timestamp(milliseconds: 32_503_680_000_000)
     /// An offset with the maximum number of digits that JSON readers represent exactly.
     static let offset: Int64 = 9_007_199_254_000_000
@@ -32,9 +34,9 @@ enum Largest {
         let number = String(index)
         return LiveID(String(repeating: "\"", count: 48 - number.utf8.count) + number)
     }
-    /// A text in which `"` is not allowed.
+    /// A text for fields in which `"` is not allowed.
     static func plainText(bytes: Int) -> String { String(repeating: "p", count: bytes) }
-    /// A text of `"` only, which JSON writes with two bytes each.
+    /// A text of `bytes` quotation marks, which has twice as many bytes in JSON.
     static func quotationMarks(bytes: Int) -> String { String(repeating: "\"", count: bytes) }
 
     /// The profile of a user, with the largest name and avatar URL.
@@ -82,6 +84,7 @@ enum Largest {
     /// A revocation fence with the maximum number of users.
     static let fence: RevocationFence = {
         var fence = RevocationFence()
+        // One user more than the limit; the fence drops the first one.
         for index in 0...Limits.floorsPerLive {
             fence.raise(
                 Self.user(index), to: Ticket(Self.offset + Int64(index)), reason: .byLoggedOnOtherDevice)
@@ -97,7 +100,7 @@ enum Largest {
                 user: Self.person(index), role: .generalUser, live: live, allowOpenMicrophone: false,
                 allowOpenCamera: false, suspendStatus: .inBackground))
     }
-    /// The seats of another live in a connection: the maximum number that a video template has.
+    /// The taken seats of another live in a connection: as many as the largest video template has.
     static func seats(of live: LiveID) -> [Seat] {
         let maxSeats = SeatTemplate.all.filter { $0.kind == .video }.map(\.seats.upperBound).max() ?? 0
         return (0..<maxSeats).map { Self.seat($0, of: live) }

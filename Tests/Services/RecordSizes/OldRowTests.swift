@@ -18,11 +18,12 @@ import Testing
     }
 
     /// Rules: R17.6.
-    @Test func `the bans of an older version are read from their one row, and split at the next change`() throws {
+    @Test func `bans that an older version wrote as one row are read, and split into rows at the next change`() throws {
         var directory = SizeHarness(DirectoryMachine(policies: Policies()))
         let create = DirectoryCommand.create(
             live: "show", changes: LiveChanges(), owner: UserInfo(userID: "alice"),
             caller: self.caller("alice", counter: 1))
+        // The directory sends the next steps of the creation to itself.
         for case .directory(let input, _) in directory.send(DirectoryInput(app: "demo", create)) {
             directory.send(input)
         }
@@ -52,7 +53,7 @@ import Testing
         let unban = DirectoryCommand.unban(live: "show", users: ["u1300"], caller: self.caller("alice", counter: 3))
         #expect(directory.send(DirectoryInput(app: "demo", unban)).codes == [])
         #expect(listedUsers() == names.filter { $0 != "u1300" })
-        // A row has at most 50 entries.
+        // The 599 bans fill 12 rows of 50.
         #expect(directory.rows(of: "bans") == 12)
         let ban = DirectoryCommand.ban(
             live: "show", users: ["a", "u1200", "z"], durationSeconds: 60, reason: "",
@@ -69,7 +70,9 @@ import Testing
     }
 
     /// Rules: R17.6.
-    @Test func `the requests of an older version are read from their one row, and split at the next change`() throws {
+    @Test func `requests that an older version wrote as one row are read, and split into rows at the next change`()
+        throws
+    {
         var seats = SizeHarness(SeatMachine())
         let info = LiveInfo(liveID: "show", liveOwner: UserInfo(userID: "alice"))
         seats.send(SeatInput(Self.key, .opened(epoch: 1, info: info)))
@@ -93,6 +96,7 @@ import Testing
             else { return [] }
             return applications.map(\.guest.userID.text) + invitations.map(\.guest.userID.text)
         }
+        /// The names in the order of the machine's reply: applications (even numbers), then invitations (odd numbers).
         func applicationsFirst(_ names: [String]) -> [String] {
             let isInvited = { (name: String) in (Int(name.dropFirst()) ?? 0) % 2 == 1 }
             return names.filter { !isInvited($0) } + names.filter(isInvited)
@@ -103,8 +107,9 @@ import Testing
             seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: self.caller("u2000", counter: 2))
         #expect(seats.send(SeatInput(Self.key, apply)).codes == [])
         #expect(listedUsers() == applicationsFirst(names + ["u2000"]))
+        // The 121 requests fill 3 rows of 50.
         #expect(seats.rows(of: "requests") == 3)
-        // The first row of 50 requests is emptied, the others stay.
+        // This empties the first row, and changes no other row.
         for (index, name) in names.prefix(50).enumerated() {
             let userGone = SeatCommand.userGone(user: UserID(name))
             seats.send(SeatInput(Self.key, userGone))
@@ -112,6 +117,7 @@ import Testing
         }
         #expect(seats.machine.checkInvariants(of: seats.journal, at: seats.now) == [])
         seats.noteRows()
+        // The application of u2000 expires after 30 s, the requests of the old row after 60 s.
         seats.now = seats.now + .seconds(30)
         #expect(listedUsers() == applicationsFirst(Array(names.dropFirst(50))))
         seats.now = seats.now + .seconds(30)

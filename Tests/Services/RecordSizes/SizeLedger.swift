@@ -4,21 +4,21 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// The largest record of each kind that a test has seen.
+/// The size of the largest row or record of each kind that a test has produced.
 struct SizeLedger {
-    /// The maximum size of a row or record: half of the broker's maximum message size.
+    /// Each row and record must be smaller than this: half of the broker's maximum message size.
     static let limit = PlazaTopic.maxMessageBytes / 2
 
     /// The bytes of the largest record, by kind: a topic's name, or "row " and the kind of the row.
     private(set) var largest: [String: Int] = [:]
 
-    /// Notes a row or record of a kind with its bytes.
+    /// Notes the size of one row or record.
     mutating func note(_ kind: String, bytes: Int) { self.largest[kind] = max(self.largest[kind] ?? 0, bytes) }
 
-    /// Notes the record that an effect writes, its key and headers included.
+    /// Notes the size of the record that an effect writes, including its key and headers.
     mutating func note(_ effect: Effect) {
         let record = TopicRecord(effect)
-        // The lengths of a header take at most 16 bytes.
+        // Besides name and value, a header has their lengths, which take at most 16 bytes.
         let headerBytes = record.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 16 }
         self.note(record.topic.rawValue, bytes: record.key.utf8.count + (record.value?.count ?? 0) + headerBytes)
     }
@@ -48,7 +48,7 @@ struct SizeHarness<M: Machine> where M.Effect == Effect, M.Row: Codable {
 
     init(_ machine: M) { self.machine = machine }
 
-    /// Handles one input, and notes the records that follow.
+    /// Handles the due rows and one input, and notes the sizes of the records that the effects write.
     @discardableResult mutating func send(_ input: M.Input) -> [Effect] {
         self.offset += 1
         var effects: [Effect] = []

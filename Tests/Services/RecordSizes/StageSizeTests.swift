@@ -7,13 +7,14 @@ import Testing
 /// The largest states of the seat machine and the connection machine.
 @Suite struct StageSizeTests {
     /// Rules: R17.3, R17.6.
-    @Test func `I16 every row and record of the largest stage stays below half of a broker's limit`() {
+    @Test func `I16 every row and record of the largest stage is smaller than half of the broker's largest record`() {
         var seats = SizeHarness(SeatMachine(policies: Largest.policies))
         let key = Largest.key
         func send(_ command: SeatCommand) -> [ReplyCode] { seats.send(SeatInput(key, command)).codes }
         #expect(send(.opened(epoch: Largest.offset, info: Largest.info)) == [])
         #expect(send(.userBack(user: Largest.person(0))) == [])
-        // The owner has a seat. The server places users on all other seats but one, so that more users can apply.
+        // The owner has a seat. The server places users on all other seats but one, so that more users can apply. A
+        // seat index of -1 means any free seat. After each call, presence verifies that the user is in the live.
         for index in 1..<49 {
             let caller = Largest.server(counter: Int64(index))
             #expect(send(.place(user: Largest.user(index), seatIndex: -1, caller: caller)) == [])
@@ -42,7 +43,7 @@ import Testing
             send(.apply(seatIndex: -1, timeoutSeconds: 1800, extraInfo: extraInfo, caller: lateApplicant)) == [
                 .overloaded
             ])
-        // A row has at most 50 requests.
+        // The 500 requests fill 10 rows of 50.
         #expect(seats.rows(of: "requests") == 10)
         #expect(send(.requests(caller: Largest.server(counter: 1))) == [])
         // More than is possible: nine lives with twelve seats each, and nine battles between all of them.
@@ -66,7 +67,7 @@ import Testing
             .connection(
                 view: view, battle: battles[0], revision: 1,
                 events: members.map { .coHostJoined(member: $0) }, otherBattles: Array(battles.dropFirst())))
-        // The report itself is a record of the seats' inbox.
+        // This command is itself a record, in the seat machine's inbox.
         seats.ledger.note(
             .seat(
                 SeatInput(
@@ -82,13 +83,15 @@ import Testing
     }
 
     /// Rules: R17.6.
-    @Test func `I16 every row and record of the largest connection stays below half of a broker's limit`() {
+    @Test
+    func `I16 every row and record of the largest connection is smaller than half of the broker's largest record`() {
         var connections = SizeHarness(ConnectionMachine(policies: Largest.policies))
         func send(_ command: ConnectionCommand) -> [ReplyCode] {
             connections.send(ConnectionInput(app: Largest.app, command)).codes
         }
         var counter: Int64 = 0
-        func server() -> Caller {
+        /// The caller of the next call of the app's server.
+        func nextServerCall() -> Caller {
             counter += 1
             return Largest.server(counter: counter)
         }
@@ -97,6 +100,7 @@ import Testing
         for (index, live) in lives.enumerated() {
             _ = send(.opened(live: live, owner: Largest.person(index), isVoice: false))
             _ = send(.rights(live: live, admins: Largest.info.admins))
+            // The first live has the maximum number of floors, each other live has one.
             for user in 0..<(index == 0 ? Limits.floorsPerLive : 1) {
                 _ = send(
                     .floor(live: live, user: Largest.user(user), ticket: Ticket(Largest.offset + Int64(user))))
@@ -107,19 +111,19 @@ import Testing
             send(
                 .request(
                     from: lives[0], to: others, layoutTemplate: 600, timeoutSeconds: 1800, extensionInfo: extraInfo,
-                    caller: server())) == [])
-        for live in others { #expect(send(.accept(live: live, inviter: lives[0], caller: server())) == []) }
+                    caller: nextServerCall())) == [])
+        for live in others { #expect(send(.accept(live: live, inviter: lives[0], caller: nextServerCall())) == []) }
         for live in lives { _ = send(.seatsChanged(live: live, seats: Largest.seats(of: live))) }
         for live in others {
-            #expect(send(.muteRemote(live: lives[0], other: live, isMuted: true, caller: server())) == [])
+            #expect(send(.muteRemote(live: lives[0], other: live, isMuted: true, caller: nextServerCall())) == [])
         }
         #expect(
             send(
                 .requestBattle(
                     from: lives[0], to: others, durationSeconds: 86_400, needResponse: false, timeoutSeconds: 1800,
-                    extensionInfo: extraInfo, caller: server())) == [])
+                    extensionInfo: extraInfo, caller: nextServerCall())) == [])
         for _ in 0..<IdempotencyLimits.maxOutcomes {
-            #expect(send(.battleInfo(battle: nil, live: lives[0], caller: server())) == [])
+            #expect(send(.battleInfo(battle: nil, live: lives[0], caller: nextServerCall())) == [])
         }
         connections.noteRows()
         connections.ledger.expectBounded(minKilobytes: [

@@ -11,7 +11,7 @@ import Testing
     init() throws { self.scratch = try ScratchFolder() }
 
     /// Writes a file with these permissions; returns its path.
-    private func file(_ contents: String, mode: Int = 0o600) throws -> String {
+    private func writeFile(_ contents: String, mode: Int = 0o600) throws -> String {
         let path = self.scratch.path + "/\(UUID().uuidString)"
         try Data(contents.utf8).write(to: URL(fileURLWithPath: path))
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
@@ -36,7 +36,7 @@ import Testing
 
     @Test(arguments: ["hush", "hush\n", "hush\r\n"])
     func `a secret is the only line of its file`(contents: String) throws {
-        let path = try self.file(contents)
+        let path = try self.writeFile(contents)
         let (secret, problems, reader) = self.read(["--redis-password-file", path])
         #expect(secret == "hush" && problems.isEmpty)
         #expect(reader.effective.map(\.value) == [path])
@@ -51,22 +51,24 @@ import Testing
             ("hush", 0o604, "run chmod 600"), ("hush", 0o644, "run chmod 600"), ("hush", 0o602, "run chmod 600"),
             (String(repeating: "x", count: 5000), 0o600, "more than 4096 bytes"),
         ])
-    func `a file that cannot be used is refused with what to do`(contents: String, mode: Int, remedy: String) throws {
-        let path = try self.file(contents, mode: mode)
+    func `a file that cannot be used is refused, and the problem says why`(contents: String, mode: Int, why: String)
+        throws
+    {
+        let path = try self.writeFile(contents, mode: mode)
         let (secret, problems, _) = self.read(["--redis-password-file", path])
         #expect(secret == nil && problems.count == 1)
         #expect(problems.first?.hasPrefix("--redis-password-file cannot be '\(path)': ") == true, "\(problems)")
-        #expect(problems.first?.contains(remedy) == true, "\(problems)")
+        #expect(problems.first?.contains(why) == true, "\(problems)")
         #expect(problems.first?.contains("hush") == false)
     }
 
-    @Test func `a file that is missing, no file, or not readable is refused with what to do`() throws {
+    @Test func `a missing file, a folder and an unreadable file are refused, and the problem says why`() throws {
         let missing = self.read(["--redis-password-file", "/no/such/file"]).problems
         #expect(missing.first?.contains("there is no such file") == true)
         let folder = self.read(["--redis-password-file", self.scratch.path]).problems
         #expect(folder.first?.contains("no regular file") == true)
-        let path = try self.file("hush", mode: 0o000)
-        // The superuser may read every file.
+        let path = try self.writeFile("hush", mode: 0o000)
+        // The superuser may read every file, so as superuser the test ends here.
         guard geteuid() != 0 else { return }
         #expect(self.read(["--redis-password-file", path]).problems.first?.contains("cannot be read") == true)
     }
@@ -80,15 +82,17 @@ import Testing
     }
 
     @Test func `a file and a variable together are refused`() throws {
-        let path = try self.file("hush")
+        let path = try self.writeFile("hush")
         let (_, problems, _) = self.read(["--redis-password-file", path], ["LIVEPLAZA_REDIS_PASSWORD": "hidden"])
         #expect(problems.count == 1 && problems.joined().contains("only one of"))
         #expect(!problems.joined().contains("hidden"))
     }
 
     @Test func `a certificate may be read by everybody, a private key not`() throws {
-        let certificate = try self.file("-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n", mode: 0o644)
-        let key = try self.file("-----BEGIN EC PRIVATE KEY-----\nMII=\n-----END EC PRIVATE KEY-----\n", mode: 0o644)
+        let certificate = try self.writeFile(
+            "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n", mode: 0o644)
+        let key = try self.writeFile(
+            "-----BEGIN EC PRIVATE KEY-----\nMII=\n-----END EC PRIVATE KEY-----\n", mode: 0o644)
         var reader = SettingsReaderTests.reader(["--ca", certificate, "--key", key, "--other", key])
         #expect(reader.certificateFile("ca", help: "") == certificate)
         #expect(reader.privateKeyFile("key", help: "") == nil)

@@ -33,6 +33,7 @@ struct BatchFilterTests {
             }
         }
 
+        /// The values of the records that are valid for a reader that begins at `offset`, after the claim of `epoch`.
         func validRecords(from offset: Int = 0, epoch: Int64 = .min) -> [String] {
             var filter = BatchFilter(epoch: epoch)
             var valid: [IncomingRecord] = []
@@ -114,7 +115,7 @@ struct BatchFilterTests {
         #expect(log.validRecords(from: 3, epoch: claims.epoch(before: 3)) == ["b", "c"])
     }
 
-    @Test func `a claim after the claim of a later owner is ignored`() throws {
+    @Test func `a claim that follows the claim of a later owner is ignored, and its owner is fenced`() throws {
         var log = PartitionLog()
         log.appendClaim(epoch: 2)
         log.appendClaim(epoch: 1)

@@ -21,8 +21,10 @@ import Testing
         #expect(BatchSpans(.off, machine: "barrage") == nil)
     }
 
-    @Test func `a traced input has a span for its topic, its decision and each effect, one below the other`() throws {
-        // The tracer itself begins no traces, and its clock stands at 9 ms.
+    @Test func `a traced input has a span for its topic, its decision and each effect, each the parent of the next`()
+        throws
+    {
+        // With `share: 0` the tracer begins no traces itself. Its clock stands at 9 ms.
         let tracer = Tracer(share: 0) { 9_000_000 }
         var spans = try #require(BatchSpans(tracer, machine: "barrage"))
         let input = Self.record(7, Self.header)
@@ -46,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [Int64.min, -1, .max])
-    func `I16 no time of a record traps`(_ timestamp: Int64) throws {
+    func `I16 no timestamp of a record causes a trap`(_ timestamp: Int64) throws {
         var spans = try #require(BatchSpans(Tracer(share: 0) { 9_000_000 }, machine: "barrage"))
         spans.recordsDecided([Self.record(7, Self.header, timestamp: timestamp)], from: 8_000_000)
         spans.batchCommitted()

@@ -73,7 +73,7 @@ struct CheckpointDeltaTests {
         #expect((2...50).contains(writeCount))
     }
 
-    @Test func `a batch that is too large for the metadata is written to the state topic at once`() {
+    @Test func `the changed rows of a batch are written to the state topic at once if they exceed 32 KB`() {
         var delta = CheckpointDelta()
         let plan = delta.plan((0..<500).map { ("\($0)", [UInt8](repeating: 65, count: 100)) }, metadata: "1")
         guard case .stateTopic(let rows, _) = plan else {
@@ -112,7 +112,7 @@ struct CheckpointDeltaTests {
     }
 
     @Test func `invalid metadata is rejected`() {
-        // The second line should be the compressed rows in Base64.
+        // The second line should be the compressed rows in Base64. Here it is no Base64, then Base64 of other bytes.
         #expect(throws: InflationError.corrupt) { try CheckpointDelta(metadata: "1\n!!") }
         #expect(throws: InflationError.corrupt) { try CheckpointDelta(metadata: "1\n/////w==") }
     }

@@ -4,8 +4,9 @@ import Observability
 import ServiceShell
 import Testing
 
+/// The log lines about errors of a consumer.
 @Suite struct ConsumerLoopTests {
-    /// The log lines of a failure of this kind.
+    /// The log line of a failure of this kind.
     private static func logLine(_ kind: KafkaError.Kind, isStarting: Bool) -> String {
         let lines = LogLines(level: .info)
         ConsumerLoop.logFailure(

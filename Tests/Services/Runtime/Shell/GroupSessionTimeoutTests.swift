@@ -7,6 +7,7 @@ import Testing
 
 @testable import ServiceShell
 
+/// The search for the shortest session timeout that the brokers accept.
 @Suite(.serialized) struct GroupSessionTimeoutTests {
     private static let rejection = KafkaError(.sessionRefused, "", codeName: "INVALID_SESSION_TIMEOUT")
 
@@ -27,6 +28,7 @@ import Testing
         let lines = LogLines()
         let session = GroupSessionTimeout(first: .seconds(2))
         var requested: [Duration] = [.seconds(2)]
+        // The limit of 20 ends the loop if the timeout is raised without end.
         while requested.count < 20,
             session.raiseIfRejected(Self.rejection, requested: session.timeout, log: lines.log)
         {

@@ -22,7 +22,7 @@ final class LogLines: Sendable {
 
     /// Waits until a line contains `text`.
     ///
-    /// - Returns: whether such a line came in time.
+    /// - Returns: whether such a line was logged in time.
     func waitUntilContains(_ text: String, timeout: Duration) -> Bool {
         self.lines.wait(timeout: timeout) { lines in
             lines.contains { $0.contains(text) } ? true : nil

@@ -7,6 +7,7 @@ import ServiceShell
 import TallyMachine
 import Testing
 
+/// A machine with its rows for one partition.
 @Suite struct MachineProcessorTests {
     static let live = LiveKey("app", "room")
 
@@ -116,7 +117,8 @@ import Testing
         processor.committed()
         #expect(processor.offsetMetadata == "7000", "as earlier versions write it")
         processor.process([Self.textInput("c", at: 90_000, offset: 2)], effects: &effects)
-        // The latest time of the machine, and for how long the partition has stood still.
+        // The metadata are the latest time of the machine and the partition's total standstill, in milliseconds. The
+        // standstill is 90 s - 7 s here, and gains 95 s - 90 s below.
         #expect(processor.offsetMetadata == "90000 83000")
         processor.rolledBack()
         #expect(processor.offsetMetadata == "7000")

@@ -10,8 +10,8 @@ import Testing
 
 /// A machine's shell against a broker.
 ///
-/// All tests use the same broker and the same group, so they run one at a time. Each text of a live becomes an item of
-/// the live's feed; the items are numbered from 1.
+/// All tests on the real Kafka use the same group, so the tests run one at a time. Each text of a live becomes an item
+/// of the live's feed; the items are numbered from 1.
 @Suite(.serialized) struct MachineShellTests {
     static let modes: [KafkaMode] = LiveKafka.isAvailable ? [.embedded, .full] : [.embedded]
 
@@ -30,7 +30,10 @@ import Testing
         for round in 0..<20 { for live in lives { try harness.sendText("\(round)", in: live) } }
         try harness.flush()
         let second = harness.start("two")
-        _ = try harness.readFeedNumbers(of: Set(lives)) { $0.values.reduce(0) { $0 + $1.count } >= 100 }
+        // Half of the 200 texts are in the feed.
+        _ = try harness.readFeedNumbers(of: Set(lives)) { numbers in
+            numbers.values.reduce(0) { $0 + $1.count } >= 100
+        }
         for round in 20..<40 { for live in lives { try harness.sendText("\(round)", in: live) } }
         try harness.flush()
         #expect(first.stop())
@@ -109,7 +112,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
     func
-        `I8 a restore waits for the end of the last owner's open transaction, whose records it ignores`()
+        `I8 a restore waits for the end of the last owner's open transaction, and ignores its records`()
         throws
     {
         let harness = try ShellHarness(.full)
@@ -127,7 +130,7 @@ import Testing
         try harness.flush()
         let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 4 }
         #expect(numbers[live] == [1, 2, 3, 4])
-        // The broker aborts the transaction after 2 s; no reader can pass it before.
+        // In milliseconds. The broker aborts the transaction 2 s after it began; before, no reader can pass it.
         #expect((1000...10_000).contains(MonotonicClock.milliseconds - start))
         #expect(throws: KafkaError.self) { try formerProducer.commitTransaction(timeout: .seconds(2)) }
         #expect(second.stop())
@@ -142,7 +145,8 @@ import Testing
         try harness.sendTextsOneByOne(3, in: live)
         #expect(first.stop())
         let epoch = try harness.lastEpoch(in: live)
-        // No owner would give the next item the number 90 or 91.
+        // An item without the last record of its batch. No owner would give the next item the number 90 or 91, so these
+        // numbers would show in the feed.
         try harness.append(number: 90, in: live, BatchHeader(epoch: epoch))
         let second = harness.start("two")
         try harness.sendText("4", in: live)
@@ -186,7 +190,7 @@ import Testing
     {
         let harness = try ShellHarness(.full)
         let live = Self.lives("unsure", count: 1)[0]
-        // Two appends time out; each ends a session.
+        // The 2nd and the 4th append time out at once, and each ends a session.
         let appendCount = Locked(0)
         let first = harness.start("one") {
             appendCount.withLock { appendCount in

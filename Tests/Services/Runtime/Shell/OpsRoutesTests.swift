@@ -4,6 +4,7 @@ import Observability
 import ServiceShell
 import Testing
 
+/// The answers of `/readyz` and `/livez`.
 @Suite struct OpsRoutesTests {
     /// The status and the text with which a service of this health answers.
     private func answer(_ path: String, _ health: ServiceHealth) throws -> (status: Int, text: String) {
@@ -17,7 +18,9 @@ import Testing
         #expect(try self.answer("/livez", ServiceHealth()) == (200, "alive\n"))
     }
 
-    @Test func `a service that waits or hangs answers 503 and names each part`() throws {
+    @Test func `a service that waits is not ready, one that hangs is neither ready nor alive, and both name the parts`()
+        throws
+    {
         let waiting = ServiceHealth(unready: ["directory", "barrage"])
         #expect(try self.answer("/readyz", waiting) == (503, "waits for: directory, barrage\n"))
         #expect(try self.answer("/livez", waiting) == (200, "alive\n"))
@@ -35,7 +38,7 @@ import Testing
         #expect(try self.answer("/readyz", health) == (503, text))
     }
 
-    @Test func `other requests get no health`() throws {
+    @Test func `an unknown path is answered with 404, and a POST with 405`() throws {
         #expect(try self.answer("/", ServiceHealth()).status == 404)
         let post = try #require(HTTPRequest(method: .post, path: "/readyz"))
         #expect(OpsRoutes(metrics: MetricsRegistry()) { ServiceHealth() }.respond(to: post).status == 405)

@@ -5,6 +5,9 @@ import Testing
 
 @testable import ServiceShell
 
+/// When a partition is stalled: after ten seconds with work of which none became durable.
+///
+/// All times are in seconds.
 @Suite struct ProgressWatchTests {
     private static let partition = TopicPartition("inbox", 1)
     private static let otherPartition = TopicPartition("inbox", 2)
@@ -57,7 +60,7 @@ import Testing
         #expect(watch.isStalled(at: Self.at(210)))
     }
 
-    @Test func `a session is stalled by what it has found itself, and the work of former sessions waits on`() {
+    @Test func `the work of former sessions counts for the stall of the shell, but not for that of the session`() {
         var watch = ProgressWatch()
         watch.workArrived(in: Self.partition, at: Self.at(100))
         watch.workFailed(in: Self.partition)
@@ -112,13 +115,16 @@ import Testing
     }
 }
 
+/// What a shell does after a session has failed.
+///
+/// All times are in seconds.
 @Suite struct SessionRestartsTests {
     private static let unanswered = KafkaError(.unanswered, "", isFatal: true)
     private static let fenced = KafkaError(.fenced, "")
 
     private static func at(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: seconds * 1000) }
 
-    /// What follows sessions that end at the given seconds.
+    /// The decisions after sessions of `duration` seconds each, which `error` ended at the given times.
     private static func decisions(
         _ error: any Error, isStalled: Bool = false, lasting duration: Int64 = 10, endingAt seconds: [Int64]
     ) -> [SessionRestarts.Decision] {
@@ -135,11 +141,11 @@ import Testing
         let stalled = Self.decisions(SessionStalledError(), isStalled: true, endingAt: seconds)
         #expect(stalled.map { $0 == .exit } == mustExit)
         #expect(Self.decisions(Self.unanswered, endingAt: seconds).map { $0 == .exit } == mustExit)
-        // A session that stalls may end by another error.
+        // A stalled session may also end with another error.
         #expect(Self.decisions(Self.fenced, isStalled: true, endingAt: seconds).map { $0 == .exit } == mustExit)
     }
 
-    @Test func `sessions that end before they could be stuck never end the process, however long the work waits`() {
+    @Test func `sessions of less than ten seconds never end the process, however long the work waits`() {
         let decisions = Self.decisions(Self.fenced, isStalled: true, lasting: 9, endingAt: Array(0..<100))
         #expect(!decisions.contains(.exit))
     }

@@ -5,6 +5,9 @@ import Testing
 @testable import KafkaClient
 @testable import ServiceShell
 
+/// When a reader is stalled: after ten seconds without progress, although the broker answers.
+///
+/// All times are in seconds. The watch queries the ends of quiet partitions every ten seconds.
 @Suite struct ReadWatchTests {
     private static let partition = TopicPartition("rooms", 1)
     private static let otherPartition = TopicPartition("rooms", 2)
@@ -18,12 +21,14 @@ import Testing
             topic: partition.topic, partition: partition.partition, offset: offset, timestamp: 0, key: nil, value: nil)
     }
 
+    /// A poll without records that reached these ends.
     private static func ends(_ ends: [TopicPartition: Int64]) -> PollOutcome {
         var outcome = PollOutcome()
         outcome.reachedEnds = ends
         return outcome
     }
 
+    /// A poll with a read error in each of these partitions.
     private static func errors(in partitions: TopicPartition...) -> PollOutcome {
         var outcome = PollOutcome()
         for partition in partitions { outcome.partitionErrors[partition] = KafkaError(.other, "not readable") }
@@ -40,9 +45,9 @@ import Testing
         return watch
     }
 
-    /// Lets the reader look at each second until `last`; answers its queries with `end` of every partition, or with an
-    /// error if that is nil.
-    private static func check(_ watch: inout ReadWatch, _ seconds: ClosedRange<Int64>, end: Int64?) {
+    /// Answers the queries that the watch makes in these seconds: with `end` for each partition or, if it is nil, with
+    /// an error.
+    private static func answerQueries(of watch: inout ReadWatch, in seconds: ClosedRange<Int64>, end: Int64?) {
         for second in seconds {
             let partitions = watch.partitionsToCheck(at: Self.at(second))
             guard !partitions.isEmpty else { continue }
@@ -55,12 +60,12 @@ import Testing
         }
     }
 
-    @Test func `a reader that cannot read although there is more is stalled after ten seconds, until it reads`() {
+    @Test func `a reader that cannot read further records is stalled after ten seconds, until it reads one`() {
         var watch = Self.caughtUp()
         watch.polled([], Self.errors(in: Self.partition), at: Self.at(20))
-        Self.check(&watch, 20...29, end: 6)
+        Self.answerQueries(of: &watch, in: 20...29, end: 6)
         #expect(watch.state(at: Self.at(29)) == .reading)
-        Self.check(&watch, 30...30, end: 6)
+        Self.answerQueries(of: &watch, in: 30...30, end: 6)
         #expect(watch.state(at: Self.at(30)) == .stalled)
         #expect(watch.waitingTime(at: Self.at(30)) >= .seconds(10))
         watch.polled([Self.record(5)], PollOutcome(), at: Self.at(31))
@@ -72,88 +77,89 @@ import Testing
         var watch = Self.caughtUp()
         for second: Int64 in 1...60 {
             watch.polled([], Self.errors(in: Self.partition, Self.otherPartition), at: Self.at(second))
-            Self.check(&watch, second...second, end: 5)
+            Self.answerQueries(of: &watch, in: second...second, end: 5)
             #expect(watch.state(at: Self.at(second)) == .reading)
         }
     }
 
     @Test func `a read that is never answered, and reports no error, is found within thirty seconds`() {
         var watch = Self.caughtUp()
-        // The query after a quiet time shows that there is more; ten seconds later the reader is stalled.
-        Self.check(&watch, 1...29, end: 6)
+        // The query in second 20 shows that there are more records; ten seconds later the reader is stalled.
+        Self.answerQueries(of: &watch, in: 1...29, end: 6)
         #expect(watch.state(at: Self.at(29)) == .reading)
-        Self.check(&watch, 30...30, end: 6)
+        Self.answerQueries(of: &watch, in: 30...30, end: 6)
         #expect(watch.state(at: Self.at(30)) == .stalled)
     }
 
-    @Test func `an unreachable broker is no stall, and what waited for it gets the whole time afterwards`() {
+    @Test func `an unreachable broker is no stall, and when it is back the reader gets ten seconds again`() {
         var watch = Self.caughtUp()
         var outage = PollOutcome()
         outage.errors = [KafkaError(.brokerDown, "all brokers are down", isRetriable: true)]
         watch.polled([], outage, at: Self.at(20))
-        Self.check(&watch, 20...90, end: nil)
+        Self.answerQueries(of: &watch, in: 20...90, end: nil)
         #expect(watch.state(at: Self.at(90)) == .waitingForBroker)
         #expect(watch.reachableSince >= Self.at(80), "time without a broker does not count for a catch-up")
-        // It is back and has more records, which are not read. The next query, at second 100, notices it.
-        Self.check(&watch, 91...109, end: 6)
+        // The broker is back and has more records, which are not read. It answers the next query, in second 100.
+        Self.answerQueries(of: &watch, in: 91...109, end: 6)
         #expect(watch.state(at: Self.at(109)) == .reading)
-        Self.check(&watch, 110...110, end: 6)
+        Self.answerQueries(of: &watch, in: 110...110, end: 6)
         #expect(watch.state(at: Self.at(110)) == .stalled)
     }
 
-    @Test func `a catch-up that advances is no stall, and one that stands still is one`() {
+    @Test func `a catch-up that advances is no stall, and one that does not advance for ten seconds is one`() {
         var watch = ReadWatch(at: Self.at(0))
         watch.turnBegan(at: Self.at(0))
         watch.partitionsAssigned([Self.partition: LogicalOffset.beginning], at: Self.at(0))
         for second: Int64 in 1...60 {
             watch.polled([Self.record(second)], PollOutcome(), at: Self.at(second))
-            Self.check(&watch, second...second, end: 1000)
+            Self.answerQueries(of: &watch, in: second...second, end: 1000)
             #expect(watch.state(at: Self.at(second)) == .reading)
         }
-        Self.check(&watch, 61...69, end: 1000)
+        Self.answerQueries(of: &watch, in: 61...69, end: 1000)
         #expect(watch.state(at: Self.at(69)) == .reading)
-        Self.check(&watch, 70...70, end: 1000)
+        Self.answerQueries(of: &watch, in: 70...70, end: 1000)
         #expect(watch.state(at: Self.at(70)) == .stalled)
     }
 
-    @Test func `a partition that is not read while others are loaded is no stall before these are not read either`() {
+    @Test func `a partition may wait while another one is loaded, until neither is read for ten seconds`() {
         var watch = ReadWatch(at: Self.at(0))
         watch.turnBegan(at: Self.at(0))
         let offsets = [Self.partition: LogicalOffset.beginning, Self.otherPartition: LogicalOffset.beginning]
         watch.partitionsAssigned(offsets, at: Self.at(0))
         for second: Int64 in 1...30 {
             watch.polled([Self.record(second)], PollOutcome(), at: Self.at(second))
-            Self.check(&watch, second...second, end: 1000)
+            Self.answerQueries(of: &watch, in: second...second, end: 1000)
             #expect(watch.state(at: Self.at(second)) == .reading)
             #expect(!watch.mustReplaceConsumer(at: Self.at(second)))
         }
-        Self.check(&watch, 31...40, end: 1000)
+        Self.answerQueries(of: &watch, in: 31...40, end: 1000)
         #expect(watch.state(at: Self.at(40)) == .stalled)
     }
 
-    @Test func `a process that was stopped and continued gets the whole time again`() {
+    @Test func `after a process was stopped and continued, its reader gets ten seconds again`() {
         var watch = Self.caughtUp()
         watch.turnBegan(at: Self.at(20))
         watch.polled([], Self.errors(in: Self.partition), at: Self.at(20))
+        // The process was stopped for 75 s, in which the reader had no turn.
         watch.turnBegan(at: Self.at(95))
-        Self.check(&watch, 95...104, end: 6)
+        Self.answerQueries(of: &watch, in: 95...104, end: 6)
         #expect(watch.state(at: Self.at(104)) == .reading)
-        Self.check(&watch, 105...105, end: 6)
+        Self.answerQueries(of: &watch, in: 105...105, end: 6)
         #expect(watch.state(at: Self.at(105)) == .stalled)
     }
 
-    @Test func `a stalled consumer is replaced each ten seconds, and the stall lasts until something is read`() {
+    @Test func `a stalled consumer is replaced every ten seconds, and the stall lasts until a record is read`() {
         var watch = Self.caughtUp()
         watch.polled([], Self.errors(in: Self.partition), at: Self.at(20))
-        Self.check(&watch, 20...30, end: 6)
+        Self.answerQueries(of: &watch, in: 20...30, end: 6)
         #expect(watch.mustReplaceConsumer(at: Self.at(30)))
         watch.consumerFailed(KafkaError(.other, "nothing was read"), at: Self.at(30))
         watch.turnBegan(at: Self.at(31))
         watch.partitionsAssigned([Self.partition: LogicalOffset.beginning], at: Self.at(31))
-        Self.check(&watch, 31...40, end: 6)
+        Self.answerQueries(of: &watch, in: 31...40, end: 6)
         #expect(watch.state(at: Self.at(40)) == .stalled)
         #expect(!watch.mustReplaceConsumer(at: Self.at(40)))
-        Self.check(&watch, 41...41, end: 6)
+        Self.answerQueries(of: &watch, in: 41...41, end: 6)
         #expect(watch.mustReplaceConsumer(at: Self.at(41)))
         watch.polled([Self.record(5)], Self.ends([Self.partition: 6]), at: Self.at(42))
         #expect(watch.state(at: Self.at(42)) == .reading)
@@ -173,7 +179,7 @@ import Testing
         #expect(watch.state(at: Self.at(32)) == .reading)
     }
 
-    @Test func `what only an operator can permit is no stall, because no new process cures it`() {
+    @Test func `a read that is not permitted is no stall, because a new process could not read either`() {
         var watch = Self.caughtUp()
         watch.polled([], Self.errors(in: Self.partition), at: Self.at(20))
         let partitions = watch.partitionsToCheck(at: Self.at(30))
@@ -182,12 +188,12 @@ import Testing
         #expect(watch.state(at: Self.at(30)) == .waitingForBroker)
     }
 
-    @Test func `scans that read nothing for ten seconds are a stall, and are forgotten when nobody waits any more`() {
+    @Test func `successive scans that read nothing for ten seconds are a stall, until their partition is forgotten`() {
         var watch = ReadWatch(at: Self.at(0))
         watch.turnBegan(at: Self.at(0))
         for second: Int64 in stride(from: 0, through: 12, by: 3) {
             watch.partitionsAssigned([Self.partition: 4], at: Self.at(second))
-            Self.check(&watch, second...(second + 2), end: 6)
+            Self.answerQueries(of: &watch, in: second...(second + 2), end: 6)
             watch.scanEnded(in: Self.partition)
         }
         #expect(watch.state(at: Self.at(14)) == .stalled)
@@ -205,10 +211,10 @@ import Testing
         watch.turnBegan(at: Self.at(0))
         watch.partitionsAssigned([Self.partition: 4], at: Self.at(0))
         watch.scanEnded(in: Self.partition)
-        // While a request is queued, it waits.
+        // While a request for the partition is queued, the partition waits.
         for second: Int64 in 1...12 {
             watch.forgetWithoutScan(queuedPartitions: [Self.partition], at: Self.at(second))
-            Self.check(&watch, second...second, end: 6)
+            Self.answerQueries(of: &watch, in: second...second, end: 6)
         }
         #expect(watch.state(at: Self.at(12)) == .stalled)
         for second: Int64 in 13...15 {
@@ -222,7 +228,7 @@ import Testing
         #expect(watch.waitingTime(at: Self.at(30)) == Milliseconds(0))
     }
 
-    @Test func `partitions that are not read any more do not count`() {
+    @Test func `a partition that is no longer read does not wait`() {
         var watch = Self.caughtUp()
         watch.polled([], Self.errors(in: Self.partition), at: Self.at(20))
         watch.partitionsUnassigned([Self.partition])

@@ -20,7 +20,7 @@ extension MachineShellTests {
         let second = harness.start("second")
         // The inbox has four partitions.
         try Self.waitForOwnedPartitions([(first, 2), (second, 2)])
-        try Self.sendTextToAll("joined", to: lives, harness, until: 4)
+        try Self.sendTextToAll("joined", to: lives, harness, untilItemCount: 4)
         let sharedEpochs = try lives.map { try harness.lastEpoch(in: $0) }
         #expect(
             zip(epochsBefore, sharedEpochs).filter { $0 == $1 }.count == 2,
@@ -31,7 +31,7 @@ extension MachineShellTests {
 
         #expect(second.stop())
         try Self.waitForOwnedPartitions([(first, 4)])
-        try Self.sendTextToAll("left", to: lives, harness, until: 5)
+        try Self.sendTextToAll("left", to: lives, harness, untilItemCount: 5)
         let epochsAfter = try lives.map { try harness.lastEpoch(in: $0) }
         for (index, epoch) in epochsAfter.enumerated() {
             if epochsBefore[index] == sharedEpochs[index] {
@@ -58,7 +58,7 @@ extension MachineShellTests {
 
     /// Sends a text to each live, and waits until each feed has `count` items.
     private static func sendTextToAll(
-        _ text: String, to lives: [LiveKey], _ harness: ShellHarness, until count: Int
+        _ text: String, to lives: [LiveKey], _ harness: ShellHarness, untilItemCount count: Int
     ) throws {
         for live in lives { try harness.sendText(text, in: live) }
         try harness.flush()

@@ -44,7 +44,7 @@ final class ShellHarness {
         RunningShell(self, instance, appendTimeout: appendTimeout, log: log)
     }
 
-    /// Sends a text message to the inbox without waiting for the broker's acknowledgement, as `flush` does.
+    /// Sends a text message to the inbox, and does not wait for the broker's acknowledgement; `flush` waits for it.
     func sendText(_ text: String, in live: LiveKey) throws { try self.producer.send(self.textRecord(text, in: live)) }
 
     /// Sends a text message to the inbox, and waits until the broker has acknowledged it.

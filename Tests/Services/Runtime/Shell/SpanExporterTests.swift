@@ -5,7 +5,7 @@ import ServiceShell
 import TestSupport
 import Testing
 
-/// Spans on their way to a collector on this machine.
+/// Spans on their way to a collector on this machine, for which `WebhookReceiver` stands in.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SpanExporterTests {
     private static func span(_ number: Int) -> TraceSpan {
         var random = SystemRandomNumberGenerator()
@@ -67,7 +67,7 @@ import Testing
         #expect(Self.count("failed", metrics) == 11 && Self.count("sent", metrics) == 0)
     }
 
-    @Test func `a collector that refuses loses its batch and gets the next one`() async throws {
+    @Test func `a batch that the collector refuses is lost, and the next batch is sent`() async throws {
         let collector = try WebhookReceiver { index, _ in .answer(index == 0 ? 503 : 200, "") }
         let metrics = MetricsRegistry()
         let tracer = Tracer(share: 1)

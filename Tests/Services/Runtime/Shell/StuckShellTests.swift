@@ -60,12 +60,12 @@ import Testing
         async
     {
         await ConcurrentCase.run([
-            ConcurrentCase("without work") { try await runOnDedicatedThread { try Self.stayLiveWithoutWork() } },
-            ConcurrentCase("with work") { try await runOnDedicatedThread { try Self.beginANewSession() } },
+            ConcurrentCase("without work") { try await runOnDedicatedThread { try Self.expectLiveWithoutWork() } },
+            ConcurrentCase("with work") { try await runOnDedicatedThread { try Self.expectNewSessionWithWork() } },
         ])
     }
 
-    private static func beginANewSession() throws {
+    private static func expectNewSessionWithWork() throws {
         let lines = LogLines()
         // All further fetches fail.
         let inbox = try UnreadableInbox("unreadable", failingFetches: 100_000, log: lines.log)
@@ -78,7 +78,7 @@ import Testing
         shell.shell.stop()
     }
 
-    private static func stayLiveWithoutWork() throws {
+    private static func expectLiveWithoutWork() throws {
         // The client pauses about 0.5 s after a failed fetch, so 36 of them last longer than the 15 s below.
         let inbox = try UnreadableInbox("readable", failingFetches: 36)
         let (harness, live, shell) = (inbox.harness, inbox.live, inbox.shell)

@@ -3,6 +3,9 @@ import MachineKit
 import ServiceShell
 import Testing
 
+/// When ticks are written.
+///
+/// `due` and the observed time are on the broker's clock, all other times on the local one.
 @Suite struct TickSchedulerTests {
     @Test func `without a due row no tick is scheduled`() {
         var scheduler = TickScheduler()

@@ -4,35 +4,38 @@ import MachineKit
 import ServiceShell
 import Testing
 
+/// When a process must end because of hung loops.
 @Suite struct HangWatchTests {
-    /// The seconds at which a process must end whose loops are hung at the given seconds.
-    private static func ends(looks: [Int64], hung: (Int64) -> [String]) -> [Int64] {
+    /// The times, in seconds, of the looks after which the process must end.
+    ///
+    /// `looks` are the times of all looks; `hungLoops` returns the names of the loops that are hung at a time.
+    private static func endTimes(looks: [Int64], hungLoops: (Int64) -> [String]) -> [Int64] {
         var watch = HangWatch()
         return looks.filter { second in
-            !watch.look(hung(second), at: MonotonicTime(milliseconds: second * 1000)).isEmpty
+            !watch.look(hungLoops(second), at: MonotonicTime(milliseconds: second * 1000)).isEmpty
         }
     }
 
     @Test func `a loop that is hung at thirty looks in a row ends the process`() {
-        #expect(Self.ends(looks: Array(1...30)) { _ in ["feeds"] } == [30])
-        #expect(Self.ends(looks: Array(1...29)) { _ in ["feeds"] }.isEmpty)
+        #expect(Self.endTimes(looks: Array(1...30)) { _ in ["feeds"] } == [30])
+        #expect(Self.endTimes(looks: Array(1...29)) { _ in ["feeds"] }.isEmpty)
     }
 
     @Test func `a loop that turns once in between begins the count again`() {
-        #expect(Self.ends(looks: Array(1...59)) { $0 == 29 ? [] : ["feeds"] } == [59])
+        #expect(Self.endTimes(looks: Array(1...59)) { $0 == 29 ? [] : ["feeds"] } == [59])
     }
 
-    @Test func `loops that are hung in turns do not end the process`() {
-        #expect(Self.ends(looks: Array(1...200)) { [$0 / 20 % 2 == 0 ? "feeds" : "tables"] }.isEmpty)
+    @Test func `two loops of which one is hung at a time, for 20 looks each, do not end the process`() {
+        #expect(Self.endTimes(looks: Array(1...200)) { [$0 / 20 % 2 == 0 ? "feeds" : "tables"] }.isEmpty)
     }
 
     @Test func `a process that is stopped and continued again and again is not ended`() {
         // It runs for 20 of 60 s; after it continues, a loop seems hung until its first turn.
         let looks: [Int64] = (0..<20).flatMap { minute in (1...20).map { minute * 60 + $0 } }
-        #expect(Self.ends(looks: looks) { _ in ["feeds"] }.isEmpty)
+        #expect(Self.endTimes(looks: looks) { _ in ["feeds"] }.isEmpty)
     }
 
-    @Test func `the name of each loop that stays hung is told`() {
+    @Test func `the names of all loops that stay hung are returned`() {
         var watch = HangWatch()
         var names: [String] = []
         for second: Int64 in 1...30 {
@@ -42,6 +45,7 @@ import Testing
     }
 }
 
+/// The thread that looks at the loops.
 @Suite struct WatchdogTests {
     @Test(.timeLimit(.minutes(1)))
     func `a watchdog reports a loop that stays hung, once`() async {
@@ -50,7 +54,7 @@ import Testing
             let watchdog = Watchdog(interval: Milliseconds(1), hungLoops: { ["gateway feeds"] }) { names in
                 reports.withLock { $0.append(names) }
             }
-            // It returns after the report.
+            // `run` returns after the report.
             watchdog.run()
             #expect(reports.withLock { $0 } == [["gateway feeds"]])
         }

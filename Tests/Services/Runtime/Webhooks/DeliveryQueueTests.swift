@@ -4,7 +4,11 @@ import PlazaModel
 import Testing
 import Webhooks
 
-/// The queue of the events of all apps; `add` returns whether it has queued an event, or skips it for a later catch-up.
+/// The queue of the events of all apps.
+///
+/// `add` returns whether it has queued the event; otherwise a catch-up reads the event again later. Events are in
+/// partition 0 unless a test says otherwise. With `jitter: 1` a retry pause has its nominal length, with `jitter: 0`
+/// half of it. `nextCatchUp(after:)` gets the partition of the last catch-up; -1 means that there was none.
 @Suite struct DeliveryQueueTests {
     private typealias EventPosition = DeliveryQueue.EventPosition
 
@@ -83,7 +87,9 @@ import Webhooks
         #expect(queue.partitions == [0] && queue.count == 0)
     }
 
-    @Test func `I16 with more than 64 unfinished apps, the committed offset stays at the first event of the 65th`() {
+    @Test
+    func `I16 if more than 64 apps have unfinished events, the committed offset is that of the 65th app's first event`()
+    {
         var queue = DeliveryQueue(DeliveryQueue.Limits(), apps: 100)
         for app in 0..<100 {
             #expect(queue.add(self.position(Int64(app)), of: self.key("arena", app: AppID("app-\(app)"))) == true)
@@ -125,13 +131,13 @@ import Webhooks
         for offset in 0..<6 {
             let position = self.position(Int64(offset))
             let key = livesByOffset[offset].map { self.key($0) } ?? self.key("arena", app: "other")
+            // The app's share is two events. The event of the other app is queued too.
             #expect(queue.add(position, of: key) == [0, 1, 3].contains(offset), "\(offset)")
         }
         #expect(queue.laggingCount == 1 && queue.count == 3)
         #expect(
             queue.startDueAttempts(at: self.time(0)) == [self.position(0), self.position(1), self.position(3)],
             "no other app waits")
-        // `after` is the partition of the last catch-up; -1 means that there was none.
         #expect(queue.nextCatchUp(after: -1) == nil, "less than half of the share is free")
         #expect(queue.attemptEnded(self.position(3), isDelivered: true, jitter: 0, at: self.time(0)) == .delivered)
         #expect(queue.checkpoint(0) == .init(offset: 6, laggingOffsets: ["demo": 0]))
@@ -203,6 +209,7 @@ import Webhooks
         var limits = DeliveryQueue.Limits()
         limits.maxEvents = 10
         var queue = DeliveryQueue(limits, apps: 3)
+        // The share of each app is a third of the capacity, rounded down: three events.
         for offset in 0..<30 {
             let key = self.key("arena", app: AppID("app-\(offset % 3)"))
             #expect(queue.add(self.position(Int64(offset)), of: key) == (offset < 9))
@@ -238,6 +245,7 @@ import Webhooks
             _ = queue.attemptEnded(self.position(Int64(app)), isDelivered: false, jitter: 0, at: self.time(0))
         }
         for offset in 4..<9 { #expect(queue.add(self.position(Int64(offset)), of: self.key("\(offset)")) == true) }
+        // Of the four concurrent requests, two are for failing apps.
         #expect(
             queue.startDueAttempts(at: self.time(1000)) == [
                 self.position(0), self.position(1), self.position(4), self.position(5),

@@ -17,6 +17,8 @@ import Webhooks
         sender: sender, giftID: "rose", count: 2, coins: 10, receivers: [])
 
     /// A client of one app, `demo`, on a dedicated thread.
+    ///
+    /// By default, messages are allowed and gifts refused if the backend does not answer.
     private final class RunningClient: Sendable {
         let webhookClient: WebhookClient
 
@@ -70,11 +72,13 @@ import Webhooks
     // The apps' own codes are 102100 to 102200; 102004 is `giftCheckFailed`.
     /// Rules: R14.8.
     @Test(arguments: [(102_100, 102_100), (102_200, 102_200), (102_099, 102_004), (102_201, 102_004), (-5, 102_004)])
-    func `the sender of a gift gets the app's own code, and the standard code for any other`(sent: Int, received: Int)
+    func `the sender of a gift gets the app's own code, and the standard code for any other`(
+        backendCode: Int, senderCode: Int
+    )
         async throws
     {
-        let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":\#(sent)}"#) }
-        #expect(self.code(await RunningClient(receiver.url).requestDecision(Self.gift)) == ReplyCode(received))
+        let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":\#(backendCode)}"#) }
+        #expect(self.code(await RunningClient(receiver.url).requestDecision(Self.gift)) == ReplyCode(senderCode))
     }
 
     /// Rules: R11.6.
@@ -99,7 +103,7 @@ import Webhooks
         let running = RunningClient(receiver.url, timeout: .milliseconds(200))
         let start = MonotonicClock.milliseconds
         #expect(self.code(await running.requestDecision(Self.gift)) == .giftCheckFailed)
-        // Milliseconds. The upper bound leaves time to a busy computer.
+        // In milliseconds. The timeout is 200 ms; the upper bound leaves time to a busy computer.
         #expect((190..<20_000).contains(MonotonicClock.milliseconds - start))
         #expect(receiver.received.count <= 1, "no second attempt")
         let withDeadBackend = RunningClient("http://127.0.0.1:\(try FreePort.find())/")
@@ -122,6 +126,7 @@ import Webhooks
             try running.webhookClient.send(self.request("anna")) { _ in Issue.record("the backend decided") }
         }
         #expect(error?.code == .overloaded && error?.retryAfter == 1000)
+        // With the 16 requests of anna, these are the 64 of the app.
         for user in ["bob", "eve", "joe"] {
             for _ in 0..<16 { try running.webhookClient.send(self.request(user)) { _ in } }
         }
@@ -143,6 +148,7 @@ import Webhooks
         let client = WebhookClient(hooks: hooks, timeout: .seconds(30), metrics: MetricsRegistry())
         _ = DedicatedThread("test") { client.run() }
         defer { client.stop() }
+        // The other apps send more requests than their shares, and get no answers.
         for app in hooks.keys where app != "demo" {
             for number in 0..<200 { try? client.send(self.request("u\(number)", app: app)) { _ in } }
         }
@@ -156,7 +162,7 @@ import Webhooks
         #expect(decision == .allowed)
     }
 
-    @Test func `an app gets only the requests that it has configured`() async throws {
+    @Test func `a backend is asked only about the calls that its app has configured`() async throws {
         let receiver = try WebhookReceiver { _, _ in .answer(200, #"{"code":1}"#) }
         let running = RunningClient(receiver.url, message: nil)
         #expect(

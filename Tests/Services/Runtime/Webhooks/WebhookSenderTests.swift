@@ -16,7 +16,7 @@ import Webhooks
     private static let secret = "a secret of the app"
 
     /// A broker, and senders that share it.
-    private final class Cluster {
+    private final class SenderHarness {
         private let broker: TopicBroker
         let metrics = MetricsRegistry()
         private let settings: ShellSettings
@@ -110,10 +110,10 @@ import Webhooks
     /// Rules: R14.1.
     @Test func `an event reaches the app's backend, signed and named`() async throws {
         let receiver = try WebhookReceiver { _, _ in .answer(204, "") }
-        let cluster = try Cluster()
-        let sender = cluster.start(["demo": self.hooks(receiver)])
+        let harness = try SenderHarness()
+        let sender = harness.start(["demo": self.hooks(receiver)])
         defer { sender.stop() }
-        try cluster.publish(self.event(7))
+        try harness.publish(self.event(7))
         let received = try #require(await runOnDedicatedThread { receiver.wait { $0.count == 1 } }?.first)
         #expect(received.headers["liveplaza-event"] == "memberState")
         let seconds = try #require(received.headers["liveplaza-timestamp"].flatMap { Int64($0) })
@@ -133,12 +133,12 @@ import Webhooks
     @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
     func `a sender whose session timeout a broker rejects requests a longer one`() async throws {
         let receiver = try WebhookReceiver { _, _ in .answer(204, "") }
-        // The tests' broker accepts 1000 ms or more.
+        // The tests' broker accepts 1000 ms or more, so the sender then requests the next longer timeout, 2 s.
         let session = GroupSessionTimeout(first: .milliseconds(600))
-        let cluster = try Cluster(session: session)
-        let sender = cluster.start(["demo": self.hooks(receiver)])
+        let harness = try SenderHarness(session: session)
+        let sender = harness.start(["demo": self.hooks(receiver)])
         defer { sender.stop() }
-        try cluster.publish(self.event(7))
+        try harness.publish(self.event(7))
         #expect(await runOnDedicatedThread { receiver.wait { $0.count == 1 } } != nil)
         #expect(session.timeout == .seconds(2))
     }
@@ -149,11 +149,11 @@ import Webhooks
     {
         // Every third request fails.
         let receiver = try WebhookReceiver { index, _ in index % 3 == 1 ? .answer(500, "later") : .answer(200, "{}") }
-        let cluster = try Cluster()
-        let sender = cluster.start(["demo": self.hooks(receiver)])
+        let harness = try SenderHarness()
+        let sender = harness.start(["demo": self.hooks(receiver)])
         defer { sender.stop() }
         for number in 1...20 {
-            for live in ["a", "b", "c"] { try cluster.publish(self.event(Int64(number), live: LiveID(live))) }
+            for live in ["a", "b", "c"] { try harness.publish(self.event(Int64(number), live: LiveID(live))) }
         }
         let received = try #require(
             await runOnDedicatedThread {
@@ -173,15 +173,15 @@ import Webhooks
         let dead = AppHooks(url: "http://127.0.0.1:\(try FreePort.find())/", secret: Self.secret)
         let failing = try WebhookReceiver { _, _ in .answer(500, "") }
         let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
-        let cluster = try Cluster()
+        let harness = try SenderHarness()
         let hooks: [AppID: AppHooks] = ["dead": dead, "failing": self.hooks(failing), "demo": self.hooks(receiver)]
-        let sender = cluster.start(hooks) { limits in
+        let sender = harness.start(hooks) { limits in
             limits.maxAttempts = 3
             limits.maxPerApp = 5
         }
         defer { sender.stop() }
         for app: AppID in ["dead", "failing", "demo"] {
-            for number in 1...20 { try cluster.publish(self.event(Int64(number), app: app)) }
+            for number in 1...20 { try harness.publish(self.event(Int64(number), app: app)) }
         }
         let received = try #require(
             await runOnDedicatedThread { receiver.wait { Set(self.numbers($0)["concert"] ?? []).count == 20 } })
@@ -190,9 +190,9 @@ import Webhooks
         // Each event of the failing app is attempted three times and then abandoned; no event is skipped for good.
         let failed = try #require(await runOnDedicatedThread { failing.wait(timeout: .seconds(30)) { $0.count == 60 } })
         #expect(self.numbers(failed)["concert"] == (1...20).flatMap { [Int64($0), Int64($0), Int64($0)] })
-        #expect(cluster.metric(MetricNames.Webhooks.delivered) == 20)
+        #expect(harness.metric(MetricNames.Webhooks.delivered) == 20)
         // The last event may not be counted yet when its third request is received.
-        #expect(cluster.metric(MetricNames.Webhooks.givenUp) >= 19)
+        #expect(harness.metric(MetricNames.Webhooks.givenUp) >= 19)
     }
 
     @Test func `a backend that was down gets all events in order, and after a takeover other backends get no repeats`()
@@ -203,26 +203,26 @@ import Webhooks
             isAccepting.withLock { $0 } ? .answer(200, "{}") : .answer(503, "")
         }
         let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
-        let cluster = try Cluster()
+        let harness = try SenderHarness()
         let hooks: [AppID: AppHooks] = ["away": self.hooks(recovering), "demo": self.hooks(receiver)]
-        var sender = cluster.start(hooks) { limits in
+        var sender = harness.start(hooks) { limits in
             limits.maxAttempts = 1000
             limits.maxPerApp = 5
         }
         for number in 1...20 {
-            try cluster.publish(self.event(Int64(number), app: "away"))
-            try cluster.publish(self.event(Int64(number)))
+            try harness.publish(self.event(Int64(number), app: "away"))
+            try harness.publish(self.event(Int64(number)))
         }
         _ = try #require(
             await runOnDedicatedThread { receiver.wait { Set(self.numbers($0)["concert"] ?? []).count == 20 } })
         _ = try #require(await runOnDedicatedThread { recovering.wait { !$0.isEmpty } })
         // The receiver gets the last request before the sender counts the response. If the sender stopped in between,
         // the next sender would send the event again.
-        try #require(await cluster.waitForMetric(MetricNames.Webhooks.delivered, toReach: 20))
+        try #require(await harness.waitForMetric(MetricNames.Webhooks.delivered, toReach: 20))
         sender.stop()
         let earlierRequestCount = recovering.received.count
         isAccepting.withLock { $0 = true }
-        sender = cluster.start(hooks) { $0.maxPerApp = 5 }
+        sender = harness.start(hooks) { $0.maxPerApp = 5 }
         defer { sender.stop() }
         let received = try #require(
             await runOnDedicatedThread {
@@ -237,12 +237,12 @@ import Webhooks
     @Test func `a backend gets the events that its app subscribes to, and an app without hooks gets none`() async throws
     {
         let receiver = try WebhookReceiver { _, _ in .answer(200, "{}") }
-        let cluster = try Cluster()
-        let sender = cluster.start(["demo": self.hooks(receiver, events: [.seatsChanged])])
+        let harness = try SenderHarness()
+        let sender = harness.start(["demo": self.hooks(receiver, events: [.seatsChanged])])
         defer { sender.stop() }
-        try cluster.publish(self.event(1))
-        try cluster.publish(self.event(2, app: "other"))
-        try cluster.publish(
+        try harness.publish(self.event(1))
+        try harness.publish(self.event(2, app: "other"))
+        try harness.publish(
             WebhookEvent(LiveKey("demo", "concert"), at: Timestamp(milliseconds: 3), .seatsChanged(seats: [])))
         let received = try #require(await runOnDedicatedThread { receiver.wait { !$0.isEmpty } })
         #expect(self.numbers(received) == ["concert": [3]])
@@ -254,21 +254,21 @@ import Webhooks
         let isAccepting = Locked(false)
         let receiver = try WebhookReceiver { _, _ in isAccepting.withLock { $0 } ? .answer(200, "{}") : .answer(503, "")
         }
-        let cluster = try Cluster()
+        let harness = try SenderHarness()
         isAccepting.withLock { $0 = true }
-        var sender = cluster.start(["demo": self.hooks(receiver)])
-        for number in 1...5 { try cluster.publish(self.event(Int64(number))) }
+        var sender = harness.start(["demo": self.hooks(receiver)])
+        for number in 1...5 { try harness.publish(self.event(Int64(number))) }
         _ = try #require(
             await runOnDedicatedThread { receiver.wait { Set(self.numbers($0)["concert"] ?? []).count == 5 } })
-        try #require(await cluster.waitForMetric(MetricNames.Webhooks.delivered, toReach: 5))
+        try #require(await harness.waitForMetric(MetricNames.Webhooks.delivered, toReach: 5))
         isAccepting.withLock { $0 = false }
-        for number in 6...8 { try cluster.publish(self.event(Int64(number))) }
+        for number in 6...8 { try harness.publish(self.event(Int64(number))) }
         _ = try #require(
             await runOnDedicatedThread { receiver.wait { self.numbers($0)["concert"]?.contains(6) == true } })
         sender.stop()
         isAccepting.withLock { $0 = true }
         let earlierRequestCount = receiver.received.count
-        sender = cluster.start(["demo": self.hooks(receiver)])
+        sender = harness.start(["demo": self.hooks(receiver)])
         defer { sender.stop() }
         let received = try #require(
             await runOnDedicatedThread {

@@ -25,7 +25,8 @@ struct WebhookTLSTests {
     }
 
     /// Rules: R14.25.
-    @Test func `a backend is trusted only with its authority's certificate, and only at its own address`() async throws
+    @Test func `a backend is trusted only if its authority is, and only at the address in its certificate`()
+        async throws
     {
         let authority = try await runOnDedicatedThread { try PrivateAuthority() }
         let otherAuthority = try await runOnDedicatedThread { try PrivateAuthority() }
@@ -39,7 +40,7 @@ struct WebhookTLSTests {
             ("https://localhost:\(receiver.port)/hook", authority.certificate),
         ] {
             guard case .failed(.untrusted) = await Self.post(url, caFile: caFile) else {
-                Issue.record("\(url) was trusted by \(caFile ?? "the system")")
+                Issue.record("\(url) was trusted with the authorities of \(caFile ?? "the system")")
                 continue
             }
         }
