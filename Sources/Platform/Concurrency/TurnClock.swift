@@ -12,6 +12,12 @@ package final class TurnClock: Sendable {
     /// When the last turn was; before the first turn, when the clock was created.
     package var lastTurnAt: MonotonicTime { MonotonicTime(milliseconds: self.milliseconds.load(ordering: .relaxed)) }
 
+    /// How long a loop may take for a turn before it counts as hung.
+    package static let turnLimit = Milliseconds.seconds(30)
+
+    /// Whether the last turn was less than `turnLimit` ago.
+    package var isTurning: Bool { MonotonicClock.now - self.lastTurnAt < Self.turnLimit }
+
     /// Records a turn; called on the loop's thread.
     package func recordTurn() { self.milliseconds.store(MonotonicClock.milliseconds, ordering: .relaxed) }
 }

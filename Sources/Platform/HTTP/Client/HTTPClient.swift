@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
-internal import MachineKit
 
 /// A POST request to another server, with a JSON body.
 package struct HTTPPost: Sendable {
@@ -68,10 +67,8 @@ package final class HTTPClient: Sendable {
     private let maxOpenRequests: Int
     private let state = Locked(State())
     private let multi: MultiHandle
+    /// The turns of the client's thread; an idle one takes a second.
     private let turns = TurnClock()
-
-    /// How long the client's thread may take for a turn; an idle one takes a second.
-    private static let turnLimit = Milliseconds.seconds(30)
 
     /// Creates a client; it sends requests only while `run` is running.
     ///
@@ -85,7 +82,7 @@ package final class HTTPClient: Sendable {
     }
 
     /// Whether the client's thread has begun a turn within the last 30 s.
-    package var isTurning: Bool { MonotonicClock.now - self.turns.lastTurnAt < Self.turnLimit }
+    package var isTurning: Bool { self.turns.isTurning }
 
     /// The number of open requests.
     package var openCount: Int { self.state.withLock { $0.openCount } }

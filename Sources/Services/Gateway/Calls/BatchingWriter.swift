@@ -3,7 +3,6 @@ internal import Concurrency
 internal import GatewayCore
 internal import MachineKit
 internal import PlazaWire
-internal import ServiceShell
 
 /// Writes records to the producer immediately while the rate is low, and in batches while it is high
 /// (`BatchingPolicy`).
@@ -67,7 +66,7 @@ final class BatchingWriter: RecordSink {
 
     /// Whether the flushing thread is late by 30 s.
     var isHung: Bool {
-        self.state.withLock { $0.policy.overdueTime(at: MonotonicClock.now) >= LoopStatus.turnLimit }
+        self.state.withLock { $0.policy.overdueTime(at: MonotonicClock.now) >= TurnClock.turnLimit }
     }
 
     /// Flushes the buffered records each time they are due.

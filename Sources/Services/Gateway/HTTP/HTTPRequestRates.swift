@@ -61,19 +61,20 @@ final class HTTPRequestRates: Sendable {
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admitAnonymous(from address: IPAddress?) throws(APIError) {
-        guard let key = address?.limitKey else { return }
-        try self.admitWithoutToken(.anonymous(key), self.settings.admission.anonymousRequests)
+        try self.admitWithoutToken(AddressKey.anonymous, address, self.settings.admission.anonymousRequests)
     }
 
     /// Counts a request for a file of the browser pages.
     ///
     /// - Throws: `tooFrequent`, with the time after which to retry.
     func admitPageFile(from address: IPAddress?) throws(APIError) {
-        guard let key = address?.limitKey else { return }
-        try self.admitWithoutToken(.pageFile(key), self.settings.admission.pageFiles)
+        try self.admitWithoutToken(AddressKey.pageFile, address, self.settings.admission.pageFiles)
     }
 
-    private func admitWithoutToken(_ key: AddressKey, _ limit: RateLimit) throws(APIError) {
+    private func admitWithoutToken(
+        _ makeKey: (IPAddress) -> AddressKey, _ address: IPAddress?, _ limit: RateLimit
+    ) throws(APIError) {
+        guard let key = (address?.limitKey).map(makeKey) else { return }
         let now = MonotonicClock.microseconds
         let wait = self.addressRates.withLock { $0.admit(key, limit: limit, at: now) }
         guard let wait else { return }

@@ -30,11 +30,14 @@ package struct AdmissionSettings: Sendable {
         func readCount(_ name: String, _ defaultValue: Int, _ help: String) -> Int {
             reader.int(name, default: defaultValue, range: 1...10_000_000, help: help)
         }
+        // A setting changes the number of a limit, never its period.
+        func readRate(_ name: String, _ defaultLimit: RateLimit, _ help: String) -> RateLimit {
+            RateLimit(readCount(name, defaultLimit.count, help), per: defaultLimit.period)
+        }
         var limits = AdmissionLimits()
         limits.connectionsPerAddress = readCount(
             "connections-per-address", limits.connectionsPerAddress, "WebSockets of one address.")
-        limits.handshakes = RateLimit(
-            readCount("handshakes-per-second", limits.handshakes.count, "Handshakes of one address a second."))
+        limits.handshakes = readRate("handshakes-per-second", limits.handshakes, "Handshakes of one address a second.")
         limits.connectionsPerUser = readCount(
             "connections-per-user", limits.connectionsPerUser, "WebSockets of one user.")
         let connectionsPerApp = reader.int(
@@ -49,49 +52,35 @@ package struct AdmissionSettings: Sendable {
         limits.callsPerUser = readCount(
             "calls-per-user", limits.callsPerUser,
             "Calls of one user a second that go to the services; at most a tenth of calls-per-app.")
-        limits.frames = RateLimit(
-            readCount("frames-per-second", limits.frames.count, "Frames of one connection a second, pings included."))
-        limits.bytes = RateLimit(readCount("bytes-per-second", limits.bytes.count, "Bytes of one connection a second."))
-        limits.logins = RateLimit(
-            readCount("logins-per-minute", limits.logins.count, "Logins of one user a minute."), per: .seconds(60))
-        limits.memberships = RateLimit(
-            readCount("joins-per-minute", limits.memberships.count, "Joins, resumes and leaves of one user a minute."),
-            per: .seconds(60))
-        limits.joinsOfLive = RateLimit(
-            readCount(
-                "joins-of-live-per-minute", limits.joinsOfLive.count,
-                "Joins and resumes of one user to one live a minute."),
-            per: .seconds(60))
-        limits.gifts = RateLimit(readCount("gifts-per-second", limits.gifts.count, "Gifts of one user a second."))
-        limits.deviceChanges = RateLimit(
-            readCount("device-changes-per-second", limits.deviceChanges.count, "Device changes of one user a second."))
-        limits.reads = RateLimit(
-            readCount("reads-per-second", limits.reads.count, "Reads of one user a second, by WebSocket."))
-        limits.sanctions = RateLimit(
-            readCount(
-                "sanctions-per-second", limits.sanctions.count,
-                "Users whom one user kicks, bans, unbans or mutes a second, by WebSocket."))
+        limits.frames = readRate(
+            "frames-per-second", limits.frames, "Frames of one connection a second, pings included.")
+        limits.bytes = readRate("bytes-per-second", limits.bytes, "Bytes of one connection a second.")
+        limits.logins = readRate("logins-per-minute", limits.logins, "Logins of one user a minute.")
+        limits.memberships = readRate(
+            "joins-per-minute", limits.memberships, "Joins, resumes and leaves of one user a minute.")
+        limits.joinsOfLive = readRate(
+            "joins-of-live-per-minute", limits.joinsOfLive, "Joins and resumes of one user to one live a minute.")
+        limits.gifts = readRate("gifts-per-second", limits.gifts, "Gifts of one user a second.")
+        limits.deviceChanges = readRate(
+            "device-changes-per-second", limits.deviceChanges, "Device changes of one user a second.")
+        limits.reads = readRate("reads-per-second", limits.reads, "Reads of one user a second, by WebSocket.")
+        limits.sanctions = readRate(
+            "sanctions-per-second", limits.sanctions,
+            "Users whom one user kicks, bans, unbans or mutes a second, by WebSocket.")
         limits.serverConnections = readCount(
             "server-connections-per-app", limits.serverConnections, "WebSockets of one app's servers.")
-        limits.serverLogins = RateLimit(
-            readCount("server-logins-per-minute", limits.serverLogins.count, "Logins of one app's servers a minute."),
-            per: .seconds(60))
-        limits.serverCalls = RateLimit(
-            readCount(
-                "server-calls-per-second", limits.serverCalls.count,
-                "Calls of one app's servers a second, by WebSocket."))
-        limits.serverReads = RateLimit(
-            readCount(
-                "server-reads-per-second", limits.serverReads.count,
-                "Those that read; a page of live.list counts as 20."))
-        limits.anonymousRequests = RateLimit(
-            readCount(
-                "http-anonymous-per-second", limits.anonymousRequests.count,
-                "HTTP requests of one address a second without a token, or for what needs none, such as pages."))
-        limits.refusedTokens = RateLimit(
-            readCount(
-                "http-refused-tokens-per-second", limits.refusedTokens.count,
-                "HTTP requests of one address a second whose tokens are refused; further tokens are not checked."))
+        limits.serverLogins = readRate(
+            "server-logins-per-minute", limits.serverLogins, "Logins of one app's servers a minute.")
+        limits.serverCalls = readRate(
+            "server-calls-per-second", limits.serverCalls, "Calls of one app's servers a second, by WebSocket.")
+        limits.serverReads = readRate(
+            "server-reads-per-second", limits.serverReads, "Those that read; a page of live.list counts as 20.")
+        limits.anonymousRequests = readRate(
+            "http-anonymous-per-second", limits.anonymousRequests,
+            "HTTP requests of one address a second without a token, or for what needs none, such as pages.")
+        limits.refusedTokens = readRate(
+            "http-refused-tokens-per-second", limits.refusedTokens,
+            "HTTP requests of one address a second whose tokens are refused; further tokens are not checked.")
         self.limits = limits
         self.httpConnectionsPerAddress = readCount(
             "http-connections-per-address", 100,

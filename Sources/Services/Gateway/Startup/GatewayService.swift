@@ -200,9 +200,7 @@ extension GatewayService {
         if state.writer?.isHung == true { names.append("inboxes") }
         if self.webhookClient?.isTurning == false { names.append("webhooks") }
         if state.server?.isHung == true { names.append("http") }
-        if state.areTablesFilled, MonotonicClock.now - self.turns.lastTurnAt >= LoopStatus.turnLimit {
-            names.append("service")
-        }
+        if state.areTablesFilled, !self.turns.isTurning { names.append("service") }
         if state.isListening {
             names += self.gateway.hungShards(at: MonotonicClock.now).map { "shard \($0)" }
         }

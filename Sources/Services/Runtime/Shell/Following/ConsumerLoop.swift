@@ -33,7 +33,7 @@ package final class ConsumerLoop: Sendable {
     }
 
     /// Whether a turn of `read`'s polling loop, or an attempt to use a new consumer, has begun within the last 30 s.
-    package var isTurning: Bool { MonotonicClock.now - self.turns.lastTurnAt < LoopStatus.turnLimit }
+    package var isTurning: Bool { self.turns.isTurning }
 
     /// Calls `read` with a consumer until `stop` is called.
     ///

@@ -14,9 +14,6 @@ package final class LoopStatus: Sendable {
         var waker: ConsumerWaker?
     }
 
-    /// How long a loop may take for a turn; after that, it counts as hung.
-    package static let turnLimit = Milliseconds.seconds(30)
-
     private let state = Locked(State())
 
     package init() {}
@@ -26,11 +23,11 @@ package final class LoopStatus: Sendable {
 
     /// Whether a turn or a batch has ended, or a session has begun, within the last 30 s; if not, the thread hangs.
     package var isTurning: Bool {
-        self.state.withLock { MonotonicClock.now - max($0.lastTurnAt, $0.lastActivityAt) < Self.turnLimit }
+        self.state.withLock { MonotonicClock.now - max($0.lastTurnAt, $0.lastActivityAt) < TurnClock.turnLimit }
     }
 
     /// Whether a turn has ended within the last 30 s; false also while each session fails before its first turn.
-    package var hasTurned: Bool { self.state.withLock { MonotonicClock.now - $0.lastTurnAt < Self.turnLimit } }
+    package var hasTurned: Bool { self.state.withLock { MonotonicClock.now - $0.lastTurnAt < TurnClock.turnLimit } }
 
     /// Whether a partition has had work for 10 s, and none of its batches became durable.
     ///

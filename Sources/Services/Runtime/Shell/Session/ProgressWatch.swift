@@ -78,7 +78,7 @@ package struct ProgressWatch: Sendable {
 
     /// Whether the work of a partition has waited for at least `limit`; the time of former sessions counts as well.
     package func isStalled(at now: MonotonicTime) -> Bool {
-        self.waiting.values.contains { now - $0.since >= Self.limit }
+        self.waitingTime(at: now) >= Self.limit
     }
 
     /// Whether the work of a partition has waited for at least `limit` in the current session.
