@@ -58,9 +58,14 @@ struct DeadlyDueRowTests {
             self.harness.records.filter { $0.topic == PlazaTopic.audienceInbox.rawValue }.map(\.timestamp)
         }
         var viewers = 0
+        var readBefore = 0
         try self.harness.read(
             until: { _ in (inboxTimes().max() ?? 0) - (inboxTimes().min() ?? 0) > 1200 },
             meanwhile: {
+                // The next viewer joins after a read that found nothing: without this pause, more joins than fit in one
+                // batch (500 records) would precede the due row, and the batches before it would be committed.
+                defer { readBefore = self.harness.records.count }
+                guard self.harness.records.count == readBefore else { return }
                 viewers += 1
                 try self.join("viewer\(viewers)", self.otherLive)
             })
@@ -100,7 +105,9 @@ struct DeadlyDueRowTests {
         let letter = try #require(letters.first)
         #expect(letter.key.map { String(decoding: $0, as: UTF8.self) } == "live/\(self.deadlyLive.text)")
         #expect(letter.header("dead-topic").map { String(decoding: $0, as: UTF8.self) } == "audience.state")
-        #expect(services.deathCount == deaths)
+        // An owner waits only 100 ms for the record of attempts that it writes at an acquisition, so on a slow machine
+        // one death may leave no evidence.
+        #expect((deaths...deaths + 1).contains(services.deathCount))
         print("\(deaths) deaths: back after \(outage.count) ms")
         #expect(outage < .seconds(15))
     }
