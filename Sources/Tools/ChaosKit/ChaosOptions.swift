@@ -60,7 +60,7 @@ package struct ChaosOptions: Sendable {
                 help: "the directory of the cluster, its logs and data"))
         let home = reader.optionalString(
             "kafka-home", placeholder: "DIR",
-            help: "an unpacked Apache Kafka 4; without it the broker is in memory, and left alone")
+            help: "an unpacked Apache Kafka 4; without it the broker is in memory and writes at least once")
         let brokers = reader.int(
             "brokers", default: 1, range: 1...3, help: "brokers to start with --kafka-home: 1 or 3")
         try reader.finish()

@@ -48,6 +48,10 @@ package struct ChaosReport: Hashable, Sendable, Codable {
             if let lag = round.machineLag, lag > 1_000 {
                 lines.append("    (the machine was short of processor time: it woke this process \(Int(lag)) ms late)")
             }
+            if round.hadBrokerInMemory {
+                lines.append(
+                    "    (the broker in memory does not write exactly once: run the round with --kafka-home)")
+            }
             for finding in round.findings {
                 lines.append("    \(finding)")
                 lines += (round.evidence?.first { $0.finding == finding }?.lines ?? []).map { "        \($0)" }

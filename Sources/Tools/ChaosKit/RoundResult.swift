@@ -70,6 +70,11 @@ package struct RoundResult: Hashable, Sendable, Codable {
         return options
     }
 
+    /// Whether the broker was in memory, which writes effects at least once (docs/OPERATING.md, `--kafka-mode`).
+    ///
+    /// After a kill or a stop of a service an effect may then be repeated, and no bug is needed for it.
+    var hadBrokerInMemory: Bool { self.instances != nil && self.kafkaHome == nil && self.composeProject == nil }
+
     /// Notes what `options` needs besides the seed.
     mutating func setReplay(_ options: ClusterOptions, clockLibrary: String?) {
         if case .kafkaHome(let home, let count) = options.broker { (self.kafkaHome, self.brokers) = (home, count) }

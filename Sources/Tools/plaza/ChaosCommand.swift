@@ -64,6 +64,11 @@ enum ChaosCommand: Subcommand {
             Subcommands.printDiagnostic(
                 "no clock will be wrong: libfaketime is not installed (Debian package libfaketime), or not wanted")
         }
+        if case .embedded = options.cluster.broker {
+            Subcommands.printDiagnostic(
+                "the broker is in memory, and writes at least once: after a kill or a stop an effect may come twice. "
+                    + "The promises are those of a real Kafka: use --kafka-home")
+        }
         var clusterOptions = options.cluster
         let network = try ChaosNetwork(for: &clusterOptions)
         defer { network.stop() }

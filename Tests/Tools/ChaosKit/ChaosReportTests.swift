@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import ChaosKit
+import ClusterKit
 import Testing
+
+@testable import ChaosKit
 
 /// The results of rounds of faults, as tables and as JSON.
 struct ChaosReportTests {
@@ -55,5 +57,14 @@ struct ChaosReportTests {
         #expect(report.isPassed)
         #expect(report.table.contains("All promises held in 1 rounds"))
         #expect(report.markdown.contains("| kill redis | 1 | 10 |"))
+    }
+
+    @Test func `a broken round says that a broker in memory may repeat effects`() {
+        let note = "the broker in memory does not write exactly once"
+        var round = Self.round(3, seed: 8, kind: "freeze room-directory", pause: 100, findings: ["I15: repeated"])
+        round.setReplay(ClusterOptions(runDirectory: "run"), clockLibrary: nil)
+        #expect(ChaosReport(rounds: [round]).table.contains(note))
+        round.kafkaHome = "/kafka"
+        #expect(!ChaosReport(rounds: [round]).table.contains(note))
     }
 }
