@@ -58,11 +58,14 @@ extension LoadRun: PlazaConnectionDelegate {
             // The only call of a viewer that sends no message is its join.
             guard !viewer.hasEntered else { return }
             self.enteringViewers -= 1
-            if case .success(.joined) = outcome {
+            switch outcome {
+            case .success(.joined):
                 viewer.hasEntered = true
                 self.enteredViewers += 1
-            } else {
-                self.failures.append("viewer \(viewer.index) could not join: \(outcome)")
+            case .success(let reply):
+                self.failures.append("viewer \(viewer.index) could not join: unexpected reply \(reply)")
+            case .failure(let error):
+                self.failures.append("viewer \(viewer.index) could not join: \(error.code.name) \(error.message)")
             }
             return
         }
