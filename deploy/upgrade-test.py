@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Upgrades a loaded cluster in place, instance by instance, from one build to another and back, and checks that nothing is lost.
 
+  deploy/upgrade-test.py --from COMMIT            builds that commit and this checkout, each once, then tests
+  deploy/upgrade-test.py --old DIR --new DIR      takes programs that are built already
+
 It starts a cluster of the old build on a real Kafka with two instances of every service, makes state of every kind by the
 server API, and starts `plaza load`. While the load runs it replaces the programs and restarts one instance after the
 other: first old to new, then new to old. After each direction the state read by the API must be what it was, and
@@ -29,6 +32,36 @@ SERVICES = ["room-directory", "audience-presence", "barrage-fanout", "cohost-bat
 
 def say(text):
     print(f"upgrade: {text}", flush=True)
+
+
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def build(source):
+    """Builds the programs of a source tree for release, and returns their folder."""
+    say(f"building {source}")
+    command = ["swift", "build", "-c", "release", "--disable-index-store"]
+    # The tests and benchmarks of a release build would take most of the time.
+    for name in PROGRAMS:
+        subprocess.run([*command, "--product", name], cwd=source, check=True, stdout=subprocess.DEVNULL)
+    result = subprocess.run([*command, "--show-bin-path"], cwd=source, check=True, capture_output=True, text=True)
+    return result.stdout.strip()
+
+
+def build_commit(name):
+    """Builds a commit in a work tree of its own under `.build/upgrade`, which later runs use again."""
+    git = ["git", "-C", REPOSITORY]
+    commit = subprocess.run(
+        [*git, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"], capture_output=True, text=True).stdout.strip()
+    if not commit:
+        raise Failure(f"there is no commit {name}")
+    tree = os.path.join(REPOSITORY, ".build", "upgrade", commit[:12])
+    if not os.path.isdir(tree):
+        # A work tree whose folder was deleted is still registered, and git would refuse to add it again.
+        subprocess.run([*git, "worktree", "prune"], check=True)
+        subprocess.run([*git, "worktree", "add", "--quiet", "--detach", tree, commit], check=True)
+    say(f"the build before is {commit[:12]}")
+    return build(tree)
 
 
 class Failure(Exception):
@@ -177,8 +210,11 @@ def check_same(before, after, what):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--old", required=True, metavar="DIR", help="the programs of the build before, such as DIR/.build/release")
-    parser.add_argument("--new", required=True, metavar="DIR", help="the programs of the build after")
+    before = parser.add_mutually_exclusive_group()
+    before.add_argument("--from", dest="commit", default="HEAD~1", metavar="COMMIT",
+                        help="the commit before, which is built in .build/upgrade (default HEAD~1)")
+    before.add_argument("--old", metavar="DIR", help="the programs of the build before, such as DIR/.build/release")
+    parser.add_argument("--new", metavar="DIR", help="the programs of the build after (default: builds this checkout)")
     parser.add_argument("--kafka-home", default=os.environ.get("KAFKA_HOME"), metavar="DIR",
                         help="an unpacked Apache Kafka 4 (default: KAFKA_HOME)")
     parser.add_argument("--rooms", default="4", metavar="N", help="lives under load (default 4)")
@@ -188,6 +224,12 @@ def main():
     options = parser.parse_args()
     if not options.kafka_home:
         parser.error("name an unpacked Apache Kafka 4 by --kafka-home or KAFKA_HOME")
+    try:
+        options.old = options.old or build_commit(options.commit)
+        options.new = options.new or build(REPOSITORY)
+    except (Failure, subprocess.CalledProcessError) as problem:
+        say(f"FAILED: {problem}")
+        return 1
     for folder in (options.old, options.new):
         missing = [name for name in PROGRAMS if not os.access(os.path.join(folder, name), os.X_OK)]
         if missing:
