@@ -22,39 +22,41 @@ import Testing
     ])
     func `text that is not an address is rejected`(text: String) { #expect(IPAddress(text) == nil) }
 
-    @Test func `bytes are read in network order`() {
+    @Test func `4 or 16 bytes in network order make an address, and 15 bytes make none`() {
         let four: [UInt8] = [10, 0, 0, 1]
         #expect(IPAddress(bytes: four.span) == IPAddress("10.0.0.1"))
-        let sixteen: [UInt8] = [0x20, 1] + [UInt8](repeating: 0, count: 13) + [9]
+        let sixteen: [UInt8] = [0x20, 0x01] + [UInt8](repeating: 0, count: 13) + [9]
         #expect(IPAddress(bytes: sixteen.span) == IPAddress("2001::9"))
         #expect(IPAddress(bytes: sixteen.span.extracting(0..<15)) == nil)
     }
 
-    @Test func `limits count an IPv6 network of 64 bits as one`() {
+    @Test func `the IPv6 addresses of a network with a prefix of 64 bits have the same key for limits`() {
         #expect(IPAddress("2001:db8::1")?.limitKey == IPAddress("2001:db8::ffff:1")?.limitKey)
         #expect(IPAddress("2001:db8::1")?.limitKey != IPAddress("2001:db8:0:1::1")?.limitKey)
         #expect(IPAddress("10.0.0.1")?.limitKey != IPAddress("10.0.0.2")?.limitKey)
     }
 
     @Test func `an address block contains exactly the addresses with its prefix`() throws {
-        let blockOfTen = try #require(AddressBlock("10.0.0.0/8"))
-        #expect(blockOfTen.contains(try #require(IPAddress("10.255.0.1"))))
-        #expect(blockOfTen.contains(try #require(IPAddress("::ffff:10.1.1.1"))))
-        #expect(!blockOfTen.contains(try #require(IPAddress("11.0.0.1"))))
-        #expect(!blockOfTen.contains(try #require(IPAddress("::a00:1"))))
+        let privateBlock = try #require(AddressBlock("10.0.0.0/8"))
+        #expect(privateBlock.contains(try #require(IPAddress("10.255.0.1"))))
+        #expect(privateBlock.contains(try #require(IPAddress("::ffff:10.1.1.1"))))
+        #expect(!privateBlock.contains(try #require(IPAddress("11.0.0.1"))))
+        #expect(!privateBlock.contains(try #require(IPAddress("::a00:1"))), "an IPv6 address that ends like 10.0.0.1")
+
         let singleAddress = try #require(AddressBlock("fd00::5"))
         #expect(singleAddress.contains(try #require(IPAddress("fd00::5"))))
         #expect(!singleAddress.contains(try #require(IPAddress("fd00::4"))))
+
         let allAddresses = try #require(AddressBlock("::/0"))
         #expect(allAddresses.contains(try #require(IPAddress("1.2.3.4"))))
         let allOfIPv4 = try #require(AddressBlock("0.0.0.0/0"))
         #expect(allOfIPv4.contains(try #require(IPAddress("1.2.3.4"))))
-        #expect(!allOfIPv4.contains(try #require(IPAddress("2001::1"))), "all of IPv4")
+        #expect(!allOfIPv4.contains(try #require(IPAddress("2001::1"))), "an IPv6 address")
     }
 
     @Test(arguments: [
         "", "/", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/8/8", "fd00::/129", "x/8", "10.0.0.0/-1",
         "10.0.0.0/ 8", "10.0.0.0/0008",
     ])
-    func `text that is not a block is rejected`(text: String) { #expect(AddressBlock(text) == nil) }
+    func `text that is not an address block is rejected`(text: String) { #expect(AddressBlock(text) == nil) }
 }

@@ -7,8 +7,11 @@ import Testing
     /// The signature of the PROXY protocol, version 2.
     static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
     /// A header with the client 1.2.3.4.
+    ///
+    /// Behind the signature: version and command, address family, length of the rest in two bytes, the addresses of
+    /// client and proxy, and their ports.
     static let ipv4 = signature + [0x21, 0x11, 0, 12, 1, 2, 3, 4, 10, 0, 0, 1, 0x12, 0x34, 0, 80]
-    /// A header with the client 2001::7 and a further field.
+    /// A header with the client 2001::7, and behind the ports a further field of three bytes.
     static let ipv6 =
         signature + [0x21, 0x21, 0, 39, 0x20, 1] + [UInt8](repeating: 0, count: 13) + [7]
         + [UInt8](repeating: 9, count: 16) + [0, 1, 0, 2] + [4, 0, 0]
@@ -28,13 +31,17 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 5, 16, 1000]) func `a header is read in pieces of any size`(pieceBytes: Int) throws {
-        #expect(try self.read(Self.ipv4 + [71, 69], pieceBytes: pieceBytes)?.client == IPAddress("1.2.3.4"))
-        #expect(try self.read(Self.ipv4 + [71, 69], pieceBytes: pieceBytes)?.usedBytes == 28)
-        #expect(try self.read(Self.ipv6 + [71], pieceBytes: pieceBytes)?.client == IPAddress("2001::7"))
-        #expect(try self.read(Self.ipv6 + [71], pieceBytes: pieceBytes)?.usedBytes == 55, "further fields are skipped")
+        let following = Array("GET".utf8)
+        let ipv4Header = try self.read(Self.ipv4 + following, pieceBytes: pieceBytes)
+        #expect(ipv4Header?.client == IPAddress("1.2.3.4"))
+        #expect(ipv4Header?.usedBytes == Self.ipv4.count)
+        let ipv6Header = try self.read(Self.ipv6 + following, pieceBytes: pieceBytes)
+        #expect(ipv6Header?.client == IPAddress("2001::7"))
+        #expect(ipv6Header?.usedBytes == Self.ipv6.count, "the further field is skipped")
     }
 
     @Test func `a header of the command LOCAL or of an unspecified family has no client`() throws {
+        // 0x20 is version 2 with the command LOCAL, 0x21 with the command PROXY. Family 0 is unspecified.
         #expect(
             try self.read(Self.signature + [0x20, 0, 0, 0]) == ProxyHeaderReader.Header(client: nil, usedBytes: 16))
         #expect(try self.read(Self.signature + [0x20, 0x31, 0, 2, 9, 9])?.usedBytes == 18)
@@ -56,23 +63,26 @@ import Testing
         }
         #expect(throws: ProxyHeaderError.signature) { try self.read(Array("PROXY TCP4 1.2.3.4".utf8)) }
         #expect(throws: ProxyHeaderError.signature) { try self.read(Array("GET / HTTP/1.1".utf8)) }
+        // Only 0x20 and 0x21 are a version and command.
         for command in [0x11, 0x22, 0x2F, 0x00, 0xFF] as [UInt8] {
             #expect(throws: ProxyHeaderError.command) { try self.read(Self.signature + [command]) }
         }
+        // The readable families are 0x11 and 0x21, TCP over IPv4 and IPv6.
         for family in [0x12, 0x22, 0x31, 0x10, 0x01, 0xFF] as [UInt8] {
             #expect(throws: ProxyHeaderError.family) { try self.read(Self.signature + [0x21, family, 0, 36]) }
         }
+        // The addresses and ports take 12 bytes for IPv4, and 36 for IPv6.
         #expect(throws: ProxyHeaderError.length) { try self.read(Self.signature + [0x21, 0x11, 0, 11]) }
         #expect(throws: ProxyHeaderError.length) { try self.read(Self.signature + [0x21, 0x21, 0, 35]) }
     }
 
     @Test func `I16 a header that announces too many bytes is rejected before they arrive`() throws {
+        // 0x07F0 is 2032: with the 16 bytes in front of it that is 2048, the limit. 0x07F1 is one more.
         for length in [[0x07, 0xF1], [0xFF, 0xFF]] as [[UInt8]] {
             for head in [[0x21, 0x11], [0x20, 0x00], [0x21, 0x00]] as [[UInt8]] {
                 #expect(throws: ProxyHeaderError.length) { try self.read(Self.signature + head + length) }
             }
         }
-        // 0x07F0 is 2032, which makes 2048 bytes with the fixed 16.
         let largest = Self.signature + [0x20, 0, 0x07, 0xF0] + [UInt8](repeating: 1, count: 2_032)
         #expect(try self.read(largest, pieceBytes: 7)?.usedBytes == ProxyHeaderReader.maxBytes)
     }

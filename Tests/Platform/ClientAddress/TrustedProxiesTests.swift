@@ -4,21 +4,23 @@ import Testing
 
 /// The client's address in `X-Forwarded-For`, which counts only if a trusted proxy sent it.
 @Suite struct TrustedProxiesTests {
-    private func proxies() throws -> TrustedProxies {
+    private func trustedProxies() throws -> TrustedProxies {
         TrustedProxies([try #require(AddressBlock("10.0.0.0/8")), try #require(AddressBlock("fd00::/8"))])
     }
 
-    private func client(_ peer: String, _ header: String?) throws -> String {
-        try self.proxies().client(peer: #require(IPAddress(peer)), forwardedFor: header).description
+    private func client(peer: String, header: String?) throws -> String {
+        try self.trustedProxies().client(peer: #require(IPAddress(peer)), forwardedFor: header).description
     }
 
     @Test func `the header of a peer that is not trusted is ignored`() throws {
-        #expect(try self.client("8.8.8.8", "1.1.1.1") == "8.8.8.8")
+        #expect(try self.client(peer: "8.8.8.8", header: "1.1.1.1") == "8.8.8.8")
         #expect(
             TrustedProxies().client(peer: try #require(IPAddress("10.0.0.1")), forwardedFor: "1.1.1.1").description
                 == "10.0.0.1")
     }
 
+    // The header is read from its end. If its first entry or one that is no address ends the search, the client is the
+    // last address that was read, at first the peer's.
     @Test(
         arguments: [
             (nil, "10.0.0.1"), ("", "10.0.0.1"), ("1.1.1.1", "1.1.1.1"), (" 1.1.1.1\t", "1.1.1.1"),
@@ -30,11 +32,11 @@ import Testing
             ("6.6.6.6, " + String(repeating: "x", count: 70_000), "10.0.0.1"),
         ] as [(String?, String)])
     func `the client is the last address that no trusted proxy has`(header: String?, client: String) throws {
-        #expect(try self.client("10.0.0.1", header) == client)
+        #expect(try self.client(peer: "10.0.0.1", header: header) == client)
     }
 
     @Test func `I16 only the end of a long header is searched`() throws {
         let long = "6.6.6.6" + String(repeating: ", 10.2.2.2", count: 100_000)
-        #expect(try self.client("10.0.0.1", long) == "10.2.2.2")
+        #expect(try self.client(peer: "10.0.0.1", header: long) == "10.2.2.2")
     }
 }

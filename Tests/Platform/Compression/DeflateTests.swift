@@ -23,10 +23,11 @@ struct DeflateTests {
     @Test func `a changed version of an earlier row compresses to about a fifth of its size`() {
         let stream = DeflateStream()
         _ = stream.append(self.row(0))
+        // The 20 bytes allow for what each append adds, whatever the size of the row.
         #expect(stream.append(self.row(1)).count * 5 <= self.row(1).count + 20)
     }
 
-    @Test func `long random bytes round-trip through many buffers`() throws {
+    @Test func `100,000 random bytes, which fill many buffers, and a few more round-trip`() throws {
         var state: UInt64 = 1
         let bytes = (0..<100_000).map { _ in
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -37,7 +38,7 @@ struct DeflateTests {
         #expect(try Inflation.inflate(compressed, limit: 200_000) == bytes + [1, 2, 3])
     }
 
-    @Test func `empty input round-trips`() throws {
+    @Test func `no compressed bytes inflate to no bytes`() throws {
         #expect(try Inflation.inflate([], limit: 10) == [])
     }
 

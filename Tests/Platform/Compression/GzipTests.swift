@@ -15,13 +15,14 @@ import Testing
 
     /// Rules: R13.31.
     @Test(arguments: [0, 1, 1000, 300_000])
-    func `gzip has its header, and at its end the checksum and length of the bytes`(_ count: Int) {
-        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* $0 / 7) }
+    func `gzip has its header, and at its end the checksum and length of the bytes`(byteCount: Int) {
+        let bytes = (0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* $0 / 7) }
         let gzip = Gzip.compress(bytes)
+        // Two bytes that mark gzip, and 8 for the method deflate.
         #expect(gzip.prefix(3) == [0x1F, 0x8B, 8])
         #expect(self.number(gzip.suffix(8).prefix(4)) == self.checksum(of: bytes))
-        #expect(self.number(gzip.suffix(4)) == UInt32(count))
-        #expect(Gzip.compress(bytes) == gzip)
+        #expect(self.number(gzip.suffix(4)) == UInt32(byteCount))
+        #expect(Gzip.compress(bytes) == gzip, "the result holds no time")
     }
 
     /// Rules: R13.31.

@@ -16,7 +16,7 @@ import Testing
                 for number in 0..<10_000 {
                     do throws(MailboxError) {
                         try mailbox.post(Message(sender: sender, number: number))
-                    } catch { Issue.record("refused: \(error)") }
+                    } catch { Issue.record("the post throws \(error)") }
                 }
                 loop.stop()
             }
@@ -45,14 +45,14 @@ import Testing
         try mailbox.post(3)
         #expect(throws: MailboxError.overflow(capacity: 3)) { try mailbox.post(4) }
         #expect(mailbox.count == 3)
-        var read: [Int] = []
+        var received: [Int] = []
         try runLoop { loop in
             try mailbox.attach(to: loop) { batch in
-                read += batch
+                received += batch
                 loop.stop()
             }
         }
-        #expect(read == [1, 2, 3])
+        #expect(received == [1, 2, 3])
     }
 
     @Test func `messages that were posted before the reader was attached are its first batch`() throws {
@@ -100,10 +100,10 @@ import Testing
         }
     }
 
-    @Test func `closing from another thread lets the loop end by itself`() throws {
+    @Test func `a loop whose only mailbox is closed by another thread ends by itself`() throws {
         let mailbox = Mailbox<Int>(capacity: 4)
         let loop = try EventLoop()
-        try mailbox.attach(to: loop) { _ in Issue.record("read") }
+        try mailbox.attach(to: loop) { _ in Issue.record("there is no message") }
         let closingThread = try EventLoop.start(name: "closer") { loop in
             mailbox.close()
             loop.stop()
@@ -114,6 +114,7 @@ import Testing
     }
 
     @Test func `the loop of a thread runs until it is stopped`() throws {
+        // The system cuts a thread's name after 15 bytes.
         let (thread, mailbox) = try EventLoop.start(name: "a rather long name") { loop throws(LoopError) in
             let mailbox = Mailbox<Int>(capacity: 4)
             try mailbox.attach(to: loop) { _ in }

@@ -20,11 +20,13 @@ import Testing
     @Test func `I16 within the limit any stream may queue; beyond it only a stream within its share`() {
         let halfFull = self.budget([500])
         #expect(halfFull.admits(500, ofStreamWith: 500) && halfFull.excessBytes == 0)
+
+        // The share of each of four queues is a quarter of the limit, 250 bytes.
         let full = self.budget([900, 60, 30, 10])
-        // The share of each of four queues is 250 bytes.
         #expect(!full.admits(1, ofStreamWith: 900))
         #expect(full.admits(190, ofStreamWith: 60) && !full.admits(191, ofStreamWith: 60))
         #expect(full.admits(100, ofStreamWith: 0), "a stream without a queue")
+
         var afterRemoval = full
         afterRemoval.remove(900)
         afterRemoval.removeQueue()
@@ -49,7 +51,7 @@ import Testing
     @Test func `beyond the limit, the largest queues are chosen until an eighth is free`() {
         let sizes = [10, 700, 0, 300, 90]
         let excess = self.budget(sizes).excessBytes
-        // The queues have 1,100 bytes; 875 bytes are seven eighths of the limit.
+        // The queues have 1,100 bytes together; 875 bytes are seven eighths of the limit.
         #expect(excess == 1_100 - 875)
         #expect(self.choice(sizes, freeing: excess) == [1])
         #expect(self.choice(sizes, freeing: 701) == [1, 3])
@@ -57,7 +59,7 @@ import Testing
         #expect(self.choice([], freeing: 1).isEmpty)
     }
 
-    /// The choice among queues of these sizes; queue 0 belongs to the first party, and so on.
+    /// The indexes of the queues that are chosen; `parties[n]` is the party of queue n, and missing ones are nil.
     private func choice(_ sizes: [Int], of parties: [String?] = [], freeing bytes: Int) -> [Int] {
         let queues = sizes.indices.map { index in
             OutputBudget.Queue(bytes: sizes[index], party: index < parties.count ? parties[index] : nil)
@@ -68,43 +70,46 @@ import Testing
     @Test func `I16 the party with the most bytes gives way first, its largest queue before its others`() {
         let sizes = [310, 90, 110, 100, 0]
         let parties: [String?] = ["honest", "many", "many", "many", "many"]
-        #expect(self.choice(sizes, of: parties, freeing: 521) == [0, 2, 3, 1], "310 bytes and 300")
+        #expect(self.choice(sizes, of: parties, freeing: 521) == [0, 2, 3, 1], "honest has 310 bytes, many have 300")
         #expect(self.choice([290, 90, 110, 100], of: parties, freeing: 1) == [2])
-        #expect(self.choice([290, 90, 110, 100], of: parties, freeing: 111) == [2, 0], "then the other has more")
+        #expect(self.choice([290, 90, 110, 100], of: parties, freeing: 111) == [2, 0], "now honest has more")
         // Queues without a party are each on their own.
         #expect(self.choice([90, 60, 50, 40], of: ["a", nil, nil, nil], freeing: 200) == [0, 1, 2])
     }
 
-    @Test func `I16 many streams that queue step by step stay within the limit, and each within its share`() {
+    @Test func `I16 streams that each queue one step stay within the limit, and a step within half a share`() {
         var budget = self.budget([])
-        budget.limitBytes = 33_554_432
-        #expect(budget.stepBytes == 131_072)
+        budget.limitBytes = 32 << 20
+        #expect(budget.stepBytes == 128 << 10, "a small part of the free memory")
         for count in 1...1_000 {
-            let bytes = min(262_144, budget.stepBytes)
+            // A gateway lets a viewer who catches up queue at most 256 KiB.
+            let bytes = min(256 << 10, budget.stepBytes)
             #expect(budget.admits(bytes, ofStreamWith: 0))
             budget.addQueue()
             budget.add(bytes)
             #expect(budget.stepBytes <= budget.limitBytes / count / 2)
         }
         #expect(budget.excessBytes == 0, "\(budget.queuedBytes)")
-        budget.add(33_554_432)
-        #expect(budget.stepBytes == 2_048 && budget.admits(budget.stepBytes, ofStreamWith: 0))
+
+        // Beyond the limit a step has its smallest size.
+        budget.add(32 << 20)
+        #expect(budget.stepBytes == 2 << 10 && budget.admits(budget.stepBytes, ofStreamWith: 0))
     }
 
     @Test func `a peer that takes nothing for the timeout is stalled at the second check`() {
         var progress = OutputProgress(nowMilliseconds: 1_000)
-        func isStalled(_ acceptedBytes: Int, _ now: UInt64) -> Bool {
+        func isStalled(accepted acceptedBytes: Int, at now: UInt64) -> Bool {
             progress.isStalled(
                 acceptedBytes: acceptedBytes, unacknowledgedBytes: 9, nowMilliseconds: now, timeoutMilliseconds: 500)
         }
-        #expect(!isStalled(0, 1_400))
-        #expect(!isStalled(0, 1_500), "after a pause of this process the socket may have room")
-        #expect(!isStalled(1, 1_600), "one byte is progress")
-        #expect(!isStalled(1, 2_099))
-        #expect(!isStalled(1, 2_100))
-        #expect(isStalled(1, 2_101))
+        #expect(!isStalled(accepted: 0, at: 1_400))
+        #expect(!isStalled(accepted: 0, at: 1_500), "after a pause of this process the socket may have room")
+        #expect(!isStalled(accepted: 1, at: 1_600), "one byte is progress")
+        #expect(!isStalled(accepted: 1, at: 2_099))
+        #expect(!isStalled(accepted: 1, at: 2_100))
+        #expect(isStalled(accepted: 1, at: 2_101))
         // A clock that goes back does not make a peer stalled.
-        #expect(!isStalled(2, 2_102) && !isStalled(2, 2_000))
+        #expect(!isStalled(accepted: 2, at: 2_102) && !isStalled(accepted: 2, at: 2_000))
     }
 }
 
@@ -113,21 +118,21 @@ import Testing
     @Test func `I16 a peer that acknowledges bytes within the timeout is not stalled`() {
         var progress = OutputProgress(nowMilliseconds: 1_000)
         var readCount = 0
-        func isStalled(_ unacknowledgedBytes: Int, _ now: UInt64) -> Bool {
-            func read() -> Int {
+        func isStalled(unacknowledged unacknowledgedBytes: Int, at now: UInt64) -> Bool {
+            func countedRead() -> Int {
                 readCount += 1
                 return unacknowledgedBytes
             }
             return progress.isStalled(
-                acceptedBytes: 0, unacknowledgedBytes: read(), nowMilliseconds: now, timeoutMilliseconds: 500)
+                acceptedBytes: 0, unacknowledgedBytes: countedRead(), nowMilliseconds: now, timeoutMilliseconds: 500)
         }
-        #expect(!isStalled(900, 1_100) && readCount == 1)
-        #expect(!isStalled(800, 1_400) && readCount == 1, "only read again when the peer is overdue")
-        #expect(!isStalled(800, 1_600) && readCount == 2)
-        #expect(!isStalled(800, 1_700) && !isStalled(800, 2_050))
-        #expect(!isStalled(800, 2_150), "overdue for the first time")
-        #expect(isStalled(800, 2_250))
-        #expect(!isStalled(799, 2_350))
+        #expect(!isStalled(unacknowledged: 900, at: 1_100) && readCount == 1)
+        #expect(!isStalled(unacknowledged: 800, at: 1_400) && readCount == 1, "no read while no peer is overdue")
+        #expect(!isStalled(unacknowledged: 800, at: 1_600) && readCount == 2)
+        #expect(!isStalled(unacknowledged: 800, at: 1_700) && !isStalled(unacknowledged: 800, at: 2_050))
+        #expect(!isStalled(unacknowledged: 800, at: 2_150), "overdue for the first time")
+        #expect(isStalled(unacknowledged: 800, at: 2_250))
+        #expect(!isStalled(unacknowledged: 799, at: 2_350))
     }
 }
 
@@ -166,11 +171,14 @@ import Testing
             let added = loop.outputBudget.queuedBytes - queuedBefore
             #expect((50_000..<51_000).contains(added))
             for (server, held) in zip(servers, heldBefore) {
+                // Each queue also takes some bytes for its entry.
                 #expect((16_600..<17_000).contains((server.stream?.heldBytes ?? 0) - held), "a third of the bytes")
             }
+
             for server in servers { _ = try? server.stream?.write(SharedBytes([UInt8](repeating: 0, count: 50_000))) }
             // 50,000 bytes that the three streams share, and 50,000 more of each.
             #expect((200_000..<202_000).contains(loop.outputBudget.queuedBytes - queuedBefore))
+
             let timer = try? LoopTimer(loop: loop) { timer in
                 timer.close()
                 #expect(loop.outputBudget.queuedBytes == 0 && loop.outputBudget.queueCount == 0)
@@ -186,11 +194,12 @@ import Testing
             loop.outputBudget.limitBytes = loop.outputBudget.queuedBytes + 100_000
             let piece = { SharedBytes([UInt8](repeating: 0, count: 30_000)) }
             var errors: [LoopError] = []
+            // The fourth piece would exceed the limit of 100,000 more bytes, and the stream's share of it.
             for _ in 0..<4 {
                 do throws(LoopError) { try servers[0].stream?.write(piece()) } catch { errors.append(error) }
             }
             #expect(errors == [.overShare])
-            #expect((try? servers[1].stream?.write(piece())) == false, "queued")
+            #expect((try? servers[1].stream?.write(piece())) == false, "false: its bytes were queued")
             loop.stop()
         }
     }

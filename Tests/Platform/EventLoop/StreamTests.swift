@@ -18,7 +18,6 @@ import Testing
                 _ = try? server.stream?.write(contentsOf: [SharedBytes("wor"), SharedBytes(""), SharedBytes("ld")])
                 server.stream?.finish()
             }
-            client.onReceived = { _ in }
             client.onEnded = { _, error in
                 #expect(error == .endOfStream)
                 loop.stop()
@@ -42,6 +41,7 @@ import Testing
                 var number: UInt32 = 0
                 while overflowCount == 0 {
                     number += 1
+                    // The pieces differ, so that a lost or repeated one would be seen.
                     let piece = (0..<5_000).map { UInt8(truncatingIfNeeded: Int(number) &* 31 &+ $0) }
                     do throws(LoopError) {
                         try stream.write(SharedBytes(piece))
@@ -93,8 +93,9 @@ import Testing
     @Test func `after unsent pieces are dropped, the peer has received whole pieces only`() throws {
         let server = Peer()
         let client = Peer()
-        var dropped = 0
-        let size = 3_000
+        var droppedBytes = 0
+        let pieceBytes = 3_000
+        let lastByte: UInt8 = 255
         try runLoop { loop in
             try connectPair(loop, server: server, client: client, sendBufferBytes: 4_096) {
                 guard let stream = server.stream else { return }
@@ -104,24 +105,24 @@ import Testing
                 while stream.pendingBytes < 3_000_000 {
                     number += 1
                     let byte = UInt8(truncatingIfNeeded: number)
-                    _ = try? stream.write(SharedBytes([UInt8](repeating: byte, count: size)))
+                    _ = try? stream.write(SharedBytes([UInt8](repeating: byte, count: pieceBytes)))
                 }
-                let before = stream.pendingBytes
-                dropped = stream.dropUnsent()
-                #expect(stream.pendingBytes == before - dropped)
-                _ = try? stream.write(SharedBytes([UInt8](repeating: 255, count: size)))
+                let pendingBefore = stream.pendingBytes
+                droppedBytes = stream.dropUnsent()
+                #expect(stream.pendingBytes == pendingBefore - droppedBytes)
+                _ = try? stream.write(SharedBytes([UInt8](repeating: lastByte, count: pieceBytes)))
                 stream.finish()
                 client.stream?.startReading()
             }
             client.onEnded = { _, _ in loop.stop() }
         }
-        #expect(dropped > 0 && dropped % size == 0)
-        #expect(client.received.count % size == 0)
-        for start in stride(from: 0, to: client.received.count, by: size) {
-            let piece = client.received[start..<start + size]
+        #expect(droppedBytes > 0 && droppedBytes % pieceBytes == 0)
+        #expect(client.received.count % pieceBytes == 0)
+        for start in stride(from: 0, to: client.received.count, by: pieceBytes) {
+            let piece = client.received[start..<start + pieceBytes]
             #expect(piece.allSatisfy { $0 == piece.first })
         }
-        #expect(client.received.last == 255)
+        #expect(client.received.last == lastByte)
     }
 
     @Test func `a paused stream delivers no bytes until reading is resumed`() throws {
@@ -149,7 +150,7 @@ import Testing
         var writeError: LoopError?
         try runLoop { loop in
             try connectPair(loop, server: server, client: client) {
-                // A close with unread bytes makes the client send a reset.
+                // The client closes with unread bytes, so its system sends a reset.
                 server.stream?.pauseReading()
                 client.stream?.pauseReading()
                 _ = try? server.stream?.write(SharedBytes("unread"))
@@ -178,9 +179,9 @@ import Testing
                 stream.delegate = Peer()
                 stream.startReading()
             }
-            let freeListener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
-            let freePort = freeListener.port
-            freeListener.close()
+            let closedListener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
+            let closedPort = closedListener.port
+            closedListener.close()
             var openChecks = 3
             let checkDone = {
                 openChecks -= 1
@@ -190,7 +191,7 @@ import Testing
             unknownHostPeer.onEnded = { _, _ in checkDone() }
             localhostPeer.onConnected = { _ in checkDone() }
             refusedPeer.stream = try TCPStream.connect(
-                loop: loop, host: "127.0.0.1", port: freePort, delegate: refusedPeer)
+                loop: loop, host: "127.0.0.1", port: closedPort, delegate: refusedPeer)
             unknownHostPeer.stream = try TCPStream.connect(
                 loop: loop, host: "no such host", port: 1, delegate: unknownHostPeer)
             localhostPeer.stream = try TCPStream.connect(
@@ -246,18 +247,20 @@ import Testing
         #expect(client.endError == nil)
     }
 
-    @Test func `a second listener at the same port fails, unless both listeners share the port`() throws {
+    @Test func `a listener fails at an invalid address, and at a used port unless both share it`() throws {
         try runLoop { loop in
             let first = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
             #expect(first.port != 0)
             #expect(throws: LoopError.addressInUse) {
                 try TCPListener(loop: loop, host: "127.0.0.1", port: first.port) { _ in }
             }
+
             let shared = try TCPListener(loop: loop, host: "127.0.0.1", port: 0, sharesPort: true) { _ in }
             let secondListener = try TCPListener(
                 loop: loop, host: "127.0.0.1", port: shared.port, sharesPort: true
             ) { _ in }
             #expect(secondListener.port == shared.port)
+
             #expect(throws: LoopError.addressInvalid) {
                 try TCPListener(loop: loop, host: "300.0.0.1", port: 0) { _ in }
             }

@@ -34,7 +34,7 @@ final class Peer: TCPStreamDelegate {
     }
 }
 
-/// Connects `client` to a listener, gives the accepted stream to `server`, and then calls `ready`.
+/// Connects `client` to a listener, gives the accepted stream to `server`, and calls `ready` when both are connected.
 func connectPair(
     _ loop: EventLoop, server: Peer, client: Peer, sendBufferBytes: Int32 = 0, _ ready: @escaping () -> Void
 ) throws {

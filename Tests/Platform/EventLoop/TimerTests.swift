@@ -48,17 +48,17 @@ import Testing
     }
 
     @Test func `timers fire in the order of their times`() throws {
-        var order: [Int] = []
+        var firedDelays: [Int] = []
         try runLoop { loop in
             for delay in [9, 3, 6] {
                 let timer = try LoopTimer(loop: loop) { _ in
-                    order.append(delay)
-                    if order.count == 3 { loop.stop() }
+                    firedDelays.append(delay)
+                    if firedDelays.count == 3 { loop.stop() }
                 }
                 timer.start(after: .milliseconds(delay))
             }
         }
-        #expect(order == [3, 6, 9])
+        #expect(firedDelays == [3, 6, 9])
     }
 
     @Test func `a loop ends when no timer is left, and rejects new timers afterwards`() throws {
@@ -72,40 +72,40 @@ import Testing
         loop.run()
         #expect(hasFired)
         #expect(throws: LoopError.loopEnding) { try LoopTimer(loop: loop) { _ in } }
-        #expect(loop.nowMilliseconds == 0)
+        #expect(loop.nowMilliseconds == 0, "an ended loop has no time")
     }
 
-    @Test func `a turn-end hook scheduled several times in a turn runs once, also when timers schedule it`()
+    @Test func `a turn-end hook that is scheduled many times in a turn runs once, at the end of the turn`()
         throws
     {
-        var turns = 0
-        var runs = 0
+        var turnCount = 0
+        var runCount = 0
         try runLoop { loop in
-            let hook = TurnEndHook(loop: loop) { runs += 1 }
+            let hook = TurnEndHook(loop: loop) { runCount += 1 }
             let timer = try LoopTimer(loop: loop) { _ in
                 for _ in 0..<100 { hook.schedule() }
-                turns += 1
-                #expect(runs == turns - 1)
-                if turns == 3 { loop.stop() }
+                turnCount += 1
+                #expect(runCount == turnCount - 1)
+                if turnCount == 3 { loop.stop() }
             }
             timer.start(after: .milliseconds(1), repeating: .milliseconds(1))
         }
         // The hook was last scheduled in the turn that stopped the loop; it still ran at the end of that turn.
-        #expect(runs == 3)
+        #expect(runCount == 3)
     }
 
     @Test func `a hook that schedules itself runs again in the next turn, not in the current one`() throws {
-        var runs = 0
+        var runCount = 0
         try runLoop { loop in
             var hook: TurnEndHook?
             hook = TurnEndHook(loop: loop) {
-                runs += 1
-                if runs < 5 { hook?.schedule() } else { hook = nil }
+                runCount += 1
+                if runCount < 5 { hook?.schedule() } else { hook = nil }
             }
             hook?.schedule()
-            let timer = try LoopTimer(loop: loop) { _ in if runs == 5 { loop.stop() } }
+            let timer = try LoopTimer(loop: loop) { _ in if runCount == 5 { loop.stop() } }
             timer.start(after: .milliseconds(1), repeating: .milliseconds(1))
         }
-        #expect(runs == 5)
+        #expect(runCount == 5)
     }
 }

@@ -9,7 +9,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct AdminTests {
     @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `topics are made once, described and deleted`() async throws {
+    func `topics are made, described and deleted, and a repeated request is no error`() async throws {
         try await runOnDedicatedThread {
             let admin = try KafkaAdmin(Server.real.settings())
             #expect(try admin.waitUntilReachable(timeout: .seconds(10)).brokers.count == 1)
@@ -45,20 +45,20 @@ struct AdminTests {
     }
 
     @Test(.enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
-    func `offsets are found by time`() async throws {
+    func `the first offset at or after a time is found, or the end of the partition`() async throws {
         try await runOnDedicatedThread {
             let topic = try LiveKafka.shared().makeTopic(
                 "times", config: ["message.timestamp.type": "LogAppendTime"])
             let partition = TopicPartition(topic, 0)
             let producer = try KafkaProducer(Server.real.settings())
-            _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "a"), timeout: .seconds(10))
+            _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "first"), timeout: .seconds(10))
             let consumer = try Server.real.consumer()
             try consumer.assign([partition: 0])
             let first = try #require(try consumer.poll { records, _ in records.count == 1 })
             // Sends records until one has a later timestamp.
             var last = first.records[0]
             while last.timestamp == first.records[0].timestamp {
-                _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "b"), timeout: .seconds(10))
+                _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "later"), timeout: .seconds(10))
                 last = try #require(try consumer.poll { records, _ in !records.isEmpty }?.records.last)
             }
             let found = try consumer.offsets(forTimes: [partition: last.timestamp], timeout: .seconds(10))
@@ -79,6 +79,7 @@ struct AdminTests {
             let info = try admin.waitUntilReachable(timeout: .seconds(10))
             #expect(info.brokers.count == 2)
             #expect(info.topics == ["rooms": 12, "feed": 3])
+            // The request for a topic that exists is no error.
             try admin.createTopics([TopicSpec(name: "rooms", partitions: 12)])
             let error = #expect(throws: KafkaError.self) {
                 try admin.createTopics([TopicSpec(name: "x", partitions: 1)])
@@ -94,15 +95,16 @@ struct AdminTests {
             let broker = try EmbeddedBroker(topics: ["feed": 4])
             let producer = try KafkaProducer(FailureTests.silentSettings(broker.bootstrap))
             defer { producer.close(timeout: .milliseconds(500)) }
-            func write() throws {
+            func writeToEachPartition() throws {
                 for partition in 0..<4 as Range<Int32> {
                     try producer.send(
                         OutgoingRecord(topic: "feed", partition: partition, key: nil, value: [1], headers: []))
                 }
                 try producer.flush(timeout: .seconds(5))
             }
-            try write()
-            let elapsed = try ContinuousClock().measure { for _ in 1...100 { try write() } }
+            try writeToEachPartition()
+            let elapsed = try ContinuousClock().measure { for _ in 1...100 { try writeToEachPartition() } }
+            // With the delay it would be 4 s.
             #expect(elapsed < .seconds(2), "100 batches took \(elapsed)")
         }
     }

@@ -15,6 +15,7 @@ struct FailureTests {
     @Test func `I16 a send to a full queue throws a typed error`() async throws {
         let port = try FreePort.find()
         try await runOnDedicatedThread {
+            // No broker listens at this port, so records stay in the queue.
             let producer = try KafkaProducer(Self.silentSettings("127.0.0.1:\(port)"), queueLimit: 10)
             for _ in 0..<10 { try producer.send(OutgoingRecord("t", 0, "x")) }
             #expect(producer.queueDepth >= 10)
@@ -26,7 +27,7 @@ struct FailureTests {
         }
     }
 
-    @Test func `a send of a record that is too large throws a typed error`() async throws {
+    @Test func `a send of a record over the default limit of 1 MB throws a typed error`() async throws {
         try await runOnDedicatedThread {
             let producer = try KafkaProducer(Server.embedded.settings())
             let error = #expect(throws: KafkaError.self) {
@@ -39,7 +40,7 @@ struct FailureTests {
         }
     }
 
-    @Test func `the settings limit the size of a record`() async throws {
+    @Test func `the settings can raise the limit for the size of a record`() async throws {
         try await runOnDedicatedThread {
             let port = try FreePort.find()
             var settings = Self.silentSettings("127.0.0.1:\(port)")
@@ -58,6 +59,7 @@ struct FailureTests {
             #expect(sendRecord(ofBytes: 1_900_000) == nil)
             #expect(sendRecord(ofBytes: 2_000_001)?.kind == .messageTooLarge)
             producer.close(timeout: .zero)
+            // librdkafka accepts the limit for a consumer too.
             let consumer = try KafkaConsumer(settings)
             consumer.close()
         }
@@ -183,7 +185,7 @@ struct FailureTests {
             _ = try producer.sendAndWait(OutgoingRecord("t", 0, "after"), timeout: .seconds(20))
             let after = try #require(try consumer.poll { records, _ in records.count >= 2 })
             #expect(after.records.map(\.text) == ["during", "after"])
-            #expect(errors.all.contains { $0.kind == .brokerDown && !$0.isFatal })
+            #expect(errors.all.contains { $0.kind == .brokerDown && !$0.isFatal }, "reported by onError")
             consumer.close()
             producer.close(timeout: .seconds(1))
         }
@@ -217,12 +219,15 @@ struct FailureTests {
                 _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "\(number)"), timeout: .seconds(10))
             }
             _ = try #require(try consumer.poll { records, _ in records.count == 50 })
+
             kafka.kill()
+            // The record waits in the producer's queue until Kafka is back.
             try producer.send(OutgoingRecord(topic, 0, "50"))
             try kafka.restart()
             _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "51"), timeout: .seconds(30))
             let after = try #require(try consumer.poll(until: { records, _ in records.count >= 2 }, seconds: 30))
             #expect(after.records.map(\.text) == ["50", "51"])
+
             try consumer.seek([partition: 0])
             let all = try #require(try consumer.poll(until: { records, _ in records.count >= 52 }, seconds: 30))
             #expect(all.records.map(\.text) == (0..<52).map(String.init))

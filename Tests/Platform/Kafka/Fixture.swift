@@ -49,7 +49,7 @@ enum Server: String, CaseIterable, CustomTestStringConvertible {
 }
 
 extension KafkaConsumer {
-    /// Polls until `condition` holds for the records received so far; nil if it does not hold in time.
+    /// Polls until `condition` holds for all records so far and the last outcome; nil if it does not hold in time.
     func poll(
         until condition: ([IncomingRecord], PollOutcome) -> Bool, seconds: Double = 20
     ) throws -> (records: [IncomingRecord], outcome: PollOutcome)? {
@@ -63,7 +63,7 @@ extension KafkaConsumer {
         return nil
     }
 
-    /// Reads the assigned partitions until the end of each given partition was reported.
+    /// Reads the assigned partitions until the end of each given partition was reported; nil if one is not in time.
     func readToEnd(_ partitions: [TopicPartition]) throws -> (records: [IncomingRecord], ends: [TopicPartition: Int64])?
     {
         var ends: [TopicPartition: Int64] = [:]

@@ -78,6 +78,7 @@ struct GroupTests {
                     first.assigned.count == 2 && second.assigned.count == 2
                         && first.assigned.union(second.assigned) == all
                 })
+            // The range assignor revokes all partitions before it assigns a half of them again.
             #expect(first.events.contains(.revoked(all.sorted(), lost: false)))
 
             let lastAssigned = second.assigned

@@ -34,6 +34,7 @@ struct ProducingAndConsumingTests {
             #expect(read.records.map(\.value) == sent.map(\.value))
             #expect(read.records.map(\.headers) == sent.map(\.headers))
             #expect(read.records.map(\.offset) == offsets)
+            // The timestamps are milliseconds; 1,600,000,000,000 is in the year 2020.
             #expect(read.records.allSatisfy { $0.topicPartition == partition && $0.timestamp > 1_600_000_000_000 })
             #expect(read.ends == [partition: 4])
             producer.close(timeout: .seconds(1))
@@ -41,7 +42,7 @@ struct ProducingAndConsumingTests {
     }
 
     @Test(arguments: Server.available)
-    func `the delivery of each record is reported once, by its token, in order`(server: Server) async throws {
+    func `the delivery of each record is reported once, with its token, in order`(server: Server) async throws {
         try await runOnDedicatedThread {
             let topic = try server.makeTopic("tokens")
             let deliveries = Collected<Delivery>()
@@ -57,7 +58,7 @@ struct ProducingAndConsumingTests {
     }
 
     @Test(arguments: Server.available)
-    func `the end of a partition is reported, and again after new records`(server: Server) async throws {
+    func `the end of a partition is reported, and again after a new record was read`(server: Server) async throws {
         try await runOnDedicatedThread {
             let topic = try server.makeTopic("ends", partitions: 2)
             let partitions = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
@@ -113,7 +114,7 @@ struct ProducingAndConsumingTests {
             try producer.flush(timeout: .seconds(10))
 
             let consumer = try server.consumer()
-            #expect(try consumer.loadTopicMetadata(topic, timeout: .seconds(5)) == 2)
+            #expect(try consumer.loadTopicMetadata(topic, timeout: .seconds(5)) == 2, "the number of partitions")
             try consumer.incrementalAssign([partitions[0]: 0])
             #expect(try #require(try consumer.readToEnd([partitions[0]])).records.count == 5)
             try consumer.incrementalAssign([partitions[1]: 3])
@@ -137,10 +138,10 @@ struct ProducingAndConsumingTests {
             let topic = try server.makeTopic("commits", partitions: 2)
             let partitions = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
             let consumer = try server.consumer("group-\(topic)")
-            let value = OffsetAndMetadata(offset: 42, metadata: #"{"epoch":"ab","last":17,"name":"é"}"#)
-            try consumer.commit([partitions[0]: value])
+            let sent = OffsetAndMetadata(offset: 42, metadata: #"{"epoch":"ab","last":17,"name":"é"}"#)
+            try consumer.commit([partitions[0]: sent])
             let committed = try consumer.committedOffsets(of: partitions, timeout: .seconds(10))
-            #expect(committed == [partitions[0]: value, partitions[1]: nil])
+            #expect(committed == [partitions[0]: sent, partitions[1]: nil])
         }
     }
 
@@ -163,6 +164,7 @@ struct ProducingAndConsumingTests {
                 } while !outcome.wasWoken
             }
             consumer.close()
+            // A wake-up of a closed consumer does nothing.
             waker.wakeUp()
             return elapsed
         }

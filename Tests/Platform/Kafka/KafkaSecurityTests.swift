@@ -54,7 +54,7 @@ struct KafkaSecurityTests {
         try await runOnDedicatedThread { try Self.useAllClients(try Self.server().settings(mechanism)) }
     }
 
-    @Test func `a client without a user works over TLS with a certificate, and not without one`()
+    @Test func `without a user, a client with a certificate works over TLS, and a client without one is rejected`()
         async throws
     {
         try await runOnDedicatedThread {
@@ -81,7 +81,7 @@ struct KafkaSecurityTests {
     }
 
     @Test(arguments: [KafkaSecurity.Mechanism.scramSHA512, .plain])
-    func `a wrong password is reported after few attempts, and no text contains it`(
+    func `a wrong password is reported after at most four attempts, and no text contains it`(
         mechanism: KafkaSecurity.Mechanism
     ) async throws {
         try await runOnDedicatedThread {
@@ -98,7 +98,7 @@ struct KafkaSecurityTests {
             let error = try #require(Self.securityError(settings))
             #expect(ContinuousClock.now - began < .seconds(3))
             #expect(error.kind == .authenticationFailed && error.needsOperator && !error.isRetriable, "\(error)")
-            // Further attempts would be made in this time.
+            // Attempts that follow the report would be made in this second.
             DedicatedThread.sleep(for: .milliseconds(1000))
             let attempts = failureCount() - before
             #expect((1...4).contains(attempts), "\(attempts) attempts")
@@ -107,7 +107,7 @@ struct KafkaSecurityTests {
         }
     }
 
-    @Test func `a wrong password is reported to running clients, which do not flood the broker`() async throws {
+    @Test func `a wrong password is reported to a running client, which makes few attempts`() async throws {
         try await runOnDedicatedThread {
             let server = try Self.server()
             let kinds = Locked<[KafkaError.Kind]>([])
@@ -129,13 +129,16 @@ struct KafkaSecurityTests {
     {
         try await runOnDedicatedThread {
             let server = try Self.server()
-            let otherAuthority = try PrivateAuthority()
-            let unknown = try #require(Self.securityError(server.settings(.plain, caFile: otherAuthority.certificate)))
-            #expect(unknown.kind == .tlsFailed && unknown.needsOperator, "\(unknown)")
-            var elsewhere = server.settings(.plain)
-            elsewhere.brokers = "localhost:\(server.saslPort)"
-            let otherHost = try #require(Self.securityError(elsewhere))
-            #expect(otherHost.kind == .tlsFailed, "\(otherHost)")
+            let unknownAuthority = try PrivateAuthority()
+            let unknownSettings = server.settings(.plain, caFile: unknownAuthority.certificate)
+            let unknownError = try #require(Self.securityError(unknownSettings))
+            #expect(unknownError.kind == .tlsFailed && unknownError.needsOperator, "\(unknownError)")
+
+            // The certificate is for 127.0.0.1.
+            var otherHostSettings = server.settings(.plain)
+            otherHostSettings.brokers = "localhost:\(server.saslPort)"
+            let otherHostError = try #require(Self.securityError(otherHostSettings))
+            #expect(otherHostError.kind == .tlsFailed, "\(otherHostError)")
         }
     }
 
@@ -151,7 +154,7 @@ struct KafkaSecurityTests {
     }
 }
 
-/// The settings of connections to Kafka.
+/// The settings that an operator gives for connections to Kafka.
 @Suite struct KafkaSecuritySettingsTests {
     private static func read(_ arguments: [String], _ environment: [String: String] = [:])
         -> (security: KafkaSecurity, problems: String)
@@ -196,6 +199,7 @@ struct KafkaSecurityTests {
     }
 
     @Test func `the error for a setting with a secret does not contain the secret`() {
+        // The key's file does not exist, so the settings are rejected.
         var security = KafkaSecurity()
         security.transport = .ssl
         security.keyPassword = Secret("hidden")

@@ -26,6 +26,7 @@ struct StatisticsTests {
         // A lag of -1 is unknown, and partition -1 is internal to librdkafka.
         #expect(statistics.lag == [TopicPartition("t", 0): 7])
         #expect(statistics.rebalances == 2 && statistics.transactionState == "Ready")
+
         #expect(throws: (any Error).self) { _ = try KafkaStatistics(json: Data("[]".utf8)) }
     }
 
@@ -40,11 +41,11 @@ struct StatisticsTests {
             _ = try producer.sendAndWait(OutgoingRecord(topic, 0, "x"), timeout: .seconds(10))
             let consumer = try KafkaConsumer(settings, fetchWait: .milliseconds(5))
             try consumer.assign([TopicPartition(topic, 0): 0])
-            let areReported = try consumer.poll { _, _ in
+            let reportsOfBoth = try consumer.poll { _, _ in
                 reported.all.contains { $0.type == "producer" && $0.sentRecords == 1 }
                     && reported.all.contains { $0.type == "consumer" && $0.receivedRecords == 1 }
             }
-            #expect(areReported != nil)
+            #expect(reportsOfBoth != nil)
             producer.close(timeout: .seconds(1))
         }
     }

@@ -6,8 +6,8 @@ import Testing
 
 @Suite(.serialized, .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"), .timeLimit(.minutes(2)))
 struct TransactionTests {
-    static func producer(_ name: String) throws -> KafkaProducer {
-        let producer = try KafkaProducer(Server.real.settings(), transactionalID: name)
+    static func producer(transactionalID: String) throws -> KafkaProducer {
+        let producer = try KafkaProducer(Server.real.settings(), transactionalID: transactionalID)
         try producer.initTransactions(timeout: .seconds(20))
         return producer
     }
@@ -25,28 +25,29 @@ struct TransactionTests {
         try await runOnDedicatedThread {
             let topic = try Server.real.makeTopic("abort")
             let partition = TopicPartition(topic, 0)
-            let producer = try Self.producer(topic)
+            let producer = try Self.producer(transactionalID: topic)
             try Self.append("kept", to: topic, with: producer)
             try producer.beginTransaction()
             try producer.send(OutgoingRecord(topic, 0, "dropped"))
             try producer.flush(timeout: .seconds(10))
             try producer.abortTransaction(timeout: .seconds(10))
 
-            let all = try Server.real.consumer(isolation: .uncommitted)
+            let uncommittedReader = try Server.real.consumer(isolation: .uncommitted)
             // The partition holds kept, marker, dropped, marker. The broker writes the last marker after it has
             // answered the abort.
             var endOffset: Int64 = 0
             let giveUpAt = ContinuousClock.now + .seconds(10)
             while endOffset < 4, ContinuousClock.now < giveUpAt {
-                endOffset = try all.endOffset(of: partition, timeout: .seconds(10))
+                endOffset = try uncommittedReader.endOffset(of: partition, timeout: .seconds(10))
             }
             #expect(endOffset == 4)
-            try all.assign([partition: 0])
-            #expect(try #require(try all.readToEnd([partition])).records.map(\.text) == ["kept", "dropped"])
+            try uncommittedReader.assign([partition: 0])
+            let uncommittedRead = try #require(try uncommittedReader.readToEnd([partition]))
+            #expect(uncommittedRead.records.map(\.text) == ["kept", "dropped"])
 
-            let committed = try Server.real.consumer()
-            try committed.assign([partition: 0])
-            let read = try #require(try committed.readToEnd([partition]))
+            let committedReader = try Server.real.consumer()
+            try committedReader.assign([partition: 0])
+            let read = try #require(try committedReader.readToEnd([partition]))
             #expect(read.records.map(\.text) == ["kept"])
             #expect(read.ends[partition] == endOffset)
             producer.close(timeout: .seconds(1))
@@ -57,7 +58,7 @@ struct TransactionTests {
         try await runOnDedicatedThread {
             let topic = try Server.real.makeTopic("open")
             let partition = TopicPartition(topic, 0)
-            let producer = try Self.producer(topic)
+            let producer = try Self.producer(transactionalID: topic)
             let consumer = try Server.real.consumer()
             try consumer.assign([partition: 0])
             _ = try #require(try consumer.readToEnd([partition]))
@@ -81,8 +82,9 @@ struct TransactionTests {
             let member = try GroupTests.Member(.real, group: "g-\(topic)", topic: topic)
             #expect(try GroupTests.wait([member]) { member.assigned.count == 2 })
             let group = try #require(member.consumer.groupMetadata())
-            let producer = try Self.producer(topic)
+            let producer = try Self.producer(transactionalID: topic)
 
+            // A broker accepts 4096 bytes of metadata unless it is set otherwise.
             let longest = OffsetAndMetadata(offset: 9, metadata: String(repeating: "x", count: 4096))
             let plain = OffsetAndMetadata(offset: 3, metadata: #"{"epoch":"é","last":12}"#)
             try producer.beginTransaction()
@@ -118,12 +120,12 @@ struct TransactionTests {
         try await runOnDedicatedThread {
             let topic = try Server.real.makeTopic("fence")
             let partition = TopicPartition(topic, 0)
-            let older = try Self.producer(topic)
+            let older = try Self.producer(transactionalID: topic)
             try older.beginTransaction()
             try older.send(OutgoingRecord(topic, 0, "old"))
             try older.flush(timeout: .seconds(10))
 
-            let newer = try Self.producer(topic)
+            let newer = try Self.producer(transactionalID: topic)
             let error = #expect(throws: KafkaError.self) { try older.commitTransaction(timeout: .seconds(10)) }
             #expect(error?.kind == .fenced)
             #expect(error?.isFatal == true)
@@ -139,12 +141,12 @@ struct TransactionTests {
         }
     }
 
-    @Test func `a commit without a transaction and a second begin are rejected, and the producer continues`()
+    @Test func `a commit without a transaction and a second begin are rejected, and an abort works afterwards`()
         async throws
     {
         try await runOnDedicatedThread {
             let topic = try Server.real.makeTopic("turn")
-            let producer = try Self.producer(topic)
+            let producer = try Self.producer(transactionalID: topic)
             #expect(throws: KafkaError.self) { try producer.commitTransaction(timeout: .seconds(1)) }
             try producer.beginTransaction()
             #expect(throws: KafkaError.self) { try producer.beginTransaction() }

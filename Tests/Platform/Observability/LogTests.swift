@@ -48,12 +48,14 @@ final class LogProbe: Sendable {
         #expect(probe.lines[0].contains("\"c\"") && probe.lines[1].contains("\"d\""))
     }
 
-    @Test func `I16 each message is rate-limited, and the next line counts the suppressed lines`() {
+    @Test func `I16 the lines of each message are limited, and its next line counts the suppressed ones`() {
         let probe = LogProbe()
         let log = probe.log(linesPerSecond: 5)
         for _ in 0..<50 { log.info("again and again") }
         log.info("another")
+        // Five lines of the first message, and one of the second.
         #expect(probe.lines.count == 6)
+
         probe.now.store(1_000, ordering: .relaxed)
         for _ in 0..<3 { log.info("again and again") }
         #expect(probe.lines.count == 9)
@@ -70,11 +72,12 @@ final class LogProbe: Sendable {
         #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(line.utf8)) }
     }
 
-    @Test func `times of day agree with Foundation`() {
+    @Test func `the text of a time of day is the same as Foundation's`() {
         var random = SeededRandom(seed: 3)
         let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         for _ in 0..<2_000 {
             let time = Int64.random(in: -2_000_000_000_000...4_000_000_000_000, using: &random)
+            // Foundation cuts a date to milliseconds; the tenth makes up for a rounding error of the division.
             let date = Date(timeIntervalSince1970: (Double(time) + 0.1) / 1_000)
             #expect(WallClock.text(milliseconds: time) == date.formatted(format))
         }

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct MetricsRegistryTests {
+    /// The path of Prometheus's tool; nil if it is not installed.
     static let promtool = ["/usr/bin/promtool", "/usr/local/bin/promtool"].first {
         FileManager.default.isExecutableFile(atPath: $0)
     }
@@ -18,7 +19,7 @@ import Testing
         #expect(first !== registry.counter("a_calls_total", help: "x", labels: ["method": "leave", "app": "demo"]))
     }
 
-    @Test func `I16 label values are bounded, and those beyond the limit share one series`() {
+    @Test func `I16 the number of series is limited, and label values beyond the limit share one series`() {
         let registry = MetricsRegistry(seriesLimit: 3)
         for index in 0..<100 { registry.counter("a_total", help: "x", labels: ["user": "u\(index)"]).add() }
         let samples = registry.snapshot()[0].samples
@@ -53,6 +54,7 @@ import Testing
         timing.record(microseconds: 150)
         timing.record(milliseconds: 30)
         timing.record(milliseconds: 600_000)
+
         let text = PrometheusText.render(registry)
         #expect(text.contains("a_seconds_bucket{le=\"0.0001\"} 0\n"))
         #expect(text.contains("a_seconds_bucket{le=\"0.0002\"} 1\n"))
@@ -61,6 +63,7 @@ import Testing
         #expect(text.contains("a_seconds_bucket{le=\"+Inf\"} 3\n"))
         #expect(text.contains("a_seconds_sum 600.03015\n"))
         #expect(text.contains("a_seconds_count 3\n"))
+        // In microseconds, to within one percent.
         #expect(abs(timing.histogram.percentile(50) - 30_000) <= 300)
     }
 
@@ -96,13 +99,13 @@ import Testing
         registry.gauge(MetricNames.Redis.connected, help: "Connections that stand.").set(9)
         let text = PrometheusText.render(registry)
         #expect(text.contains("\nprocess_cpu_seconds_total "))
-        let (end, output) = try Self.check(text)
+        let (end, output) = try Self.checkMetrics(text)
         #expect(end == .exited(0) && output.isEmpty, "\(output)\n\(text)")
-        #expect(try Self.check("# TYPE a counter\na 1\n").end != .exited(0), "promtool should be able to fail")
+        #expect(try Self.checkMetrics("# TYPE a counter\na 1\n").end != .exited(0), "promtool should be able to fail")
     }
 
     /// Runs `promtool check metrics` over a text.
-    static func check(_ text: String) throws -> (end: ProcessEnd, output: String) {
+    static func checkMetrics(_ text: String) throws -> (end: ProcessEnd, output: String) {
         try TestProcess.run([Self.promtool ?? "", "check", "metrics"], input: text, errors: .output)
     }
 }

@@ -15,17 +15,19 @@ import Testing
         #expect(TraceContext(parsing: context.bytes) == context)
     }
 
-    @Test func `a child context keeps the trace and has its own span`() throws {
+    @Test func `a child context keeps the trace and has its own span, and a new context round-trips`() throws {
         var random = SeededRandom(seed: 1)
         let parent = try #require(TraceContext(Self.example))
         let child = parent.child(using: &random)
         #expect(child.traceID == parent.traceID && child.spanID != parent.spanID && child.isSampled)
-        let fresh = TraceContext(isSampled: false, using: &random)
-        #expect(TraceContext(fresh.description) == fresh)
-        #expect(fresh.description.hasSuffix("-00"))
+
+        let newContext = TraceContext(isSampled: false, using: &random)
+        #expect(TraceContext(newContext.description) == newContext)
+        #expect(newContext.description.hasSuffix("-00"), "it is not sampled")
     }
 
     @Test func `a later version is read up to its known fields`() {
+        // The example has version 00; a field of a later version begins with a hyphen.
         #expect(TraceContext("cc" + Self.example.dropFirst(2) + "-what-comes")?.isSampled == true)
         #expect(TraceContext("cc" + Self.example.dropFirst(2))?.isSampled == true)
         #expect(TraceContext("cc" + Self.example.dropFirst(2) + "x") == nil)

@@ -32,9 +32,9 @@ import Testing
     }
 
     @Test func `several spans are valid JSON, and no span ends before it begins`() throws {
-        let early = try Self.span("a\n\u{1}", end: -5)
-        #expect(early.end == early.start)
-        let body = OTLPSpans.body([early, try Self.span()], service: "s", instance: "i")
+        let endsEarly = try Self.span("a\n\u{1}", end: -5)
+        #expect(endsEarly.end == endsEarly.start)
+        let body = OTLPSpans.body([endsEarly, try Self.span()], service: "s", instance: "i")
         #expect(try JSONSerialization.jsonObject(with: Data(body)) is [String: Any])
     }
 
@@ -53,16 +53,18 @@ import Testing
     }
 
     @Test func `the share decides how many traces begin, and a sampled header is always continued`() throws {
-        let none = Tracer(share: 0)
-        let all = Tracer(share: 1)
-        let half = Tracer(share: 0.5)
-        #expect((0..<100).allSatisfy { _ in none.startTrace() == nil })
-        #expect((0..<100).allSatisfy { _ in all.startTrace()?.isSampled == true })
-        let begunCount = (0..<1000).filter { _ in half.startTrace() != nil }.count
+        let noTraces = Tracer(share: 0)
+        let allTraces = Tracer(share: 1)
+        let halfOfTraces = Tracer(share: 0.5)
+        #expect((0..<100).allSatisfy { _ in noTraces.startTrace() == nil })
+        #expect((0..<100).allSatisfy { _ in allTraces.startTrace()?.isSampled == true })
+        let begunCount = (0..<1000).filter { _ in halfOfTraces.startTrace() != nil }.count
         #expect((300...700).contains(begunCount))
-        #expect(none.sampledContext(from: try Self.context().bytes) == (try Self.context()))
-        #expect(none.sampledContext(from: Array("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00".utf8)) == nil)
-        #expect(none.sampledContext(from: nil) == nil && none.sampledContext(from: Array("wrong".utf8)) == nil)
+
+        #expect(noTraces.sampledContext(from: try Self.context().bytes) == (try Self.context()))
+        let unsampledHeader = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
+        #expect(noTraces.sampledContext(from: Array(unsampledHeader.utf8)) == nil)
+        #expect(noTraces.sampledContext(from: nil) == nil && noTraces.sampledContext(from: Array("wrong".utf8)) == nil)
     }
 
     @Test func `a tracer stores spans until they are taken`() throws {

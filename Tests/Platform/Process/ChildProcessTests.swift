@@ -8,18 +8,18 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ChildProcessTests {
     @Test func `a child has its arguments, variables, directory and streams, and its exit status is reported`() throws {
         let (end, output) = try TestProcess.run(
-            ["sh", "-c", #"read line; echo "$1 $PWD $WORD $line"; echo told >&2; exit 7"#, "sh", "a b"],
-            environment: ["WORD": "w"], directory: "/usr", input: "read\n", errors: .output)
+            ["sh", "-c", #"read line; echo "$1 $PWD $WORD $line"; echo warned >&2; exit 7"#, "sh", "a b"],
+            environment: ["WORD": "variable"], directory: "/usr", input: "typed\n", errors: .output)
         #expect(end == .exited(7))
-        #expect(output == "a b /usr w read\ntold\n")
+        #expect(output == "a b /usr variable typed\nwarned\n")
     }
 
     @Test func `a child has no other open file, and blocks and ignores no signal`() async throws {
         let parentPipe = Pipe()
         let (files, signals) = try await runOnDedicatedThread {
-            var all = sigset_t()
-            unsafe sigfillset(&all)
-            unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
+            var allSignals = sigset_t()
+            unsafe sigfillset(&allSignals)
+            unsafe pthread_sigmask(SIG_BLOCK, &allSignals, nil)
             return (
                 try TestProcess.run(["sh", "-c", "ls /proc/$$/fd"]).output,
                 try TestProcess.run(["grep", "-E", "Sig(Blk|Ign)", "/proc/self/status"]).output
@@ -28,8 +28,8 @@ import Testing
         withExtendedLifetime(parentPipe) {}
         #expect(files == "0\n1\n2\n")
         // Signals 32 and 33 belong to the C library, which itself ignores them in a child.
-        let words = signals.split(whereSeparator: \.isWhitespace).compactMap { UInt64($0, radix: 16) }
-        #expect(words.map { $0 & 0x7fff_ffff } == [0, 0], "\(signals)")
+        let masks = signals.split(whereSeparator: \.isWhitespace).compactMap { UInt64($0, radix: 16) }
+        #expect(masks.map { $0 & 0x7fff_ffff } == [0, 0], "\(signals)")
     }
 
     @Test func `a child leads its own process group, and the signal that ends it is reported`() throws {

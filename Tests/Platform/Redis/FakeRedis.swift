@@ -13,7 +13,8 @@ final class FakeRedis: Sendable {
 
     /// Serves one connection.
     ///
-    /// - Parameter replies: the reply to each received request; after the last reply the server stays silent.
+    /// - Parameter replies: the reply to each received request in order, the handshake first; after the last reply the
+    ///   server stays silent.
     init(replies: [[UInt8]]) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()

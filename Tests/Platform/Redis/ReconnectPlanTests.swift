@@ -11,6 +11,7 @@ import Testing
             var plan = ReconnectPlan(firstPause: .milliseconds(50), longestPause: .milliseconds(800))
             var now: Int64 = 1_000
             #expect(plan.nextAttemptMilliseconds <= now)
+            // So many failures that a pause doubled without a limit would overflow.
             for failure in 0..<70 {
                 plan.recordFailure(at: now, using: &random)
                 let maxPause = min(Int64(800), Int64(50) << Int64(min(failure, 10)))

@@ -49,9 +49,9 @@ struct RedisClientTests {
             #expect(replies.count == 9)
             #expect(replies[0] == .status("OK") && replies[1] == .bytes(binary) && replies[2] == .null)
             #expect(replies[4] == .integer(1) && replies[5] == .integer(2))
-            #expect(replies[6] == .array([.bytes([97]), .bytes([])]))
-            #expect(replies[7] == .array([.integer(1), .array([.bytes([120]), .array([])]), .null]))
-            // INCR of a value that is no number, and an unknown command.
+            #expect(replies[6] == .array([.bytes(Array("a".utf8)), .bytes([])]))
+            #expect(replies[7] == .array([.integer(1), .array([.bytes(Array("x".utf8)), .array([])]), .null]))
+            // These commands fail: INCR of a value that is no number, and an unknown command.
             for index in [3, 8] {
                 guard case .error(let text) = replies[index] else {
                     Issue.record("\(replies[index]) is no error")
@@ -59,6 +59,7 @@ struct RedisClientTests {
                 }
                 #expect(text.hasPrefix("ERR"))
             }
+
             let many = try client.pipeline((0..<20_000).map { RedisCommand(["ECHO", "\($0)"]) })
             #expect(many.enumerated().allSatisfy { $0.element.text == "\($0.offset)" })
         }
@@ -80,8 +81,7 @@ struct RedisClientTests {
             try redis.restart()
             let identity = try client.connect()
             #expect(try client.run(calls).first == .integer(5), "the data are gone, the scripts are loaded again")
-            // This is the client's second connection.
-            #expect(identity.serial == 2)
+            #expect(identity.serial == 2, "the client's second connection")
         }
     }
 
@@ -101,16 +101,18 @@ struct RedisClientTests {
                 Issue.record("a closed connection was not detected")
                 return
             }
+
             let error = pipelineError(client, [RedisCommand(["PING"])])
             #expect(error?.mayHaveRun == false)
             guard case .unreachable(let text) = error else { return }
-            // The error says when the next attempt is due.
-            #expect(text.contains("due"), "it must not try again at the same moment")
+            // The error says when the next attempt to connect is due.
+            #expect(text.contains("due"), "the client must not try again at the same moment")
+
             try redis.restart()
             clock.now += 1_000
             let second = try client.connect()
             #expect(second.serial == 2 && second.runID != first.runID)
-            #expect(first.runID.count == 40)
+            #expect(first.runID.count == 40, "Redis gives 40 hexadecimal digits")
         }
     }
 
@@ -168,12 +170,14 @@ struct RedisClientTests {
                     continue
                 }
             }
-            let endless = RedisCommand(["EVAL", "return string.rep('x', 10000000)", "0"])
-            let error = pipelineError(client, [endless])
+
+            let longReply = RedisCommand(["EVAL", "return string.rep('x', 10000000)", "0"])
+            let error = pipelineError(client, [longReply])
             guard case .replyTooLarge(let bytes) = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }
+            // The client gave up long before it had read all 10,000,000 bytes.
             #expect(bytes > 100_000 && bytes < 300_000)
             #expect(try client.pipeline([Self.ping]) == [.status("PONG")])
         }
@@ -201,6 +205,7 @@ struct RedisClientTests {
             let client = RedisClient(settings, random: SeededRandom(seed: 5), now: { 0 })
             #expect(connectError(client) == nil)
             #expect(try client.pipeline([RedisCommand(["ACL", "WHOAMI"])]) == [.bytes(Array("alice".utf8))])
+
             settings.password = Secret("wrong")
             let rejectedClient = RedisClient(settings, random: SeededRandom(seed: 5), now: { 0 })
             guard case .accessDenied(let text)? = connectError(rejectedClient) else {
@@ -209,7 +214,7 @@ struct RedisClientTests {
             }
             #expect(text.hasPrefix("WRONGPASS") && !text.contains("wrong "))
             guard case .unreachable(let pauseText)? = connectError(rejectedClient) else {
-                Issue.record("the refused password was tried again at once")
+                Issue.record("the rejected password was tried again at once")
                 return
             }
             #expect(pauseText.contains("due"))
@@ -287,7 +292,8 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
             }
             #expect(connectAndFail().contains("refused"))
             #expect(connectAndFail().contains("due"))
-            // Jitter decides whether the first pause is over; both failures are of the same type.
+            // After 49 ms the random part of the first pause decides whether it is over: the server is unreachable
+            // in both cases.
             now = 49
             #expect(!connectAndFail().isEmpty)
             now = 1_000
@@ -304,7 +310,7 @@ private func runError(_ client: RedisClient, _ calls: [RedisScriptCall]) -> Redi
         }
     }
 
-    @Test func `a server that is still loading is not used`() async throws {
+    @Test func `a connection to a server that is still loading its data fails`() async throws {
         await runOnDedicatedThread {
             let server = FakeRedis(replies: [Array("-LOADING Redis is loading the dataset in memory\r\n".utf8)])
             let client = Self.client(server.port)

@@ -5,6 +5,7 @@ import Tokens
 
 /// The keys of apps, and the errors of a keys file.
 @Suite struct AppKeyringTests {
+    /// The error of a keys file; nil if the file is accepted.
     static func error(_ json: String) -> KeyringError? {
         do throws(KeyringError) {
             _ = try AppKeyring(json: Array(json.utf8))
@@ -37,6 +38,7 @@ import Tokens
         func keyError(_ fields: String, app: String = "a") -> KeyringError? {
             Self.error("{\"apps\":{\"\(app)\":{\"keys\":[{\"kid\":\"k\",\(fields)}]}}}")
         }
+        // The form that the other cases vary is accepted.
         #expect(keyError("\"alg\":\"HS256\",\"k\":\"\(encodedSecret)\"") == nil)
         #expect(keyError("\"alg\":\"HS256\",\"k\":\"\(encodedSecret)\"", app: "a b") == .badApp("a b"))
         for fields in [
@@ -46,7 +48,7 @@ import Tokens
             "\"alg\":\"ES256\",\"x\":\"\(Sample.x)\",\"y\":\"AAAA\"",
         ] {
             guard case .badKey(kid: "k", reason: _) = keyError(fields) else {
-                Issue.record("accepted \(fields)")
+                Issue.record("no error badKey for \(fields)")
                 continue
             }
         }

@@ -2,7 +2,7 @@
 
 /// HMAC-SHA-256 (FIPS 180-4 and RFC 2104), so that tests can sign tokens that `TokenSigner` rejects.
 enum PlainHMAC {
-    /// The code of a message; the key has at most 64 bytes.
+    /// The authentication code of a message; the key has at most 64 bytes, the block size of SHA-256.
     static func code(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
         let padded = key + [UInt8](repeating: 0, count: 64 - key.count)
         return self.sha256(padded.map { $0 ^ 0x5c } + self.sha256(padded.map { $0 ^ 0x36 } + message))

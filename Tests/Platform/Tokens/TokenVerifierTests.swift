@@ -43,6 +43,7 @@ enum Sample {
     static let header = "{\"alg\":\"HS256\",\"kid\":\"k1\"}"
     static let payload = "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":1800000060}"
 
+    /// The error with which a token is refused; nil if it is accepted.
     static func error(_ token: String, now: Int64 = Sample.now, app: String? = nil) throws -> TokenError? {
         let verifier = try Sample.verifier()
         do throws(TokenError) {
@@ -58,8 +59,9 @@ enum Sample {
         #expect(code.prefix(4) == [0x5b, 0xdc, 0xc1, 0x46])
     }
 
-    @Test(arguments: ["k1", "k2"]) func `a token signed with either algorithm is accepted`(kid: String) throws {
+    @Test(arguments: ["k1", "k2"]) func `a token signed with HS256 (k1) or ES256 (k2) is accepted`(kid: String) throws {
         let keyring = try Sample.keyring()
+        // The signing key is the app's first key, `k2`.
         let key = try #require(
             kid == "k2" ? keyring.signingKey(for: "demo") : AppKey(kid: "k1", secret: Sample.secret))
         #expect(key.kid == kid)

@@ -8,7 +8,7 @@ import Testing
 
 /// Input that a peer sends although this side has sent its close frame.
 @Suite struct ClosingInputTests {
-    @Test func `I16 the input of a connection that this side closes stays limited`() throws {
+    @Test func `I16 a connection that this side closes buffers none of the input beyond its limit`() throws {
         let serverEvents = Recorder()
         var bufferedBytes: [Int] = []
         try runLoop { loop in
@@ -22,12 +22,14 @@ import Testing
             raw.onEvent = { raw, event in
                 guard case .close = event, let connection = serverEvents.connections.first else { return }
                 // The client does not answer the close frame, but begins a long message.
+                // 20,000 bytes are far over the limit of 1,000.
                 raw.send(Array(masked(.text, [UInt8](repeating: 65, count: 30_000)).prefix(20_000)))
                 let timer = try? LoopTimer(loop: loop) { timer in
                     timer.close()
                     bufferedBytes.append(connection.decoder.bufferedCapacityBytes)
                     loop.stop()
                 }
+                // By then the server has received the bytes.
                 timer?.start(after: .milliseconds(100))
             }
         }

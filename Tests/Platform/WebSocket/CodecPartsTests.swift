@@ -5,19 +5,22 @@ import Testing
 import WebSocket
 
 @Suite struct CodecPartsTests {
-    @Test func `encoded frames match the examples of RFC 6455`() {
+    @Test func `encoded frames match the examples of RFC 6455, and have the shortest form of the length`() {
         #expect(FrameEncoder.text("Hello").array == [0x81, 0x05, 0x48, 0x65, 0x6c, 0x6c, 0x6f])
         let mask = Mask(0x37, 0xfa, 0x21, 0x3d)
         let hello = Array("Hello".utf8)
         #expect(
             FrameEncoder.maskedFrame(.text, hello.span, mask: mask).array
                 == [0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58])
+
+        // A length takes 7 bits up to 125; 126 announces 16 bits, and 127 announces 64 bits.
         #expect(unmasked(.binary, [UInt8](repeating: 1, count: 125)).prefix(2) == [0x82, 125])
         #expect(unmasked(.binary, [UInt8](repeating: 1, count: 126)).prefix(4) == [0x82, 126, 0, 126])
         #expect(unmasked(.binary, [UInt8](repeating: 1, count: 65_535)).prefix(4) == [0x82, 126, 0xFF, 0xFF])
         #expect(
             unmasked(.binary, [UInt8](repeating: 1, count: 65_536)).prefix(10) == [0x82, 127, 0, 0, 0, 0, 0, 1, 0, 0])
-        #expect(unmasked(.text, [97], isFinal: false) == [0x01, 0x01, 97])
+
+        #expect(unmasked(.text, [97], isFinal: false) == [0x01, 0x01, 97], "a first fragment has no FIN bit")
         for count in [0, 125, 126, 65_535, 65_536] {
             let payload = [UInt8](repeating: 1, count: count)
             #expect(
@@ -32,12 +35,13 @@ import WebSocket
         let payload = FrameEncoder.closePayload(.normal, reason: String(repeating: "端", count: 100))
         // A payload has at most 125 bytes: two for the code, and 41 characters of three bytes.
         #expect(payload.count == 2 + 41 * 3)
-        #expect(FrameEncoder.closePayload(.abnormal, reason: "x").isEmpty)
+
+        #expect(FrameEncoder.closePayload(.abnormal, reason: "x").isEmpty, "1006 must not be sent")
         #expect(FrameEncoder.closePayload(nil, reason: "x").isEmpty)
         for code in UInt16.min...UInt16.max {
             let isAllowed = CloseCode(rawValue: code).isAllowedOnWire
             let expected = (1000...1003).contains(code) || (1007...1014).contains(code) || (3000...4999).contains(code)
-            if isAllowed != expected { Issue.record("\(code)") }
+            if isAllowed != expected { Issue.record("\(code) is allowed: \(isAllowed)") }
         }
     }
 
@@ -47,6 +51,7 @@ import WebSocket
             let payload = random.bytes(Int.random(in: 0...70, using: &random))
             let key = random.bytes(4)
             let expected = payload.enumerated().map { $0.element ^ key[$0.offset & 3] }
+            // The payload stands between other bytes, which must stay as they are.
             let offset = Int.random(in: 0...9, using: &random)
             var bytes = [UInt8](repeating: 0xAA, count: offset) + payload + [0xBB]
             var mask = Mask(key[0], key[1], key[2], key[3])

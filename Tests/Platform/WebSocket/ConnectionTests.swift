@@ -40,7 +40,7 @@ import WebSocket
         #expect(clientEvents.closures == [WebSocketClosure(code: .normal, reason: "done", cause: .thisSide)])
     }
 
-    @Test func `the server may close with its own code`() throws {
+    @Test func `the server may close with a code of its own`() throws {
         let serverEvents = Recorder()
         let clientEvents = Recorder()
         try runLoop { loop in
@@ -114,24 +114,26 @@ import WebSocket
         let serverEvents = Recorder()
         let clientEvents = Recorder()
         let frame = FrameEncoder.text(String(repeating: "shared ", count: 50))
+        let clientCount = 30
+        // Each client receives the frame once alone, and then twice together.
+        let textCount = 3 * clientCount
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents)
             let group = WebSocketGroup(loop: loop)
             serverEvents.onOpened = { _ in
-                if serverEvents.connections.count < 30 { return }
+                if serverEvents.connections.count < clientCount { return }
                 for connection in serverEvents.connections {
                     #expect(connection.send(frame) == .sent)
                     #expect(connection.send([frame, frame]) == .sent)
                 }
             }
-            // Each of the 30 clients receives the frame three times.
-            clientEvents.onText = { _, _ in if clientEvents.texts.count == 90 { loop.stop() } }
-            for _ in 0..<30 {
+            clientEvents.onText = { _, _ in if clientEvents.texts.count == textCount { loop.stop() } }
+            for _ in 0..<clientCount {
                 _ = try WebSocketConnection.connect(
                     group: group, to: WebSocketTarget(host: "127.0.0.1", port: server.port), delegate: clientEvents)
             }
         }
-        #expect(clientEvents.texts == [String](repeating: String(repeating: "shared ", count: 50), count: 90))
+        #expect(clientEvents.texts == [String](repeating: String(repeating: "shared ", count: 50), count: textCount))
     }
 
     @Test func `each protocol violation closes the connection with the close code of that violation`() throws {
@@ -211,29 +213,30 @@ import WebSocket
     }
 
     @Test func `a client is notified why it could not connect`() throws {
-        let refusedEvents = Recorder()
-        let rejectedEvents = Recorder()
+        let closedPortEvents = Recorder()
+        let wrongPathEvents = Recorder()
         try runLoop { loop in
             let server = try makeServer(loop, Recorder()) { $0.policy.paths = ["/here"] }
             let closedListener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
             let closedPort = closedListener.port
             closedListener.close()
             let group = WebSocketGroup(loop: loop)
-            for recorder in [refusedEvents, rejectedEvents] {
+
+            for recorder in [closedPortEvents, wrongPathEvents] {
                 recorder.onClosed = { _, _ in
-                    if refusedEvents.closures.count + rejectedEvents.closures.count == 2 { loop.stop() }
+                    if closedPortEvents.closures.count + wrongPathEvents.closures.count == 2 { loop.stop() }
                 }
             }
             _ = try WebSocketConnection.connect(
-                group: group, to: WebSocketTarget(host: "127.0.0.1", port: closedPort), delegate: refusedEvents)
+                group: group, to: WebSocketTarget(host: "127.0.0.1", port: closedPort), delegate: closedPortEvents)
             _ = try WebSocketConnection.connect(
                 group: group, to: WebSocketTarget(host: "127.0.0.1", port: server.port, path: "/there"),
-                delegate: rejectedEvents)
+                delegate: wrongPathEvents)
         }
-        #expect(refusedEvents.closures.map(\.cause) == [.connection(.connectionRefused)])
+        #expect(closedPortEvents.closures.map(\.cause) == [.connection(.connectionRefused)])
         #expect(
-            rejectedEvents.closures.map(\.cause) == [.handshakeFailed(.refused(status: 404, retryAfter: nil))])
-        #expect(refusedEvents.requests.isEmpty && rejectedEvents.requests.isEmpty)
+            wrongPathEvents.closures.map(\.cause) == [.handshakeFailed(.refused(status: 404, retryAfter: nil))])
+        #expect(closedPortEvents.requests.isEmpty && wrongPathEvents.requests.isEmpty)
     }
 }
 

@@ -18,7 +18,7 @@ enum DecodedEvent: Equatable {
     case failure(ProtocolViolation)
 }
 
-/// Runs chunks through a decoder.
+/// Passes chunks to a decoder, and returns all its events.
 func decode(_ decoder: inout FrameDecoder, _ chunks: [[UInt8]]) -> [DecodedEvent] {
     var events: [DecodedEvent] = []
     for chunk in chunks {
@@ -45,7 +45,7 @@ func decode(_ decoder: inout FrameDecoder, _ chunks: [[UInt8]]) -> [DecodedEvent
     return events
 }
 
-/// Runs bytes through a new decoder in one chunk.
+/// Passes bytes to a new decoder in one chunk, and returns all its events.
 func decode(_ bytes: [UInt8], role: Role = .client, maxMessageBytes: Int = 65_536) -> [DecodedEvent] {
     var decoder = FrameDecoder(role: role, maxMessageBytes: maxMessageBytes)
     return decode(&decoder, [bytes])

@@ -23,7 +23,8 @@ import WebSocket
     }
 
     @Test func `each protocol violation is reported with its own error and close code`() {
-        // Byte 0 has the FIN bit, three reserved bits and the opcode; byte 1 the mask bit and the length.
+        // Byte 0 has the FIN bit, three reserved bits and the opcode; byte 1 the mask bit and the length. The role
+        // is the decoder's; frames to a server have a mask, and frames to a client have none.
         let cases: [([UInt8], Role, ProtocolViolation, CloseCode)] = [
             ([0xC1, 0x00], .client, .reservedBits, .protocolError),
             ([0xA1, 0x00], .client, .reservedBits, .protocolError),
@@ -32,16 +33,21 @@ import WebSocket
             ([0x8B, 0x00], .client, .reservedOpcode, .protocolError),
             ([0x81, 0x00], .server, .maskMissing, .protocolError),
             ([0x81, 0x80, 1, 2, 3, 4], .client, .maskForbidden, .protocolError),
+            // A length of 125 in 16 bits, one of 65,535 in 64 bits, and one whose top bit is set.
             ([0x81, 0x7E, 0x00, 0x7D], .client, .lengthEncoding, .protocolError),
             ([0x81, 0x7F, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], .client, .lengthEncoding, .protocolError),
             ([0x81, 0x7F, 0x80, 0, 0, 0, 0, 0, 0, 0], .client, .lengthEncoding, .protocolError),
+            // A ping of 126 bytes, and one without the FIN bit.
             ([0x89, 0x7E, 0x00, 0x7E], .client, .controlFrame, .protocolError),
             ([0x09, 0x00], .client, .controlFrame, .protocolError),
             ([0x80, 0x00], .client, .continuationWithoutStart, .protocolError),
+            // A second first frame, before the message is complete.
             ([0x01, 0x01, 0x61, 0x81, 0x00], .client, .messageInterrupted, .protocolError),
+            // Half a close code, 1005, which must not be sent, and 0.
             ([0x88, 0x01, 0x03], .client, .closePayload, .protocolError),
             ([0x88, 0x02, 0x03, 0xED], .client, .closePayload, .protocolError),
             ([0x88, 0x02, 0x00, 0x00], .client, .closePayload, .protocolError),
+            // An invalid byte in a close reason, and in two texts.
             ([0x88, 0x03, 0x03, 0xE8, 0xFF], .client, .invalidUTF8, .invalidData),
             ([0x81, 0x02, 0xC3, 0x28], .client, .invalidUTF8, .invalidData),
             ([0x81, 0x01, 0xC3], .client, .invalidUTF8, .invalidData),
@@ -61,6 +67,7 @@ import WebSocket
         var decoder = FrameDecoder(role: .client, maxMessageBytes: 1_000)
         // The header announces 0x3E9 = 1001 bytes.
         #expect(decode(&decoder, [[0x82, 0x7E, 0x03, 0xE9]]) == [.failure(.messageTooBig)])
+
         // The limit covers all frames of a message together: 600 bytes, and 0x191 = 401 bytes in the second frame.
         var fragmentDecoder = FrameDecoder(role: .client, maxMessageBytes: 1_000)
         let first = unmasked(.text, [UInt8](repeating: 97, count: 600), isFinal: false)
@@ -68,6 +75,7 @@ import WebSocket
         #expect(fragmentDecoder.bufferedCapacityBytes <= 1_100)
         #expect(decode(&fragmentDecoder, [[0x80, 0x7E, 0x01, 0x91]]) == [.failure(.messageTooBig)])
         #expect(fragmentDecoder.bufferedCapacityBytes == 0)
+
         // A message of exactly the limit is accepted.
         #expect(decode(unmasked(.binary, [1, 2, 3]), maxMessageBytes: 3) == [.binary([1, 2, 3])])
     }
@@ -129,6 +137,7 @@ import WebSocket
 
     @Test func `encoding and decoding round-trip in both directions for every form of the length`() {
         var random = SeededRandom(seed: 1)
+        // Masking works by words of 8 bytes; the form of the length changes after 125 and after 65,535.
         for count in [0, 1, 2, 7, 8, 9, 15, 16, 17, 124, 125, 126, 127, 300, 65_535, 65_536, 70_000] {
             let payload = random.bytes(count)
             let mask = UInt32(truncatingIfNeeded: random.next())
@@ -211,13 +220,15 @@ import WebSocket
             let kinds: [Opcode] = [.text, .text, .binary, .continuation, .ping, .pong, .close]
             let opcode = kinds[Int.random(in: 0..<kinds.count, using: &random)]
             let isFinal = Int.random(in: 0..<3, using: &random) > 0
-            let count = Int.random(
-                in: 0...([0, 5, 60, 130, 400][Int.random(in: 0..<5, using: &random)]), using: &random)
+            let largestCounts = [0, 5, 60, 130, 400]
+            let largestCount = largestCounts[Int.random(in: largestCounts.indices, using: &random)]
+            let count = Int.random(in: 0...largestCount, using: &random)
             let payload: [UInt8] =
                 switch opcode {
                 case .close: FrameEncoder.closePayload(.normal, reason: String(repeating: "é", count: count / 8))
                 case .text, .continuation: Array(String(repeating: "a端", count: count / 4).utf8)
                 case .binary: random.bytes(count)
+                // A payload over 125 bytes makes some of these frames invalid.
                 case .ping, .pong: random.bytes(min(count, 130))
                 }
             bytes += masked(opcode, payload, isFinal: isFinal, mask: UInt32(truncatingIfNeeded: random.next()))

@@ -4,6 +4,7 @@ import Testing
 import WebSocket
 
 @Suite struct HandshakeTests {
+    /// The lines of a valid request: the request line has the index 0, and the lines of the fields have 1 to 7.
     static let lines = [
         "GET /chat?token=a%20b%2Bc&x HTTP/1.1", "Host: server.example.com", "Upgrade: websocket", "Connection: Upgrade",
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Origin: http://example.com",
@@ -20,7 +21,7 @@ import WebSocket
         return try UpgradeRequest(Self.head(lines), policy: policy)
     }
 
-    /// Reads a head that has these lines.
+    /// Reads an HTTP head that has these lines.
     static func head(_ lines: [String]) throws -> HTTPHead {
         var reader = HTTPHeadReader(maxBytes: 8_192)
         let bytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
@@ -97,17 +98,18 @@ import WebSocket
     }
 
     @Test func `a head that is not HTTP is malformed, and one over the limit is too large`() throws {
-        let wrong = [
+        let malformedHeads = [
             ["GET / HTTP/1.1", "no colon"], ["GET / HTTP/1.1", ": empty"], ["GET / HTTP/1.1", "Host : x"],
             ["GET / HTTP/1.1", "Host: x", " folded"], ["GET / HTTP/1.1", "A: b\u{0}c"], ["GET /\u{7} HTTP/1.1"], [""],
         ]
-        for lines in wrong { #expect(throws: HTTPHeadError.malformed, "\(lines)") { try Self.head(lines) } }
+        for lines in malformedHeads { #expect(throws: HTTPHeadError.malformed, "\(lines)") { try Self.head(lines) } }
         var reader = HTTPHeadReader(maxBytes: 100)
-        let bytes = Array("GET / HTTP/1.1\n\r\n\r\n".utf8)
-        #expect(throws: HTTPHeadError.malformed) { _ = try reader.consume(bytes.span) }
-        var long = HTTPHeadReader(maxBytes: 100)
-        let endless = [UInt8](repeating: 97, count: 101)
-        #expect(throws: HTTPHeadError.tooLarge) { _ = try long.consume(endless.span) }
+        let lineFeedAlone = Array("GET / HTTP/1.1\n\r\n\r\n".utf8)
+        #expect(throws: HTTPHeadError.malformed) { _ = try reader.consume(lineFeedAlone.span) }
+
+        var fullReader = HTTPHeadReader(maxBytes: 100)
+        let overLimit = [UInt8](repeating: 97, count: 101)
+        #expect(throws: HTTPHeadError.tooLarge) { _ = try fullReader.consume(overLimit.span) }
         // A head has at most 64 fields.
         let fields = (0..<64).map { "field-\($0): x" }
         #expect(try Self.head(["GET / HTTP/1.1"] + fields).fields.count == 64)
@@ -124,7 +126,7 @@ import WebSocket
             #expect(try reader.consume(first.span) == nil)
             let result = try #require(try reader.consume(second.span))
             #expect(result.usedBytes == second.count - following.count)
-            #expect(result.head.fields.count == 7)
+            #expect(result.head.fields.count == Self.lines.count - 1)
         }
     }
 
@@ -141,6 +143,7 @@ import WebSocket
             guard let result = try? reader.consume(mutated.span) else { continue }
             if (try? UpgradeRequest(result.head, policy: HandshakePolicy())) != nil { acceptedCount += 1 }
         }
+        // A quarter of the heads is unchanged, so the requests behind the reader are tested too.
         #expect(acceptedCount > 1_000)
     }
 
@@ -154,10 +157,10 @@ import WebSocket
             try Self.head(lines), policy: HandshakePolicy(paths: ["/"], subprotocols: ["liveplaza.v1"]))
         #expect(request.header("host") == "127.0.0.1:8080")
         #expect(request.header("authorization") == "Bearer x")
-        let answer = try Self.head(request.response.split(separator: "\r\n").map(String.init))
-        #expect(try client.check(answer) == "liveplaza.v1")
-        // The response belongs to another nonce.
-        #expect(throws: HandshakeFailure.notWebSocket) { try ClientHandshake(target, nonce: (1, 3)).check(answer) }
+        let response = try Self.head(request.response.split(separator: "\r\n").map(String.init))
+        #expect(try client.check(response) == "liveplaza.v1")
+        // A response to the nonce of another request is rejected.
+        #expect(throws: HandshakeFailure.notWebSocket) { try ClientHandshake(target, nonce: (1, 3)).check(response) }
     }
 
     @Test func `each invalid response has its failure`() throws {

@@ -32,6 +32,7 @@ struct InteropTests {
         let (end, text) = try TestProcess.run(
             ["python3", "-c", script, String(port)], environment: PythonPackages.environment(packages: packages))
         #expect(end == .exited(0))
+        // The script prints this after its last scenario.
         #expect(text.contains("all with websockets"), "\(text)")
     }
 
@@ -59,9 +60,9 @@ struct InteropTests {
         let exchange = Recorder()
         let closedByServer = Recorder()
         let rejected = Recorder()
-        let slow = Recorder()
+        let byteByByte = Recorder()
         let long = String(repeating: "ü", count: 40_000)
-        // `server.py` echoes a text, but has an answer of its own to the last three and to "close".
+        // `server.py` echoes a text, but answers "fragments", "ping", "large" and "close" in a way of its own.
         let sent = ["hello", "", "é端😀", long, "fragments", "ping", "large"]
         try runLoop { loop in
             var configuration = WebSocketConfiguration()
@@ -71,8 +72,8 @@ struct InteropTests {
                 let target = WebSocketTarget(
                     host: "127.0.0.1", port: port, path: path, subprotocols: ["liveplaza.v1"])
                 recorder.onClosed = { _, _ in
-                    let all = [exchange, closedByServer, rejected, slow]
-                    if all.allSatisfy({ $0.closures.count == 1 }) { loop.stop() }
+                    let recorders = [exchange, closedByServer, rejected, byteByByte]
+                    if recorders.allSatisfy({ $0.closures.count == 1 }) { loop.stop() }
                 }
                 _ = try WebSocketConnection.connect(group: group, to: target, delegate: recorder)
             }
@@ -84,13 +85,13 @@ struct InteropTests {
                 if exchange.texts.count == sent.count { connection.close(CloseCode(rawValue: 3_002), reason: "clïent") }
             }
             closedByServer.onOpened = { $0.sendText("close") }
-            slow.onOpened = { $0.sendText("one by one 端") }
-            slow.onText = { connection, _ in connection.close(.normal) }
+            byteByByte.onOpened = { $0.sendText("one by one 端") }
+            byteByByte.onText = { connection, _ in connection.close(.normal) }
             try connect(exchange)
             try connect(closedByServer)
             try connect(rejected, path: "/refused")
-            // The server at the second port sends each byte alone, and appends "!".
-            try connect(slow, port: ports[1])
+            // The server at the second port sends each byte alone, and appends "!" to the text.
+            try connect(byteByByte, port: ports[1])
         }
         let fragments = "fragménts " + String(repeating: "端", count: 1_000)
         let large = String(repeating: "L", count: 200_000)
@@ -104,8 +105,8 @@ struct InteropTests {
                 == [WebSocketClosure(code: CloseCode(rawValue: 4_003), reason: "sérver closes", cause: .peer)])
         #expect(
             rejected.closures.map(\.cause) == [.handshakeFailed(.refused(status: 403, retryAfter: nil))])
-        #expect(slow.texts == ["one by one 端!"])
-        #expect(slow.closures == [WebSocketClosure(code: .normal, reason: "", cause: .thisSide)])
+        #expect(byteByByte.texts == ["one by one 端!"])
+        #expect(byteByByte.closures == [WebSocketClosure(code: .normal, reason: "", cause: .thisSide)])
     }
 }
 

@@ -13,25 +13,25 @@ import WebSocket
 
     /// Connects `count` clients, each of which stops reading after the handshake, and then calls `ready` with all.
     ///
-    /// It calls itself for each next client; `clients` are those that are connected already. All but the first connect
-    /// from the address `others`.
+    /// It calls itself for each next client; `connected` has the clients before it. All clients but the first have the
+    /// local address `othersFrom`.
     private func connect(
-        _ count: Int, _ loop: EventLoop, port: UInt16, others: String? = nil, _ clients: [RawClient] = [],
-        _ ready: @escaping ([RawClient]) -> Void
+        _ count: Int, _ loop: EventLoop, port: UInt16, othersFrom: String? = nil, connected: [RawClient] = [],
+        ready: @escaping ([RawClient]) -> Void
     ) throws {
-        let client = try RawClient(loop, port: port, from: clients.isEmpty ? nil : others)
+        let client = try RawClient(loop, port: port, from: connected.isEmpty ? nil : othersFrom)
         client.onUpgraded = { client in
             client.stream?.pauseReading()
-            let all = clients + [client]
+            let all = connected + [client]
             if all.count == count { return ready(all) }
-            try? self.connect(count, loop, port: port, others: others, all, ready)
+            try? self.connect(count, loop, port: port, othersFrom: othersFrom, connected: all, ready: ready)
         }
     }
 
     @Test func `I16 a peer that reads nothing is disconnected, and one that reads slowly is not`() throws {
         let serverEvents = Recorder()
         var slowClient: RawClient?
-        // How many events the slow client has when the other client is disconnected; 0 before that.
+        // How many events the slow client has when the client that reads nothing is disconnected; 0 before.
         var eventsAtClosure = 0
         try runLoop { loop in
             let server = try makeServer(loop, serverEvents) {
@@ -40,19 +40,20 @@ import WebSocket
                 $0.overflowCode = CloseCode(rawValue: 3_008)
                 $0.sendBufferBytes = 16_384
             }
-            // The second client reads ten frames every 50 ms; with fewer, the kernel would not reopen the TCP window.
-            let reading = try LoopTimer(loop: loop) { _ in slowClient?.stream?.startReading() }
+            // The slow client reads ten frames every 50 ms; with fewer, the kernel would not reopen the TCP window.
+            let readTimer = try LoopTimer(loop: loop) { _ in slowClient?.stream?.startReading() }
             try self.connect(2, loop, port: server.port) { clients in
+                // The first client never reads again.
                 slowClient = clients[1]
                 clients[1].onEvent = { client, _ in
                     if client.events.count.isMultiple(of: 10) { client.stream?.pauseReading() }
-                    // The slow client is still served after the other one was disconnected.
+                    // The slow client is still served after the first one was disconnected.
                     if eventsAtClosure > 0, client.events.count >= eventsAtClosure + 100 { loop.stop() }
                 }
                 for connection in serverEvents.connections {
                     for _ in 0..<1_000 { connection.send(FrameEncoder.text(String(repeating: "x", count: 30_000))) }
                 }
-                reading.start(after: .milliseconds(50), repeating: .milliseconds(50))
+                readTimer.start(after: .milliseconds(50), repeating: .milliseconds(50))
             }
             serverEvents.onClosed = { connection, _ in
                 guard connection === serverEvents.connections[0], eventsAtClosure == 0 else { return }
@@ -67,7 +68,7 @@ import WebSocket
             ])
     }
 
-    @Test func `I16 beyond the limit for all queues, the connection with the largest is closed, not others`() throws {
+    @Test func `I16 beyond the limit for all queues, only the connection with the largest queue is closed`() throws {
         let serverEvents = Recorder()
         var closedIndexes: [Int] = []
         let lastFrame = String(repeating: "z", count: 60_000)
@@ -100,25 +101,29 @@ import WebSocket
             try self.connect(4, loop, port: server.port) { clients in
                 let connections = serverEvents.connections
                 for connection in connections { self.fillSocketBuffer(connection) }
+                // Connection 0 queues nearly the whole limit. The others then exceed it, each within its share, which
+                // is a quarter of the limit: 150,000 bytes.
                 while loop.outputBudget.queuedBytes < 560_000 { connections[0].send(frame) }
-                // The share of each of the four connections is 150,000 of the 600,000 bytes.
                 for connection in connections.dropFirst() {
                     #expect(connection.send(FrameEncoder.text(String(repeating: "y", count: 50_000))) == .queued)
                 }
+                // Connection 0 holds more than its share, so its next frame closes it.
                 #expect(connections[0].send(frame) == .overflow)
                 #expect(connections[0].send(frame) == .notOpen)
+
                 for client in clients[2...] {
                     client.onEvent = { _, _ in
                         let last = DecodedEvent.text(Array(lastFrame.utf8))
                         if clients[2...].allSatisfy({ $0.events.last == last }) { loop.stop() }
                     }
                 }
+
                 secondOverflow.start(after: .milliseconds(5), repeating: .milliseconds(5))
-                let reading = try? LoopTimer(loop: loop) { _ in
+                let readTimer = try? LoopTimer(loop: loop) { _ in
                     if closedIndexes.count < 2 { return }
                     for client in clients[2...] { client.stream?.startReading() }
                 }
-                reading?.start(after: .milliseconds(5), repeating: .milliseconds(5))
+                readTimer?.start(after: .milliseconds(5), repeating: .milliseconds(5))
             }
         }
         #expect(closedIndexes.prefix(2) == [0, 1])
@@ -127,7 +132,7 @@ import WebSocket
     }
 
     /// A server that ends large queues only when the test calls the group's `sweep`.
-    private func server(
+    private func makeServerWithoutSweeps(
         _ loop: EventLoop, _ events: Recorder, maxQueuedBytes: Int
     ) throws -> (server: WebSocketServer, group: WebSocketGroup) {
         var configuration = WebSocketConfiguration()
@@ -138,11 +143,11 @@ import WebSocket
         return (try WebSocketServer(group: group, host: "127.0.0.1", port: 0, delegate: events), group)
     }
 
-    @Test func `I16 an address with many queues gives way before another with one larger queue`() throws {
+    @Test func `I16 the address with the most bytes loses connections, not the one with the largest queue`() throws {
         let serverEvents = Recorder()
         var closedIndexes: Set<Int> = []
         try runLoop { loop in
-            let (server, group) = try self.server(loop, serverEvents, maxQueuedBytes: 600_000)
+            let (server, group) = try self.makeServerWithoutSweeps(loop, serverEvents, maxQueuedBytes: 600_000)
             serverEvents.onClosed = { connection, closure in
                 guard closure.cause == .outputLimit else { return }
                 if let index = serverEvents.connections.firstIndex(where: { $0 === connection }) {
@@ -150,36 +155,40 @@ import WebSocket
                 }
             }
             let end = try LoopTimer(loop: loop) { _ in loop.stop() }
-            try self.connect(10, loop, port: server.port, others: "127.0.0.2") { _ in
+            try self.connect(10, loop, port: server.port, othersFrom: "127.0.0.2") { _ in
                 let connections = serverEvents.connections
                 for connection in connections { self.fillSocketBuffer(connection) }
                 #expect(connections[0].send(FrameEncoder.text(String(repeating: "y", count: 180_000))) == .queued)
-                // The share is 60,000 bytes.
+                // The share of each of the ten connections is 60,000 bytes.
                 for connection in connections.dropFirst() {
                     #expect(connection.send(FrameEncoder.text(String(repeating: "y", count: 50_000))) == .queued)
                 }
+                // At least 630,000 bytes are queued. The sweep closes connections until an eighth of the limit is free.
                 #expect(loop.outputBudget.excessBytes > 0)
                 group.sweep()
+                // By then the closures have been reported.
                 end.start(after: .milliseconds(20))
             }
         }
         #expect((1...4).contains(closedIndexes.count) && !closedIndexes.contains(0), "\(closedIndexes)")
     }
 
-    @Test func `I16 frames that are only offered wait for memory, and their connection stays`() throws {
+    @Test func `I16 frames are only queued by an offer when there is memory, and their connection stays open`() throws {
         let serverEvents = Recorder()
         var events: [DecodedEvent] = []
         try runLoop { loop in
-            let (server, group) = try self.server(loop, serverEvents, maxQueuedBytes: 600_000)
-            let end = try LoopTimer(loop: loop) { _ in loop.stop() }
+            let (server, group) = try self.makeServerWithoutSweeps(loop, serverEvents, maxQueuedBytes: 600_000)
+            let giveUp = try LoopTimer(loop: loop) { _ in loop.stop() }
             try self.connect(1, loop, port: server.port) { clients in
                 let connection = serverEvents.connections[0]
                 self.fillSocketBuffer(connection)
+                // No memory is left: nothing of an offer is queued.
                 loop.outputBudget.limitBytes = loop.outputBudget.queuedBytes
                 let offered = [FrameEncoder.text("one"), FrameEncoder.text("two")]
                 #expect(connection.offer(offered) == nil)
                 group.sweep()
                 #expect(connection.state == .open)
+
                 loop.outputBudget.limitBytes = 600_000
                 #expect(connection.offer(offered) == .queued)
                 clients[0].onEvent = { client, event in
@@ -187,7 +196,7 @@ import WebSocket
                     if event == .text(Array("two".utf8)) { loop.stop() }
                 }
                 clients[0].stream?.startReading()
-                end.start(after: .seconds(5))
+                giveUp.start(after: .seconds(5))
             }
         }
         #expect(events.suffix(2) == [.text(Array("one".utf8)), .text(Array("two".utf8))])
@@ -198,22 +207,25 @@ import WebSocket
         let serverEvents = Recorder()
         var events: [DecodedEvent] = []
         try runLoop { loop in
-            let (server, _) = try self.server(loop, serverEvents, maxQueuedBytes: 600_000)
-            let end = try LoopTimer(loop: loop) { _ in loop.stop() }
+            let (server, _) = try self.makeServerWithoutSweeps(loop, serverEvents, maxQueuedBytes: 600_000)
+            let giveUp = try LoopTimer(loop: loop) { _ in loop.stop() }
             try self.connect(2, loop, port: server.port) { clients in
                 for connection in serverEvents.connections { self.fillSocketBuffer(connection) }
+                // Now each connection holds more than its share.
                 loop.outputBudget.limitBytes = 1
                 #expect(serverEvents.connections[0].offer([FrameEncoder.text("x")]) == nil)
                 serverEvents.connections[0].close(CloseCode(rawValue: 3_000), reason: "bye")
+
                 #expect(serverEvents.connections[1].sendText("x") == .overflow)
-                // The cause is kept.
+                // A close after the overflow does not change the cause of the closure, `outputLimit`.
                 serverEvents.connections[1].close(CloseCode(rawValue: 3_000), reason: "bye")
+
                 clients[0].onEvent = { client, event in
                     events.append(event)
                     if case .close = event { loop.stop() }
                 }
                 clients[0].stream?.startReading()
-                end.start(after: .seconds(5))
+                giveUp.start(after: .seconds(5))
             }
         }
         #expect(events.last == .close(CloseCode(rawValue: 3_000), "bye"))

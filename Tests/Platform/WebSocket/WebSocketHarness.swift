@@ -52,7 +52,7 @@ final class RawClient: TCPStreamDelegate {
         + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
 
     var stream: TCPStream?
-    /// The bytes of the handshake's response.
+    /// The bytes received up to the end of the handshake's response, or all of a rejection.
     var received: [UInt8] = []
     /// The error with which the stream ended; nil while it is open.
     var endError: LoopError?
@@ -113,7 +113,7 @@ final class RawClient: TCPStreamDelegate {
     }
 }
 
-/// Makes a server on a loop, which checks the timeouts of its connections every 20 ms.
+/// Makes a server that checks the timeouts of its connections every 20 ms; `change` changes its configuration.
 func makeServer(
     _ loop: EventLoop, _ delegate: Recorder, _ change: (inout WebSocketConfiguration) -> Void = { _ in }
 ) throws -> WebSocketServer {

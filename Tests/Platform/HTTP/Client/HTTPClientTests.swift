@@ -32,12 +32,13 @@ import Testing
     @Test func `a request arrives whole, and its response is returned`() async throws {
         let receiver = try WebhookReceiver { _, received in .answer(201, "got \(received.body.count)") }
         let runningClient = RunningClient()
+        // In UTF-8 each character takes two bytes.
         let body = String(repeating: "ä", count: 30_000)
         #expect(await runningClient.post(receiver.url, body) == .answered(status: 201, body: Array("got 60000".utf8)))
         let received = try #require(receiver.received.first)
         #expect(received.text == body)
         #expect(received.headers["x-test"] == "yes" && received.headers["content-type"] == "application/json")
-        #expect(received.headers["expect"] == nil)
+        #expect(received.headers["expect"] == nil, "the client does not wait for a 100 before it sends the body")
         #expect(await runningClient.post(receiver.url, "") == .answered(status: 201, body: Array("got 0".utf8)))
     }
 
@@ -75,14 +76,17 @@ import Testing
         }
     }
 
-    @Test func `I16 a too large response fails, and so does a request beyond the limit of open ones`() async throws {
+    @Test func `I16 a too large response fails, as does a request beyond the limit of open requests`() async throws {
         let large = String(repeating: "x", count: HTTPClient.maxResponseBytes + 1)
         let receiver = try WebhookReceiver { index, _ in index == 0 ? .answer(200, large) : .keepSilent }
         let runningClient = RunningClient(maxOpenRequests: 1)
         #expect(await runningClient.post(receiver.url) == .failed(.tooLarge))
+
+        // The second request stays open.
         async let openResult = runningClient.post(receiver.url, timeoutMilliseconds: 5000)
         try #require(receiver.wait { $0.count == 2 } != nil)
         #expect(await runningClient.post(receiver.url) == .failed(.full))
+
         runningClient.client.stop()
         #expect(await openResult == .failed(.stopped))
         #expect(await runningClient.post(receiver.url) == .failed(.stopped))

@@ -24,7 +24,7 @@ import Testing
 
         deinit { self.server.stop() }
 
-        /// Waits for a refusal, and returns all refusals.
+        /// Waits for the first refusal, and returns all refusals.
         ///
         /// A client sees the end of its connection before the server reports the refusal.
         func waitForRefusals() -> [HTTPRefusal] {
@@ -69,7 +69,7 @@ import Testing
         client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(try client.readResponse().status == 200)
         let elapsed = try client.sendSlowly("GET / HTTP/1.1\r\nX-Y: " + String(repeating: "a", count: 200))
-        // For a second head the idle timeout and the head timeout add up.
+        // For a second head the idle timeout and the head timeout add up, so the time is at least 2 s.
         #expect((.milliseconds(1900)...(.seconds(8))).contains(elapsed))
         #expect(fixture.waitForRefusals() == [.headTimeout])
     }
@@ -107,10 +107,12 @@ import Testing
             #expect(try client.readResponse().status == 200)
             clients.append(client)
         }
+
         let fourth = try RawClient(port: fixture.server.port)
         fourth.send(get)
         #expect(fourth.readToEnd().isEmpty)
         #expect(fixture.waitForRefusals() == [.connectionsPerAddress])
+
         clients[0].endSending()
         #expect(clients[0].readToEnd().isEmpty)
         var isServed = false
@@ -130,6 +132,7 @@ import Testing
             $0.idleTimeout = .seconds(30)
             $0.headTimeout = .seconds(30)
         }
+        // The array keeps the connections open.
         var slowClients: [RawClient] = []
         for _ in 0..<60 {
             let client = try RawClient(port: fixture.server.port)
@@ -201,9 +204,11 @@ import Testing
         largeClient.send("POST /no HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n")
         let response = try largeClient.readResponse()
         #expect(response.status == 429 && response.headers["connection"] == "close")
+
         let waiting = try RawClient(port: fixture.server.port)
         waiting.send("POST /no HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
         #expect(try waiting.readResponse().status == 429)
+
         let smallClient = try RawClient(port: fixture.server.port)
         smallClient.send("POST /no HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n123456789")
         #expect(try smallClient.readResponse().status == 429)

@@ -53,9 +53,10 @@ final class RawClient {
         let began = ContinuousClock.now
         for byte in bytes.utf8 {
             self.send([byte])
-            var waiting = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
-            if unsafe poll(&waiting, 1, 100) > 0, !self.fill() { return ContinuousClock.now - began }
-            if waiting.revents == 0 { continue }
+            var received = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
+            if unsafe poll(&received, 1, 100) > 0, !self.fill() { return ContinuousClock.now - began }
+            if received.revents == 0 { continue }
+            // The server has sent something, so `poll` returned early.
             _ = poll(nil, 0, 100)
         }
         throw Failure(text: "still open")

@@ -2,7 +2,7 @@
 import HTTPServer
 import Testing
 
-/// The route for a method and a path; `matchText` gives the route's name with its parameters, or the status of the error.
+/// Which route a router finds for a method and a path.
 @Suite struct RouterTests {
     static let router: Router<String> = {
         var router = Router<String>()
@@ -16,7 +16,7 @@ import Testing
         return router
     }()
 
-    /// The result of the router for a request, as text.
+    /// The name of the found route with its parameters, or the status of the error, or `unreadable`.
     static func matchText(_ method: HTTPMethod, _ path: String) -> String {
         guard let request = HTTPRequest(method: method, path: path) else { return "unreadable" }
         switch Self.router.match(method, request.segments) {
@@ -61,7 +61,7 @@ import Testing
         #expect(Self.matchText(.get, path) == "unreadable")
     }
 
-    @Test func `requests without a route can be refused before they are answered`() throws {
+    @Test func `a handler for requests without a route can answer them in place of 404`() throws {
         var router = Router<HTTPHeadHandler>()
         router.add(.get, "/found") { _ in .reject(HTTPResponse(status: 200)) }
         let handler = router.headHandler(unrouted: { $0.path == "/refused" ? HTTPResponse(status: 429) : nil })

@@ -12,7 +12,9 @@ import Testing
         let all = Mutex<[HTTPRefusal]>([])
     }
 
-    /// Connections 1, 2 and 3 with this many unread bytes: 1 and 2 have the same address, and n sends since second n.
+    /// Connections 1, 2 and 3, each of which has sent so many bytes of a response that its client has not read.
+    ///
+    /// Connections 1 and 2 have the same address. Connection n began its response at second n.
     private func connections(_ bytes: [Int], limit: Int) throws -> OpenConnections {
         var limits = HTTPLimits()
         limits.unreadResponseBytes = limit
@@ -32,22 +34,25 @@ import Testing
     @Test func `beyond the limit, the address with the most unread bytes loses its oldest response`() throws {
         var connections = try self.connections([30, 40, 50], limit: 100)
         #expect(connections.responseBytes == 120)
-        #expect(connections.takeUnreadResponse() == 1, "the other address has fewer bytes")
+        #expect(connections.takeUnreadResponse() == 1, "its address has 70 bytes, the other has 50")
         #expect(connections.takeUnreadResponse() == nil && connections.responseBytes == 90)
         connections.remove(1)
-        #expect(connections.responseBytes == 90, "it was not counted any more")
+        #expect(connections.responseBytes == 90, "the taken response was not counted any more")
+        // At 100 s the responses of the other connections are overdue.
         #expect(connections.takeOverdue(at: MonotonicTime(milliseconds: 100_000)).map(\.descriptor).sorted() == [2, 3])
     }
 
     /// Rules: R13.40.
     @Test func `a response that was received, and one of a closed connection, count no longer`() throws {
         var connections = try self.connections([30, 40, 50], limit: 100)
+        // Connection 2 reads its next request, so its client has received the response.
         connections.enterPhase(.readingHead, of: 2, at: MonotonicTime(milliseconds: 9_000))
         #expect(connections.responseBytes == 80 && connections.takeUnreadResponse() == nil)
         connections.remove(3)
         #expect(connections.responseBytes == 30)
         connections.addResponse(ofBytes: 500, of: 77)
-        #expect(connections.responseBytes == 30, "an unknown connection")
+        #expect(connections.responseBytes == 30, "connection 77 does not exist")
+
         connections.enterPhase(.sendingResponse, of: 1, at: MonotonicTime(milliseconds: 9_000))
         connections.addResponse(ofBytes: 200, of: 1)
         #expect(connections.takeUnreadResponse() == 1, "alone it exceeds the limit")
@@ -59,6 +64,7 @@ import Testing
         var limits = HTTPLimits()
         limits.unreadResponseBytes = 80 << 20
         let refusals = RefusalLog()
+        // Each path but `/` has a response of 32 MiB.
         let server = try WebServer(
             port: 0, limits: limits, refusalObserver: { refusal in refusals.all.withLock { $0.append(refusal) } },
             headHandler: { request in
@@ -66,7 +72,7 @@ import Testing
                     HTTPResponse(status: 200, body: [UInt8](repeating: 65, count: request.path == "/" ? 5 : 32 << 20)))
             })
         defer { server.stop() }
-        // Three responses of 32 MiB exceed the limit of 80 MiB: the server closes the first when the third begins.
+        // Three of these exceed the limit of 80 MiB: the server closes the first connection when the third begins.
         let clients = try (0..<3).map { _ in try RawClient(port: server.port) }
         for client in clients { client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n") }
         let honest = try RawClient(port: server.port)

@@ -64,6 +64,7 @@ final class ResponderQueue: Sendable {
         client.send(
             "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n{\"a\"}GET /thread HTTP/1.1\r\nHost: a\r\n\r\n")
         client.send("GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\nDELETE /echo HTTP/1.1\r\nHost: a\r\n\r\n")
+
         #expect(try client.readResponse().body == "hello bob a b+&c 1, 2")
         let echo = try client.readResponse()
         #expect(echo.status == 201 && echo.body == "{\"a\"}" && echo.headers["content-type"] == "application/json")
@@ -72,9 +73,11 @@ final class ResponderQueue: Sendable {
         #expect(missing.status == 404 && missing.body == "{\"error\":{\"name\":\"notFound\"}}")
         let refused = try client.readResponse()
         #expect(refused.status == 405 && refused.headers["allow"] == "POST")
+
         client.send("HEAD /hello/bob HTTP/1.1\r\nHost: a\r\n\r\n")
         let head = try client.readResponse(hasBody: false)
-        #expect(head.status == 200 && head.headers["content-length"] == "13")
+        #expect(head.status == 200 && head.headers["content-length"] == "13", "the bytes of `hello bob - -`")
+
         client.send("GET /odd HTTP/1.1\r\nHost: a\r\n\r\n")
         let odd = try client.readResponse()
         #expect(odd.status == 500 && odd.headers["x-evil"] == nil)
@@ -95,12 +98,14 @@ final class ResponderQueue: Sendable {
         let client = try RawClient(port: server.port)
         client.send("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(try client.readResponse().status == 200)
+
         client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
         let responder = try await responders.next()
         #expect(observed.withLock { $0.map(\.status) } == [200])
         #expect(responder.complete(HTTPResponse(status: 409, body: [])))
         #expect(!responder.complete(.text("again")))
         #expect(try client.readResponse().status == 409)
+
         let large = try RawClient(port: server.port)
         large.send("POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n01234567890")
         #expect(try large.readResponse().status == 413)
@@ -172,23 +177,27 @@ final class ResponderQueue: Sendable {
         announced.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10001\r\n\r\n")
         let refusal = try announced.readResponse()
         #expect(refusal.status == 413 && refusal.headers["connection"]?.lowercased() == "close")
+
         let chunked = try RawClient(port: server.port)
         chunked.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
         // 11 chunks of 0x3e8 = 1000 bytes exceed the limit of 10,000.
         for _ in 0..<11 { chunked.send("3e8\r\n\(String(repeating: "x", count: 1_000))\r\n") }
         chunked.send("0\r\n\r\n")
         #expect(try chunked.readResponse().status == 413)
+
         let endless = try RawClient(port: server.port)
         endless.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
         // The client sends on far beyond the limit: the server closes the connection, and no response is readable.
         for _ in 0..<200 { endless.send("3e8\r\n\(String(repeating: "x", count: 1_000))\r\n") }
         #expect(throws: RawClient.Failure.self) { try endless.readResponse() }
+
         let exact = try RawClient(port: server.port)
         exact.send(
             "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10000\r\n\r\n\(String(repeating: "y", count: 10_000))")
         #expect(try exact.readResponse().body.count == 10_000)
     }
 
+    // A request may have 1000 query items.
     @Test(arguments: [1001, 2000, 3000, 5000, 7000])
     func `I16 a request with too many query items is refused and not left waiting`(count: Int) throws {
         let server = try Self.server()
@@ -227,6 +236,7 @@ final class ResponderQueue: Sendable {
         let server = try WebServer(port: 0, handler: router.handler())
         defer { server.stop() }
         let client = try RawClient(port: server.port)
+        // As many items as a request may have.
         let allowedItems = (0..<1000).map { "k\($0)=v" }
         for (query, expectedBody) in [
             ("", ""), ("?", ""), ("?a", "a>"), ("?a=", "a>"), ("?=b", ">b"), ("?a=b=c", "a>b=c"),
@@ -294,6 +304,7 @@ final class ResponderQueue: Sendable {
         for round in 0..<15 {
             let server = try Self.server { $0.handlerTimeout = .milliseconds(round % 3) }
             DispatchQueue.concurrentPerform(iterations: 8) { worker in
+                // In every second round one thread stops the server while the others send requests.
                 if worker == 7, round % 2 == 0 { return server.stop() }
                 for _ in 0..<20 {
                     guard let client = try? RawClient(port: server.port) else { return }
@@ -313,6 +324,7 @@ final class ResponderQueue: Sendable {
         #expect(throws: HTTPServerError.portInUse(host: "127.0.0.1", port: server.port)) {
             try WebServer(port: server.port) { _, _ in }
         }
+        // 192.0.2.1 is reserved for documentation, so no host has it.
         #expect(throws: HTTPServerError.self) { try WebServer(host: "192.0.2.1", port: 0) { _, _ in } }
         #expect(throws: HTTPServerError.self) { try WebServer(host: "no such host", port: 0) { _, _ in } }
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client by others against our echo server: client.py PORT. Exits 0 when all is as RFC 6455 says."""
+"""A client of the package `websockets` against our echo server: client.py PORT. Exits 0 if all is as RFC 6455 says."""
 import asyncio
 import signal
 import socket
@@ -16,12 +16,12 @@ signal.alarm(50)
 URL = f"ws://127.0.0.1:{sys.argv[1]}/"
 
 
-def opened(**options):
+def connection(**options):
     return connect(URL, subprotocols=["other", "liveplaza.v1"], max_size=None, **options)
 
 
 async def sizes():
-    async with opened() as ws:
+    async with connection() as ws:
         assert ws.subprotocol == "liveplaza.v1", ws.subprotocol
         for size in [0, 1, 124, 125, 126, 127, 1_000, 65_534, 65_535, 65_536, 65_537, 300_000]:
             text = ("aé端😀" * (size // 4 + 1))[:size]
@@ -33,7 +33,7 @@ async def sizes():
 
 
 async def fragments():
-    async with opened(compression=None) as ws:
+    async with connection(compression=None) as ws:
         for parts in [["a", "", "é", "端" * 50_000], [""] * 5 + ["end"], ["x"] * 300]:
             await ws.send(parts)
             assert await ws.recv() == "".join(parts)
@@ -41,8 +41,8 @@ async def fragments():
         assert await ws.recv() == b"\x00\xff" + b"\xfe" * 70_000
 
 
-async def many():
-    async with opened() as ws:
+async def many_messages():
+    async with connection() as ws:
         texts = [f"{i} " + "x" * (i % 400) for i in range(5_000)]
 
         async def send():
@@ -56,21 +56,21 @@ async def many():
 
 
 async def pings():
-    async with opened(ping_interval=None) as ws:
+    async with connection(ping_interval=None) as ws:
         await (await ws.ping(b"sign of life"))
         await (await ws.ping(b""))
         await (await ws.ping(b"x" * 125))
-        # The server asks too, several times in this while; one that had no answer would end the connection.
+        # Meanwhile the server sends several pings of its own; one without a pong would end the connection.
         await asyncio.sleep(0.8)
         await ws.send("still here")
         assert await ws.recv() == "still here"
 
 
 async def closes():
-    async with opened() as ws:
+    async with connection() as ws:
         await ws.close(3001, "clïent is done")
         assert ws.close_code == 3001, ws.close_code
-    async with opened() as ws:
+    async with connection() as ws:
         await ws.send("close 4002 sërver is done")
         try:
             await ws.recv()
@@ -85,8 +85,8 @@ async def closes():
         assert refused.response.status_code == 404
 
 
-class Plain:
-    """The protocol without IO, and a socket on which every byte goes alone."""
+class ByteByByteClient:
+    """The protocol without IO, on a socket that sends and receives every byte alone."""
 
     def __init__(self):
         self.protocol = ClientProtocol(parse_uri(URL), max_size=None)
@@ -117,39 +117,41 @@ class Plain:
 
 
 def byte_by_byte():
-    plain = Plain()
-    plain.protocol.send_text("hél".encode(), fin=False)
-    plain.protocol.send_ping(b"between")
-    plain.protocol.send_continuation("lo 端".encode(), fin=True)
-    plain.flush()
-    pong = plain.receive(lambda event: isinstance(event, Frame))
+    client = ByteByByteClient()
+    client.protocol.send_text("hél".encode(), fin=False)
+    client.protocol.send_ping(b"between")
+    client.protocol.send_continuation("lo 端".encode(), fin=True)
+    client.flush()
+    pong = client.receive(lambda event: isinstance(event, Frame))
     assert (pong.opcode, pong.data) == (Opcode.PONG, b"between"), pong
-    echo = plain.receive(lambda event: event.opcode == Opcode.TEXT)
+    echo = client.receive(lambda event: event.opcode == Opcode.TEXT)
     assert echo.data.decode() == "héllo 端", echo
-    plain.protocol.send_close(1000, "bye")
-    plain.flush()
-    plain.receive(lambda event: False)
-    assert plain.protocol.close_rcvd.code == 1000
+    client.protocol.send_close(1000, "bye")
+    client.flush()
+    client.receive(lambda event: False)
+    assert client.protocol.close_rcvd.code == 1000
 
 
-def broken(bytes_sent, code):
-    plain = Plain()
-    plain.socket.sendall(bytes_sent)
-    plain.receive(lambda event: False)
-    assert plain.protocol.close_rcvd.code == code, (bytes_sent, plain.protocol.close_rcvd)
+def closed_by_server(bytes_sent, code):
+    """Sends bytes that violate the protocol, and expects the server's close code."""
+    client = ByteByByteClient()
+    client.socket.sendall(bytes_sent)
+    client.receive(lambda event: False)
+    assert client.protocol.close_rcvd.code == code, (bytes_sent, client.protocol.close_rcvd)
 
 
 async def main():
-    for scenario in [sizes, fragments, many, pings, closes]:
+    for scenario in [sizes, fragments, many_messages, pings, closes]:
         await scenario()
         print("ok", scenario.__name__, flush=True)
     byte_by_byte()
     print("ok byte_by_byte", flush=True)
-    broken(b"\x81\x82\x00\x00\x00\x00\xc3\x28", 1007)
-    broken(b"\x81\x01a", 1002)
-    broken(b"\xc1\x80\x00\x00\x00\x00", 1002)
-    broken(b"\x82\xff\x00\x00\x00\x00\x7f\xff\xff\xff\x00\x00\x00\x00", 1009)
-    print("ok broken", flush=True)
+    # Text that is no UTF-8, a frame without a mask, a reserved bit, and a message over the server's limit.
+    closed_by_server(b"\x81\x82\x00\x00\x00\x00\xc3\x28", 1007)
+    closed_by_server(b"\x81\x01a", 1002)
+    closed_by_server(b"\xc1\x80\x00\x00\x00\x00", 1002)
+    closed_by_server(b"\x82\xff\x00\x00\x00\x00\x7f\xff\xff\xff\x00\x00\x00\x00", 1009)
+    print("ok closed_by_server", flush=True)
     print("all with websockets", websockets.__version__, flush=True)
 
 

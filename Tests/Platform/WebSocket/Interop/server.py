@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server by others for our client. Prints its two ports, one of them byte by byte; ends with its standard input."""
+"""A server of the package `websockets` for our client.
+
+Prints two ports; the server at the second sends every byte alone. Ends when its standard input ends.
+"""
 import asyncio
 import signal
 import socket
@@ -38,7 +41,7 @@ def refuse(connection, request):
 
 
 def serve_byte_by_byte(listener):
-    """One connection: echoes, and sends every byte alone."""
+    """Serves one connection: echoes each text with "!" appended, and sends every byte alone."""
     sock, _ = listener.accept()
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     protocol = ServerProtocol(subprotocols=["liveplaza.v1"])
