@@ -26,6 +26,8 @@ import Testing
     }
 
     /// The expressions of a file of rules, each as one line, even if the file folds it over several lines.
+    ///
+    /// The mark of a folded text, `>-`, stays at the beginning.
     private static func expressions(_ text: String) -> [String] {
         var found: [String] = []
         var isFolded = false
@@ -81,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `each alert has a section of the runbook, which says what to look at and what to do`() throws {
+    @Test func `each alert has a section of the runbook: what it means, what to look at, what to do`() throws {
         let rules = try Repository.text("deploy/observe/alerts.yml")
         let names = Set(rules.matches(of: /- alert: ([A-Za-z]+)/).map { String($0.output.1) })
         #expect(names.count >= 9)
@@ -90,7 +92,7 @@ import Testing
             let section = runbook.first { $0.title == name }
             let text = (section?.lines ?? []).joined(separator: "\n").lowercased()
             #expect(text.contains("means: "), "\(name) has no section that says what it means")
-            #expect(text.contains("look at") && text.contains("do "), "\(name): what to look at, what to do")
+            #expect(text.contains("look at") && text.contains("do "), "\(name): no word on what to look at or do")
         }
         // A title of one word must be the name of an alert.
         for section in runbook where !section.title.contains(" ") {

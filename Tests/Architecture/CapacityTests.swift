@@ -51,7 +51,7 @@ import Testing
             let term = String(line.prefix(upTo: line.firstRange(of: " = ")?.lowerBound ?? line.endIndex))
             let calculated = try #require(Self.value(of: term), "\(line)")
             let written = try #require(Self.result(of: line), "\(line)")
-            #expect(abs(calculated - written) <= 0.01 * abs(calculated), "\(line): it is \(calculated)")
+            #expect(abs(calculated - written) <= 0.01 * abs(calculated), "\(line): the term gives \(calculated)")
         }
     }
 

@@ -12,7 +12,9 @@ import Testing
         return numbers
     }
 
-    /// The sections that a line cites, each with its page; a line of `page` may omit the page's name.
+    /// The sections that a line cites, each with its page.
+    ///
+    /// A citation without a page's name, such as "section 7", means `page`; it is ignored if that is nil.
     private static func citations(in line: String, on page: String? = nil) throws -> [(page: String, section: String)] {
         let names = DocumentPage.names
         guard names.contains(where: { line.contains($0) }) || page != nil && line.contains("section ") else {
@@ -49,9 +51,9 @@ import Testing
                 for (page, section) in cited {
                     #expect(numbers[page]?.contains(section) == true, "\(file.path):\(index + 1): \(page) \(section)")
                 }
-                // A path is not a citation. Any other mention of the protocol's page must name a section.
-                let bare = line.replacing("docs/PROTOCOL.md", with: "")
-                for name in ["PROTOCOL.md", "HTTP-API.md", "WEBHOOKS.md"] where bare.contains(name) {
+                // The path of a page is not a citation. Any other mention of these pages must name a section.
+                let lineWithoutPath = line.replacing("docs/PROTOCOL.md", with: "")
+                for name in ["PROTOCOL.md", "HTTP-API.md", "WEBHOOKS.md"] where lineWithoutPath.contains(name) {
                     #expect(!cited.isEmpty, "\(file.path):\(index + 1) cites \(name) without a section")
                 }
             }
@@ -62,9 +64,10 @@ import Testing
     @Test func `every section that a page cites exists`() throws {
         let numbers = try Self.sectionNumbers()
         for (path, lines) in try Self.pages() {
-            let name = path.split(separator: "/").last.map { String($0.dropLast(3)) } ?? ""
+            let name = path.split(separator: "/").last.map { String($0.dropLast(".md".count)) } ?? ""
+            // Only on a page with numbered sections does "section 4" alone mean a section of the same page.
+            let numberedPage = DocumentPage.names.contains(name) ? name : nil
             for (index, line) in lines.enumerated() {
-                let numberedPage = DocumentPage.names.contains(name) ? name : nil
                 for (page, section) in try Self.citations(in: line, on: numberedPage) {
                     #expect(numbers[page]?.contains(section) == true, "\(path):\(index + 1): \(page) \(section)")
                 }
@@ -80,7 +83,9 @@ import Testing
             for (index, line) in lines.enumerated() where line.contains("](") {
                 for match in line.matches(of: link) {
                     let target = match.output[1].substring.map(String.init) ?? ""
-                    let file = target.isEmpty ? path : folder.isEmpty ? target : "\(folder)/\(target)"
+                    // A link without a file leads to a heading of its own page.
+                    let targetPath = folder.isEmpty ? target : "\(folder)/\(target)"
+                    let file = target.isEmpty ? path : targetPath
                     count += 1
                     guard FileManager.default.fileExists(atPath: Repository.root.appending(path: file).path) else {
                         Issue.record("\(path):\(index + 1) leads to no file: \(target)")

@@ -6,21 +6,23 @@ import Testing
 @Suite struct DeclaredTests {
     private static func document(_ name: String) throws -> String { try Repository.text("docs/\(name)") }
 
-    /// The names of a file's `static let`s, with the text behind each `=`.
+    /// The constants that a file declares by `package static let NAME = VALUE`, each on one line.
     private static func constants(_ path: String) throws -> [(name: String, value: String)] {
         let file = try #require(SourceTree.sources.first { $0.path == path })
         return file.code.compactMap { _, text in
+            // The five words `package static let NAME =`, and the value with its blanks.
             let words = text.split(separator: " ", maxSplits: 5)
             guard words.count == 6, words[0] == "package", words[1] == "static", words[2] == "let" else { return nil }
             return (String(words[3]), String(words[5]))
         }
     }
 
-    /// Each `owner.member` in the sources (the owner may be empty), with the files that contain it.
+    /// The files that contain each `owner.member`, as in `MetricNames.Shell.batch`, and each `.member`.
     private static let members: [String: Set<String>] = {
         func isWord(_ byte: UInt8) -> Bool {
             switch byte {
-            case 48...57, 65...90, 97...122, 95: true
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"): true
             default: false
             }
         }
@@ -41,7 +43,7 @@ import Testing
         return found
     }()
 
-    /// Whether a file other than `path` contains `owner.name` for one of the owners.
+    /// Whether a file other than `path` contains `owner.name` for one of the owners; an empty owner allows any.
     private static func isUsed(_ name: String, outside path: String, after owners: [String]) -> Bool {
         owners.contains { !(Self.members["\($0).\(name)"] ?? []).subtracting([path]).isEmpty }
     }

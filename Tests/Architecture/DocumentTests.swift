@@ -9,7 +9,7 @@ import Testing
         FileManager.default.fileExists(atPath: Repository.root.appending(path: path).path)
     }
 
-    /// The texts in backquotes on the lines of a document, without code blocks.
+    /// The texts in backquotes on the lines of a document; indented lines are code blocks.
     private static func quoted(_ text: String) -> [String] {
         text.split(separator: "\n").filter { !$0.hasPrefix("    ") }.flatMap { line in
             line.split(separator: "`", omittingEmptySubsequences: false).enumerated()

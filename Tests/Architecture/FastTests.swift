@@ -3,7 +3,7 @@ import Foundation
 import Repository
 import Testing
 
-/// The list of the test targets that `deploy/test.sh --fast` runs names every target, and only fast ones.
+/// The two lists of test targets in `deploy/test.sh`: those that `--fast` runs, and those that need servers.
 @Suite struct FastTests {
     /// The words of a list such as `fast_targets="A B"`.
     private static func list(_ name: String) throws -> [String] {
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `every test target is either fast or needs servers`() throws {
+    @Test func `every test target stands in one of the two lists, and only once`() throws {
         let declared = Set(SourceTree.tests.map(\.target).filter { $0.hasSuffix("Tests") })
         let fast = try Self.list("fast_targets")
         let server = try Self.list("server_targets")
@@ -33,13 +33,16 @@ import Testing
         #expect(Set(fast + server).subtracting(declared).sorted() == [], "no such test target")
     }
 
-    @Test func `a fast test starts no server and no child process`() throws {
+    @Test func `a suite that --fast runs starts no server and no child process`() throws {
         let fast = try Self.list("fast_targets")
+        // The suites of fast targets that `--fast` skips.
         let leftOut = try Self.list("left_out_suites")
+        // The names of what starts a server or a child process.
         let starters = [
             "LiveKafka", "LiveRedis", "LiveCluster", "EmbeddedBroker", "TopicBroker", "TestProcess", "ChildProcess(",
             "WatchedShell", "PythonPackages",
         ]
+        // The files of this target contain these names in lists.
         let files = SourceTree.tests.filter { fast.contains($0.target) && $0.target != "ArchitectureTests" }
         for file in files {
             let startsServer = file.code.contains { _, text in starters.contains { text.contains($0) } }

@@ -57,12 +57,14 @@ import Testing
         }
     }
 
-    @Test func `unchecked concurrency and unsafe code appear only in the folders that allow them`() {
+    @Test func `unchecked concurrency appears only in the folders that allow it`() {
         // In Combine's interface, subjects and the closures of schedulers cross threads without being checked.
-        let combine = ["Subjects/", "Internals/LockedValue.swift"].map { "Sources/Client/LivePlazaCombine/\($0)" }
+        let combineFolders = ["Subjects/", "Internals/LockedValue.swift"].map {
+            "Sources/Client/LivePlazaCombine/\($0)"
+        }
         // Stores hold subjects, which Combine does not mark as sendable, and closures of apps, which are not sendable.
-        let stores = ["Publishing/", "Stores/"].map { "Sources/Client/LivePlazaKit/\($0)" }
-        let folders = Self.fences.values.flatMap { $0 } + combine + stores
+        let storeFolders = ["Publishing/", "Stores/"].map { "Sources/Client/LivePlazaKit/\($0)" }
+        let folders = Self.fences.values.flatMap { $0 } + combineFolders + storeFolders
         for file in SourceTree.sources where !folders.contains(where: { file.path.hasPrefix($0) }) {
             for (number, text) in file.code {
                 let isUnchecked = text.contains("@unchecked Sendable") || text.contains("nonisolated(unsafe)")
@@ -82,14 +84,14 @@ import Testing
         }
     }
 
-    @Test func `a file begins with its licence and is not too long`() {
+    @Test func `a file begins with its licence and has at most 400 lines`() {
         for file in SourceTree.sources + SourceTree.tests {
             #expect(file.lines.first == "// SPDX-License-Identifier: Apache-2.0", "\(file.path)")
             #expect(file.lines.count <= 400, "\(file.path)")
         }
     }
 
-    @Test func `no source traps on external input or contains a to-do`() {
+    @Test func `no source has a call that traps on an error, a forced cast or a to-do`() {
         for file in SourceTree.sources {
             for (number, text) in file.code {
                 for word in ["try!", "fatalError(", "as!"] { #expect(!text.contains(word), "\(file.path):\(number)") }
@@ -130,11 +132,11 @@ import Testing
         }
     }
 
-    @Test func `the name of each test is a sentence`() {
+    @Test func `the name of each test stands in backquotes, as a sentence can, and no test uses XCTest`() {
         for file in SourceTree.tests {
             for (number, text) in file.code {
-                let isNamed = text.drop { $0 == " " }.hasPrefix("@Test") && text.contains(" func ")
-                #expect(!isNamed || text.contains(" func `"), "\(file.path):\(number)")
+                let hasName = text.drop { $0 == " " }.hasPrefix("@Test") && text.contains(" func ")
+                #expect(!hasName || text.contains(" func `"), "\(file.path):\(number)")
             }
             #expect(!file.imports.contains("XCTest"), "\(file.path)")
         }

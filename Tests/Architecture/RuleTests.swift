@@ -29,7 +29,7 @@ import Testing
         return rules
     }
 
-    /// The rule numbers, such as `R6.12`, in a text.
+    /// The rule numbers in a text: an R with digits, a point and digits.
     private static func citations(in text: some StringProtocol) -> [String] {
         text.split { !($0.isLetter || $0.isNumber || $0 == "." || $0 == "_") }.compactMap { word in
             let parts = word.split(separator: ".")
@@ -64,7 +64,7 @@ import Testing
     /// This file is not searched, because it contains texts that only look like citations.
     private static let thisFile = "Tests/Architecture/RuleTests.swift"
 
-    /// The lists of rules above tests: the location of each, the rules that it cites, and the line after it.
+    /// The comments that list the rules of a test: where each begins, the rules that it cites, and the line after it.
     private static let lists: [(location: String, cited: [String], lineAfter: String)] = SourceTree.tests.filter {
         $0.path != Self.thisFile
     }.flatMap { file in
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `a list of rules stands above a test`() {
+    @Test func `each list of rules stands above a test and names a rule`() {
         for list in Self.lists {
             #expect(list.lineAfter.contains("@Test") && !list.cited.isEmpty, "\(list.location)")
         }
@@ -126,6 +126,7 @@ import Testing
         let files = (SourceTree.sources + SourceTree.tests).filter { $0.path != Self.thisFile }
             .map { ($0.path, $0.lines.joined(separator: "\n")) }
         for (path, text) in try files + Self.documents() {
+            // Forms in which texts have cited such documents.
             for words in ["(reference 1", "(reference 2", "reference, section", "COVERAGE.md"] {
                 let isThere = text.contains(words)
                 #expect(!isThere, "\(path): \(words)")
@@ -139,7 +140,7 @@ import Testing
         let names = Set(
             paths.compactMap { path in
                 let name = path.split(separator: "/").last.map(String.init) ?? path
-                return name.hasSuffix(".swift") ? String(name.dropLast(6)) : name
+                return name.hasSuffix(".swift") ? String(name.dropLast(".swift".count)) : name
             })
         #expect(names.count > 300)
         for rule in try Self.rules() where rule.isOfServer {

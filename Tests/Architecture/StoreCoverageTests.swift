@@ -6,10 +6,10 @@ import Testing
 /// Each event of the Swift SDK's stores is awaited on a real cluster, and an app's code calls each of their methods.
 @Suite struct StoreCoverageTests {
     /// The tests that wait for events with real processes.
-    private static let files = ["Tests/Cluster/StoreClusterTests.swift", "Tests/Cluster/StoreEventTests.swift"]
+    private static let clusterTests = ["Tests/Cluster/StoreClusterTests.swift", "Tests/Cluster/StoreEventTests.swift"]
 
-    /// The enumerations of events of stores, in the list of the public API.
-    private static let enumerations: Set<String> = [
+    /// The enumerations of the events that stores publish.
+    private static let eventTypes: Set<String> = [
         "BattleEvent", "CoHostEvent", "GiftEvent", "GuestEvent", "HostEvent", "LikeEvent", "LiveAudienceEvent",
         "LiveListEvent", "LiveSeatEvent", "LoginEvent",
     ]
@@ -17,8 +17,9 @@ import Testing
     /// The names of the events, such as `onLiveEnded`.
     private static func events() throws -> [String] {
         try Repository.text("docs/api/LivePlazaKit.txt").split(separator: "\n").compactMap { line in
+            // A line of the list is such as `BattleEvent: case onBattleEnded(battleInfo: …`.
             let parts = line.split(separator: " ")
-            guard parts.count > 2, parts[1] == "case", Self.enumerations.contains(String(parts[0].dropLast())) else {
+            guard parts.count > 2, parts[1] == "case", Self.eventTypes.contains(String(parts[0].dropLast())) else {
                 return nil
             }
             return String(parts[2].prefix { $0 != "(" })
@@ -26,7 +27,7 @@ import Testing
     }
 
     @Test func `each event of a store is awaited in a test with a real cluster`() throws {
-        let tests = try Self.files.map { try Repository.text($0) }.joined()
+        let tests = try Self.clusterTests.map { try Repository.text($0) }.joined()
         let events = try Self.events()
         #expect(events.count >= 39)
         for event in events {
@@ -36,12 +37,12 @@ import Testing
         }
     }
 
-    @Test func `each publisher of events of a store is in the list above`() throws {
+    @Test func `the list of event types has exactly those that the stores publish`() throws {
         let publishers = try Repository.text("docs/api/LivePlazaKit.txt").matches(
             of: /PassthroughSubject<(\w+), Never>/)
         let published = Set(publishers.map { String($0.output.1) })
-        // A client's own events are no store's.
-        #expect(published.subtracting(["PlazaEvent"]) == Self.enumerations)
+        // A `PlazaEvent` is published by the client itself, not by a store.
+        #expect(published.subtracting(["PlazaEvent"]) == Self.eventTypes)
     }
 
     @Test func `an app's code calls each method of each store`() throws {

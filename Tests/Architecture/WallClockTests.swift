@@ -4,8 +4,8 @@ import Testing
 
 /// No decision depends on the clock of a host, because clocks of hosts differ, jump and go back.
 ///
-/// Machines use the broker's time, and everything that waits uses the monotonic clock. This list names each file that reads
-/// the time of day, with the reason. A new such file fails the test until the list contains its reason.
+/// Machines use the broker's time, and everything that waits uses the monotonic clock. `reasons` names each file that
+/// reads the time of day, with the reason. Another file that does fails the test until it has a reason there.
 @Suite struct WallClockTests {
     /// Why each file, by its path, may read the time of day.
     private static let reasons: [String: String] = [
@@ -55,10 +55,11 @@ import Testing
         "CLOCK_REALTIME", "time(nil)", "time(NULL)", "timespec_get", "CFAbsoluteTimeGetCurrent",
     ]
 
-    private static func reads(_ code: String) -> Bool { Self.clockReads.contains { code.contains($0) } }
+    private static func readsTimeOfDay(_ code: String) -> Bool { Self.clockReads.contains { code.contains($0) } }
 
     @Test func `each file that reads the time of day has a reason`() {
-        let found = Set(SourceTree.sources.filter { file in file.code.contains { Self.reads($0.text) } }.map(\.path))
+        let readers = SourceTree.sources.filter { file in file.code.contains { Self.readsTimeOfDay($0.text) } }
+        let found = Set(readers.map(\.path))
         #expect(found.count > 5)
         for path in found.subtracting(Self.reasons.keys).sorted() {
             Issue.record(
