@@ -13,7 +13,7 @@ import Testing
         ).sorted { $0.path < $1.path }
     }
 
-    @Test func `each target has a file, a corpus and an entry in the list`() throws {
+    @Test func `each target has a file and a corpus, and each file and corpus has a target`() throws {
         let names = FuzzTargetList.all.map(\.name).sorted()
         let suffix = "Fuzz.swift"
         let files = try Self.files("Tests/Fuzz/Targets").map(\.lastPathComponent).filter { $0.hasSuffix(suffix) }
@@ -29,7 +29,7 @@ import Testing
         for file in files {
             let input = Array(try Data(contentsOf: file))
             target.run(input)
-            // At most 65 prefixes of the input.
+            // At most 126 prefixes of the input.
             for length in stride(from: 1, to: input.count, by: max(1, input.count / 64)) {
                 target.run(Array(input[..<length]))
             }

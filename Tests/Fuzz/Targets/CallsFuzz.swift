@@ -21,6 +21,7 @@ public enum CallsFuzz: FuzzTarget {
                 default: break
                 }
             } catch {
+                // A code without a name is shown as `error` and its number.
                 precondition(!error.code.name.hasPrefix("error"), "a code without a name")
             }
         }
@@ -28,5 +29,6 @@ public enum CallsFuzz: FuzzTarget {
 }
 
 extension PlazaTopic {
+    /// The partition of a key among twelve.
     fileprivate func partition(of key: String) -> Int { Self.partition(of: key, among: 12) }
 }

@@ -10,9 +10,9 @@ public enum ClientFuzz: FuzzTarget {
         var core = ClientCore(ClientCore.Options(token: "t", session: "s"), seed: 1)
         var actions: [ClientCore.Action] = []
         core.start(into: &actions)
-        core.connected(at: 1000, into: &actions)
         var now: Int64 = 1000
-        for line in input.split(separator: 10) {
+        core.connected(at: now, into: &actions)
+        for line in input.split(separator: UInt8(ascii: "\n")) {
             now += 100
             let frame = Array(line)
             if let scan = FeedScan(frame.span) {
@@ -24,6 +24,7 @@ public enum ClientFuzz: FuzzTarget {
             core.tick(at: now, into: &actions)
             _ = try? Wire.decode(ServerFrame.self, from: frame)
         }
+        // The connection is lost without a close frame.
         core.disconnected(code: 1006, at: now, into: &actions)
         core.tick(at: now + 60_000, into: &actions)
     }

@@ -6,7 +6,8 @@ internal import PlazaWire
 
 /// Texts that a client received and sends back: list cursors, feed tokens, ids of notices, names of sessions.
 ///
-/// The input is one text. A token in it also gives the numbers of a feed's items, as the headers of a Kafka record do.
+/// The input is one text. If it is a feed token, a gateway also caches items at its position. The lines of the input
+/// are also the headers of a Kafka record, which hold an item's position and class.
 public enum CursorsFuzz: FuzzTarget {
     /// Handles one input.
     public static func run(_ input: [UInt8]) {
@@ -20,9 +21,10 @@ public enum CursorsFuzz: FuzzTarget {
             Self.resume(after: token)
             Self.cacheItems(from: token)
         }
-        let lines = input.split(separator: 10, omittingEmptySubsequences: false)
+        let lines = input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let headers = FeedHeaders { name in
             switch name {
+            // The position and the feed class of an item.
             case "p": lines.first.map(Array.init)
             case "c": lines.count > 1 ? Array(lines[1]) : nil
             default: lines.count > 2 ? Array(lines[2]) : nil
@@ -41,12 +43,12 @@ public enum CursorsFuzz: FuzzTarget {
         ranking.refresh(entries, at: Self.now)
         _ = try? ranking.page(app: "demo", cursor: cursor, count: 3, at: Self.now) { key in
             LiveListEntry(
-                info: LiveInfo(liveID: key.live, liveOwner: UserInfo(userID: "a")), audienceCount: 1,
+                info: LiveInfo(liveID: key.live, liveOwner: UserInfo(userID: "alice")), audienceCount: 1,
                 totalViewerCount: 1)
         }
     }
 
-    private static func item(_ number: Int64, _ offset: Int64) -> EncodedFeedItem {
+    private static func item(_ number: Int64, offset: Int64) -> EncodedFeedItem {
         EncodedFeedItem(
             number: number, feedClass: .barrage, readAt: MonotonicTime(milliseconds: 5), offset: offset, bytes: [1])
     }
@@ -55,20 +57,21 @@ public enum CursorsFuzz: FuzzTarget {
     private static func resume(after token: FeedToken) {
         var cache = FeedCache()
         for number in Int64(1)...5 {
-            _ = cache.append(
-                FeedRecord(key: Self.live, epoch: 1, item: Self.item(number, 100 + number)), keepsMessages: true)
+            let item = Self.item(number, offset: 100 + number)
+            _ = cache.append(FeedRecord(key: Self.live, epoch: 1, item: item), keepsMessages: true)
         }
         cache.partitionRead(to: 200_000)
         let now = MonotonicTime(milliseconds: 10)
         if case .reader(let request) = cache.planResume(Self.live, after: token, at: now) { Self.replay(request) }
         _ = cache.recent.items(of: Self.live, after: token.position)
-        // The token's epoch is here a second number that the client chooses: the end of the request.
+        // The token's epoch is any number that the client sends, and serves here as the end of the request.
         Self.replay(
             ReplayRequest(
                 Self.live, epoch: 1, .items(after: token.position.number, startOffset: token.offset ?? 0),
                 beforeNumber: token.position.epoch, endOffset: 1000))
     }
 
+    /// A reader replays a request and another one together, from a partition with the items 1 to 5.
     private static func replay(_ request: ReplayRequest) {
         var queue = ReplayQueue()
         _ = queue.add(ReplayID(shard: 0, number: 1), request, partition: 0, deadline: MonotonicTime(milliseconds: 99))
@@ -78,7 +81,7 @@ public enum CursorsFuzz: FuzzTarget {
         while var scan = queue.nextScan(excluding: []) {
             scan.limit(toLogStart: 0)
             for number in Int64(1)...5 {
-                let item = Self.item(number, 100 + number)
+                let item = Self.item(number, offset: 100 + number)
                 scan.recordRead(FeedRecord(key: Self.live, epoch: request.epoch, item: item), at: 100 + number)
             }
             scan.partitionEndReached(at: 1000)
@@ -90,8 +93,8 @@ public enum CursorsFuzz: FuzzTarget {
     private static func cacheItems(from token: FeedToken) {
         var cache = FeedCache()
         let (epoch, number) = (token.position.epoch, token.position.number)
-        for next in [number, number &+ 1, number &+ 2] {
-            let item = Self.item(next, token.offset ?? 0)
+        for nextNumber in [number, number &+ 1, number &+ 2] {
+            let item = Self.item(nextNumber, offset: token.offset ?? 0)
             _ = cache.append(FeedRecord(key: Self.live, epoch: epoch, item: item), keepsMessages: true)
         }
         cache.partitionRead(to: 200_000)

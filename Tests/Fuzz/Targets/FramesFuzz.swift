@@ -46,11 +46,12 @@ public enum FramesFuzz: FuzzTarget {
                 case .ping(let payload): events.append(.message(.ping, copy(payload, span.span)))
                 case .pong(let payload): events.append(.message(.pong, copy(payload, span.span)))
                 case .close(let code, let reason): events.append(.close(code, reason))
-                // The decoder may find a failure in an earlier or a later chunk of the same frame, so failures are equal.
+                // In other chunks the decoder may find another failure of the frame first, so all failures are equal.
                 case .failure: events.append(.failure)
                 }
             }
             precondition(offset == span.count, "bytes are left over")
+            // An array's capacity may be twice its content, rounded up by the allocator.
             precondition(
                 decoder.bufferedCapacityBytes <= 2 * Self.maxMessageBytes + 256, "more is held than a message may have")
         }

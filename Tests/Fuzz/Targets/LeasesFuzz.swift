@@ -32,6 +32,7 @@ public enum LeasesFuzz: FuzzTarget {
 
 /// A Redis that sends the replies of the `RowScript`, and after these the replies of an empty Redis.
 private final class ScriptedConnection: LeaseConnection {
+    /// The replies that are not sent yet, the last one first.
     private var replies: [[UInt8]]
 
     init(_ replies: [[UInt8]]) { self.replies = replies.reversed() }
@@ -41,7 +42,7 @@ private final class ScriptedConnection: LeaseConnection {
     func run(_ calls: [RedisScriptCall]) throws(RedisError) -> [RedisReply] {
         calls.map { call in
             if let line = self.replies.popLast() {
-                var words = line.split(separator: 32).map { String(decoding: $0, as: UTF8.self) }[...]
+                var words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }[...]
                 return Self.reply(&words, depth: 0)
             }
             return switch call.script.name {
@@ -53,6 +54,7 @@ private final class ScriptedConnection: LeaseConnection {
         }
     }
 
+    /// The reply that the next words describe; an array takes the words up to its `]`.
     private static func reply(_ words: inout ArraySlice<String>, depth: Int) -> RedisReply {
         guard let word = words.popFirst(), let kind = word.first else { return .null }
         let content = String(word.dropFirst())

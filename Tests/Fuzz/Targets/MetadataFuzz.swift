@@ -21,12 +21,12 @@ public enum MetadataFuzz: FuzzTarget {
         if let point = ReadingProgress.Checkpoint(offset: 5, metadata: text) { _ = point.metadata }
         let cursor = OutboxCursor(text: text)
         precondition(OutboxCursor(text: cursor.text) == cursor)
-        let lines = input.split(separator: 10, maxSplits: 2, omittingEmptySubsequences: false).map(Array.init)
-        // A batch has these headers: epoch, next offset, rows.
+        let lines = input.split(separator: UInt8(ascii: "\n"), maxSplits: 2, omittingEmptySubsequences: false)
+        // The first three lines are the headers of a batch: epoch, next offset, rows.
         let names = ["e", "b", "r"]
         let record = IncomingRecord(
             topic: "room.feed", partition: 0, offset: 7, timestamp: 1, key: nil, value: [1],
-            headers: zip(names, lines).map { KafkaHeader(name: $0, value: $1) })
+            headers: zip(names, lines).map { KafkaHeader(name: $0, value: Array($1)) })
         var filter = BatchFilter()
         var valid: [IncomingRecord] = []
         if let commit = filter.accept(record, into: &valid) {

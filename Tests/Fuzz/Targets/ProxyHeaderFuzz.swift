@@ -12,15 +12,14 @@ public enum ProxyHeaderFuzz: FuzzTarget {
         let whole = Self.read(bytes, pieceBytes: max(1, bytes.count))
         precondition(whole == Self.read(bytes, pieceBytes: Int(first) + 1), "the header depends on the pieces")
         guard case .success(let header?) = whole else { return }
-        precondition((16...ProxyHeaderReader.maxBytes).contains(header.usedBytes), "the header has another length")
-        // The bytes after the header belong to the client: without them the header is the same. Without its own last
-        // byte, the header is incomplete.
-        precondition(
-            whole == Self.read(Array(bytes[..<header.usedBytes]), pieceBytes: 1), "the rest changes the header")
+        precondition((16...ProxyHeaderReader.maxBytes).contains(header.usedBytes), "the length is outside its limits")
+        // The bytes after the header belong to the client, so the header is the same without them.
+        let alone = Self.read(Array(bytes[..<header.usedBytes]), pieceBytes: 1)
+        precondition(whole == alone, "the bytes after the header change it")
         let cut = Self.read(Array(bytes[..<(header.usedBytes - 1)]), pieceBytes: 1)
         precondition(cut == .success(nil), "the header is complete before its last byte")
         if let client = header.client {
-            precondition(IPAddress("\(client)") == client, "the address is another one when it is read back")
+            precondition(IPAddress("\(client)") == client, "the address changes when its text is parsed")
         }
     }
 

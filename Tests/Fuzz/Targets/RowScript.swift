@@ -15,11 +15,14 @@ struct RowScript {
     /// Lines that begin with `=`, in order: replies of Redis.
     var replies: [[UInt8]] = []
 
+    /// The broker's time before the first step.
+    private static let start = Timestamp(milliseconds: 1_700_000_000_000)
+
     init(_ input: [UInt8]) {
-        var now = Timestamp(milliseconds: 1_700_000_000_000)
+        var now = Self.start
         var offset: Int64 = 1000
-        for line in input.split(separator: 10) {
-            if let tab = line.firstIndex(of: 9) {
+        for line in input.split(separator: UInt8(ascii: "\n")) {
+            if let tab = line.firstIndex(of: UInt8(ascii: "\t")) {
                 let row = line[(tab + 1)...]
                 let key = String(decoding: line[..<tab], as: UTF8.self)
                 if key == "metadata" {
@@ -44,23 +47,23 @@ struct RowScript {
         }
     }
 
-    /// Runs the script on a new processor, and then restores the rows that this processor wrote in a second one.
+    /// Runs the script on a new processor, and checks that a second one can read the rows that the first one wrote.
     ///
     /// - Parameters:
     ///   - makeProcessor: makes a processor without rows.
-    ///   - malformedCount: the number of rows and inputs so far that no processor could read.
+    ///   - malformedCount: how many rows and inputs the processors together could not read so far.
     func run(_ makeProcessor: () -> some PartitionProcessor, malformedCount: () -> Int) {
         let processor = makeProcessor()
         for row in self.rows { processor.restore(key: row.key, row: row.row) }
         do {
-            let start = Timestamp(milliseconds: 1_700_000_000_000)
-            try processor.acquired(generation: 5, committedMetadata: self.metadata, at: start)
+            try processor.acquired(generation: 5, committedMetadata: self.metadata, at: Self.start)
             var effects: [Effect] = []
             for batch in self.batches { try processor.process(batch, effects: &effects) }
             _ = processor.nextDue
         } catch {
             return processor.rolledBack()
         }
+
         let malformedBefore = malformedCount()
         let reader = makeProcessor()
         for change in processor.changes { reader.restore(key: change.key, row: change.row) }
@@ -78,6 +81,7 @@ struct RowScript {
 
 /// Runs scripts for a pure machine.
 enum MachineScript {
+    /// Runs the `RowScript` that an input describes.
     static func run<M: Machine>(_ input: [UInt8], _ machine: M)
     where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
         let malformed = Counter()

@@ -14,9 +14,9 @@ public enum TokensFuzz: FuzzTarget {
         let accepted = try? verifier.verify(text, now: Self.now)
         precondition(accepted == nil, "a token without a signature was accepted")
         let signed = "\(Self.header).\(Base64URL.encode(input))"
-        let digits = Array(HMACSHA256.hex(of: Array(signed.utf8), key: Self.secret).utf8)
-        let signature = stride(from: 0, to: digits.count, by: 2).map {
-            Self.value(digits[$0]) << 4 | Self.value(digits[$0 + 1])
+        let hexDigits = Array(HMACSHA256.hex(of: Array(signed.utf8), key: Self.secret).utf8)
+        let signature = stride(from: 0, to: hexDigits.count, by: 2).map {
+            Self.value(hexDigits[$0]) << 4 | Self.value(hexDigits[$0 + 1])
         }
         guard let claims = try? verifier.verify("\(signed).\(Base64URL.encode(signature))", now: Self.now) else {
             return
@@ -34,5 +34,7 @@ public enum TokensFuzz: FuzzTarget {
     }()
 
     /// The value of a lower-case hexadecimal digit.
-    private static func value(_ digit: UInt8) -> UInt8 { digit < 0x3A ? digit - 0x30 : digit - 0x57 }
+    private static func value(_ digit: UInt8) -> UInt8 {
+        digit <= UInt8(ascii: "9") ? digit - UInt8(ascii: "0") : digit - UInt8(ascii: "a") + 10
+    }
 }
