@@ -17,6 +17,7 @@ import Testing
                 #expect(time + otherSpan >= .distantPast && time - otherSpan <= .distantFuture)
                 #expect((time - otherTime).count == time.milliseconds - otherTime.milliseconds)
                 #expect((span + otherSpan).count <= .max / 2)
+
                 let (instant, otherInstant) = (MonotonicTime(milliseconds: first), MonotonicTime(milliseconds: second))
                 #expect(instant + otherSpan >= .distantPast && instant - otherSpan <= .distantFuture)
                 #expect((instant - otherInstant).count == instant.milliseconds - otherInstant.milliseconds)

@@ -83,7 +83,7 @@ extension Journal {
         #expect(!rows.hasChanges)
     }
 
-    @Test func `a look-up near another row finds the right row, wherever it was last time`() throws {
+    @Test func `a look-up near another row finds the right row, also after removals`() throws {
         var rows = Rows()
         for number in 0..<4 { rows.restore(NumberKey(number), NumberRow(number)) }
         let first = try #require(rows.index(of: NumberKey(1)))
@@ -261,6 +261,7 @@ private struct Doubler: Machine {
                 expected[slot] = hash
             }
             for slot in 0..<60 {
+                // The hashes under which the slot is found.
                 let found = (-4..<4).filter { hash in index.slot(hash) { $0 == slot } == slot }
                 #expect(found == expected[slot].map { [$0] } ?? [])
             }

@@ -4,23 +4,24 @@ import Testing
 
 /// Lists that are split over rows.
 @Suite struct PagedListTests {
-    /// The pages of the list `elements`, of at most two elements each, whose pages were `before`.
-    private func pages(_ elements: [Int], _ before: [[Int]]) -> [[Int]] {
+    /// The pages of the list `elements`, at most two elements each; `before` are the pages of the list before a change.
+    private func pages(_ elements: [Int], before: [[Int]]) -> [[Int]] {
         PagedList.pages(of: elements, before: before, capacity: 2) { $0 }
     }
 
     @Test func `elements stay on their page, and new ones go to the last page in use`() {
-        #expect(self.pages([], [[], [], []]) == [[], [], []])
-        #expect(self.pages([1], [[], [], []]) == [[1], [], []])
-        #expect(self.pages([1, 2, 3], [[1, 2], [], []]) == [[1, 2], [3], []])
-        #expect(self.pages([2, 3, 4], [[1, 2], [3], []]) == [[2], [3, 4], []])
-        #expect(self.pages([3, 4], [[1, 2], [3], []]) == [[], [3, 4], []])
+        #expect(self.pages([], before: [[], [], []]) == [[], [], []])
+        #expect(self.pages([1], before: [[], [], []]) == [[1], [], []])
+        #expect(self.pages([1, 2, 3], before: [[1, 2], [], []]) == [[1, 2], [3], []])
+        #expect(self.pages([2, 3, 4], before: [[1, 2], [3], []]) == [[2], [3, 4], []])
+        #expect(self.pages([3, 4], before: [[1, 2], [3], []]) == [[], [3, 4], []])
     }
 
     @Test func `all pages are filled again when the last page is full, and when a page is too long`() {
-        #expect(self.pages([2, 3, 5, 6, 7], [[1, 2], [3, 4], [5, 6]]) == [[2, 3], [5, 6], [7]])
-        #expect(self.pages([1, 2, 3, 4, 5], [[1, 2, 3, 4, 5], [], []]) == [[1, 2], [3, 4], [5]])
-        #expect(self.pages([1, 2, 3, 4, 5, 6, 7], [[], [], []]) == [[1, 2], [3, 4], [5, 6, 7]], "over the limit")
+        #expect(self.pages([2, 3, 5, 6, 7], before: [[1, 2], [3, 4], [5, 6]]) == [[2, 3], [5, 6], [7]])
+        #expect(self.pages([1, 2, 3, 4, 5], before: [[1, 2, 3, 4, 5], [], []]) == [[1, 2], [3, 4], [5]])
+        // A list that is too long for all pages together makes the last page longer.
+        #expect(self.pages([1, 2, 3, 4, 5, 6, 7], before: [[], [], []]) == [[1, 2], [3, 4], [5, 6, 7]])
     }
 
     @Test func `I16 a random list keeps its order, and no page is longer than its capacity`() {
@@ -30,7 +31,7 @@ import Testing
         for number in 0..<2000 {
             if list.count < 10, random.next() % 2 == 0 { list.append(number) }
             if random.next() % 3 == 0, !list.isEmpty { list.remove(at: Int(random.next() % UInt64(list.count))) }
-            pages = self.pages(list, pages)
+            pages = self.pages(list, before: pages)
             #expect(pages.count == 5 && pages.allSatisfy { $0.count <= 2 } && pages.flatMap { $0 } == list)
         }
     }

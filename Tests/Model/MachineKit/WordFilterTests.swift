@@ -57,16 +57,17 @@ import Testing
         var random = SeededRandom(seed: seed)
         // There are only few letters, so that words overlap, with encodings of one to four bytes and in both cases.
         let letters = Array("abABäÄ敏🎉")
-        func text(_ length: ClosedRange<Int>) -> String {
+        func randomText(_ length: ClosedRange<Int>) -> String {
             String(
                 (0..<Int.random(in: length, using: &random)).map { _ in letters.randomElement(using: &random) ?? "a" })
         }
-        let words = (0..<Int.random(in: 1...12, using: &random)).map { _ in text(1...5) }
+        let words = (0..<Int.random(in: 1...12, using: &random)).map { _ in randomText(1...5) }
         let filter = WordFilter(words)
         for _ in 0..<300 {
-            let candidate = text(0...12)
+            let candidate = randomText(0...12)
             let expected = words.contains { candidate.lowercased().contains($0.lowercased()) }
             #expect(filter.matches(candidate) == expected, "\(words) in \(candidate)")
+            // This search folds the case of letters as the filter does.
             #expect(filter.matches(candidate) == Self.contains(candidate, words), "\(words) in \(candidate)")
         }
     }

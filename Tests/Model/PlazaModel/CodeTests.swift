@@ -6,7 +6,7 @@ import Testing
 /// The numbers and names of reply codes and disconnect codes, and the classes of feed items.
 @Suite struct CodeTests {
     /// The constants that a source file declares, with their numbers.
-    private func constants(_ file: String, _ type: String) throws -> [(name: String, code: Int)] {
+    private func constants(in file: String, of type: String) throws -> [(name: String, code: Int)] {
         let text = try Repository.text("Sources/Model/PlazaModel/Calls/\(file)")
         return text.split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ")
@@ -19,17 +19,18 @@ import Testing
     }
 
     @Test func `each reply code has a unique number, and its constant's name as its name`() throws {
-        let codes = try self.constants("ReplyCode.swift", "ReplyCode")
+        let codes = try self.constants(in: "ReplyCode.swift", of: "ReplyCode")
         #expect(codes.count > 70)
         #expect(Set(codes.map(\.code)).count == codes.count)
         #expect(Set(codes.map(\.name)).count == codes.count)
         for (name, code) in codes { #expect(ReplyCode(code).name == name) }
-        #expect(ReplyCode(12345).name == "error12345")
+        #expect(ReplyCode(12345).name == "error12345", "a code without a name")
     }
 
     @Test func `each reply code has a row in the protocol page, and the apps' own codes share one`() throws {
         let rows = try DocumentPage("PROTOCOL").lines(under: "Reply codes")
-        for (name, code) in try self.constants("ReplyCode.swift", "ReplyCode") where code != ReplyCode.muted.code {
+        let codes = try self.constants(in: "ReplyCode.swift", of: "ReplyCode")
+        for (name, code) in codes where code != ReplyCode.muted.code {
             #expect(rows.contains { $0.hasPrefix("| \(code) | `\(name)` | ") }, "\(code) \(name)")
         }
         #expect(rows.contains { $0.contains("never sent by this version: 100017 `muted`") })
@@ -37,7 +38,7 @@ import Testing
     }
 
     @Test func `the range of a disconnect code says whether to reconnect`() throws {
-        let codes = try self.constants("DisconnectCode.swift", "DisconnectCode")
+        let codes = try self.constants(in: "DisconnectCode.swift", of: "DisconnectCode")
         #expect(codes.count >= 8)
         #expect(Set(codes.map(\.code)).count == codes.count)
         for (_, code) in codes { #expect((4000..<4200).contains(code)) }
@@ -48,7 +49,7 @@ import Testing
     }
 
     /// Rules: R12.4.
-    @Test func `I9 state changes are control, messages are barrage, joins and leaves are tips`() {
+    @Test func `I9 a state change is control, a message is barrage, and a leave is a tip`() {
         let user = UserInfo(userID: "bob")
         #expect(FeedContent.liveEnded(reason: .endedByHost, statistics: LiveStatistics()).feedClass == .control)
         #expect(FeedContent.metadataChanged(set: [:], removed: []).feedClass == .control)

@@ -6,13 +6,17 @@ import Testing
 /// The last outcomes of a session, with which a repeated call is answered.
 @Suite struct IdempotencyWindowTests {
     private let now = Moment(now: Timestamp(milliseconds: 1_234_567), offset: 0)
+
     private func moment(after seconds: Int64, standstill: Int64 = 0) -> Moment {
         Moment(now: self.now.now + .seconds(seconds), offset: 0, standstill: .seconds(standstill))
     }
+
     /// Lets time pass for a window, and returns whether the window has ended.
     private func expire(_ window: inout CallWindow, after seconds: Int64, standstill: Int64 = 0) -> Bool {
         window.expire(at: self.moment(after: seconds, standstill: standstill))
     }
+
+    /// The outcome of a call that sent the message with this number.
     private func answer(_ number: Int64) -> CallOutcome {
         .answered(outcome: .success(result: .sent(position: FeedPosition(epoch: 1, number: number))), required: nil)
     }
@@ -46,6 +50,7 @@ import Testing
         window.record(self.answer(2), of: 2, at: self.now)
         window.record(self.answer(1), of: 1, at: self.now)
         #expect(window.lookup(1) == .repeated(self.answer(1)))
+        // Call 1 kept its place before call 2.
         #expect([1, 2].map { window.storage.index(of: $0) } == [0, 1] && window.storage.count == 2)
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 /// The lowest tickets that kicked users may still use.
 @Suite struct RevocationFenceTests {
-    private func caller(_ id: UserID, _ ticket: Int64?, role: CallerRole = .user) -> Caller {
+    private func caller(_ id: UserID, ticket: Int64?, role: CallerRole = .user) -> Caller {
         Caller(
             user: UserInfo(userID: id), role: role, request: RequestID(session: "s", counter: 1), replyTo: "g",
             ticket: ticket.map { Ticket($0) })
@@ -13,14 +13,14 @@ import Testing
 
     @Test func `I6 only tickets from the floor on are valid, and a floor never decreases`() {
         var fence = RevocationFence()
-        #expect(fence.rejection(of: self.caller("bob", nil))?.code == .notInRoom)
-        #expect(fence.rejection(of: self.caller("bob", 1)) == nil)
+        #expect(fence.rejection(of: self.caller("bob", ticket: nil))?.code == .notInRoom)
+        #expect(fence.rejection(of: self.caller("bob", ticket: 1)) == nil)
         fence.raise("bob", to: Ticket(10))
         fence.raise("bob", to: Ticket(5))
-        #expect(fence.rejection(of: self.caller("bob", 9))?.code == .staleTicket)
-        #expect(fence.rejection(of: self.caller("bob", 10)) == nil)
-        #expect(fence.rejection(of: self.caller("carl", 1)) == nil)
-        #expect(fence.rejection(of: self.caller("bob", nil, role: .server)) == nil)
+        #expect(fence.rejection(of: self.caller("bob", ticket: 9))?.code == .staleTicket)
+        #expect(fence.rejection(of: self.caller("bob", ticket: 10)) == nil)
+        #expect(fence.rejection(of: self.caller("carl", ticket: 1)) == nil)
+        #expect(fence.rejection(of: self.caller("bob", ticket: nil, role: .server)) == nil)
     }
 
     /// Rules: R15.19.
@@ -45,6 +45,7 @@ import Testing
             fence.raise(UserID("u\(number * 7919 % 100_003)"), to: Ticket(Int64(number)))
         }
         #expect(fence.floors.count == Limits.floorsPerLive)
+        // The ten floors with the tickets 0 to 9 were dropped.
         #expect(fence.floors.map(\.ticket.offset).min() == 10)
     }
 

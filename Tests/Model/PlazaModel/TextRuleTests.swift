@@ -6,6 +6,7 @@ import Testing
 @Suite struct TextRuleTests {
     /// Rules: R17.4.
     @Test func `a plain text has no control characters, and its limit counts the bytes of its JSON`() {
+        // "Zoë 🎤" has 9 bytes: two for ë, and four for the microphone.
         #expect(TextRule.isPlain("", maxBytes: 0) && TextRule.isPlain("Zoë 🎤", maxBytes: 9))
         #expect(!TextRule.isPlain("Zoë 🎤", maxBytes: 8))
         for code in Array(UInt32(0)...0x1F) + [0x7F] {

@@ -6,7 +6,7 @@ import Testing
 /// The parser makes commands from calls, and rejects calls with errors that name the parameter.
 @Suite struct CallParserTests {
     /// Rules: R3.14, R11.1.
-    @Test func `valid parameters become the right command`() throws {
+    @Test func `the valid parameters of each method become the call in the table`() throws {
         for spec in CallTable.all {
             let call = try CallSpec.parse(spec.method, spec.params(), role: spec.role).get()
             #expect(call == spec.expected, "\(spec.method)")
@@ -31,7 +31,7 @@ import Testing
                     }
                     continue
                 }
-                let call = "\(spec.method) without \(field.name): \(error?.message ?? "taken")"
+                let call = "\(spec.method) without \(field.name): \(error?.message ?? "accepted")"
                 #expect(error?.code == .badParameter, "\(call)")
                 let isNamed = [
                     "params.\(field.name) is missing",
@@ -241,6 +241,7 @@ import Testing
         for spec in CallTable.stage + CallTable.barrage where spec.role == .user {
             guard case .forward(_, let live) = try CallSpec.parse(spec.method, spec.params(), role: .server).get()
             else { continue }
+            // A live that is named here is one that the caller must have joined.
             #expect(live == nil, "\(spec.method)")
         }
     }
@@ -261,13 +262,13 @@ import Testing
         }
         #expect(rejection("Name", Limits.userNameBytes) == nil)
         #expect(rejection("AvatarURL", Limits.urlBytes) == nil)
-        let plain = "bytes as JSON, and no control characters"
-        #expect(rejection("Name", Limits.userNameBytes + 1) == "\(field)Name has at most 100 \(plain)")
-        #expect(rejection("AvatarURL", Limits.urlBytes + 1) == "\(field)AvatarURL has at most 200 \(plain)")
-        #expect(rejection("Name", 1, of: "\\u0001") == "\(field)Name has at most 100 \(plain)")
-        #expect(rejection("AvatarURL", 1, of: "\\n") == "\(field)AvatarURL has at most 200 \(plain)")
+        let rule = "bytes as JSON, and no control characters"
+        #expect(rejection("Name", Limits.userNameBytes + 1) == "\(field)Name has at most 100 \(rule)")
+        #expect(rejection("AvatarURL", Limits.urlBytes + 1) == "\(field)AvatarURL has at most 200 \(rule)")
+        #expect(rejection("Name", 1, of: "\\u0001") == "\(field)Name has at most 100 \(rule)")
+        #expect(rejection("AvatarURL", 1, of: "\\n") == "\(field)AvatarURL has at most 200 \(rule)")
         // JSON has two bytes for each quotation mark, so 51 have 102.
-        #expect(rejection("Name", 51, of: "\\\"") == "\(field)Name has at most 100 \(plain)")
+        #expect(rejection("Name", 51, of: "\\\"") == "\(field)Name has at most 100 \(rule)")
     }
 
     @Test func `a method without parameters accepts any object and nothing else`() throws {
@@ -302,7 +303,7 @@ import Testing
                 "live.create", #"{"live":"concert","owner":"bob"}"#
             ).get(), case .create(_, _, let owner, _) = input.command
         else {
-            Issue.record("no create")
+            Issue.record("live.create is parsed as another call")
             return
         }
         #expect(owner.userID == "bob", "the directory refuses it")
@@ -322,7 +323,7 @@ import Testing
                 "live.create", #"{"live":"concert","join":false}"#
             ).get()
         else {
-            Issue.record("no create")
+            Issue.record("live.create is parsed as another call")
             return
         }
         #expect(live == "concert" && effect == createEffect)
@@ -341,7 +342,7 @@ import Testing
     {
         do throws(ReplyError) {
             _ = try CallFrame(Array(text.utf8))
-            Issue.record("\(text) is taken")
+            Issue.record("\(text) is accepted")
         } catch {
             #expect(error.code == .badFrame)
             #expect(error.message.hasPrefix("not a call: ") && error.message.hasSuffix(why), "\(error.message)")

@@ -56,7 +56,7 @@ struct CallSpec: Sendable {
         }
     }
 
-    /// The error of a rejected call.
+    /// The error with which a call is rejected; nil if it is accepted.
     static func rejection(_ method: String, _ params: String?, role: CallerRole = .user) -> ReplyError? {
         if case .failure(let error) = self.parse(method, params, role: role) { return error }
         return nil

@@ -7,7 +7,7 @@ import Testing
 @Suite struct CallTextTests {
     /// Rules: R17.4, R17.5.
     @Test func `control characters are rejected in plain texts, and in free texts where they inflate the JSON`() {
-        let rows: [(String, String, ReplyCode?)] = [
+        let cases: [(String, String, ReplyCode?)] = [
             ("self.update", #""name":"a\u0007b""#, .badParameter),
             ("self.update", #""name":"a\u007fb""#, .badParameter),
             ("self.update", #""avatarURL":"https://a\r\nb""#, .badParameter), ("self.update", #""name":"a b""#, nil),
@@ -22,10 +22,10 @@ import Testing
                 .badParameter
             ),
         ]
-        for (method, params, code) in rows {
-            var found: ReplyCode?
-            if case .failure(let error) = CallSpec.parse(method, "{\(params)}") { found = error.code }
-            #expect(found == code, "\(method) \(params.prefix(80))")
+        for (method, params, code) in cases {
+            var rejection: ReplyCode?
+            if case .failure(let error) = CallSpec.parse(method, "{\(params)}") { rejection = error.code }
+            #expect(rejection == code, "\(method) \(params.prefix(80))")
         }
     }
 
@@ -36,6 +36,7 @@ import Testing
         func list(_ count: Int, _ element: (Int) -> String) -> String {
             "[\((0..<count).map(element).joined(separator: ","))]"
         }
+        /// The code with which a call is rejected; nil if it is accepted.
         func code(_ method: String, _ params: String) -> ReplyCode? {
             guard case .failure(let error) = CallSpec.parse(method, "{\(params)}", role: .server) else { return nil }
             return error.code
@@ -52,11 +53,11 @@ import Testing
         #expect(code("app.setGifts", gifts(AppLimits.gifts + 1)) == .overLimit)
         let categories = list(AppLimits.categories + 1) { #"{"categoryID":"c\#($0)","name":"C"}"# }
         #expect(code("app.setGifts", "\"categories\":\(categories)") == .overLimit)
-        // A gift with one language more than the limit.
+        // A gift with one language more than the limit, as the members of its JSON object.
         let languages = (0...AppLimits.languages).map { #""l\#($0)":{"name":"N"}"# }.joined(separator: ",")
-        let many = #""giftID":"g","name":"G","translations":{\#(languages)}"#
-        #expect(code("app.putGift", #""category":"c","gift":{\#(many)}"#) == .overLimit)
+        let gift = #""giftID":"g","name":"G","translations":{\#(languages)}"#
+        #expect(code("app.putGift", #""category":"c","gift":{\#(gift)}"#) == .overLimit)
         #expect(
-            code("app.putCategory", #""category":{"categoryID":"c","name":"C","gifts":[{\#(many)}]}"#) == .overLimit)
+            code("app.putCategory", #""category":{"categoryID":"c","name":"C","gifts":[{\#(gift)}]}"#) == .overLimit)
     }
 }

@@ -14,8 +14,8 @@ import Testing
         cases.append(("error", .reply(id: 7, .failure(error: ReplyError(.noSuchRoom, "there is no live x")))))
         cases.append(("error-retry", .reply(id: -1, .failure(error: Samples.error))))
         cases.append(("error-reason", .reply(id: 7, .failure(error: Samples.staleTicket))))
-        let entries = GoldenRecordTests.contents.enumerated().map { index, content in
-            FeedEntry(n: Int64(index) + 12, at: Samples.at, content: content.1)
+        let entries = GoldenRecordTests.contents.map { _, content in content }.enumerated().map { index, content in
+            FeedEntry(n: Int64(index) + 12, at: Samples.at, content: content)
         }
         // A token is an epoch and a number, and an offset if it is known. Here the number is not that of
         // the last item; encoding and decoding do not compare them.

@@ -68,7 +68,7 @@ import Testing
             let value = try #require(record.value)
             #expect(
                 try Wire.decode(FeedEntry.self, from: value) == FeedEntry(n: 12, at: Samples.at, content: content))
-            #expect(String(decoding: value.suffix(8), as: UTF8.self) == #","n":12}"#, "\(name)")
+            #expect(String(decoding: value.suffix(8), as: UTF8.self) == #","n":12}"#, "\(name): the number is last")
             let headers = FeedHeaders { headerName in record.headers.first { $0.name == headerName }?.value }
             #expect(
                 headers

@@ -5,6 +5,7 @@ import Testing
 
 /// The errors of JSON that does not decode.
 @Suite struct WireErrorTests {
+    /// The error of JSON that is decoded as a `CountRecord`; nil if it decodes.
     private func error(_ json: String) -> WireError? {
         do throws(WireError) {
             _ = try Wire.decode(CountRecord.self, from: Array(json.utf8))
@@ -15,16 +16,16 @@ import Testing
     }
 
     @Test(arguments: ["", "{", "[1", "nul", "\u{0}", "{\"v\":1}}"])
-    func `invalid JSON is reported as such`(
+    func `invalid JSON is reported as notJSON`(
         json: String
     ) {
         #expect(self.error(json) == .notJSON)
     }
 
     @Test func `an error names the wrong field by its path`() {
-        let good =
+        let validJSON =
             #"{"app":"demo","at":1,"count":3,"epoch":7,"live":"l","stale":false,"totalViewers":8,"v":1}"#
-        #expect(self.error(good) == nil)
+        #expect(self.error(validJSON) == nil)
         let cases: [(String, String, String, String)] = [
             (#","count":3"#, "", "count", "is missing"), (#""count":3"#, #""count":"3""#, "count", "is not a whole"),
             (#""count":3"#, #""count":null"#, "count", "is null"),
@@ -34,10 +35,10 @@ import Testing
             (#""count":3"#, #""count":1.5"#, "count", "is not a whole number in range"),
         ]
         for (old, new, path, message) in cases {
-            let json = good.replacing(old, with: new)
-            #expect(json != good)
+            let json = validJSON.replacing(old, with: new)
+            #expect(json != validJSON)
             guard case .badField(let found, let text) = self.error(json) else {
-                Issue.record("\(json) is taken")
+                Issue.record("\(json) was decoded")
                 continue
             }
             #expect(found == path, "\(json)")
