@@ -46,6 +46,7 @@ private final class ScriptedConnection: LeaseConnection {
                 return Self.reply(&words, depth: 0)
             }
             return switch call.script.name {
+            // An epoch, and no session.
             case "open": .array([.bytes(Array("5.1.r".utf8)), .integer(0)])
             case "outbox": .array([.integer(0), .array([])])
             case "page": .array([.integer(0), .bytes([])])

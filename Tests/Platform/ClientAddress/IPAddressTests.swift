@@ -48,7 +48,7 @@ import Testing
         #expect(!singleAddress.contains(try #require(IPAddress("fd00::4"))))
 
         let allAddresses = try #require(AddressBlock("::/0"))
-        #expect(allAddresses.contains(try #require(IPAddress("1.2.3.4"))))
+        #expect(allAddresses.contains(try #require(IPAddress("1.2.3.4"))), "IPv4 is mapped into IPv6")
         let allOfIPv4 = try #require(AddressBlock("0.0.0.0/0"))
         #expect(allOfIPv4.contains(try #require(IPAddress("1.2.3.4"))))
         #expect(!allOfIPv4.contains(try #require(IPAddress("2001::1"))), "an IPv6 address")

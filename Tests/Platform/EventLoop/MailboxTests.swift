@@ -81,11 +81,11 @@ import Testing
         }
         #expect(throws: MailboxError.closed) { try mailbox.post(2) }
 
-        let closed = Mailbox<Int>(capacity: 4)
-        closed.close()
-        #expect(throws: MailboxError.closed) { try closed.post(1) }
+        let closedMailbox = Mailbox<Int>(capacity: 4)
+        closedMailbox.close()
+        #expect(throws: MailboxError.closed) { try closedMailbox.post(1) }
         try runLoop { loop in
-            #expect(throws: LoopError.closed) { try closed.attach(to: loop) { _ in } }
+            #expect(throws: LoopError.closed) { try closedMailbox.attach(to: loop) { _ in } }
             loop.stop()
         }
     }
@@ -121,6 +121,7 @@ import Testing
             return mailbox
         }
         try mailbox.post(1)
+        // A second stop and a second join do nothing.
         thread.stop()
         thread.stop()
         thread.join()

@@ -98,6 +98,7 @@ import Testing
 
     @Test func `a peer that takes nothing for the timeout is stalled at the second check`() {
         var progress = OutputProgress(nowMilliseconds: 1_000)
+        // The peer acknowledges nothing: always 9 bytes are not acknowledged.
         func isStalled(accepted acceptedBytes: Int, at now: UInt64) -> Bool {
             progress.isStalled(
                 acceptedBytes: acceptedBytes, unacknowledgedBytes: 9, nowMilliseconds: now, timeoutMilliseconds: 500)
@@ -128,11 +129,11 @@ import Testing
         }
         #expect(!isStalled(unacknowledged: 900, at: 1_100) && readCount == 1)
         #expect(!isStalled(unacknowledged: 800, at: 1_400) && readCount == 1, "no read while no peer is overdue")
-        #expect(!isStalled(unacknowledged: 800, at: 1_600) && readCount == 2)
+        #expect(!isStalled(unacknowledged: 800, at: 1_600) && readCount == 2, "100 bytes were acknowledged")
         #expect(!isStalled(unacknowledged: 800, at: 1_700) && !isStalled(unacknowledged: 800, at: 2_050))
         #expect(!isStalled(unacknowledged: 800, at: 2_150), "overdue for the first time")
         #expect(isStalled(unacknowledged: 800, at: 2_250))
-        #expect(!isStalled(unacknowledged: 799, at: 2_350))
+        #expect(!isStalled(unacknowledged: 799, at: 2_350), "one more byte was acknowledged")
     }
 }
 

@@ -182,14 +182,14 @@ import Testing
             let closedListener = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
             let closedPort = closedListener.port
             closedListener.close()
-            var openChecks = 3
-            let checkDone = {
-                openChecks -= 1
-                if openChecks == 0 { loop.stop() }
+            var undecidedAttempts = 3
+            let attemptDecided = {
+                undecidedAttempts -= 1
+                if undecidedAttempts == 0 { loop.stop() }
             }
-            refusedPeer.onEnded = { _, _ in checkDone() }
-            unknownHostPeer.onEnded = { _, _ in checkDone() }
-            localhostPeer.onConnected = { _ in checkDone() }
+            refusedPeer.onEnded = { _, _ in attemptDecided() }
+            unknownHostPeer.onEnded = { _, _ in attemptDecided() }
+            localhostPeer.onConnected = { _ in attemptDecided() }
             refusedPeer.stream = try TCPStream.connect(
                 loop: loop, host: "127.0.0.1", port: closedPort, delegate: refusedPeer)
             unknownHostPeer.stream = try TCPStream.connect(

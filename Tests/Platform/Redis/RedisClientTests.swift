@@ -65,7 +65,7 @@ struct RedisClientTests {
         }
     }
 
-    @Test func `scripts run by their hash, also after a flush and on a restarted server`() async throws {
+    @Test func `scripts run by their hash, and are loaded again after a flush and after a restart`() async throws {
         try await runOnDedicatedThread {
             let redis = try LiveRedis()
             let client = Self.client(redis.port)
@@ -75,9 +75,11 @@ struct RedisClientTests {
                 RedisScriptCall(Self.add, keys: ["a"], arguments: ["2"]),
             ]
             #expect(try client.run(calls) == [.integer(5), .error("STALE a later owner"), .integer(7)])
+
             _ = try client.pipeline([RedisCommand(["SCRIPT", "FLUSH"])])
             #expect(runError(client, calls) == .scriptsMissing)
             #expect(try client.run(calls).last == .integer(14), "the scripts are loaded again")
+
             try redis.restart()
             let identity = try client.connect()
             #expect(try client.run(calls).first == .integer(5), "the data are gone, the scripts are loaded again")

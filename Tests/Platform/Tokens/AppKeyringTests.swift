@@ -28,31 +28,31 @@ import Tokens
     @Test func `the error describes what is wrong with a keys file`() {
         let encodedSecret = Base64URL.encode([UInt8](repeating: 7, count: 32))
         #expect(Self.error("{") == .malformed("it is not JSON"))
-        #expect(Self.error("{}") == .malformed(" has no \"apps\""))
+        #expect(Self.error("{}") == .malformed(#" has no "apps""#))
         #expect(
-            Self.error("{\"apps\":{\"a\":{\"keys\":[{\"alg\":\"HS256\"}]}}}")
-                == .malformed(".apps.a.keys[0] has no \"kid\""))
-        #expect(Self.error("{\"apps\":{\"a\":{\"keys\":7}}}") == .malformed(".apps.a.keys is of another type"))
-        #expect(Self.error("{\"apps\":{\"a\":{\"keys\":[]}}}") == .noKeys(app: "a"))
+            Self.error(#"{"apps":{"a":{"keys":[{"alg":"HS256"}]}}}"#)
+                == .malformed(#".apps.a.keys[0] has no "kid""#))
+        #expect(Self.error(#"{"apps":{"a":{"keys":7}}}"#) == .malformed(".apps.a.keys is of another type"))
+        #expect(Self.error(#"{"apps":{"a":{"keys":[]}}}"#) == .noKeys(app: "a"))
         /// The error of a file with one key, which has these fields.
         func keyError(_ fields: String, app: String = "a") -> KeyringError? {
-            Self.error("{\"apps\":{\"\(app)\":{\"keys\":[{\"kid\":\"k\",\(fields)}]}}}")
+            Self.error(#"{"apps":{"\#(app)":{"keys":[{"kid":"k",\#(fields)}]}}}"#)
         }
         // The form that the other cases vary is accepted.
-        #expect(keyError("\"alg\":\"HS256\",\"k\":\"\(encodedSecret)\"") == nil)
-        #expect(keyError("\"alg\":\"HS256\",\"k\":\"\(encodedSecret)\"", app: "a b") == .badApp("a b"))
+        #expect(keyError(#""alg":"HS256","k":"\#(encodedSecret)""#) == nil)
+        #expect(keyError(#""alg":"HS256","k":"\#(encodedSecret)""#, app: "a b") == .badApp("a b"))
         for fields in [
-            "\"alg\":\"none\"", "\"alg\":\"HS256\"", "\"alg\":\"HS256\",\"k\":\"AAAA\"",
-            "\"alg\":\"HS256\",\"k\":\"\(encodedSecret)=\"",
-            "\"alg\":\"ES256\",\"x\":\"\(encodedSecret)\",\"y\":\"\(encodedSecret)\"",
-            "\"alg\":\"ES256\",\"x\":\"\(Sample.x)\",\"y\":\"AAAA\"",
+            #""alg":"none""#, #""alg":"HS256""#, #""alg":"HS256","k":"AAAA""#,
+            #""alg":"HS256","k":"\#(encodedSecret)=""#,
+            #""alg":"ES256","x":"\#(encodedSecret)","y":"\#(encodedSecret)""#,
+            #""alg":"ES256","x":"\#(Sample.x)","y":"AAAA""#,
         ] {
             guard case .badKey(kid: "k", reason: _) = keyError(fields) else {
                 Issue.record("no error badKey for \(fields)")
                 continue
             }
         }
-        let repeatedKey = "{\"kid\":\"k\",\"alg\":\"HS256\",\"k\":\"\(encodedSecret)\"}"
-        #expect(Self.error("{\"apps\":{\"a\":{\"keys\":[\(repeatedKey),\(repeatedKey)]}}}") != nil)
+        let repeatedKey = #"{"kid":"k","alg":"HS256","k":"\#(encodedSecret)"}"#
+        #expect(Self.error(#"{"apps":{"a":{"keys":[\#(repeatedKey),\#(repeatedKey)]}}}"#) != nil)
     }
 }

@@ -40,8 +40,8 @@ enum Sample {
 
 /// Which tokens (JWTs) are accepted, and why others are refused.
 @Suite struct TokenVerifierTests {
-    static let header = "{\"alg\":\"HS256\",\"kid\":\"k1\"}"
-    static let payload = "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":1800000060}"
+    static let header = #"{"alg":"HS256","kid":"k1"}"#
+    static let payload = #"{"app":"demo","sub":"alice","exp":1800000060}"#
 
     /// The error with which a token is refused; nil if it is accepted.
     static func error(_ token: String, now: Int64 = Sample.now, app: String? = nil) throws -> TokenError? {
@@ -78,7 +78,7 @@ enum Sample {
         let payload = """
             {"app":"demo","sub":"alice","exp":1800000060.9,"nbf":1800000029.5,"iat":1800000000,"more":{"a":[1]}}
             """
-        let token = try Sample.token("{\"typ\":\"JWT\",\"kid\":\"k1\",\"alg\":\"HS256\"}", payload)
+        let token = try Sample.token(#"{"typ":"JWT","kid":"k1","alg":"HS256"}"#, payload)
         #expect(try Sample.verifier().verify(token, now: Sample.now) == Sample.claims)
     }
 
@@ -98,60 +98,66 @@ enum Sample {
 
     @Test(arguments: ["none", "None", "HS512", "HS384", "RS256", "PS256", "ES512", "", "hs256"])
     func `I17 an algorithm outside the list is refused`(algorithm: String) throws {
-        let header = "{\"alg\":\"\(algorithm)\",\"kid\":\"k1\"}"
+        let header = #"{"alg":"\#(algorithm)","kid":"k1"}"#
         #expect(try Self.error(try Sample.token(header, Self.payload)) == .badAlgorithm)
         let unsigned = "\(Base64URL.encode(Array(header.utf8))).\(Base64URL.encode(Array(Self.payload.utf8)))."
         #expect(try Self.error(unsigned) == .badAlgorithm)
     }
 
     @Test func `I17 a key is used with its own algorithm only`() throws {
-        let token = try Sample.token("{\"alg\":\"HS256\",\"kid\":\"k2\"}", Self.payload)
-        #expect(try Self.error(token) == .badAlgorithm)
-        let other = try Sample.token("{\"alg\":\"ES256\",\"kid\":\"k1\"}", Self.payload)
-        #expect(try Self.error(other) == .badAlgorithm)
+        // The key k2 is for ES256, and k1 for HS256.
+        let hs256Token = try Sample.token(#"{"alg":"HS256","kid":"k2"}"#, Self.payload)
+        #expect(try Self.error(hs256Token) == .badAlgorithm)
+        let es256Token = try Sample.token(#"{"alg":"ES256","kid":"k1"}"#, Self.payload)
+        #expect(try Self.error(es256Token) == .badAlgorithm)
         // A known attack: the public key, here its coordinate x, is used as the secret of an HMAC.
         let publicKeyBytes = try #require(Base64URL.decode((Sample.x + Sample.y).utf8.prefix(43)))
         let signedWithPublicKey = try Sample.token(
-            "{\"alg\":\"HS256\",\"kid\":\"k2\"}", Self.payload, secret: publicKeyBytes)
+            #"{"alg":"HS256","kid":"k2"}"#, Self.payload, secret: publicKeyBytes)
         #expect(try Self.error(signedWithPublicKey) == .badAlgorithm)
     }
 
     /// Rules: R2.5.
     @Test func `I17 only keys of the token's app are used`() throws {
-        let unknown = try Sample.token("{\"alg\":\"HS256\",\"kid\":\"k9\"}", Self.payload)
-        #expect(try Self.error(unknown) == .unknownKey)
-        #expect(try Self.error(try Sample.token("{\"alg\":\"HS256\"}", Self.payload)) == .unknownKey)
-        let reversed = Array(Sample.secret.reversed())
-        let foreign = try Sample.token("{\"alg\":\"HS256\",\"kid\":\"o1\"}", Self.payload, secret: reversed)
-        #expect(try Self.error(foreign) == .foreignApp)
-        let sameName = try Sample.token(Self.header, Self.payload, secret: reversed)
-        #expect(try Self.error(sameName) == .badSignature)
+        let withUnknownKey = try Sample.token(#"{"alg":"HS256","kid":"k9"}"#, Self.payload)
+        #expect(try Self.error(withUnknownKey) == .unknownKey)
+        #expect(try Self.error(try Sample.token(#"{"alg":"HS256"}"#, Self.payload)) == .unknownKey)
+
+        // The app `other` has the keys `o1` and `k1`, both with this secret.
+        let otherSecret = Array(Sample.secret.reversed())
+        let withKeyOfOtherApp = try Sample.token(#"{"alg":"HS256","kid":"o1"}"#, Self.payload, secret: otherSecret)
+        #expect(try Self.error(withKeyOfOtherApp) == .foreignApp)
+        let withKeyOfSameID = try Sample.token(Self.header, Self.payload, secret: otherSecret)
+        #expect(try Self.error(withKeyOfSameID) == .badSignature)
+
+        // A caller may require an app.
         #expect(try Self.error(try Sample.token(Self.header, Self.payload), app: "other") == .foreignApp)
     }
 
     @Test func `I17 a token is valid before its expiry and not afterwards`() throws {
         let token = try Sample.token(Self.header, Self.payload)
-        #expect(try Self.error(token, now: 1_800_000_059) == nil)
-        #expect(try Self.error(token, now: 1_800_000_060) == .expired)
+        #expect(try Self.error(token, now: Sample.now + 59) == nil)
+        #expect(try Self.error(token, now: Sample.now + 60) == .expired)
         #expect(try Self.error(token, now: .max - 100) == .expired)
-        // Clocks may differ by 30 s: `Sample.now` is 1800000000.
+
+        // Clocks may differ by 30 s; these tokens begin 31 s after `Sample.now`, which is 1800000000.
         for claim in ["nbf", "iat"] {
-            let early = "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":1800000060,\"\(claim)\":1800000031}"
+            let early = #"{"app":"demo","sub":"alice","exp":1800000060,"\#(claim)":1800000031}"#
             #expect(try Self.error(try Sample.token(Self.header, early)) == .notYetValid)
             #expect(try Self.error(try Sample.token(Self.header, early), now: Sample.now + 1) == nil)
         }
     }
 
     @Test(arguments: [
-        "{\"sub\":\"alice\",\"exp\":1800000060}", "{\"app\":\"demo\",\"exp\":1800000060}",
-        "{\"app\":\"demo\",\"sub\":\"alice\"}", "{\"app\":\"demo\",\"sub\":7,\"exp\":1800000060}",
-        "{\"app\":\"demo\",\"sub\":\"\",\"exp\":1800000060}", "{\"app\":\"demo\",\"sub\":\"a b\",\"exp\":1800000060}",
-        "{\"app\":\"demo\",\"sub\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\",\"exp\":1800000060}",
-        "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":\"1800000060\"}",
-        "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":1e300}",
-        "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":null}", "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":-5}",
-        "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":1800000060,\"role\":\"admin\"}",
-        "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":1800000060,\"nbf\":1e300}", "[]", "7", "", "not json",
+        #"{"sub":"alice","exp":1800000060}"#, #"{"app":"demo","exp":1800000060}"#,
+        #"{"app":"demo","sub":"alice"}"#, #"{"app":"demo","sub":7,"exp":1800000060}"#,
+        #"{"app":"demo","sub":"","exp":1800000060}"#, #"{"app":"demo","sub":"a b","exp":1800000060}"#,
+        #"{"app":"demo","sub":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","exp":1800000060}"#,
+        #"{"app":"demo","sub":"alice","exp":"1800000060"}"#,
+        #"{"app":"demo","sub":"alice","exp":1e300}"#,
+        #"{"app":"demo","sub":"alice","exp":null}"#, #"{"app":"demo","sub":"alice","exp":-5}"#,
+        #"{"app":"demo","sub":"alice","exp":1800000060,"role":"admin"}"#,
+        #"{"app":"demo","sub":"alice","exp":1800000060,"nbf":1e300}"#, "[]", "7", "", "not json",
     ])
     func `claims that are missing or of another type are refused`(payload: String) throws {
         guard case .badClaims(let validationError)? = try Self.error(try Sample.token(Self.header, payload)) else {
@@ -172,7 +178,7 @@ enum Sample {
     ) throws {
         func error(_ count: Int) throws -> TokenError? {
             let members = ["sub": "alice"].merging([claim: String(repeating: "x", count: count)]) { $1 }
-                .map { "\"\($0.key)\":\"\($0.value)\"" }
+                .map { #""\#($0.key)":"\#($0.value)""# }
             let payload = "{\"app\":\"demo\",\"exp\":1800000060,\(members.joined(separator: ","))}"
             return try Self.error(try Sample.token(Self.header, payload))
         }
@@ -182,9 +188,9 @@ enum Sample {
 
     @Test func `the error names the claim that is missing or of another type`() throws {
         let payloads = [
-            "{\"sub\":\"alice\",\"exp\":1800000060}": "app is missing",
-            "{\"app\":\"demo\",\"sub\":7,\"exp\":1800000060}": "sub is of another type",
-            "{\"app\":\"demo\",\"sub\":\"alice\",\"exp\":1800000060,\"role\":\"admin\"}": "role is user or server",
+            #"{"sub":"alice","exp":1800000060}"#: "app is missing",
+            #"{"app":"demo","sub":7,"exp":1800000060}"#: "sub is of another type",
+            #"{"app":"demo","sub":"alice","exp":1800000060,"role":"admin"}"#: "role is user or server",
         ]
         for (payload, validationError) in payloads {
             #expect(
@@ -201,7 +207,7 @@ enum Sample {
             "\(parts[0]).\(Base64URL.encode([UInt8](repeating: 65, count: 8_192))).\(parts[2])",
         ]
         for text in cases { #expect(try Self.error(text) == .malformed, "\(text.prefix(80))") }
-        let critical = try Sample.token("{\"alg\":\"HS256\",\"kid\":\"k1\",\"crit\":[\"x\"]}", Self.payload)
+        let critical = try Sample.token(#"{"alg":"HS256","kid":"k1","crit":["x"]}"#, Self.payload)
         #expect(try Self.error(critical) == .malformed)
     }
 

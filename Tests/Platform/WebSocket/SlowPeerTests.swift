@@ -163,7 +163,8 @@ import WebSocket
                 for connection in connections.dropFirst() {
                     #expect(connection.send(FrameEncoder.text(String(repeating: "y", count: 50_000))) == .queued)
                 }
-                // At least 630,000 bytes are queued. The sweep closes connections until an eighth of the limit is free.
+                // At least 630,000 bytes are queued. The sweep closes connections until an eighth of the limit is free,
+                // which takes about three of 50,000 bytes.
                 #expect(loop.outputBudget.excessBytes > 0)
                 group.sweep()
                 // By then the closures have been reported.
