@@ -65,13 +65,13 @@ import Testing
     private static let thisFile = "Tests/Architecture/RuleTests.swift"
 
     /// The comments that list the rules of a test: where each begins, the rules that it cites, and the line after it.
-    private static let lists: [(location: String, cited: [String], lineAfter: String)] = SourceTree.tests.filter {
+    private static let ruleLists: [(location: String, cited: [String], lineAfter: String)] = SourceTree.tests.filter {
         $0.path != Self.thisFile
     }.flatMap { file in
         file.lines.indices.filter { file.lines[$0].contains("/// Rules: ") }.map { start in
-            let more = file.lines[(start + 1)...].prefix { $0.drop { $0 == " " }.hasPrefix("/// R") }
-            let text = file.lines[start...(start + more.count)].joined(separator: " ")
-            let next = start + more.count + 1
+            let continuation = file.lines[(start + 1)...].prefix { $0.drop { $0 == " " }.hasPrefix("/// R") }
+            let text = file.lines[start...(start + continuation.count)].joined(separator: " ")
+            let next = start + continuation.count + 1
             return (
                 "\(file.path):\(start + 1)", Self.citations(in: text),
                 next < file.lines.count ? file.lines[next] : ""
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `each rule of a server is cited by a test`() throws {
-        let cited = Set(Self.lists.flatMap(\.cited))
+        let cited = Set(Self.ruleLists.flatMap(\.cited))
         for rule in try Self.rules() where rule.isOfServer {
             let isCited = cited.contains(rule.number)
             #expect(isCited, "\(rule.number): \(rule.text)")
@@ -96,7 +96,7 @@ import Testing
         let names = try FileManager.default.contentsOfDirectory(atPath: Repository.root.appending(path: folder).path)
         let files = try names.filter { $0.hasSuffix(".json") && $0 != "setups.json" }
             .map { try JSONDecoder().decode(CaseFile.self, from: Repository.data("\(folder)/\($0)")) }
-        let cited = Set(files.flatMap(\.rules) + Self.lists.flatMap(\.cited))
+        let cited = Set(files.flatMap(\.rules) + Self.ruleLists.flatMap(\.cited))
         for rule in try Self.rules() where rule.isOfClient {
             let isCited = cited.contains(rule.number)
             // A rule about unused codes must not be cited, every other rule must be.
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func `each list of rules stands above a test and names a rule`() {
-        for list in Self.lists {
+        for list in Self.ruleLists {
             #expect(list.lineAfter.contains("@Test") && !list.cited.isEmpty, "\(list.location)")
         }
     }

@@ -24,7 +24,7 @@ public enum CursorsFuzz: FuzzTarget {
         let lines = input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let headers = FeedHeaders { name in
             switch name {
-            // The position and the feed class of an item.
+            // The first line is an item's position, the second its feed class.
             case "p": lines.first.map(Array.init)
             case "c": lines.count > 1 ? Array(lines[1]) : nil
             default: lines.count > 2 ? Array(lines[2]) : nil
@@ -74,10 +74,11 @@ public enum CursorsFuzz: FuzzTarget {
     /// A reader replays a request and another one together, from a partition with the items 1 to 5.
     private static func replay(_ request: ReplayRequest) {
         var queue = ReplayQueue()
-        _ = queue.add(ReplayID(shard: 0, number: 1), request, partition: 0, deadline: MonotonicTime(milliseconds: 99))
-        let other = ReplayRequest(
+        let deadline = MonotonicTime(milliseconds: 99)
+        _ = queue.add(ReplayID(shard: 0, number: 1), request, partition: 0, deadline: deadline)
+        let secondRequest = ReplayRequest(
             Self.live, epoch: 1, .items(after: 2, startOffset: 102), beforeNumber: nil, endOffset: 1000)
-        _ = queue.add(ReplayID(shard: 0, number: 2), other, partition: 0, deadline: MonotonicTime(milliseconds: 99))
+        _ = queue.add(ReplayID(shard: 0, number: 2), secondRequest, partition: 0, deadline: deadline)
         while var scan = queue.nextScan(excluding: []) {
             scan.limit(toLogStart: 0)
             for number in Int64(1)...5 {
@@ -98,6 +99,7 @@ public enum CursorsFuzz: FuzzTarget {
             _ = cache.append(FeedRecord(key: Self.live, epoch: epoch, item: item), keepsMessages: true)
         }
         cache.partitionRead(to: 200_000)
+        // Clients resume before all items, at the first one, just before it, and after all.
         for resumeNumber in [0, number, number &- 1, .max] {
             let token = FeedToken(FeedPosition(epoch: epoch, number: resumeNumber), offset: 1)
             _ = cache.planResume(Self.live, after: token, at: MonotonicTime(milliseconds: 10))

@@ -5,10 +5,10 @@ import Testing
 
 /// The last outcomes of a session, with which a repeated call is answered.
 @Suite struct IdempotencyWindowTests {
-    private let now = Moment(now: Timestamp(milliseconds: 1_234_567), offset: 0)
+    private let start = Moment(now: Timestamp(milliseconds: 1_234_567), offset: 0)
 
     private func moment(after seconds: Int64, standstill: Int64 = 0) -> Moment {
-        Moment(now: self.now.now + .seconds(seconds), offset: 0, standstill: .seconds(standstill))
+        Moment(now: self.start.now + .seconds(seconds), offset: 0, standstill: .seconds(standstill))
     }
 
     /// Lets time pass for a window, and returns whether the window has ended.
@@ -23,10 +23,10 @@ import Testing
 
     /// Rules: R16.8.
     @Test func `I15 the last sixteen outcomes are remembered, and older calls are rejected`() {
-        var window = CallWindow(at: self.now)
+        var window = CallWindow(at: self.start)
         for counter in Int64(1)...20 {
             #expect(window.lookup(counter) == .fresh)
-            window.record(self.answer(counter), of: counter, at: self.now)
+            window.record(self.answer(counter), of: counter, at: self.start)
         }
         for counter in Int64(1)...4 { #expect(window.lookup(counter) == .forgotten) }
         for counter in Int64(5)...20 { #expect(window.lookup(counter) == .repeated(self.answer(counter))) }
@@ -35,9 +35,9 @@ import Testing
     }
 
     @Test func `I15 a skipped counter below a dropped one is rejected`() {
-        var window = CallWindow(at: self.now)
+        var window = CallWindow(at: self.start)
         for counter in stride(from: Int64(2), through: 40, by: 2) {
-            window.record(self.answer(counter), of: counter, at: self.now)
+            window.record(self.answer(counter), of: counter, at: self.start)
         }
         // The last 16 of the even counters are 10 to 40, so 8 is the highest dropped one.
         #expect(window.lookup(7) == .forgotten)
@@ -45,19 +45,19 @@ import Testing
     }
 
     @Test func `I15 the outcome of a call's second step replaces the note that the call was passed on`() {
-        var window = CallWindow(at: self.now)
-        window.record(.passedOn, of: 1, at: self.now)
-        window.record(self.answer(2), of: 2, at: self.now)
-        window.record(self.answer(1), of: 1, at: self.now)
+        var window = CallWindow(at: self.start)
+        window.record(.passedOn, of: 1, at: self.start)
+        window.record(self.answer(2), of: 2, at: self.start)
+        window.record(self.answer(1), of: 1, at: self.start)
         #expect(window.lookup(1) == .repeated(self.answer(1)))
         // Call 1 kept its place before call 2.
         #expect([1, 2].map { window.storage.index(of: $0) } == [0, 1] && window.storage.count == 2)
     }
 
     @Test func `a window expires a minute after its last call and falls due at a multiple of ten seconds`() {
-        var window = CallWindow(at: self.now)
+        var window = CallWindow(at: self.start)
         window.record(.passedOn, of: 1, at: self.moment(after: 5))
-        #expect(window.storage.expiresAt == self.now.now + .seconds(65))
+        #expect(window.storage.expiresAt == self.start.now + .seconds(65))
         #expect(window.due == Timestamp(milliseconds: 1_300_000))
         #expect(window.due >= window.storage.expiresAt)
         #expect(
@@ -67,8 +67,8 @@ import Testing
 
     /// Rules: R16.11.
     @Test func `I15 a window forgets its outcomes after a minute, and keeps their highest counter for five more`() {
-        var window = CallWindow(at: self.now)
-        for counter in Int64(1)...3 { window.record(self.answer(counter), of: counter, at: self.now) }
+        var window = CallWindow(at: self.start)
+        for counter in Int64(1)...3 { window.record(self.answer(counter), of: counter, at: self.start) }
         // The window falls due at multiples of ten seconds: first up to 10 s after 60 s, then up to 10 s after 360 s.
         #expect(self.expire(&window, after: 70) == false)
         #expect(window.lookup(3) == .forgotten)
@@ -80,8 +80,8 @@ import Testing
 
     /// Rules: R16.12.
     @Test func `I15 the time in which the partition stood still is added to a window`() {
-        var window = CallWindow(at: self.now)
-        window.record(self.answer(1), of: 1, at: self.now)
+        var window = CallWindow(at: self.start)
+        window.record(self.answer(1), of: 1, at: self.start)
         #expect(self.expire(&window, after: 100, standstill: 80) == false)
         #expect(window.lookup(1) == .repeated(self.answer(1)))
         // The lifetime of 60 s and the standstill of 80 s.
@@ -92,14 +92,14 @@ import Testing
     }
 
     @Test func `I15 a late retry of an unknown call counts as forgotten`() {
-        let window = CallWindow(at: self.now)
+        let window = CallWindow(at: self.start)
         #expect(window.lookup(1).treatingFresh(asForgottenIf: false) == .fresh)
         #expect(window.lookup(1).treatingFresh(asForgottenIf: true) == .forgotten)
     }
 
     @Test func `a gap of more than two seconds between inputs is a standstill`() {
-        #expect(Moment.standstill(from: self.now.now, to: self.moment(after: 2).now) == .seconds(0))
-        #expect(Moment.standstill(from: self.now.now, to: self.moment(after: 80).now) == .seconds(80))
-        #expect(Moment.standstill(from: .distantPast, to: self.now.now) == .seconds(0))
+        #expect(Moment.standstill(from: self.start.now, to: self.moment(after: 2).now) == .seconds(0))
+        #expect(Moment.standstill(from: self.start.now, to: self.moment(after: 80).now) == .seconds(80))
+        #expect(Moment.standstill(from: .distantPast, to: self.start.now) == .seconds(0))
     }
 }

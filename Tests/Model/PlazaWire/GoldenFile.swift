@@ -13,7 +13,7 @@ struct GoldenFile {
         URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden/\(self.name).json")
     }
 
-    /// Compares each case's JSON with that in the file, and decodes the file's JSON.
+    /// Compares each case's JSON with the file's, and decodes the file's JSON, as it is and with unknown members.
     ///
     /// - Parameters:
     ///   - cases: values by name.
@@ -34,7 +34,7 @@ struct GoldenFile {
         for ((name, value), line) in zip(cases, storedLines) {
             let prefix = "\"\(name)\": "
             guard line.hasPrefix(prefix) else {
-                Issue.record("\(self.name) has no case \(name) where it should be")
+                Issue.record("\(self.name) has no case \(name) at its place")
                 continue
             }
             var json = line.dropFirst(prefix.count)

@@ -48,6 +48,7 @@ import WebSocket
         #expect(client?.events.last == .close(CloseCode(rawValue: 3_008), "too slow"))
         let texts = client?.events.dropLast() ?? []
         #expect(texts.allSatisfy { $0 == .text([UInt8](repeating: UInt8(ascii: "x"), count: 3_000)) })
+        // At least the frame that overflowed the queue was not sent.
         #expect(texts.count < outcomes.count)
         #expect(
             serverEvents.closures
@@ -73,6 +74,7 @@ import WebSocket
                 #expect(connection.pendingBytes == 0)
             }
             raw.onEvent = { raw, _ in if raw.events.count == sentCount && writableCount == 1 { loop.stop() } }
+            // The connection may become writable after the client has received the last frame.
             let timer = try LoopTimer(loop: loop) { _ in
                 if sentCount > 0, raw.events.count == sentCount, writableCount == 1 { loop.stop() }
             }
@@ -136,6 +138,7 @@ import WebSocket
 
     @Test func `an unfinished handshake times out`() throws {
         let serverEvents = Recorder()
+        // The array keeps the clients alive.
         var clients: [RawClient] = []
         var openClients = 3
         try runLoop { loop in

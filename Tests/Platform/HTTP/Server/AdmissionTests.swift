@@ -55,6 +55,7 @@ import Testing
     @Test func `slow sending does not extend the time for a head`() throws {
         let fixture = try ServerFixture { $0.headTimeout = .seconds(1) }
         let client = try RawClient(port: fixture.server.port)
+        // The whole head would take more than 20 s.
         let elapsed = try client.sendSlowly("GET / HTTP/1.1\r\nX-Y: " + String(repeating: "a", count: 200))
         #expect((.milliseconds(900)...(.seconds(6))).contains(elapsed))
         #expect(fixture.waitForRefusals() == [.headTimeout])
@@ -88,6 +89,7 @@ import Testing
     @Test func `a connection whose client does not read its response is closed`() throws {
         let fixture = try ServerFixture({ $0.responseTimeout = .seconds(1) }) { _ in
             .read { _, responder in
+                // The buffers of the two sockets are smaller than 32 MiB.
                 responder.complete(HTTPResponse(status: 200, body: [UInt8](repeating: 65, count: 32 << 20)))
             }
         }
