@@ -63,11 +63,11 @@ import Testing
         }
         #expect(throws: ProxyHeaderError.signature) { try self.read(Array("PROXY TCP4 1.2.3.4".utf8)) }
         #expect(throws: ProxyHeaderError.signature) { try self.read(Array("GET / HTTP/1.1".utf8)) }
-        // Only 0x20 and 0x21 are a version and command.
+        // Accepted are 0x20 and 0x21.
         for command in [0x11, 0x22, 0x2F, 0x00, 0xFF] as [UInt8] {
             #expect(throws: ProxyHeaderError.command) { try self.read(Self.signature + [command]) }
         }
-        // The readable families are 0x11 and 0x21, TCP over IPv4 and IPv6.
+        // Accepted are 0x11 and 0x21, TCP over IPv4 and IPv6, and 0x00, which is unspecified.
         for family in [0x12, 0x22, 0x31, 0x10, 0x01, 0xFF] as [UInt8] {
             #expect(throws: ProxyHeaderError.family) { try self.read(Self.signature + [0x21, family, 0, 36]) }
         }

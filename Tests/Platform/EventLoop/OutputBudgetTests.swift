@@ -195,7 +195,7 @@ import Testing
             loop.outputBudget.limitBytes = loop.outputBudget.queuedBytes + 100_000
             let piece = { SharedBytes([UInt8](repeating: 0, count: 30_000)) }
             var errors: [LoopError] = []
-            // The fourth piece would exceed the limit of 100,000 more bytes, and the stream's share of it.
+            // The fourth piece would exceed both the limit and the stream's share, which is half of the limit.
             for _ in 0..<4 {
                 do throws(LoopError) { try servers[0].stream?.write(piece()) } catch { errors.append(error) }
             }

@@ -59,7 +59,8 @@ enum Sample {
         #expect(code.prefix(4) == [0x5b, 0xdc, 0xc1, 0x46])
     }
 
-    @Test(arguments: ["k1", "k2"]) func `a token signed with HS256 (k1) or ES256 (k2) is accepted`(kid: String) throws {
+    @Test(arguments: ["k1", "k2"])
+    func `a token of the HS256 key k1 or the ES256 key k2 is accepted`(kid: String) throws {
         let keyring = try Sample.keyring()
         // The signing key is the app's first key, `k2`.
         let key = try #require(

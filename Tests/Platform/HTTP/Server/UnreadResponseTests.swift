@@ -12,7 +12,7 @@ import Testing
         let all = Mutex<[HTTPRefusal]>([])
     }
 
-    /// Connections 1, 2 and 3, each of which has sent so many bytes of a response that its client has not read.
+    /// Connections 1, 2 and 3, each with a response of so many bytes that its client has not read.
     ///
     /// Connections 1 and 2 have the same address. Connection n began its response at second n.
     private func connections(_ bytes: [Int], limit: Int) throws -> OpenConnections {
