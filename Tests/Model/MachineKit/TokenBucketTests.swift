@@ -10,11 +10,14 @@ import Testing
     func `all tokens of a full bucket are taken at once, then one at a time`(count: Int, refillMilliseconds: Int64) {
         let limit = RateLimit(count)
         var bucket = TokenBucket()
-        for _ in 0..<count { #expect(bucket.take(of: limit, at: 5) == nil) }
-        #expect(bucket.take(of: limit, at: 5) == Milliseconds(refillMilliseconds))
-        #expect(bucket.take(of: limit, at: 5 + refillMilliseconds * 1000 - 1) == Milliseconds(1))
-        #expect(bucket.take(of: limit, at: 5 + refillMilliseconds * 1000) == nil)
-        #expect(!bucket.isFull(at: 5 + refillMilliseconds * 1000) && bucket.isFull(at: 5_000_000))
+        let start: Int64 = 5
+        for _ in 0..<count { #expect(bucket.take(of: limit, at: start) == nil) }
+        #expect(bucket.take(of: limit, at: start) == Milliseconds(refillMilliseconds))
+
+        let firstRefill = start + refillMilliseconds * 1000
+        #expect(bucket.take(of: limit, at: firstRefill - 1) == Milliseconds(1))
+        #expect(bucket.take(of: limit, at: firstRefill) == nil)
+        #expect(!bucket.isFull(at: firstRefill) && bucket.isFull(at: 5_000_000))
     }
 
     @Test func `a limit of six per minute refills one token every ten seconds`() {

@@ -26,9 +26,9 @@ import Testing
         // The tolerance is three standard errors of 2.3 %.
         let error = abs(Double(count.count) - Double(users)) / Double(users)
         #expect(error < 0.07, "\(count.count) of \(users)")
-        let before = count
+        let countOfAll = count
         for user in 0..<min(users, 1_000) { count.insert("viewer \(user)") }
-        #expect(count == before, "a user is not counted twice")
+        #expect(count == countOfAll, "a user is not counted twice")
     }
 
     @Test func `I16 a count is decoded as it was encoded, in bounded space`() throws {

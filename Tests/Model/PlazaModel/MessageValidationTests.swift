@@ -39,7 +39,9 @@ import Testing
         #expect(rejection(count: 1, isInCatalogue: false, isCatalogueEmpty: true, isEnabled: false) == .giftsNotEnabled)
         #expect(rejection(count: 1, isInCatalogue: false, isEnabled: false) == .giftsOff)
         #expect(rejection(count: 1, isInCatalogue: false) == .noSuchGift)
+
         for count in [0, -1, 256, .min, .max] { #expect(rejection(count: count) == .giftCount) }
+        // A gift has at most 50 receivers, and none twice.
         #expect(rejection(count: 1, (0...50).map { UserID("u\($0)") }) == .giftReceivers)
         #expect(rejection(count: 1, ["bob", "bob"]) == .giftReceivers)
     }

@@ -3,6 +3,8 @@ import PlazaModel
 import Testing
 
 /// The inputs in the machines' inboxes.
+///
+/// Most cases have the name of their command on the wire, such as `tell` for `publish`.
 @Suite struct GoldenInputTests {
     private static let caller = Samples.caller
 
