@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Type-checks what LivePlazaKit has for Apple systems alone, on Linux: URLSession's WebSockets as Foundation has them
-# here, and views against stubs of UIKit and SwiftUI, which are built apart, because `canImport` sees all that a package has built. An app's code is checked in Swift 5 and 6 mode.
+# here, and views against stubs of Network, UIKit and SwiftUI, which are built apart, because `canImport` sees all that a package has built. An app's code is checked in Swift 5 and 6 mode.
 #
 #   deploy/apple-check.sh
 #
@@ -29,7 +29,7 @@ module() {
   swiftc -emit-module -parse-as-library -module-name "$name" -I "$out" -o "$out/$name.swiftmodule" "$@"
 }
 
-for stub in Darwin UIKit SwiftUI; do
+for stub in Darwin Network UIKit SwiftUI; do
   module "$stub" -swift-version 6 -enable-upcoming-feature InternalImportsByDefault "deploy/apple/$stub.swift"
 done
 # On Apple systems URLSession is a part of Foundation.

@@ -161,10 +161,11 @@ struct ClientCore: Sendable {
 
     /// Records whether the system reports a network.
     ///
-    /// Without a network, the client rarely tries to connect.
+    /// Without a network, the client rarely tries to connect. If there is one, it may be another one than before, on
+    /// which the connection is lost without a sign; so the client checks the connection.
     mutating func setOnline(_ isOnline: Bool, at now: Double) -> [ClientAction] {
-        let hasChanged = self.link.setOnline(isOnline, at: now)
-        return hasChanged && isOnline ? self.probe(spread: 1000, at: now) : self.takeActions()
+        self.link.setOnline(isOnline, at: now)
+        return isOnline ? self.probe(spread: 1000, at: now) : self.takeActions()
     }
 
     /// Sets the name and the picture for the next login; nil keeps the present one.

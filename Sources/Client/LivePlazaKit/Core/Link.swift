@@ -119,13 +119,11 @@ struct Link: Sendable {
     }
 
     /// Records whether the system reports a network.
-    ///
-    /// - Returns: whether this has changed.
-    mutating func setOnline(_ isOnline: Bool, at now: Double) -> Bool {
-        guard self.isOnline != isOnline else { return false }
+    mutating func setOnline(_ isOnline: Bool, at now: Double) {
+        if self.isOnline, !isOnline, self.state == .waiting {
+            self.stateEndsAt = max(self.stateEndsAt, now + Self.offlinePause)
+        }
         self.isOnline = isOnline
-        if !isOnline, self.state == .waiting { self.stateEndsAt = max(self.stateEndsAt, now + Self.offlinePause) }
-        return true
     }
 
     /// When `tick` must be called next; infinite if nothing is due.

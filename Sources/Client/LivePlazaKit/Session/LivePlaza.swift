@@ -26,17 +26,26 @@ public final class LivePlaza: Sendable {
 
     let engine: PlazaEngine
     let registry: StoreRegistry
+    #if canImport(Darwin)
+    private let systemEvents: SystemEvents?
+    #endif
 
     /// Creates a client, which connects when `loginStore` logs in.
     public convenience init(options: PlazaOptions) {
         self.init(
             options: options, queue: EngineQueue(DispatchWorkQueue(queue: options.deliveryQueue)),
-            clock: DeviceClock()
+            clock: DeviceClock(), followsSystem: true
         ) { Double.random(in: 0..<1) }
     }
 
     /// Creates a client with the queue, the clock and the random source of a test.
-    package init(options: PlazaOptions, queue: EngineQueue, clock: any PlazaClock, random: @escaping RandomSource) {
+    ///
+    /// `followsSystem`: whether the client reacts when the app is shown again and when the network changes; it can do so
+    /// on Apple systems only.
+    package init(
+        options: PlazaOptions, queue: EngineQueue, clock: any PlazaClock, followsSystem: Bool = false,
+        random: @escaping RandomSource
+    ) {
         let registry = StoreRegistry()
         let events = PassthroughSubject<PlazaEvent, Never>()
         let engine = PlazaEngine(
@@ -51,6 +60,9 @@ public final class LivePlaza: Sendable {
         self.liveListStore = LiveListStore(engine: engine)
         self.deviceStore = DeviceStore(engine: engine)
         registry.attach(engine, list: self.liveListStore, login: self.loginStore, devices: self.deviceStore)
+        #if canImport(Darwin)
+        self.systemEvents = followsSystem ? SystemEvents { [weak engine] in engine?.systemChanged($0) } : nil
+        #endif
     }
 
     deinit {
@@ -72,10 +84,12 @@ public final class LivePlaza: Sendable {
     func stores(of liveID: String) -> LiveStores { self.registry.stores(of: liveID) }
 
     /// Checks the connection at once; call it when the app is shown again, or when the network may be back.
+    ///
+    /// On Apple systems the client does so by itself.
     public func probe() { self.engine.onQueue { $0.probe() } }
 
-    /// Tells the client whether the system has a network.
+    /// Tells the client that the network has changed, and whether there is one.
     ///
-    /// Without a network, the client rarely tries to connect.
+    /// Without a network, the client rarely tries to connect. With one, it checks its connection. On Apple systems the client asks the system itself.
     public func setOnline(_ isOnline: Bool) { self.engine.onQueue { $0.setOnline(isOnline) } }
 }
