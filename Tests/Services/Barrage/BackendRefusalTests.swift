@@ -9,14 +9,16 @@ import Testing
 @Suite struct BackendRefusalTests {
     private static let noCredit = ReplyError(ReplyCode(102_150), "no credit")
 
-    /// Sends the gateway's report that the backend rejected the caller's call; returns the outcome in the reply.
+    /// Sends the gateway's report that the backend rejected the caller's call, by default a gift.
+    ///
+    /// - Returns: the outcome in the reply.
     private func reject(
         _ barrage: inout BarrageHarness, _ caller: Caller, _ error: ReplyError = Self.noCredit, isGift: Bool = true
     ) -> Outcome? {
         barrage.send(.forbidden(error: error, isGift: isGift, caller: caller)).outcome
     }
 
-    /// The errors of the backend that are stored for a session, with the backend's own codes and texts.
+    /// The stored errors of the backend for a session's calls, with the backend's own codes and texts.
     private func storedErrors(_ barrage: BarrageHarness, _ session: SessionID = "s-bob") -> BackendErrors? {
         if case .backend(let errors)? = barrage.rows[.backend(key, session)] { errors } else { nil }
     }
@@ -39,8 +41,8 @@ import Testing
         #expect(
             self.reject(&barrage, user("bob", call: 2), errorWithHint, isGift: false) == .failure(error: errorWithHint))
         #expect(barrage.sendText(user("bob", call: 3)).wasSent)
+        // The repeated calls keep their errors, although the backend now allows them or returns another error.
         for _ in 1...2 {
-            // The repeated calls keep their errors although the backend now allows them or returns another error.
             #expect(barrage.sendText(user("bob", call: 1)) == .failure(error: Self.noCredit))
             #expect(self.reject(&barrage, user("bob", call: 1), errorWithHint) == .failure(error: Self.noCredit))
             #expect(barrage.sendText(user("bob", call: 2)) == .failure(error: errorWithHint))
@@ -68,14 +70,15 @@ import Testing
         _ = barrage.send(.ended(ending: ending()))
         #expect(self.reject(&barrage, user("bob", call: 3, ticket: 300)).code == .noSuchRoom)
         #expect(self.storedErrors(barrage) == nil)
-        let elsewhere = barrage.send(
-            .forbidden(error: Self.noCredit, isGift: true, caller: user("bob", call: 4)), to: LiveKey(app, "nowhere"))
-        #expect(elsewhere.outcome.code == .noSuchRoom)
-        #expect(barrage.rows[.calls(LiveKey(app, "nowhere"), "s-bob")] == nil)
+        let unknownLive = LiveKey(app, "none")
+        let rejection = barrage.send(
+            .forbidden(error: Self.noCredit, isGift: true, caller: user("bob", call: 4)), to: unknownLive)
+        #expect(rejection.outcome.code == .noSuchRoom)
+        #expect(barrage.rows[.calls(unknownLive, "s-bob")] == nil)
     }
 
     @Test func `I16 backend errors are stored and removed with their calls`() {
-        var barrage = BarrageHarness(rate: 100)
+        var barrage = BarrageHarness()
         for counter in Int64(1)...40 {
             #expect(self.reject(&barrage, user("bob", call: counter)).code == Self.noCredit.code)
             #expect(self.storedErrors(barrage)?.count == Int(min(counter, 16)), "the window has at most 16 outcomes")
@@ -88,9 +91,9 @@ import Testing
         // The window has the outcomes of calls 41 to 56.
         #expect(self.storedErrors(barrage)?.count == 1, "only call 56 has an error of the backend")
         barrage.expectInvariants()
-        // A window's due times are rounded up to multiples of 10 s.
+        // The window drops its outcomes first, and is removed later; both times are rounded up to multiples of 10 s.
         _ = barrage.advance(milliseconds: IdempotencyLimits.lifetime.count + 10_000)
-        #expect(self.storedErrors(barrage)?.count ?? 0 == 0)
+        #expect((self.storedErrors(barrage)?.count ?? 0) == 0)
         _ = barrage.advance(milliseconds: IdempotencyLimits.droppedCounterLifetime.count + 10_000)
         #expect(self.storedErrors(barrage) == nil && barrage.rows[.calls(key, "s-bob")] == nil)
         barrage.expectInvariants()

@@ -124,11 +124,11 @@ extension Outcome? {
     var wasSent: Bool { if case .success(.sent)? = self { true } else { false } }
 }
 
-/// The ending of the live with the epoch `incarnation`, 600 s after its creation.
+/// The ending of the live with the epoch `liveEpoch`, 600 s after its creation.
 ///
 /// `caller` ended the live and gets the reply; nil means that no call ended it.
-func ending(of incarnation: Int64 = epoch, for caller: Caller? = nil) -> Ending {
+func ending(of liveEpoch: Int64 = epoch, for caller: Caller? = nil) -> Ending {
     Ending(
-        reason: .endedByHost, caller: caller, epoch: incarnation, createdAt: Timestamp(milliseconds: 400_000),
+        reason: .endedByHost, caller: caller, epoch: liveEpoch, createdAt: Timestamp(milliseconds: 400_000),
         endedAt: Timestamp(milliseconds: 1_000_000))
 }

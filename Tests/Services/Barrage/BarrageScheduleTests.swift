@@ -14,7 +14,10 @@ import Testing
         var input: BarrageInput
     }
 
-    /// Random steps: inputs of every kind, from six users to two lives.
+    /// The time at which each run begins.
+    private static let startTime = Timestamp(milliseconds: 1_000_000)
+
+    /// Random steps: inputs of every kind, from the users u0 (the owner), u1 (the admin) and u2 to u5 to two lives.
     private func steps(_ count: Int, seed: UInt64) -> [Step] {
         var random = SeededRandom(seed: seed)
         var counter: Int64 = 0
@@ -30,8 +33,9 @@ import Testing
             case 0:
                 epoch += 1
                 command = .opened(epoch: epoch, owner: "u0")
-            // The fan-out ignores the end of an older epoch; the highest epoch ends any incarnation.
-            case 1: command = .ended(ending: ending(of: .max))
+            case 1:
+                // The fan-out ignores an end whose epoch is lower than the live's epoch, so this is the highest epoch.
+                command = .ended(ending: ending(of: .max))
             case 2:
                 command = .rights(
                     isMessageDisable: Bool.random(using: &random), admins: ["u1"], isGiftEnabled: true)
@@ -42,7 +46,7 @@ import Testing
             case 15...18: command = .sendGift(giftID: "rose", count: 2, receivers: [], caller: caller)
             case 19...22: command = .sendLikes(count: 3, caller: caller)
             case 23...25: command = .speaking(level: Int.random(in: 0...100, using: &random), caller: caller)
-            case 26: command = .muted(user: id, until: Timestamp(milliseconds: 1_000_000 + counter * 20))
+            case 26: command = .muted(user: id, until: Self.startTime + Milliseconds(counter * 20))
             case 27: command = .unmuted(user: id)
             case 28: command = .publish(content: Self.stage(key, seatedUsers: Int.random(in: 0..<6, using: &random)))
             case 29: command = .repeatEnding(caller: caller)
@@ -53,7 +57,7 @@ import Testing
                 command = .forbidden(error: error, isGift: counter % 2 == 0, caller: caller)
             default: command = .sendText(text: "\(counter)", extensionInfo: nil, caller: caller)
             }
-            // After one pause in 200 all rows of ended lives and of sessions have been removed.
+            // One pause in 200 is so long that all rows of ended lives and of sessions are removed.
             let isLongPause = Int.random(in: 0..<200, using: &random) == 0
             let pause = isLongPause ? 400_000 : Int64.random(in: 0...30, using: &random)
             return Step(pauseMilliseconds: pause, input: BarrageInput(key, command))
@@ -80,9 +84,10 @@ import Testing
                 ]))
     ])
 
-    /// Runs the steps and returns all effects.
+    /// Runs the steps; returns the effects of all committed batches, and the rows at the end.
     ///
-    /// With a seed, some batches abort, and sometimes another instance restores the rows from the state topic.
+    /// With a seed, one batch in three aborts and is consumed again, in half of these cases by another instance, which
+    /// restores the rows from the state topic. Without a seed no batch aborts.
     private func run(
         _ steps: [Step], crashingWith seed: UInt64?, batchSize: Int = 7
     ) throws -> (effects: [Effect], rows: BarrageRows) {
@@ -91,11 +96,11 @@ import Testing
         var random = SeededRandom(seed: seed ?? 0)
         var rows = BarrageRows()
         var stateTopic: [String: Data] = [:]
-        var now = Timestamp(milliseconds: 1_000_000)
+        var now = Self.startTime
         var effects: [Effect] = []
-        var next = 0
-        while next < steps.count {
-            let batch = steps[next..<min(steps.count, next + batchSize)]
+        var nextStep = 0
+        while nextStep < steps.count {
+            let batch = steps[nextStep..<min(steps.count, nextStep + batchSize)]
             let aborts = seed != nil && Int.random(in: 0..<3, using: &random) == 0
             var time = now
             var batchEffects: [Effect] = []
@@ -125,7 +130,7 @@ import Testing
             rows.commit()
             effects += batchEffects
             now = time
-            next = batch.endIndex
+            nextStep = batch.endIndex
             #expect(machine.checkInvariants(rows) == [])
         }
         return (effects, rows)
@@ -147,23 +152,26 @@ import Testing
         batchSize: Int
     ) throws {
         let steps = self.steps(1_500, seed: 77)
-        let uninterrupted = try self.run(steps, crashingWith: nil)
+        let withDefaultBatches = try self.run(steps, crashingWith: nil)
         let withOtherBatches = try self.run(steps, crashingWith: nil, batchSize: batchSize)
-        #expect(uninterrupted.effects == withOtherBatches.effects)
-        #expect(uninterrupted.rows.sortedKeys == withOtherBatches.rows.sortedKeys)
-        for key in uninterrupted.rows.sortedKeys { #expect(uninterrupted.rows[key] == withOtherBatches.rows[key]) }
-        let feedClasses = Set(uninterrupted.effects.items.map(\.content.feedClass))
+        #expect(withDefaultBatches.effects == withOtherBatches.effects)
+        #expect(withDefaultBatches.rows.sortedKeys == withOtherBatches.rows.sortedKeys)
+        for key in withDefaultBatches.rows.sortedKeys {
+            #expect(withDefaultBatches.rows[key] == withOtherBatches.rows[key])
+        }
+        let feedClasses = Set(withDefaultBatches.effects.items.map(\.content.feedClass))
         #expect(feedClasses == Set(FeedClass.allCases), "the schedule has items of every class")
     }
 
     @Test(arguments: 1...15) func `I7 I1 any schedule numbers feed items without gaps and ends a feed at most once`(
         seed: UInt64
     ) throws {
-        let (effects, _) = try self.run(self.steps(1500, seed: seed), crashingWith: nil)
+        let effects = try self.run(self.steps(1_500, seed: seed), crashingWith: nil).effects
         var lastPositions: [LiveKey: FeedPosition] = [:]
         var endedLives: Set<LiveKey> = []
         for item in effects.items {
             let previous = lastPositions[item.key]
+            // Within an epoch the numbers are consecutive, and the end comes last. A new epoch begins with number 1.
             if let previous, previous.epoch == item.position.epoch {
                 #expect(item.position.number == previous.number + 1)
                 #expect(!endedLives.contains(item.key))
@@ -175,7 +183,7 @@ import Testing
             lastPositions[item.key] = item.position
             if case .liveEnded = item.content { endedLives.insert(item.key) }
         }
-        #expect(effects.items.count > 100)
+        #expect(effects.items.count > 100, "the schedule publishes items")
         // Every acknowledged message is in the feed at the position in its reply.
         let positions = Set(effects.items.map(\.position))
         for case .reply(let reply) in effects {

@@ -56,6 +56,7 @@ private struct BudgetOracle {
     }
 }
 
+/// The admission window of a feed, compared with the oracle, and its stored form.
 @Suite struct BudgetOracleTests {
     /// No schedule has more senders than nine tenths of the budget: with more senders each share is one message anyway.
     ///
@@ -73,7 +74,7 @@ private struct BudgetOracle {
         var now: Int64 = 5_000
         for step in 0..<3000 {
             now += Int64.random(in: 0...maxPause, using: &random)
-            // One step in 300 follows a long pause, after which most of the last second is over.
+            // One step in 300 follows a long pause, in which most items leave the last second.
             if Int.random(in: 0..<300, using: &random) == 0 { now += 700 }
             var feedClass = FeedClass.barrage
             switch Int.random(in: 0..<10, using: &random) {
@@ -84,7 +85,8 @@ private struct BudgetOracle {
             // The lower half of the senders sends most of the messages.
             let senderIndex = Int.random(in: 0...Int.random(in: 0..<senderCount, using: &random), using: &random)
             let isHost = seed % 3 == 0 && senderIndex == 0
-            let sender = feedClass == .barrage ? isHost ? BudgetOracle.host : UserID("user-\(senderIndex)") : nil
+            let author = isHost ? BudgetOracle.host : UserID("user-\(senderIndex)")
+            let sender = feedClass == .barrage ? author : nil
             let time = Timestamp(milliseconds: now)
             let senderHash = sender.map { SenderHash($0, mayFillBudget: isHost) } ?? .nobody
             let decision = window.admit(feedClass, from: senderHash, rate: rate, under: budget, at: time)
@@ -98,15 +100,15 @@ private struct BudgetOracle {
                 window = try JSONDecoder().decode(AdmissionWindow.self, from: JSONEncoder().encode(window))
             }
         }
-        self.checkSlidingSeconds(oracle, budget)
+        self.checkSlidingSeconds(of: oracle, under: budget)
     }
 
     /// Checks the limits of each feed class in the second before each item that entered.
     ///
     /// Control items, gifts and the host's messages are not limited to nine tenths of the budget.
-    private func checkSlidingSeconds(_ oracle: BudgetOracle, _ budget: FeedBudget) {
+    private func checkSlidingSeconds(of oracle: BudgetOracle, under budget: FeedBudget) {
         let entered = oracle.entries.filter(\.entered)
-        #expect(entered.count > 100)
+        #expect(entered.count > 100, "the schedule has items that entered")
         for (index, last) in entered.enumerated() {
             let second = entered[...index].suffix(while: { $0.at > last.at - 1000 })
             let privilegedCount = second.count { $0.feedClass <= .gift || $0.sender == BudgetOracle.host }
@@ -119,24 +121,27 @@ private struct BudgetOracle {
         }
     }
 
-    @Test func `a window is decoded as it was encoded, in less than 700 bytes`() throws {
+    @Test func `a full window is encoded in less than 700 bytes, and decoded as it was`() throws {
         var window = AdmissionWindow()
         let budget = FeedBudget(total: 40)
-        for count in 0..<60 {
-            let now = Timestamp(milliseconds: 1_700_000_000_000 + Int64(count) * 20)
-            _ = window.admit(.barrage, from: SenderHash(UserID("user-\(count % 12)")), under: budget, at: now)
+        // Messages of 12 senders and as many control items, 100 a second, so the window is full.
+        for step in 0..<60 {
+            let now = Timestamp(milliseconds: 1_700_000_000_000 + Int64(step) * 20)
+            _ = window.admit(.barrage, from: SenderHash(UserID("user-\(step % 12)")), under: budget, at: now)
             _ = window.admit(.control, from: .nobody, under: budget, at: now)
         }
         let data = try JSONEncoder().encode(window)
         #expect(data.count < 700)
         let decoded = try JSONDecoder().decode(AdmissionWindow.self, from: data)
         #expect(decoded == window)
-        // `ages` and `by` have one element per admission, `by` is an index in `users`, and `users` is sorted.
-        for malformed in [
-            #"{"from":0,"ages":[1],"by":[],"users":[],"tries":[]}"#,
-            #"{"from":0,"ages":[1],"by":[0],"users":[],"tries":[]}"#,
-            #"{"from":0,"ages":[],"by":[],"users":[2,1],"tries":[0,0]}"#,
-        ] {
+    }
+
+    @Test func `decoding a malformed window fails`() {
+        // `ages` and `by` have one element for each admission: its time, and the index of its sender in `users`.
+        let admissionWithoutSender = #"{"from":0,"ages":[1],"by":[],"users":[],"tries":[]}"#
+        let indexOfNoUser = #"{"from":0,"ages":[1],"by":[0],"users":[],"tries":[]}"#
+        let unsortedUsers = #"{"from":0,"ages":[],"by":[],"users":[2,1],"tries":[0,0]}"#
+        for malformed in [admissionWithoutSender, indexOfNoUser, unsortedUsers] {
             #expect(throws: DecodingError.self) {
                 try JSONDecoder().decode(AdmissionWindow.self, from: Data(malformed.utf8))
             }

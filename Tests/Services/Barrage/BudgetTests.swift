@@ -14,19 +14,19 @@ import Testing
         var barrage = BarrageHarness()
         for counter in 1...24 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
         #expect(barrage.publishTip() == false)
-        // The announcement that tips are incomplete uses one item of the budget.
+        // The announcement that tips are incomplete uses one item of the budget, so 11 messages fill the 36 items.
         for counter in 25...35 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
         _ = barrage.advance(milliseconds: 400)
         let dropped = barrage.sendText(user("carl", call: 1))
         #expect(dropped.code == .droppedByBudget)
         #expect(dropped.retryAfter == 600, "bob's messages were sent 400 ms ago")
         for _ in 0..<10 { #expect(barrage.publishControl() == true) }
-        #expect(barrage.feed?.lastNumber == 46)
+        #expect(barrage.feed?.lastNumber == 46, "bob's 35 messages, the announcement and 10 control items")
         // The ten control items still count when the barrage messages have left the window.
         _ = barrage.advance(milliseconds: 600)
         // Of the 36 items that messages may use, 26 are free.
-        for counter in 1...26 { #expect(barrage.sendText(user("carl", call: Int64(10 + counter))).wasSent) }
-        #expect(barrage.sendText(user("carl", call: 50)).code == .droppedByBudget)
+        for counter in 2...27 { #expect(barrage.sendText(user("carl", call: Int64(counter))).wasSent) }
+        #expect(barrage.sendText(user("carl", call: 28)).code == .droppedByBudget)
         barrage.expectInvariants()
     }
 
@@ -50,14 +50,16 @@ import Testing
         var counters: [UserID: Int64] = [:]
         var sent: [UserID: Int] = [:]
         // bob sends each millisecond, carl ten times a second, for ten seconds.
-        for tick in 0..<10_000 {
-            for (id, interval) in [(UserID("bob"), 1), (UserID("carl"), 100)] where tick % interval == 0 {
+        let intervals: [(id: UserID, milliseconds: Int)] = [("bob", 1), ("carl", 100)]
+        for millisecond in 0..<10_000 {
+            for (id, interval) in intervals where millisecond % interval == 0 {
                 counters[id, default: 0] += 1
                 if barrage.sendText(user(id, call: counters[id, default: 0])).wasSent { sent[id, default: 0] += 1 }
             }
             _ = barrage.advance(milliseconds: 1)
         }
-        // carl sends less than his share. bob's share of the 36 messages a second is 18, or 180 in ten seconds.
+        // carl sends less than his share and loses none of his 100 messages. bob's share of the 36 messages a second is
+        // 18, or about 180 in ten seconds.
         #expect(sent["carl"] == 100)
         #expect((170...200).contains(sent["bob", default: 0]))
         barrage.expectInvariants()
@@ -72,7 +74,7 @@ import Testing
         let dropped = barrage.sendText(user("bob", call: 31))
         #expect(dropped.code == .droppedByBudget)
         #expect(dropped.retryAfter == 800, "bob's messages were sent 200 ms ago")
-        #expect(barrage.feed?.ledger.dropped.map(\.reason) == [.share])
+        #expect(barrage.feed?.ledger.dropped.map(\.reason) == [.share], "the share is the reason, not the budget")
         #expect(barrage.sendText(user("carl", call: 2)).wasSent)
     }
 
@@ -114,12 +116,12 @@ import Testing
         // Messages may use nine of the ten items, so the window has the tallies of at most nine senders.
         #expect((barrage.feed?.admissions.tallies.count ?? 0) <= 9)
         barrage.expectInvariants()
-        // The next nine senders are rejected 10 ms before the budget is free again. Then nine others are admitted, and
-        // replace the tallies of the rejected ones.
+        // Nine new senders are rejected 10 ms before the budget is free again. Then nine further senders are admitted,
+        // and their tallies replace those of the rejected senders.
         _ = barrage.advance(milliseconds: 990)
-        for sender in 0..<9 { #expect(!barrage.sendText(user(UserID("w\(sender)"), call: 1)).wasSent) }
+        for sender in 0..<9 { #expect(!barrage.sendText(user(UserID("early-\(sender)"), call: 1)).wasSent) }
         _ = barrage.advance(milliseconds: 10)
-        for sender in 0..<9 { #expect(barrage.sendText(user(UserID("x\(sender)"), call: 1)).wasSent) }
+        for sender in 0..<9 { #expect(barrage.sendText(user(UserID("later-\(sender)"), call: 1)).wasSent) }
         barrage.expectInvariants()
     }
 }

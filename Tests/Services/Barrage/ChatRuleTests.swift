@@ -54,16 +54,17 @@ import Testing
 
     @Test func `I16 beyond the limit, the mutes that expire first are dropped`() {
         var mutes = Mutes()
-        // The mute of u0 expires last, each next one a millisecond earlier.
-        for number in 0..<(Mutes.limit + 10) {
+        // Ten mutes more than the limit: the mute of u0 expires last, each next one a millisecond earlier.
+        let highestNumber = Mutes.limit + 9
+        for number in 0...highestNumber {
             mutes.set(UserID("u\(number)"), until: Timestamp(milliseconds: 1_000_000 - Int64(number)))
         }
         mutes.set("forever", until: .distantFuture)
         #expect(mutes.mutes.count == Mutes.limit)
         let now = Timestamp(milliseconds: 0)
         #expect(mutes.remainingTime(of: "u0", at: now) != nil)
-        #expect(mutes.remainingTime(of: UserID("u\(Mutes.limit + 9)"), at: now) == nil)
-        #expect(mutes.remainingTime(of: "forever", at: now) != nil)
+        #expect(mutes.remainingTime(of: UserID("u\(highestNumber)"), at: now) == nil, "this mute would expire first")
+        #expect(mutes.remainingTime(of: "forever", at: now) != nil, "a mute without end stays")
     }
 
     /// Rules: R5.9.
@@ -123,7 +124,7 @@ import Testing
         #expect(send(custom).wasSent, "viewers do not see the business id")
         #expect(send(.sendCustom(businessID: "x", data: "spam", caller: user("bob", call: 7))).code == .sensitiveWords)
         #expect(barrage.sendText(server(call: 1), "spam").code == .sensitiveWords)
-        // Rejected messages use neither budget nor numbers.
+        // Three messages entered; the rejected ones use neither budget nor numbers.
         #expect(barrage.feed?.lastNumber == 3)
         #expect(barrage.feed?.admissions.count == 3)
         barrage.expectInvariants()
@@ -160,24 +161,27 @@ import Testing
         #expect(machine.rules["unknown"].filter.isEmpty)
     }
 
-    @Test func `owner and admins may chat, and the audience unless it is muted`() {
-        // Each row has the caller, whether the live is muted, whether the caller is muted, and the expected error
-        // (R15.9).
-        let matrix: [(Caller, isRoomMuted: Bool, isMuted: Bool, expected: ReplyCode?)] = [
-            (user("alice", call: 1), true, false, nil), (user("adam", call: 1), true, false, nil),
-            (user("bob", call: 1), false, false, nil), (user("bob", call: 2), true, false, .roomMuted),
-            (user("bob", call: 3), false, true, .userMuted), (user("bob", call: 4), true, true, .roomMuted),
-            (user("adam", call: 2), false, true, nil), (user("adam", call: 3), true, true, nil),
-            (server(call: 1), true, false, nil),
-            (user("bob", call: 5, ticket: nil), false, false, .notInRoom),
-            (user("alice", call: 2, ticket: nil), false, false, .notInRoom),
+    @Test func `owner, admins and the app's server may chat, viewers unless muted, and no user outside the live`() {
+        // alice is the owner, adam an admin, bob a viewer; a caller without a ticket is not in the live (R15.9).
+        let matrix: [(caller: Caller, isLiveMuted: Bool, isCallerMuted: Bool, error: ReplyCode?)] = [
+            (user("alice", call: 1), isLiveMuted: true, isCallerMuted: false, error: nil),
+            (user("adam", call: 1), isLiveMuted: true, isCallerMuted: false, error: nil),
+            (user("bob", call: 1), isLiveMuted: false, isCallerMuted: false, error: nil),
+            (user("bob", call: 2), isLiveMuted: true, isCallerMuted: false, error: .roomMuted),
+            (user("bob", call: 3), isLiveMuted: false, isCallerMuted: true, error: .userMuted),
+            (user("bob", call: 4), isLiveMuted: true, isCallerMuted: true, error: .roomMuted),
+            (user("adam", call: 2), isLiveMuted: false, isCallerMuted: true, error: nil),
+            (user("adam", call: 3), isLiveMuted: true, isCallerMuted: true, error: nil),
+            (server(call: 1), isLiveMuted: true, isCallerMuted: false, error: nil),
+            (user("bob", call: 5, ticket: nil), isLiveMuted: false, isCallerMuted: false, error: .notInRoom),
+            (user("alice", call: 2, ticket: nil), isLiveMuted: false, isCallerMuted: false, error: .notInRoom),
         ]
-        for (caller, isRoomMuted, isMuted, expected) in matrix {
+        for (caller, isLiveMuted, isCallerMuted, expected) in matrix {
             var barrage = BarrageHarness()
-            _ = barrage.send(.rights(isMessageDisable: isRoomMuted, admins: ["adam"], isGiftEnabled: true))
-            if isMuted { _ = barrage.send(.muted(user: caller.userID, until: nil)) }
+            _ = barrage.send(.rights(isMessageDisable: isLiveMuted, admins: ["adam"], isGiftEnabled: true))
+            if isCallerMuted { _ = barrage.send(.muted(user: caller.userID, until: nil)) }
             let outcome = barrage.sendText(caller)
-            #expect(outcome.code == expected, "\(caller.userID) \(isRoomMuted) \(isMuted)")
+            #expect(outcome.code == expected, "\(caller.userID), live: \(isLiveMuted), caller: \(isCallerMuted)")
             #expect(barrage.feed?.lastNumber == (expected == nil ? 1 : 0))
         }
     }
@@ -186,13 +190,11 @@ import Testing
         var barrage = BarrageHarness()
         _ = barrage.send(.rights(isMessageDisable: true, admins: [], isGiftEnabled: true))
         _ = barrage.send(.muted(user: "bob", until: nil))
-        func code(_ text: String, _ caller: Caller) -> ReplyCode? {
-            barrage.send(.sendText(text: text, extensionInfo: nil, caller: caller)).outcome.code
-        }
-        #expect(code("", user("bob", call: 1)) == .badParameter)
-        #expect(code(String(repeating: "x", count: Limits.messageBytes + 1), user("bob", call: 2)) == .messageTooLong)
-        #expect(code("x", user("bob", call: 3)) == .roomMuted)
-        #expect(code("", user("bob", call: 4, ticket: nil)) == .notInRoom)
+        let tooLong = String(repeating: "x", count: Limits.messageBytes + 1)
+        #expect(barrage.sendText(user("bob", call: 1, ticket: nil), "").code == .notInRoom)
+        #expect(barrage.sendText(user("bob", call: 2), "").code == .badParameter)
+        #expect(barrage.sendText(user("bob", call: 3), tooLong).code == .messageTooLong)
+        #expect(barrage.sendText(user("bob", call: 4), "x").code == .roomMuted)
     }
 
     /// Rules: R5.8.
@@ -206,13 +208,13 @@ import Testing
         #expect(barrage.sendText(user("adam", call: 3)).code == .userMuted, "the mute is still in force")
     }
 
-    @Test func `I9 the host's messages may fill the whole budget and are not limited by a share`() {
+    @Test func `I9 the owner's messages may fill the whole budget, also what the audience may not use`() {
         var barrage = BarrageHarness()
         // The budget is 40 items a second; the audience may use nine tenths of it.
         for counter in 1...36 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
         #expect(barrage.sendText(user("carl", call: 1)).code == .droppedByBudget)
         for counter in 1...4 { #expect(barrage.sendText(user("alice", call: Int64(counter))).wasSent) }
-        // Beyond the budget the host's messages are dropped too.
+        // Beyond the budget the owner's messages are dropped too.
         #expect(barrage.sendText(user("alice", call: 5)).code == .droppedByBudget)
         #expect(barrage.sendText(server(call: 1)).code == .droppedByBudget)
         #expect(barrage.feed?.admissions.count == 40)

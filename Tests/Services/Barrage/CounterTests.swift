@@ -7,7 +7,9 @@ import Testing
 
 /// Likes, speaking levels and the summary: only the latest value is published, and only while the budget allows.
 @Suite struct CounterTests {
-    /// Publishes a stage on whose seats these users sit; each user comes from its live of the connection.
+    /// The command that publishes a stage on whose seats these users sit.
+    ///
+    /// A user of another live sits there because the two lives are connected.
     private static func stage(_ occupants: [(user: UserID, live: LiveID)]) -> BarrageCommand {
         let seats = occupants.enumerated().map { index, occupant in
             let user = UserInfo(userID: occupant.user)
@@ -32,7 +34,7 @@ import Testing
         #expect(self.like(&barrage, 5, user("carl", call: 1)).contents == [])
         #expect(barrage.rows.nextDue == barrage.now + .seconds(1))
         #expect(barrage.advance(milliseconds: 999) == [])
-        // The item has the latest sender and the total of all likes.
+        // The item has the latest sender with its count, and the total of all likes.
         #expect(barrage.advance(milliseconds: 1).contents == [.likes(total: 12, sender: carl, count: 5)])
         #expect(barrage.feed?.ledger.dropped.map(\.reason) == [.merged], "bob's second likes are in carl's item")
         barrage.expectInvariants()
@@ -49,8 +51,8 @@ import Testing
         #expect(self.like(&barrage, 1, user("bob", call: 20, ticket: nil)).outcome.code == .notInRoom)
         #expect(self.like(&barrage, 1000, user("bob", call: 21)).outcome == .success(result: .done))
         #expect(barrage.feed?.statistics.totalLikesReceived == 1003)
-        let none = barrage.send(.sendLikes(count: 1, caller: user("bob", call: 1)), to: LiveKey(app, "none"))
-        #expect(none.outcome.code == .noSuchRoom)
+        let toUnknownLive = barrage.send(.sendLikes(count: 1, caller: user("bob", call: 1)), to: LiveKey(app, "none"))
+        #expect(toUnknownLive.outcome.code == .noSuchRoom)
     }
 
     @Test func `I9 likes are held back while the budget does not allow counters, then published with the right total`()
@@ -59,7 +61,7 @@ import Testing
         // Counters enter while less than six tenths of the budget are used: 24 of 40 items.
         for counter in 1...24 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
         #expect(self.like(&barrage, 3, user("carl", call: 1)).contents == [])
-        // dave's texts stay in the last second when bob's leave it.
+        // dave's 12 texts still count when bob's texts are a second old; then counters may enter again.
         _ = barrage.advance(milliseconds: 500)
         for counter in 1...12 { #expect(barrage.sendText(user("dave", call: Int64(counter))).wasSent) }
         #expect(self.like(&barrage, 4, user("carl", call: 2)).contents == [])
@@ -73,7 +75,7 @@ import Testing
     /// Rules: R7.15.
     @Test func `users on the live's seats are published as speakers, loudest first`() {
         var barrage = BarrageHarness()
-        // Levels have no recorded outcome: a call with a repeated number is decided anew.
+        // No outcome of these calls is recorded, so call 1 is decided anew. A level is 0 to 100.
         #expect(barrage.send(.speaking(level: 50, caller: user("bob", call: 1))).outcome.code == .notOnSeat)
         #expect(barrage.send(.speaking(level: 101, caller: user("bob", call: 1))).outcome.code == .badParameter)
         _ = barrage.send(Self.stage([("bob", live), ("carl", live), ("guest", "other")]))
@@ -82,6 +84,7 @@ import Testing
         #expect(first.outcome == .success(result: .done))
         #expect(barrage.send(.speaking(level: 80, caller: user("carl", call: 1))).contents == [])
         #expect(barrage.send(.speaking(level: 60, caller: user("bob", call: 3))).contents == [])
+        // Levels are published at most every 500 ms.
         let loudestFirst = [Speaker(user: "carl", level: 80), Speaker(user: "bob", level: 60)]
         #expect(barrage.advance(milliseconds: 500).contents == [.speaking(users: loudestFirst)])
         // A user of another live cannot send levels here, even on a seat of the connection.
@@ -99,11 +102,12 @@ import Testing
         for id in ["bob", "carl", "dave"] as [UserID] {
             _ = barrage.send(.speaking(level: 9, caller: user(id, call: 1)))
         }
+        // This publishes the levels of carl and dave; the next publication is 500 ms later.
         _ = barrage.advance(milliseconds: 600)
         _ = barrage.send(.speaking(level: 0, caller: user("bob", call: 2)))
         _ = barrage.send(Self.stage([("bob", live), ("dave", live)]))
         #expect(barrage.advance(milliseconds: 500).contents == [.speaking(users: [Speaker(user: "dave", level: 9)])])
-        // dave's level expires three seconds after he sent it.
+        // dave's level expires three seconds after he sent it, of which 1,100 ms have passed.
         #expect(barrage.advance(milliseconds: 1_899).contents == [])
         #expect(barrage.advance(milliseconds: 1).contents == [.speaking(users: [])])
         barrage.expectInvariants()
@@ -112,6 +116,7 @@ import Testing
     @Test func `a repeated level is not published again, but stays valid`() {
         var barrage = BarrageHarness()
         _ = barrage.send(Self.stage([("bob", live)]))
+        // A level is valid for three seconds.
         for step in 1...10 {
             let effects = barrage.send(.speaking(level: 9, caller: user("bob", call: Int64(step))))
             #expect(effects.contents.count == (step == 1 ? 1 : 0))
@@ -130,6 +135,7 @@ import Testing
         _ = barrage.send(.publish(content: .audienceJoined(user: UserInfo(userID: "carl"))))
         // A user who continues a visit is not a new viewer.
         _ = barrage.send(.publish(content: .audienceJoined(user: UserInfo(userID: "dora"), continuesVisit: true)))
+        // The first summary comes one second after the first change.
         #expect(barrage.advance(milliseconds: 999).contents == [])
         let first = LiveStatistics(totalViewers: 1, totalMessageCount: 2, liveDuration: 61_000)
         #expect(barrage.advance(milliseconds: 1).contents == [.summary(statistics: first)])
@@ -153,9 +159,10 @@ import Testing
         var barrage = BarrageHarness()
         _ = barrage.sendText(user("bob", call: 1))
         _ = barrage.advance(milliseconds: 2_500)
-        let stranger = barrage.send(.summary(caller: user("eve", call: 1, ticket: nil)))
-        #expect(stranger.outcome.statistics == LiveStatistics(totalMessageCount: 1, liveDuration: 2_500))
-        #expect(stranger.outcome.summaryTime == barrage.now)
+        let outsider = user("eve", call: 1, ticket: nil)
+        let summary = barrage.send(.summary(caller: outsider)).outcome
+        #expect(summary.statistics == LiveStatistics(totalMessageCount: 1, liveDuration: 2_500))
+        #expect(summary.summaryTime == barrage.now)
         #expect(barrage.send(.summary(caller: server(call: 1)), to: LiveKey(app, "none")).outcome.code == .noSuchRoom)
         // The ending says that the live lasted 600 s.
         _ = barrage.send(.ended(ending: ending()))
@@ -171,7 +178,7 @@ import Testing
         for counter in [Int64(1), 2] {
             let statistics = barrage.send(.summary(caller: server(call: counter))).outcome.statistics
             #expect(statistics?.totalMessageCount == 1)
-            #expect(statistics?.liveDuration == 600_000, "the duration that the ending contains does not change")
+            #expect(statistics?.liveDuration == 600_000, "the live's duration in the ending, which does not grow")
             _ = barrage.advance(milliseconds: 60_000)
         }
     }

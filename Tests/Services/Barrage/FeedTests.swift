@@ -57,7 +57,7 @@ import Testing
         #expect(barrage.feed != nil)
         #expect(barrage.advance(milliseconds: 1) == [])
         #expect(barrage.feed == nil)
-        // Idempotency windows last at most 380 s: 60 s with their outcomes, 300 s without, and two roundings up to 10 s.
+        // An idempotency window lasts at most 380 s: 60 s with outcomes, 300 s without, and two roundings up to 10 s.
         #expect(barrage.advance(milliseconds: 80_000) == [])
         #expect(barrage.rows.count == 0)
         #expect(barrage.sendText(user("bob", call: 2)).code == .noSuchRoom)
@@ -76,13 +76,13 @@ import Testing
         var barrage = BarrageHarness()
         for counter in 1...20 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
         _ = barrage.send(.ended(ending: ending()))
-        // A late `opened` of the old incarnation changes nothing.
+        // A late `opened` of the ended epoch changes nothing.
         #expect(barrage.send(.opened(epoch: epoch, owner: "alice")) == [])
         #expect(barrage.feed?.hasEnded == true)
         #expect(barrage.send(.opened(epoch: 20, owner: "carl")) == [])
-        let effects = barrage.send(.sendText(text: "hi", extensionInfo: nil, caller: user("bob", call: 30)))
+        let effects = barrage.send(.sendText(text: "hi", extensionInfo: nil, caller: user("bob", call: 21)))
         #expect(effects.items.map(\.position) == [FeedPosition(epoch: 20, number: 1)])
-        // The 20 texts and the end of the old incarnation still count in the current second, like the new text.
+        // The budget counts the last second: 20 texts and the end of the old epoch, and the new text.
         #expect(barrage.feed?.admissions.count == 22)
         barrage.expectInvariants()
     }
@@ -104,34 +104,37 @@ import Testing
         var barrage = BarrageHarness()
         #expect(barrage.sendText(user("bob", call: 1, ticket: 100)).wasSent)
         #expect(barrage.sendText(user("bob", call: 2, ticket: nil)).code == .notInRoom)
-        // A kick raises the lowest valid ticket.
+        // A kick raises the lowest valid ticket to 150.
         #expect(barrage.send(.floor(user: "bob", ticket: Ticket(150))) == [])
         #expect(barrage.sendText(user("bob", call: 3, ticket: 100)).code == .staleTicket)
         #expect(barrage.sendText(user("carl", call: 1, ticket: 100)).wasSent)
         #expect(barrage.sendText(user("bob", call: 4, ticket: 150)).wasSent)
         #expect(barrage.sendText(server(call: 1)).wasSent)
-        // A floor for an unknown live has no effect.
-        #expect(barrage.send(.floor(user: "bob", ticket: Ticket(1)), to: LiveKey(app, "none")) == [])
-        // The end of an unknown live is still reported as closed, and a repeated end gets no reply.
-        let none = LiveKey(app, "none")
+    }
+
+    @Test func `the end of an unknown live is reported as closed, and a floor or a repeated end of it has no effect`() {
+        var barrage = BarrageHarness()
+        let unknownLive = LiveKey(app, "none")
+        #expect(barrage.send(.floor(user: "bob", ticket: Ticket(1)), to: unknownLive) == [])
         #expect(
-            barrage.send(.ended(ending: ending(of: 3)), to: none)
+            barrage.send(.ended(ending: ending(of: 3)), to: unknownLive)
                 == [.directory(DirectoryInput(app: app, .closed(live: "none", epoch: 3)))])
-        #expect(barrage.send(.repeatEnding(caller: user("alice", call: 1)), to: none) == [])
+        #expect(barrage.send(.repeatEnding(caller: user("alice", call: 1)), to: unknownLive) == [])
     }
 
     /// Rules: R5.11.
     @Test func `a message has at most 12 KB with all its parts`() {
         var barrage = BarrageHarness()
-        let full = String(repeating: "x", count: 12 * 1024)
-        #expect(barrage.sendText(user("bob", call: 1), full).wasSent)
-        #expect(barrage.sendText(user("bob", call: 2), full + "x").code == .messageTooLong)
+        let longest = String(repeating: "x", count: 12 * 1024)
+        #expect(barrage.sendText(user("bob", call: 1), longest).wasSent)
+        #expect(barrage.sendText(user("bob", call: 2), longest + "x").code == .messageTooLong)
         func send(_ command: BarrageCommand) -> Outcome? { barrage.send(command).outcome }
         // With the key "k" and the text "x", this value is exactly at the limit.
         let extra = ["k": String(repeating: "v", count: 12 * 1024 - 2)]
         #expect(send(.sendText(text: "x", extensionInfo: extra, caller: user("bob", call: 3))).wasSent)
         #expect(send(.sendText(text: "xx", extensionInfo: extra, caller: user("bob", call: 4))).code == .messageTooLong)
-        #expect(send(.sendCustom(businessID: "b", data: full, caller: user("bob", call: 5))).code == .messageTooLong)
+        #expect(send(.sendCustom(businessID: "b", data: longest, caller: user("bob", call: 5))).code == .messageTooLong)
+        // The business id of a custom message must not be empty.
         #expect(send(.sendCustom(businessID: "", data: "d", caller: user("bob", call: 6))).code == .badParameter)
     }
 
@@ -154,9 +157,10 @@ import Testing
             #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent)
         }
         #expect(barrage.sendText(user("bob", call: 1)).code == .requestForgotten)
-        #expect(barrage.sendText(user("bob", call: 3)).wasSent)
-        #expect(barrage.feed?.lastNumber == 17)
-        // The window forgets its outcomes a minute after the last call, and is removed five minutes later.
+        #expect(barrage.sendText(user("bob", call: 3)).wasSent, "the earlier reply")
+        #expect(barrage.feed?.lastNumber == 17, "the items of the calls 1 and 3 to 18")
+        // The window forgets its outcomes a minute after the last call, and is removed five minutes later. Both times
+        // are rounded up to multiples of 10 s.
         _ = barrage.advance(milliseconds: 70_000)
         #expect(barrage.sendText(user("bob", call: 18)).code == .requestForgotten)
         _ = barrage.advance(milliseconds: 310_000)
@@ -172,7 +176,8 @@ import Testing
         #expect(barrage.publishTip() == false)
         #expect(barrage.publishControl() == true)
         let ledger = barrage.machine.ledger(of: barrage.rows)
-        // 52 texts, a tip, a control item, and the announcement of the dropped tip, which is a second control item.
+        // 52 texts, a tip, a control item, and the announcement of the dropped tip, which is a second control item. Of
+        // the budget of 40, texts may use 36, so 14 of the first 50 texts are dropped.
         #expect(ledger.published == 55)
         #expect(
             ledger.admitted == [
@@ -191,7 +196,7 @@ import Testing
         barrage.expectInvariants()
     }
 
-    @Test func `row keys are parsed back from their text`() {
+    @Test func `row keys are parsed back from their text, and sorted by kind`() {
         let keys: [BarrageKey] = [
             .feed(LiveKey("demo", "a:b")), .calls(LiveKey("demo", "x"), "s_1"), .givers(LiveKey("demo", "x")),
             .backend(LiveKey("demo", "x"), "s_1"),
@@ -199,8 +204,8 @@ import Testing
         for key in keys { #expect(BarrageKey(text: key.text) == key) }
         #expect(keys.sorted() == keys && keys.reversed().sorted() == keys)
         // A key is `feed/APP/LIVE`, `givers/APP/LIVE`, `calls/APP/LIVE/SESSION` or `backend/APP/LIVE/SESSION`.
-        for text in ["", "feed", "feed/demo", "feed/a/b/c", "calls/a/b", "backend/a/b"] {
-            #expect(BarrageKey(text: text) == nil)
+        for malformed in ["", "feed", "feed/demo", "feed/a/b/c", "calls/a/b", "backend/a/b"] {
+            #expect(BarrageKey(text: malformed) == nil)
         }
     }
 
@@ -212,11 +217,11 @@ import Testing
         lateRetry.isLateRetry = true
         var carlsLateRetry = user("carl", call: 1)
         carlsLateRetry.isLateRetry = true
-        #expect(barrage.sendText(carlsLateRetry).code == .requestForgotten)
+        #expect(barrage.sendText(carlsLateRetry).code == .requestForgotten, "no outcome of carl's call is recorded")
         #expect(barrage.sendText(caller).wasSent)
         #expect(barrage.sendText(lateRetry).wasSent)
         #expect(barrage.feed?.lastNumber == 1)
-        // The outcome expires first; later the whole window is removed.
+        // After 60 s the outcome expires, 300 s later the window is removed; both times are rounded up to 10 s.
         _ = barrage.advance(milliseconds: 70_000)
         #expect(barrage.sendText(caller).code == .requestForgotten)
         _ = barrage.advance(milliseconds: 310_000)

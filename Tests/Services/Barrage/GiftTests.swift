@@ -10,15 +10,16 @@ import Testing
     private static let rose = Gift(
         giftID: "rose", name: "Rose", iconURL: "i", level: 1, coins: 5,
         translations: ["de": GiftText(name: "Rose", desc: "rot")])
+    /// Three yachts cost more than an `Int64` holds.
     private static let yacht = Gift(giftID: "yacht", name: "Yacht", coins: .max / 2)
     private static let settings = AppSettings(gifts: [
         GiftCategory(categoryID: "a", name: "A", gifts: [Self.rose]),
         GiftCategory(categoryID: "b", name: "B", gifts: [Self.yacht]),
     ])
 
-    /// Sends a gift; without receivers it is for the live's owner.
+    /// Sends a gift, which goes to the live's owner unless receivers are named; returns the effects.
     private func give(
-        _ barrage: inout BarrageHarness, _ gift: GiftID = "rose", _ count: Int = 1, to receivers: [UserID] = [],
+        _ barrage: inout BarrageHarness, _ gift: GiftID = "rose", count: Int = 1, to receivers: [UserID] = [],
         by caller: Caller
     ) -> [Effect] {
         barrage.send(.sendGift(giftID: gift, count: count, receivers: receivers, caller: caller))
@@ -28,21 +29,20 @@ import Testing
     @Test func `a gift is published with its data from the catalogue, and is counted`() {
         var barrage = BarrageHarness(settings: Self.settings)
         let bob = user("bob", call: 1)
-        let effects = self.give(&barrage, "rose", 3, by: bob)
+        let effects = self.give(&barrage, "rose", count: 3, by: bob)
         // The item has the gift without its translations.
         let content = FeedContent.gift(
             sender: bob.user, gift: Self.rose.localized(to: nil), count: 3, receivers: ["alice"])
         #expect(effects.contents == [content])
         #expect(content.feedClass == .gift)
         #expect(effects.outcome == .success(result: .sent(position: FeedPosition(epoch: epoch, number: 1))))
-        #expect(self.give(&barrage, "rose", 2, to: ["carl", "dave"], by: user("bob", call: 2)).outcome.wasSent)
-        #expect(self.give(&barrage, "rose", 1, by: user("eve", call: 1)).outcome.wasSent)
+        #expect(self.give(&barrage, "rose", count: 2, to: ["carl", "dave"], by: user("bob", call: 2)).outcome.wasSent)
+        #expect(self.give(&barrage, "rose", count: 1, by: user("eve", call: 1)).outcome.wasSent)
         let statistics = barrage.feed?.statistics
-        // The count applies to each receiver: 3 for the owner, 2 each for carl and dave, 1 for the owner.
-        #expect(statistics?.totalGiftsSent == 8)
-        #expect(statistics?.totalGiftCoins == 40)
-        #expect(statistics?.totalUniqueGiftSenders == 2)
-        #expect(statistics?.totalMessageCount == 0)
+        #expect(statistics?.totalGiftsSent == 8, "3 to the owner, 2 each to carl and dave, 1 to the owner")
+        #expect(statistics?.totalGiftCoins == 40, "a rose costs 5 coins")
+        #expect(statistics?.totalUniqueGiftSenders == 2, "bob and eve")
+        #expect(statistics?.totalMessageCount == 0, "a gift is no message")
         barrage.expectInvariants()
     }
 
@@ -81,18 +81,17 @@ import Testing
         var barrage = BarrageHarness(settings: Self.settings)
         var counter: Int64 = 0
         /// Gives a gift in bob's next call; returns the code of the rejection.
-        func rejection(_ gift: GiftID = "rose", _ count: Int = 1, _ receivers: [UserID] = [], ticket: Int64? = 1)
-            -> ReplyCode?
-        {
+        func rejection(
+            _ gift: GiftID = "rose", count: Int = 1, to receivers: [UserID] = [], ticket: Int64? = 1
+        ) -> ReplyCode? {
             counter += 1
-            return self.give(&barrage, gift, count, to: receivers, by: user("bob", call: counter, ticket: ticket))
-                .outcome
-                .code
+            let caller = user("bob", call: counter, ticket: ticket)
+            return self.give(&barrage, gift, count: count, to: receivers, by: caller).outcome.code
         }
         #expect(rejection("tulip") == .noSuchGift)
-        for count in [0, -1, 256, .max, .min] { #expect(rejection("rose", count) == .badParameter) }
-        #expect(rejection("rose", 1, ["carl", "carl"]) == .badParameter)
-        #expect(rejection("rose", 1, (0...50).map { UserID("u\($0)") }) == .badParameter, "51 receivers")
+        for count in [0, -1, 256, .max, .min] { #expect(rejection(count: count) == .badParameter) }
+        #expect(rejection(to: ["carl", "carl"]) == .badParameter, "each receiver is named once")
+        #expect(rejection(to: (0...50).map { UserID("u\($0)") }) == .badParameter, "51 receivers; 50 are allowed")
         #expect(rejection(ticket: nil) == .notInRoom)
         _ = barrage.send(.rights(isMessageDisable: false, admins: [], isGiftEnabled: false))
         #expect(rejection() == .giftsOffInLive)
@@ -100,10 +99,10 @@ import Testing
         #expect(barrage.feed?.statistics == LiveStatistics())
         #expect(barrage.rows[.givers(key)] == nil)
         _ = barrage.send(.rights(isMessageDisable: false, admins: [], isGiftEnabled: true))
-        #expect(rejection("rose", 255, (0..<50).map { UserID("u\($0)") }) == nil, "at both limits")
+        #expect(rejection(count: 255, to: (0..<50).map { UserID("u\($0)") }) == nil, "at both limits")
         #expect(self.give(&barrage, by: user("bob", call: 100)).outcome.wasSent)
         barrage.expectInvariants()
-        // The catalogue changes at run time.
+        // An app's server removes the catalogue.
         barrage.machine.updateSettings(AppTable([AppRecord(app: app, revision: 2, settings: AppSettings())]))
         #expect(rejection() == .giftsNotEnabled)
         #expect(
@@ -127,10 +126,10 @@ import Testing
         barrage.expectInvariants()
     }
 
-    @Test func `the total price of gifts saturates at the highest number`() {
+    @Test func `the total of gift coins stays at the highest number instead of overflowing`() {
         var barrage = BarrageHarness(settings: Self.settings)
         for counter in 1...3 {
-            #expect(self.give(&barrage, "yacht", 255, by: user("bob", call: Int64(counter))).outcome.wasSent)
+            #expect(self.give(&barrage, "yacht", count: 255, by: user("bob", call: Int64(counter))).outcome.wasSent)
         }
         #expect(barrage.feed?.statistics.totalGiftCoins == .max)
         #expect(barrage.feed?.statistics.totalGiftsSent == 765, "three times 255")
@@ -148,7 +147,7 @@ import Testing
         _ = barrage.send(.ended(ending: ending(of: 20)))
         _ = barrage.advance(milliseconds: 300_000)
         #expect(barrage.rows[.givers(key)] == nil)
-        // Idempotency windows last at most 380 s: 60 s with their outcomes, 300 s without, and two roundings up to 10 s.
+        // An idempotency window lasts at most 380 s: 60 s with outcomes, 300 s without, and two roundings up to 10 s.
         _ = barrage.advance(milliseconds: 80_000)
         #expect(barrage.rows.count == 0)
     }

@@ -8,46 +8,53 @@ import Testing
 
 /// The outcomes of calls to a feed, in the packed form that a row stores.
 @Suite struct MessageOutcomeTests {
-    @Test(arguments: 1...10) func `I15 the packed window behaves like a plain window`(seed: UInt64) throws {
+    @Test(arguments: 1...10) func `I15 a window of packed outcomes answers like a window of full outcomes`(
+        seed: UInt64
+    ) throws {
         let rules = AppRules(AppPolicy())
         var random = SeededRandom(seed: seed)
         var moment = Moment(now: Timestamp(milliseconds: 1_700_000_000_000), offset: 0)
         var packedWindow = MessageWindow(at: moment)
-        var plainWindow = CallWindow(at: moment)
+        var fullWindow = CallWindow(at: moment)
         for step in 0..<400 {
             moment.now = moment.now + Milliseconds(Int64.random(in: 0...900, using: &random))
             if step % 90 == 0 {
-                // A standstill of 5 s lengthens both windows equally. In every second case the time is also advanced so far
-                // that the outcomes expire.
+                // The partition stands still for 5 s, which lengthens both windows equally. In every second case the
+                // time advances by 80 s, after which the outcomes expire.
                 moment.standstill = moment.standstill + .seconds(5)
                 moment.now = moment.now + .seconds(step % 180 == 0 ? 3 : 80)
                 if packedWindow.due <= moment.now {
-                    let (isPackedOver, isPlainOver) = (packedWindow.expire(at: moment), plainWindow.expire(at: moment))
-                    #expect(isPackedOver == isPlainOver)
+                    let (packedEnds, fullEnds) = (packedWindow.expire(at: moment), fullWindow.expire(at: moment))
+                    #expect(packedEnds == fullEnds)
                 }
             }
             // Some counters are repeated, and some are older than the 16 outcomes of the windows.
             let counter = Int64(step) + Int64.random(in: -25...3, using: &random)
-            switch (packedWindow.lookup(counter), plainWindow.lookup(counter)) {
+            switch (packedWindow.lookup(counter), fullWindow.lookup(counter)) {
             case (.fresh, .fresh):
                 let rejection = Rejection.allCases.randomElement(using: &random) ?? .none
                 let hasPosition = Bool.random(using: &random)
-                let outcome =
-                    rejection == .none
-                    ? hasPosition ? MessageOutcome(at: FeedPosition(epoch: 9, number: Int64(step))) : .done
-                    : MessageOutcome(refused: rejection, retryAfter: Milliseconds(Int64(step % 3)))
+                let outcome: MessageOutcome
+                if rejection != .none {
+                    outcome = MessageOutcome(refused: rejection, retryAfter: Milliseconds(Int64(step % 3)))
+                } else if hasPosition {
+                    outcome = MessageOutcome(at: FeedPosition(epoch: 9, number: Int64(step)))
+                } else {
+                    outcome = .done
+                }
                 packedWindow.record(outcome, of: counter, at: moment)
-                plainWindow.record(
+                fullWindow.record(
                     .answered(outcome: outcome.outcome(under: rules), required: nil), of: counter, at: moment)
             case (.repeated(let outcome), .repeated(let expected)):
                 #expect(expected == .answered(outcome: outcome.outcome(under: rules), required: nil))
             case (.forgotten, .forgotten): break
-            case (let packed, let plain): Issue.record("\(packed) is not \(plain)")
+            case (let packed, let full): Issue.record("packed: \(packed), full: \(full)")
             }
-            #expect(packedWindow.storage.expiresAt == plainWindow.storage.expiresAt)
-            #expect(packedWindow.due == plainWindow.due)
+            #expect(packedWindow.storage.expiresAt == fullWindow.storage.expiresAt)
+            #expect(packedWindow.due == fullWindow.due)
             #expect(packedWindow.storage.count <= IdempotencyLimits.maxOutcomes)
             if step % 50 == 0 {
+                // After a takeover the new owner decodes the window from its row.
                 let data = try JSONEncoder().encode(packedWindow)
                 #expect(data.count < 900, "bytes")
                 let decoded = try JSONDecoder().decode(MessageWindow.self, from: data)
@@ -58,11 +65,12 @@ import Testing
     }
 
     @Test func `decoding a malformed window fails`() {
-        // Each outcome has five numbers: call counter, epoch, item number, rejection, retry hint.
-        for malformed in [
-            #"{"fates":[1,2,3],"expiresAt":0}"#, #"{"fates":[1,1,1,99,0],"expiresAt":0}"#,
-            #"{"fates":[1,-1,1,0,0],"expiresAt":0}"#,
-        ] {
+        // The stored name of the outcomes is `fates`. Each outcome has five numbers: call counter, epoch, item number,
+        // rejection, retry hint.
+        let incompleteOutcome = #"{"fates":[1,2,3],"expiresAt":0}"#
+        let unknownRejection = #"{"fates":[1,1,1,99,0],"expiresAt":0}"#
+        let negativeEpoch = #"{"fates":[1,-1,1,0,0],"expiresAt":0}"#
+        for malformed in [incompleteOutcome, unknownRejection, negativeEpoch] {
             #expect(throws: DecodingError.self) {
                 try JSONDecoder().decode(MessageWindow.self, from: Data(malformed.utf8))
             }
@@ -70,7 +78,7 @@ import Testing
     }
 
     @Test func `rejections have the fixed numbers of stored rows and the codes of the protocol`() {
-        let expected: [(Int64, ReplyCode)] = [
+        let expected: [(number: Int64, code: ReplyCode)] = [
             (1, .noSuchRoom), (2, .notInRoom), (3, .staleTicket), (4, .roomMuted), (5, .badParameter),
             (6, .messageTooLong), (7, .droppedByBudget), (8, .droppedByBudget), (9, .userMuted), (10, .tooFrequent),
             (11, .sensitiveWords), (12, .giftsNotEnabled), (13, .noSuchGift), (14, .giftsOffInLive),
