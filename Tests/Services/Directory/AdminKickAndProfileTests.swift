@@ -8,7 +8,7 @@ import Testing
 /// Admins, kicks, and the profile of a live's owner.
 ///
 /// In `DirectoryHarness.running`, input 2 opens the live, so its epoch is 2 and the tests' first input has offset 3. A
-/// revision is the offset of the input that changed the live.
+/// revision is the offset of the input that changed the live. `maxMembers: 0` stands for a live without its own limit.
 @Suite struct AdminKickAndProfileTests {
     @Test func `an admin is set once presence has verified membership, then published to feed and seats`() throws {
         var directory = DirectoryHarness.running()
@@ -64,7 +64,7 @@ import Testing
     @Test func `I15 a membership verification whose call is forgotten sets no admin`() {
         var directory = DirectoryHarness.running()
         _ = directory.send(.setAdmin(live: live, user: "bob", caller: user("alice", call: 2)))
-        // The outcomes of calls are kept for 60 s.
+        // The directory remembers for 60 s that presence has the call.
         _ = directory.advance(.seconds(120))
         let effects = directory.send(.adminMembershipVerified(live: live, user: "bob", caller: user("alice", call: 2)))
         #expect(codes(effects) == [.requestForgotten])
@@ -83,9 +83,7 @@ import Testing
         _ = directory.send(.setAdmin(live: live, user: "carl", caller: user("alice", call: 3)))
         #expect(
             results(directory.send(.adminMembershipVerified(live: live, user: "bob", caller: user("alice", call: 2))))
-                == [
-                    .done
-                ])
+                == [.done])
         #expect(
             codes(directory.send(.adminMembershipVerified(live: live, user: "carl", caller: user("alice", call: 3))))
                 == [.tooManyAdmins])

@@ -22,11 +22,12 @@ import Testing
         return directory
     }
 
+    /// The app's stored settings; empty settings if none are stored.
     private func settings(_ directory: DirectoryHarness) -> AppSettings {
         if case .app(let row)? = directory.rows[.app(app)] { row.settings } else { AppSettings() }
     }
 
-    /// Makes `changes`, then `change`, which must have no effect but its reply.
+    /// Makes `changes`, then `change`, and checks that `change` has no effect but its reply.
     ///
     /// - Returns: the code with which `change` is rejected.
     private func rejection(_ change: AppSettingsChange, after changes: [AppSettingsChange] = []) -> ReplyCode? {
@@ -104,20 +105,23 @@ import Testing
     /// Rules: R13.17.
     @Test func `gifts and categories are added, changed, moved and removed`() {
         let otherCategory = GiftCategory(categoryID: "other", name: "Other")
-        var dearer = Self.rose
-        dearer.coins = 2
+        var dearerRose = Self.rose
+        dearerRose.coins = 2
         let changes: [AppSettingsChange] = [
             .putCategory(category: Self.classics), .putCategory(category: otherCategory),
             .putGift(gift: Self.rose, category: "classics"), .putGift(gift: Self.rocket, category: "classics"),
-            .putGift(gift: dearer, category: "classics"), .putGift(gift: Self.rocket, category: "other"),
+            .putGift(gift: dearerRose, category: "classics"), .putGift(gift: Self.rocket, category: "other"),
         ]
         let directory = self.directory(after: changes)
         #expect(self.settings(directory).gifts.map { $0.gifts.map(\.giftID) } == [["rose"], ["rocket"]])
-        #expect(self.settings(directory).gift("rose") == dearer)
+        #expect(self.settings(directory).gift("rose") == dearerRose)
+
         let renamed = GiftCategory(categoryID: "other", name: "Others", desc: "More")
-        let later = self.directory(after: changes + [.putCategory(category: renamed), .removeGift(gift: "rose")])
-        #expect(self.settings(later).gifts.map(\.name) == ["Classics", "Others"])
-        #expect(self.settings(later).gift("rose") == nil && self.settings(later).gift("rocket") != nil)
+        let withoutRose = self.directory(after: changes + [.putCategory(category: renamed), .removeGift(gift: "rose")])
+        #expect(self.settings(withoutRose).gifts.map(\.name) == ["Classics", "Others"])
+        #expect(self.settings(withoutRose).gift("rose") == nil)
+        #expect(self.settings(withoutRose).gift("rocket") != nil)
+
         let withoutOther = self.directory(after: changes + [.removeCategory(category: "other")])
         #expect(self.settings(withoutOther).gift("rocket") == nil)
         let replaced = self.directory(after: changes + [.setGifts(categories: [])])
@@ -126,15 +130,18 @@ import Testing
 
     @Test func `I16 words beyond a limit are rejected`() {
         // One word more than the limit.
-        let tooMany = (0...AppLimits.words).map { "w\($0)" }
-        #expect(self.rejection(.setWords(words: tooMany)) == .overLimit)
+        let tooManyWords = (0...AppLimits.words).map { "w\($0)" }
+        #expect(self.rejection(.setWords(words: tooManyWords)) == .overLimit)
         #expect(
-            self.rejection(.addWords(words: ["one more"]), after: [.setWords(words: tooMany.dropLast())]) == .overLimit)
+            self.rejection(.addWords(words: ["one more"]), after: [.setWords(words: tooManyWords.dropLast())])
+                == .overLimit)
+        // 700 words of at least 97 bytes are more than the limit of 64 KB, but fewer than the limit of words.
         let longWords = (0..<700).map { String(repeating: "x", count: 96) + "\($0)" }
         #expect(self.rejection(.setWords(words: longWords)) == .overLimit, "the bytes of all words are limited too")
         for word in ["", String(repeating: "x", count: 101), "a\u{7}"] {
             #expect(self.rejection(.addWords(words: [word])) == .badParameter)
         }
+        // The message names the word by its index.
         var directory = DirectoryHarness()
         let change = AppSettingsChange.addWords(words: ["good", String(repeating: "x", count: 101)])
         guard
@@ -150,18 +157,18 @@ import Testing
 
     @Test func `I16 gifts beyond a limit are rejected`() {
         // One gift more than the limit.
-        let tooMany = (0...AppLimits.gifts).map { Gift(giftID: GiftID("g\($0)"), name: "G") }
-        let tooLarge = GiftCategory(categoryID: "full", name: "Full", gifts: tooMany)
-        #expect(self.rejection(.setGifts(categories: [tooLarge])) == .overLimit)
-        var full = tooLarge
-        full.gifts.removeLast()
+        let tooManyGifts = (0...AppLimits.gifts).map { Gift(giftID: GiftID("g\($0)"), name: "G") }
+        let overfullCategory = GiftCategory(categoryID: "full", name: "Full", gifts: tooManyGifts)
+        #expect(self.rejection(.setGifts(categories: [overfullCategory])) == .overLimit)
+        var fullCategory = overfullCategory
+        fullCategory.gifts.removeLast()
         #expect(
-            self.rejection(.putGift(gift: Self.rose, category: "full"), after: [.setGifts(categories: [full])])
+            self.rejection(.putGift(gift: Self.rose, category: "full"), after: [.setGifts(categories: [fullCategory])])
                 == .overLimit)
-        let categories = (0...AppLimits.categories).map {
+        let tooManyCategories = (0...AppLimits.categories).map {
             GiftCategory(categoryID: GiftCategoryID("c\($0)"), name: "C")
         }
-        #expect(self.rejection(.setGifts(categories: categories)) == .overLimit)
+        #expect(self.rejection(.setGifts(categories: tooManyCategories)) == .overLimit)
         let longText = String(repeating: "x", count: AppLimits.extensionInfoBytes)
         // 130 gifts of this size are more than the limit of bytes, but fewer than the limit of gifts.
         let longGifts = (0..<130).map { Gift(giftID: GiftID("g\($0)"), name: "G", extensionInfo: longText) }
@@ -178,6 +185,8 @@ import Testing
             change(&gift)
             return gift
         }
+        // An id and a language have no blank. A name has 1 to 100 bytes, `desc` and a URL at most 200, `extensionInfo`
+        // at most 2048. The price is 0 to 1,000,000,000, the level 0 to 1000.
         let invalid: [Gift] = [
             gift { $0.giftID = "no id" }, gift { $0.giftID = "" }, gift { $0.name = "" },
             gift { $0.name = String(repeating: "n", count: 101) },

@@ -32,9 +32,9 @@ import Testing
         #expect(info.notice == "soon")
         #expect(self.webhookContents(effects) == [.roomUpdated(info: info, by: "alice")])
         #expect(self.webhookContents(directory.send(update)) == [], "a repeated call only gets its reply")
-        let same = directory.send(
+        let unchanged = directory.send(
             .updateInfo(live: live, changes: LiveChanges(notice: "soon"), caller: user("alice", call: 3)))
-        #expect(results(same).count == 1 && self.webhookContents(same) == [])
+        #expect(results(unchanged).count == 1 && self.webhookContents(unchanged) == [])
         let rejected = directory.send(
             .updateInfo(live: live, changes: LiveChanges(notice: "mine"), caller: user("bob", call: 1)))
         #expect(codes(rejected) == [.needsOwnerOrAdmin] && self.webhookContents(rejected) == [])
@@ -46,9 +46,9 @@ import Testing
         let set = directory.send(
             .setMetadata(live: live, values: ["b": "2", "a": "1"], caller: server(call: 1)))
         #expect(self.webhookContents(set) == [.metadataSet(values: ["a": "1", "b": "2"], by: "backend")])
-        let same = directory.send(.setMetadata(live: live, values: ["b": "2"], caller: server(call: 2)))
-        #expect(results(same) == [.done] && same.count == 1, "no webhook event without a change")
-        // No key at all, and empty keys.
+        let unchanged = directory.send(.setMetadata(live: live, values: ["b": "2"], caller: server(call: 2)))
+        #expect(results(unchanged) == [.done] && unchanged.count == 1, "no webhook event without a change")
+        // A call without a key, and calls with an empty key.
         for (index, values) in [[:], ["": "x"], ["c": "3", "": ""]].enumerated() {
             let rejected = directory.send(
                 .setMetadata(live: live, values: values, caller: server(call: Int64(index) + 3)))
@@ -85,12 +85,13 @@ import Testing
         }
         var directory = self.directory()
         let info = try #require(directory.liveRow).info
-        let end = try #require(ending(directory.send(.end(live: live, caller: user("alice", call: 2)))))
-        #expect(end.info == info)
+        let endingWithWebhooks = try #require(
+            ending(directory.send(.end(live: live, caller: user("alice", call: 2)))))
+        #expect(endingWithWebhooks.info == info)
         var directoryWithoutWebhooks = DirectoryHarness.running()
-        let endWithoutInfo = try #require(
+        let endingWithoutWebhooks = try #require(
             ending(directoryWithoutWebhooks.send(.end(live: live, caller: user("alice", call: 2)))))
-        #expect(endWithoutInfo.info == nil)
+        #expect(endingWithoutWebhooks.info == nil)
     }
 
     @Test func `an app without webhooks gets no events`() {

@@ -119,10 +119,10 @@ import Testing
         #expect(directory.liveRow?.info.status == .running)
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
         #expect(directory.liveRow?.info.status == .suspended)
-        let changes = LiveChanges(seatMode: .apply)
         // The seat mode of the request replaces the default.
         var directoryWithSeatMode = DirectoryHarness()
-        _ = directoryWithSeatMode.sendWithFollowUps(self.create(server(call: 1), owner: alice, changes))
+        _ = directoryWithSeatMode.sendWithFollowUps(
+            self.create(server(call: 1), owner: alice, LiveChanges(seatMode: .apply)))
         #expect(directoryWithSeatMode.liveRow?.info.seatMode == .apply)
     }
 
@@ -194,6 +194,7 @@ import Testing
         var directory = DirectoryHarness.running()
         #expect(results(directory.sendWithFollowUps(.end(live: live, caller: user("alice", call: 2)))).count == 1)
         #expect(codes(directory.sendWithFollowUps(self.create(user("bob", call: 1)))) == [.createdTooOften])
+        // The live was created a second ago.
         _ = directory.advance(Milliseconds(1000))
         let effects = directory.sendWithFollowUps(self.create(user("bob", call: 2)))
         #expect(results(effects).count == 1)
@@ -212,29 +213,31 @@ import Testing
         (LiveChanges(liveName: String(repeating: "x", count: 101)), ReplyCode.badRoomName),
         (LiveChanges(liveName: "two\nlines"), .badRoomName), (LiveChanges(liveName: "\u{7F}"), .badRoomName),
         (LiveChanges(liveName: String(repeating: "\\", count: 51)), .badRoomName),
-        (LiveChanges(notice: String(repeating: "\u{1}", count: 34)), .badParameter),
-        (LiveChanges(coverURL: "https://a\u{1}"), .badParameter),
-        (LiveChanges(backgroundURL: "https://a\n"), .badParameter),
         (LiveChanges(notice: String(repeating: "ö", count: 51)), .badParameter),
+        (LiveChanges(notice: String(repeating: "\u{1}", count: 34)), .badParameter),
         (LiveChanges(coverURL: String(repeating: "x", count: 201)), .badParameter),
+        (LiveChanges(coverURL: "https://a\u{1}"), .badParameter),
         (LiveChanges(backgroundURL: String(repeating: "x", count: 201)), .badParameter),
+        (LiveChanges(backgroundURL: "https://a\n"), .badParameter),
         (LiveChanges(categoryList: [1, 2, 3, 4]), .tooManyTags),
         (LiveChanges(maxMemberCount: -1), .badParameter),
         (LiveChanges(maxMemberCount: 1_000_001), .badParameter),
         (LiveChanges(seatTemplate: 0), .badParameter),
         (LiveChanges(seatTemplate: 1000), .badParameter),
-        (LiveChanges(maxSeatCount: 51, seatTemplate: 70), .badParameter),
         (LiveChanges(maxSeatCount: -1), .badParameter),
+        (LiveChanges(maxSeatCount: 51, seatTemplate: 70), .badParameter),
         (LiveChanges(maxSeatCount: 51, seatTemplate: 601), .badParameter),
     ]) func `a create with an invalid field creates nothing`(changes: LiveChanges, code: ReplyCode) {
         var directory = DirectoryHarness()
         let effects = directory.sendWithFollowUps(self.create(user("alice", call: 1), live, changes))
         #expect(codes(effects) == [code])
         #expect(effects.count == 1)
-        #expect(directory.rows.sortedKeys == [.ownerCalls(UserKey(app, "alice"), "s-alice")])
+        #expect(
+            directory.rows.sortedKeys == [.ownerCalls(UserKey(app, "alice"), "s-alice")],
+            "only the rejection is stored")
         #expect(
             codes(directory.sendWithFollowUps(self.create(user("alice", call: 2), "a b"))) == [.badRoomID],
-            "a live's id with a blank")
+            "the live's id has a blank")
     }
 
     /// Rules: R1.6.
@@ -267,13 +270,13 @@ import Testing
     }
 
     /// Rules: R3.41.
-    @Test(arguments: [650, 51, 199, 200, 999])
+    @Test(arguments: [51, 199, 200, 650, 999])
     func `template 600 replaces an unknown template, and the known template 200 stays`(
         template: Int
     ) {
         let directory = DirectoryHarness.running(LiveChanges(seatTemplate: template))
         #expect(directory.liveRow?.info.seatTemplate == (template == 200 ? 200 : 600))
-        #expect(directory.liveRow?.info.isVoice == false)
+        #expect(directory.liveRow?.info.isVoice == false, "also for 51 and 199 from the range of voice templates")
     }
 
     /// Rules: R3.11.
@@ -295,6 +298,7 @@ import Testing
         var directory = DirectoryHarness()
         let first = directory.sendWithFollowUps(self.create(user("alice", call: 1)))
         let repeated = directory.sendWithFollowUps(self.create(user("alice", call: 1)))
+        // The last effect is the reply.
         #expect(repeated == first.suffix(1))
         // The reply is the same when the live has ended since, and no live is opened.
         _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", call: 2)))
@@ -308,8 +312,9 @@ import Testing
     @Test func `I15 a repeated create whose outcome is forgotten opens nothing`() {
         var directory = DirectoryHarness.running()
         _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", call: 2)))
-        // The owner and the live each have an idempotency window for alice's session. The second create is rejected
-        // and extends only the owner's window, which still has the first create when the live's window has expired.
+        // The owner and the live each have an idempotency window of 60 s for alice's session. The second create is
+        // rejected and extends only the owner's window. When alice repeats the first create after 85 s, the owner's
+        // window still has it, but the live's window has expired.
         _ = directory.advance(.seconds(55))
         #expect(codes(directory.sendWithFollowUps(self.create(user("alice", call: 3), "a b"))) == [.badRoomID])
         _ = directory.advance(.seconds(30))

@@ -47,7 +47,7 @@ private let lives: [LiveID] = ["one", "two"]
             self.counter += 1
             let callerID = users.randomElement(using: &self.random) ?? "alice"
             let caller = user(callerID, call: self.counter, ticket: self.counter)
-            // -1 to 7 seconds: -1 has no end, 0 is invalid for a ban and ends a mute.
+            // -1 to 7 seconds: -1 stands for no end; 0 is invalid for a ban and ends a mute.
             let durationSeconds = self.counter % 9 - 1
             switch Int.random(in: 0..<16, using: &self.random) {
             case 0...3: return .create(live: live, changes: LiveChanges(), owner: caller.user, caller: caller)
@@ -65,7 +65,8 @@ private let lives: [LiveID] = ["one", "two"]
             case 12: return .mute(live: live, users: [target], durationSeconds: durationSeconds, caller: caller)
             case 13: return .unban(live: live, users: [target], caller: caller)
             case 14:
-                let owner: OwnerPresence = counter % 3 == 0 ? .present : counter % 3 == 1 ? .left : .offline
+                let ownerStates: [OwnerPresence] = [.present, .left, .offline]
+                let owner = ownerStates[Int(counter % 3)]
                 return .occupancy(live: live, owner: owner, isEmpty: counter % 2 == 0)
             default: return .updateInfo(live: live, changes: LiveChanges(notice: "\(counter % 3)"), caller: caller)
             }
@@ -146,7 +147,7 @@ private let lives: [LiveID] = ["one", "two"]
     ) {
         let (effects, _) = self.run(Schedule.steps(400, seed: seed), abortingWith: nil)
 
-        // Each incarnation of a live is opened at most once and ends at most once.
+        // Each epoch of a live is opened at most once and ends at most once. The sets contain `APP/LIVE#EPOCH`.
         var endedLives: Set<String> = []
         var openedLives: Set<String> = []
         var firstOutcomes: [RequestID: Outcome] = [:]
@@ -155,10 +156,9 @@ private let lives: [LiveID] = ["one", "two"]
             switch effect {
             case .connection(let input):
                 if case .ended(let live, let ending) = input.command {
-                    // An incarnation is named by its live and its epoch.
-                    let incarnation = "\(LiveKey(input.app, live).text)#\(ending.epoch)"
-                    #expect(endedLives.insert(incarnation).inserted)
-                    #expect(openedLives.contains(incarnation))
+                    let endedLive = "\(LiveKey(input.app, live).text)#\(ending.epoch)"
+                    #expect(endedLives.insert(endedLive).inserted)
+                    #expect(openedLives.contains(endedLive))
                 }
             case .audience(let input):
                 if case .opened(let epoch, _) = input.command {
@@ -177,7 +177,7 @@ private let lives: [LiveID] = ["one", "two"]
             default: break
             }
         }
-        #expect(!endedLives.isEmpty)
+        #expect(!endedLives.isEmpty, "the schedule ends lives")
         #expect(repeatedCount > 10, "the schedule repeats calls")
     }
 
@@ -199,8 +199,9 @@ private let lives: [LiveID] = ["one", "two"]
         ]
         for key in keys { #expect(DirectoryKey(text: key.text) == key) }
         #expect(keys.map(\.text).first == "room/demo/a:b#c")
-        for text in ["", "room", "room/demo", "room/demo/a/b", "claims/demo/a", "roomCalls/demo/x"] {
-            #expect(DirectoryKey(text: text) == nil)
+        // `claims` is no kind of row, and the calls of a live (`roomCalls`) need a session.
+        for malformed in ["", "room", "room/demo", "room/demo/a/b", "claims/demo/a", "roomCalls/demo/x"] {
+            #expect(DirectoryKey(text: malformed) == nil)
         }
     }
 

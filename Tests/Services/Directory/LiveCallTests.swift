@@ -28,7 +28,7 @@ import Testing
         #expect(directory.send(release) == [])
         directory.expectInvariants()
         #expect(codes(directory.sendWithFollowUps(.end(live: live, caller: user("alice", call: 3)))) == [.noSuchRoom])
-        // A repeated end is forwarded to the fan-out, which repeats the reply.
+        // The same call, sent again, is forwarded to the fan-out, which repeats the reply.
         #expect(
             directory.send(.end(live: live, caller: caller))
                 == [.barrage(BarrageInput(key, .repeatEnding(caller: caller)))])
@@ -187,15 +187,17 @@ import Testing
         _ = directory.send(.setMetadata(live: live, values: full, caller: user("alice", call: 2)))
         let before = directory.liveRow
         let longestValue = String(repeating: "v", count: 2048)
-        let cases: [([String: String], ReplyCode)] = [
+        let cases: [(values: [String: String], code: ReplyCode)] = [
+            // A live has at most ten keys, of which eight are used.
             (["a": "1", "b": "2", "c": "3"], .tooManyMetadataKeys),
-            (["a": longestValue + "v"], .metadataValueTooLong), (["a\n": "v"], .badParameter),
-            // A value has at most 2048 bytes, and at most twice as many as JSON. 683 control characters of six bytes are
-            // more than 4096.
+            (["a": longestValue + "v"], .metadataValueTooLong),
+            // A value has at most 2048 bytes, and at most 4096 as JSON. 683 control characters of six bytes are more.
             (["a": String(repeating: "\u{1}", count: 683)], .metadataValueTooLong),
-            // All values together have at most 16 KB, of which 16,000 bytes are used.
+            // All values together have at most 16 KB (16,384 bytes), of which 16,000 bytes are used.
             (["a": longestValue], .metadataTooLong),
             ([String(repeating: "k", count: 51): "v"], .metadataKeyTooLong),
+            // A key has no control character and is not empty, and a call has at least one key.
+            (["a\n": "v"], .badParameter),
             (["": "v"], .badParameter),
             ([:], .badParameter),
         ]
@@ -206,7 +208,7 @@ import Testing
             #expect(effects.count == 1)
             #expect(directory.liveRow == before)
         }
-        // A call exactly at the limits is accepted: ten keys, and 16 KB in all values.
+        // A call exactly at the limits is accepted: ten keys, and 16,384 bytes in all values.
         let remaining = ["a": String(repeating: "v", count: 300), "b": String(repeating: "v", count: 84)]
         #expect(
             results(directory.send(.setMetadata(live: live, values: remaining, caller: user("alice", call: 30)))) == [

@@ -27,8 +27,10 @@ import Testing
         #expect(directory.send(.occupancy(live: live, owner: .left, isEmpty: true)) == [])
     }
 
-    /// A directory in which alice runs the live under a dismissal policy.
-    private func running(_ dismissal: DismissalPolicy, by caller: Caller = user("alice", call: 1)) -> DirectoryHarness {
+    /// A directory in which `caller` has created alice's live, in an app with a dismissal policy.
+    private func directory(
+        under dismissal: DismissalPolicy, createdBy caller: Caller = user("alice", call: 1)
+    ) -> DirectoryHarness {
         var directory = DirectoryHarness()
         directory.machine = DirectoryMachine(policies: Policies([app: AppPolicy(dismissal: dismissal)]))
         _ = directory.sendWithFollowUps(.create(live: live, changes: LiveChanges(), owner: alice, caller: caller))
@@ -45,7 +47,7 @@ import Testing
 
     /// Rules: R3.60.
     @Test func `I1 a live without users is ended after the time in the app's policy`() throws {
-        var directory = self.running(DismissalPolicy(afterNoUsersSeconds: 60))
+        var directory = self.directory(under: DismissalPolicy(afterNoUsersSeconds: 60))
         let created = directory.now
         // The live stays empty for 59 seconds, then a user joins.
         #expect(directory.advance(.seconds(59)) == [])
@@ -61,39 +63,41 @@ import Testing
             reason: .endedByServer, caller: nil, epoch: 2, createdAt: created, endedAt: directory.now)
         #expect(self.endings(effects) == [ending])
         #expect(directory.liveRow?.ended == .endedByServer)
+        // All machines have handled the end.
         _ = directory.send(.release(owner: "alice", live: live, thenReply: nil))
         _ = directory.send(.closed(live: live, epoch: 2))
         directory.expectInvariants()
-        // The row is removed five minutes later, like that of any ended live.
+        // The row of an ended live is removed after five minutes.
         #expect(directory.advance(.seconds(300)) == [.liveRemoved(key)])
     }
 
     @Test func `a live that nobody ever joined is ended too`() {
-        var directory = self.running(DismissalPolicy(afterNoUsersSeconds: 60))
+        var directory = self.directory(under: DismissalPolicy(afterNoUsersSeconds: 60))
         #expect(self.endings(directory.advance(.seconds(60))).count == 1)
     }
 
     /// Rules: R3.61.
     @Test func `a live whose owner left or is offline is ended after the time that the policy sets for that case`() {
         let policy = DismissalPolicy(afterOwnerLeaveSeconds: 10, afterOwnerOfflineSeconds: 100)
-        var directory = self.running(policy)
+        var directory = self.directory(under: policy)
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
         #expect(directory.advance(.seconds(9)) == [])
         _ = directory.send(.occupancy(live: live, owner: .present, isEmpty: false))
         _ = directory.send(.occupancy(live: live, owner: .offline, isEmpty: false))
         #expect(directory.advance(.seconds(99)) == [])
         #expect(self.endings(directory.advance(.seconds(1))).map(\.reason) == [.endedByServer])
-        var directoryAfterLeave = self.running(policy)
+        // The owner leaves in a second live of the same kind.
+        var directoryAfterLeave = self.directory(under: policy)
         _ = directoryAfterLeave.send(.occupancy(live: live, owner: .left, isEmpty: false))
         #expect(self.endings(directoryAfterLeave.advance(.seconds(10))).count == 1)
     }
 
-    @Test func `a scheduled live that nobody has joined is not ended under any policy`() {
+    @Test func `a scheduled live is not ended under any policy until somebody has joined it`() {
         let policy = DismissalPolicy(
             afterNoUsersSeconds: 10, afterOwnerLeaveSeconds: 10, afterOwnerOfflineSeconds: 10)
-        var directory = self.running(policy, by: server(call: 1))
+        var directory = self.directory(under: policy, createdBy: server(call: 1))
         #expect(directory.advance(.seconds(100_000)) == [])
-        // A viewer joins and leaves: from then on the live counts as empty.
+        // A viewer joins and leaves; then the live counts as empty. Presence reports the absent owner as `left`.
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: false))
         #expect(directory.advance(.seconds(100)) == [])
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: true))
@@ -109,7 +113,7 @@ import Testing
     }
 
     @Test func `a live is not ended if the policy is removed before the policy's time has passed`() {
-        var directory = self.running(DismissalPolicy(afterNoUsersSeconds: 60))
+        var directory = self.directory(under: DismissalPolicy(afterNoUsersSeconds: 60))
         directory.machine = DirectoryMachine(policies: Policies())
         #expect(directory.advance(.seconds(60)) == [])
         #expect(directory.liveRow?.ended == nil)

@@ -54,7 +54,8 @@ import Testing
         directory.expectInvariants()
         #expect(directory.advance(.seconds(599)) == [])
         #expect(directory.rows[.bans(key)] != nil)
-        #expect(directory.advance(.seconds(1)) == [], "presence has the expiry and ends the ban by itself")
+        // The directory sends nothing: presence has the expiry and ends the ban by itself.
+        #expect(directory.advance(.seconds(1)) == [])
         #expect(directory.rows[.bans(key)] == nil)
     }
 
@@ -136,7 +137,7 @@ import Testing
     /// Rules: R4.19, R13.22.
     @Test func `a list is returned in pages, sorted by user`() {
         var directory = DirectoryHarness.running()
-        // 12 calls with 20 users each, who are listed as u1000 to u1239.
+        // 12 calls, each with 20 users in reverse order. The ids u1000 to u1239 sort like their numbers.
         for group in 0..<12 {
             let users = (0..<20).map { UserID("u\(1000 + group * 20 + $0)") }
             _ = directory.send(self.ban(users.reversed(), by: user("alice", call: Int64(2 + group))))
@@ -168,9 +169,10 @@ import Testing
         }
         let keysBefore = keysWithoutWindows()
         let tooMany = (0..<21).map { UserID("u\($0)") }
-        // A call has 1 to 20 users. A ban lasts 1 s to ten years or has no end (-1); a mute may also have 0 s. A reason has
-        // at most 200 bytes as JSON, where each quotation mark has two.
-        let cases: [(DirectoryCommand, ReplyCode)] = [
+        // A call has 1 to 20 users, a page at most 100. A ban lasts 1 s to ten years or has no end (-1); a mute may
+        // also have 0 s. A reason has no control characters, and at most 200 bytes as JSON, where each quotation mark
+        // has two.
+        let cases: [(command: DirectoryCommand, code: ReplyCode)] = [
             (self.ban(tooMany, by: server(call: 1)), .badParameter), (self.ban([], by: server(call: 2)), .badParameter),
             (self.ban(["bob"], seconds: 0, by: server(call: 3)), .badParameter),
             (self.ban(["bob"], seconds: -2, by: server(call: 4)), .badParameter),
@@ -179,18 +181,18 @@ import Testing
                 self.ban(["bob"], seconds: 1, reason: String(repeating: "r", count: 201), by: server(call: 6)),
                 .badParameter
             ),
-            (self.ban(["bob"], seconds: 1, reason: "two\nlines", by: server(call: 13)), .badParameter),
-            (self.ban(["bob"], seconds: 1, reason: "\u{1}", by: server(call: 14)), .badParameter),
             (
-                self.ban(["bob"], seconds: 1, reason: String(repeating: "\"", count: 101), by: server(call: 15)),
+                self.ban(["bob"], seconds: 1, reason: String(repeating: "\"", count: 101), by: server(call: 7)),
                 .badParameter
             ),
-            (self.mute(tooMany, seconds: 1, by: server(call: 7)), .badParameter),
-            (self.mute(["bob"], seconds: -2, by: server(call: 8)), .badParameter),
-            (.unban(live: live, users: [], caller: server(call: 9)), .badParameter),
-            (.bans(live: live, offset: 0, count: 101, caller: server(call: 10)), .badParameter),
-            (.mutes(live: live, offset: -1, count: 1, caller: server(call: 11)), .badParameter),
-            (.bans(live: "none", offset: 0, count: 1, caller: server(call: 12)), .noSuchRoom),
+            (self.ban(["bob"], seconds: 1, reason: "two\nlines", by: server(call: 8)), .badParameter),
+            (self.ban(["bob"], seconds: 1, reason: "\u{1}", by: server(call: 9)), .badParameter),
+            (self.mute(tooMany, seconds: 1, by: server(call: 10)), .badParameter),
+            (self.mute(["bob"], seconds: -2, by: server(call: 11)), .badParameter),
+            (.unban(live: live, users: [], caller: server(call: 12)), .badParameter),
+            (.bans(live: live, offset: 0, count: 101, caller: server(call: 13)), .badParameter),
+            (.mutes(live: live, offset: -1, count: 1, caller: server(call: 14)), .badParameter),
+            (.bans(live: "none", offset: 0, count: 1, caller: server(call: 15)), .noSuchRoom),
         ]
         for (command, code) in cases {
             let effects = directory.send(command)
@@ -249,8 +251,10 @@ import Testing
         var directory = DirectoryHarness.running()
         directory.makeAdmin("bob", call: 2)
         directory.makeAdmin("carl", call: 3)
-        for (index, target) in ["alice", "carl"].enumerated() {
-            let users: [UserID] = ["dora", UserID(target)]
+        // Each call names dora, whom the admin bob may ban and mute, and a user whom bob may neither ban nor mute.
+        let protectedUsers: [UserID] = ["alice", "carl"]
+        for (index, protectedUser) in protectedUsers.enumerated() {
+            let users: [UserID] = ["dora", protectedUser]
             #expect(codes(directory.send(self.ban(users, by: user("bob", call: Int64(10 + index))))) == [.noPermission])
             #expect(
                 codes(directory.send(self.mute(users, seconds: 60, by: user("bob", call: Int64(20 + index))))) == [
@@ -259,8 +263,15 @@ import Testing
         }
         #expect(codes(directory.send(self.ban(["alice"], by: server(call: 1)))) == [.noPermission])
         #expect(directory.rows[.bans(key)] == nil && directory.rows[.mutes(key)] == nil)
+        // The owner may mute an admin, and an admin may ban a viewer.
         #expect(results(directory.send(self.mute(["carl"], seconds: 60, by: user("alice", call: 10)))) == [.done])
         #expect(results(directory.send(self.ban(["dora"], by: user("bob", call: 30)))) == [.done])
+        directory.expectInvariants()
+    }
+
+    @Test func `a viewer can neither ban nor list bans, and a user outside the live cannot list mutes`() {
+        var directory = DirectoryHarness.running()
+        directory.makeAdmin("bob", call: 2)
         #expect(codes(directory.send(self.ban(["bob"], by: user("dora", call: 1)))) == [.needsOwnerOrAdmin])
         #expect(
             codes(directory.send(.bans(live: live, offset: 0, count: 1, caller: user("dora", call: 2))))
