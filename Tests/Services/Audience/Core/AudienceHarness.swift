@@ -5,9 +5,12 @@ import PlazaModel
 
 /// One partition with one running live: inputs are handled one by one, with the results that Redis would return.
 ///
-/// The tests name each result themselves, such as `.changed([.joined(isFirst: true, count: 1)])`.
+/// The tests name each result themselves, such as `.changed([.joined(isFirst: true, count: 1)])`: the user's first
+/// session joined, and the live now has one viewer.
 struct AudienceHarness {
     static let key = LiveKey("demo", "stage-1")
+    /// The epoch of the live.
+    static let epoch: Int64 = 7
     static let owner = UserInfo(userID: "host", userName: "Host")
     static let alice = UserInfo(userID: "alice", userName: "Alice")
     static let bob = UserInfo(userID: "bob", userName: "Bob")
@@ -19,8 +22,10 @@ struct AudienceHarness {
     /// belong to joins, so it accepts the ticket in every later input.
     static let unusedTicket: Int64 = 110
     static let ending = Ending(
-        reason: .endedByHost, caller: nil, epoch: 7, createdAt: Timestamp(milliseconds: 1_000_000),
+        reason: .endedByHost, caller: nil, epoch: Self.epoch, createdAt: Timestamp(milliseconds: 1_000_000),
         endedAt: Timestamp(milliseconds: 1_020_000))
+    /// The command that ends the live.
+    static var endOfLive: AudienceCommand { .ended(epoch: Self.epoch, ending: Self.ending) }
 
     var machine: AudienceMachine
     var rows = AudienceMachine.Rows()
@@ -31,7 +36,7 @@ struct AudienceHarness {
     /// A partition whose live was opened at offset 101, with its first count published 10 s ago.
     init(policies: Policies = Policies()) {
         self.machine = AudienceMachine(partition: 3, policies: policies)
-        _ = self.send(.opened(epoch: 7, owner: Self.owner))
+        _ = self.send(.opened(epoch: Self.epoch, owner: Self.owner))
         self.now = self.now + .seconds(10)
     }
 
@@ -111,6 +116,11 @@ struct AudienceHarness {
         .success(result, to: caller, app: "demo")
     }
 
+    /// The reply to a join that was the last input: the offset of the join is the ticket.
+    func joinReply(to caller: Caller, confirmed: Bool = true) -> Effect {
+        Self.reply(caller, .joined(ticket: Ticket(self.offset), epoch: Self.epoch, confirmed: confirmed))
+    }
+
     /// The effects that are replies.
     static func replies(_ effects: [Effect]) -> [Effect] {
         effects.filter { if case .reply = $0 { true } else { false } }
@@ -131,7 +141,7 @@ struct AudienceHarness {
         return nil
     }
     /// The effect that publishes a content to the live's viewers.
-    static func tip(_ content: FeedContent) -> Effect { .barrage(BarrageInput(key, .publish(content: content))) }
+    static func publish(_ content: FeedContent) -> Effect { .barrage(BarrageInput(key, .publish(content: content))) }
     /// The effect that tells the seats that a user has left the live.
     static func userGone(_ user: UserID) -> Effect { .seat(SeatInput(key, .userGone(user: user))) }
     /// The effect that tells the seats that a user has joined the live or has returned to it.
@@ -141,6 +151,8 @@ struct AudienceHarness {
         .directory(DirectoryInput(app: "demo", .profile(live: "stage-1", user: user)))
     }
     /// The effect that reports the owner's presence and whether the live is empty.
+    ///
+    /// An owner who has not joined yet is reported as `left`.
     static func occupancy(_ owner: OwnerPresence, isEmpty: Bool) -> Effect {
         .directory(DirectoryInput(app: "demo", .occupancy(live: "stage-1", owner: owner, isEmpty: isEmpty)))
     }
@@ -150,6 +162,7 @@ struct AudienceHarness {
             if case .directory(let input, _) = $0, case .occupancy = input.command { true } else { false }
         }
     }
+    /// The notices to users among the effects.
     static func notices(_ effects: [Effect]) -> [Notice] {
         effects.compactMap { if case .notice(let notice) = $0 { notice } else { nil } }
     }
@@ -165,7 +178,7 @@ struct AudienceHarness {
     /// The effects of the kick of alice, the only member, after those of the revocation fence.
     func effectsOfKick(floor: Ticket) -> [Effect] {
         [
-            Self.tip(.audienceLeft(user: Self.alice)), Self.userGone("alice"), self.count(0, of: 1),
+            Self.publish(.audienceLeft(user: Self.alice)), Self.userGone("alice"), self.countEffect(0, totalViewers: 1),
             Self.occupancy(.left, isEmpty: true),
             .notice(
                 Notice(
@@ -187,9 +200,10 @@ struct AudienceHarness {
     }
 
     /// The effect that publishes the count, with the total of visits since the live began.
-    func count(_ count: Int, of total: Int, stale: Bool = false) -> Effect {
+    func countEffect(_ count: Int, totalViewers: Int, stale: Bool = false) -> Effect {
         .count(
             CountRecord(
-                app: "demo", live: "stage-1", epoch: 7, count: count, totalViewers: total, stale: stale, at: self.now))
+                app: "demo", live: "stage-1", epoch: Self.epoch, count: count, totalViewers: totalViewers, stale: stale,
+                at: self.now))
     }
 }

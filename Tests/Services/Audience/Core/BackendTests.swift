@@ -6,12 +6,14 @@ import Testing
 
 /// Events about members for an app's backend (R14.13, R14.14).
 @Suite struct BackendTests {
+    /// A live of an app with webhooks.
     private static func harness() -> AudienceHarness {
         var policy = AppPolicy()
         policy.hasWebhooks = true
         return AudienceHarness(policies: Policies(["demo": policy]))
     }
 
+    /// The contents of the webhook events among the effects.
     private static func webhooks(_ effects: [Effect]) -> [WebhookContent] {
         effects.compactMap { if case .webhook(let event) = $0 { event.content } else { nil } }
     }
@@ -34,7 +36,7 @@ import Testing
         effects = harness.send(
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1, session: "s2")),
             redisResult: .changed([.joined(isFirst: false, count: 1)]))
-        #expect(Self.webhooks(effects).isEmpty)
+        #expect(Self.webhooks(effects).isEmpty, "a second device is no new member")
         effects = harness.tick(
             after: .seconds(91), changes: [.expired(live: AudienceHarness.key, user: AudienceHarness.alice, count: 0)])
         #expect(

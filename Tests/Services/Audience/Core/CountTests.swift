@@ -21,7 +21,7 @@ import Testing
             for case .count(let record) in effects { published.append(record) }
             harness.now = harness.now + Milliseconds(150)
         }
-        #expect(harness.rows.nextDue != nil)
+        #expect(harness.rows.nextDue != nil, "the last count is not published yet")
         for case .count(let record) in harness.tick(after: .seconds(1)) { published.append(record) }
         for (earlier, later) in zip(published, published.dropFirst()) {
             #expect((later.at - earlier.at).count >= 1000)
@@ -29,7 +29,7 @@ import Testing
         #expect(published.first?.count == 1)
         #expect(published.last?.count == 25)
         #expect(published.last?.totalViewers == 25)
-        #expect(harness.tick(after: .seconds(5)).isEmpty)
+        #expect(harness.tick(after: .seconds(5)).isEmpty, "nothing is left to publish")
     }
 
     /// Rules: R3.31.
@@ -57,9 +57,9 @@ import Testing
             let effects = harness.send(
                 .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: Int64(3 * visit))),
                 redisResult: .changed([.joined(isFirst: true, count: 1)]))
-            let join = AudienceHarness.tip(
+            let publishedJoin = AudienceHarness.publish(
                 .audienceJoined(user: AudienceHarness.alice, continuesVisit: visit == 1 ? nil : true))
-            #expect(effects.contains(join))
+            #expect(effects.contains(publishedJoin))
             if visit.isMultiple(of: 2) {
                 _ = harness.send(
                     .kick(
@@ -94,20 +94,24 @@ import Testing
         }
         let row = harness.rows.live(AudienceHarness.key)
         #expect(row?.totalViewers == 100)
-        #expect(Wire.encode(row?.recentLeaves ?? RecentLeaves()).count < 700, "bytes")
+        let encodedLeaves = Wire.encode(row?.recentLeaves ?? RecentLeaves())
+        #expect(encodedLeaves.count < 700, "bytes")
     }
 
     @Test func `the count of a new live is published before its first viewer joins`() {
+        let epoch = AudienceHarness.epoch
         let machine = AudienceMachine(partition: 0)
         var rows = AudienceMachine.Rows()
         let moment = Moment(now: Timestamp(milliseconds: 5), offset: 9)
         let plannedInputs = machine.plan(
-            [(moment, AudienceInput(AudienceHarness.key, .opened(epoch: 7, owner: AudienceHarness.owner)))], in: &rows)
+            [(moment, AudienceInput(AudienceHarness.key, .opened(epoch: epoch, owner: AudienceHarness.owner)))],
+            in: &rows)
         var effects: [Effect] = []
         machine.handle(.leasesAnswered(plannedInputs[0], .nothing), in: &rows, at: moment, into: &effects)
         #expect(
             effects == [
-                .count(CountRecord(app: "demo", live: "stage-1", epoch: 7, count: 0, totalViewers: 0, at: moment.now))
+                .count(
+                    CountRecord(app: "demo", live: "stage-1", epoch: epoch, count: 0, totalViewers: 0, at: moment.now))
             ])
     }
 }

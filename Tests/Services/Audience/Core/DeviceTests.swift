@@ -34,13 +34,13 @@ import Testing
         let secondDevice = AudienceHarness.caller(AudienceHarness.alice, counter: 1, session: "s2")
         guard case .join(_, _, _, _, _, removesOtherSessions: true)? = harness.plan(.join(caller: secondDevice)).request
         else {
-            return #expect(Bool(false), "the join would not remove the other sessions")
+            Issue.record("the join would not remove the user's other sessions")
+            return
         }
         let effects = harness.send(
             .join(caller: secondDevice),
             redisResult: .changed([.joined(isFirst: false, count: 1, replacesOthers: true)]))
-        let reply = AudienceHarness.reply(
-            secondDevice, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
+        let reply = harness.joinReply(to: secondDevice)
         #expect(effects == Self.replacementEffects(harness) + [reply])
         #expect(harness.rows.live(AudienceHarness.key)?.totalViewers == 1)
         let firstDevice = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: AudienceHarness.firstOffset)
@@ -58,7 +58,7 @@ import Testing
         let effects = harness.send(.join(caller: rejoining), redisResult: .changed([.joined(isFirst: false, count: 1)]))
         #expect(
             effects == [
-                AudienceHarness.reply(rejoining, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
+                harness.joinReply(to: rejoining)
             ])
     }
 
@@ -66,7 +66,8 @@ import Testing
         var harness = Self.harness(.several)
         let planned = harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
         guard case .join(_, _, _, _, _, removesOtherSessions: false)? = planned.request else {
-            return #expect(Bool(false), "the join would remove the other sessions")
+            Issue.record("the join would remove the user's other sessions")
+            return
         }
         #expect(
             AudienceHarness.notices(
@@ -82,7 +83,7 @@ import Testing
         #expect(Self.replacementEffects(harness).allSatisfy(fresh.contains))
         let resuming = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset)
         #expect(AudienceHarness.notices(harness.sendWithoutRedis(.join(caller: resuming))).isEmpty)
-        #expect(harness.plan(.join(caller: resuming)).decision == .repeated)
+        #expect(harness.plan(.join(caller: resuming)).decision == .repeated, "the same resume, sent again")
     }
 
     /// Rules: R4.10, R15.19.
@@ -112,7 +113,7 @@ import Testing
         let resuming = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset)
         let rejected = harness.send(.join(caller: resuming), redisResult: .changed([.ticketVoid]))
         #expect(AudienceHarness.rejection(resuming, rejected) == .staleTicket)
-        #expect(AudienceHarness.rejectionReason(rejected) == nil, "the session may have left: no kick is recorded")
+        #expect(AudienceHarness.rejectionReason(rejected) == nil, "the ticket may be void because the session left")
 
         let kickedCaller = AudienceHarness.caller(
             AudienceHarness.alice, counter: 3, ticket: AudienceHarness.firstOffset)
@@ -131,6 +132,6 @@ import Testing
         for planned in plannedInputs { harness.handle(.leasesAnswered(planned, .unavailable), into: &effects) }
         #expect(AudienceHarness.rejection(kickedCaller, effects) == .staleTicket)
         #expect(AudienceHarness.rejectionReason(effects) == "byAdmin")
-        #expect(!effects.contains(AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice))))
+        #expect(!effects.contains(AudienceHarness.publish(.audienceJoined(user: AudienceHarness.alice))))
     }
 }

@@ -29,7 +29,7 @@ struct GuestMembershipTests {
         let command = AudienceCommand.verifyGuestMembership(user: "alice", offer: self.offer, caller: caller)
         #expect(AudienceHarness.rejection(caller, harness.send(command, redisResult: .profile(nil))) == .notMember)
         #expect(AudienceHarness.rejection(caller, harness.sendWithoutRedis(command)) == .unavailable)
-        _ = harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
+        _ = harness.send(AudienceHarness.endOfLive)
         #expect(AudienceHarness.rejection(caller, harness.send(command)) == .noSuchRoom)
     }
 }

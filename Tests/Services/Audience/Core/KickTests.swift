@@ -18,12 +18,8 @@ import Testing
         let effects = harness.send(command, redisResult: .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
         let floor = Ticket(harness.offset)
         #expect(
-            effects == [
-                .directory(DirectoryInput(app: "demo", .floor(live: "stage-1", user: "alice", ticket: floor))),
-                .barrage(BarrageInput(AudienceHarness.key, .floor(user: "alice", ticket: floor))),
-                .seat(SeatInput(AudienceHarness.key, .floor(user: "alice", ticket: floor))),
-                .connection(ConnectionInput(app: "demo", .floor(live: "stage-1", user: "alice", ticket: floor))),
-            ] + harness.effectsOfKick(floor: floor) + [AudienceHarness.reply(caller, .done)])
+            effects == AudienceHarness.floors("alice", floor) + harness.effectsOfKick(floor: floor)
+                + [AudienceHarness.reply(caller, .done)])
         let repeatingCaller = AudienceHarness.caller(AudienceHarness.owner, counter: 2)
         let secondKickEffects = harness.send(.kick(user: "alice", reason: .byAdmin, caller: repeatingCaller))
         #expect(AudienceHarness.rejection(repeatingCaller, secondKickEffects) == .notMember)
@@ -39,21 +35,19 @@ import Testing
         _ = harness.send(
             .kick(user: "alice", reason: .byServer, caller: AudienceHarness.caller(AudienceHarness.owner, counter: 1)),
             redisResult: .changed([.kicked(user: AudienceHarness.alice, count: 0)]))
-        let beats = [
-            Heartbeat(session: "s1", user: "alice", ticket: ticketBeforeKick, silentFor: 0),
-            Heartbeat(session: "s1", user: "bob", ticket: ticketBeforeKick, silentFor: 0),
-        ]
+        let alicesHeartbeat = Heartbeat(session: "s1", user: "alice", ticket: ticketBeforeKick, silentFor: 0)
+        let bobsHeartbeat = Heartbeat(session: "s1", user: "bob", ticket: ticketBeforeKick, silentFor: 0)
         #expect(
-            harness.plan(.heartbeats(beats: beats)).request
-                == .heartbeats(live: AudienceHarness.key, owner: "host", heartbeats: [beats[1]]))
+            harness.plan(.heartbeats(beats: [alicesHeartbeat, bobsHeartbeat])).request
+                == .heartbeats(live: AudienceHarness.key, owner: "host", heartbeats: [bobsHeartbeat]))
         let member = Presence(session: "s1", user: AudienceHarness.alice, ticket: ticketBeforeKick, silentFor: 0)
         #expect(harness.plan(.assert(members: [member])).request == nil)
         let leaving = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: ticketBeforeKick.offset)
         #expect(AudienceHarness.rejection(leaving, harness.send(.leave(caller: leaving))) == .staleTicket)
         #expect(
             harness.plan(.join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 3))).decision == .proceed)
-        let fresh = Heartbeat(session: "s1", user: "alice", ticket: Ticket(harness.offset), silentFor: 0)
-        #expect(harness.plan(.heartbeats(beats: [fresh])).request != nil)
+        let heartbeatAfterJoin = Heartbeat(session: "s1", user: "alice", ticket: Ticket(harness.offset), silentFor: 0)
+        #expect(harness.plan(.heartbeats(beats: [heartbeatAfterJoin])).request != nil)
     }
 
     @Test func `I6 while Redis cannot be reached, a kick takes effect and a second kick is rejected`() {
@@ -67,6 +61,7 @@ import Testing
             AudienceHarness.rejection(
                 secondCaller, harness.sendWithoutRedis(.kick(user: "alice", reason: .byAdmin, caller: secondCaller)))
                 == .notMember)
+        // After a new join alice can be kicked again.
         _ = harness.sendWithoutRedis(.join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)))
         let thirdCaller = AudienceHarness.caller(AudienceHarness.owner, counter: 3)
         #expect(

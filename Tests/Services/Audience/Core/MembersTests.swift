@@ -14,10 +14,11 @@ import Testing
         let effects = harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 1)]))
         #expect(
             effects == [
-                AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice)),
-                AudienceHarness.userPresent(AudienceHarness.alice), harness.count(1, of: 1),
+                AudienceHarness.publish(.audienceJoined(user: AudienceHarness.alice)),
+                AudienceHarness.userPresent(AudienceHarness.alice), harness.countEffect(1, totalViewers: 1),
+                // The owner has not joined, which is reported as `left`.
                 AudienceHarness.occupancy(.left, isEmpty: false),
-                AudienceHarness.reply(caller, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true)),
+                harness.joinReply(to: caller),
             ])
     }
 
@@ -38,7 +39,7 @@ import Testing
             .join(caller: secondDevice), redisResult: .changed([.joined(isFirst: false, count: 1)]))
         #expect(
             effects == [
-                AudienceHarness.reply(secondDevice, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
+                harness.joinReply(to: secondDevice)
             ])
         let leaving = AudienceHarness.caller(AudienceHarness.alice, counter: 2, ticket: harness.offset, session: "s2")
         effects = harness.send(
@@ -57,8 +58,8 @@ import Testing
         )
         #expect(
             effects == [
-                AudienceHarness.tip(.audienceLeft(user: AudienceHarness.alice)), AudienceHarness.userGone("alice"),
-                harness.count(0, of: 1),
+                AudienceHarness.publish(.audienceLeft(user: AudienceHarness.alice)), AudienceHarness.userGone("alice"),
+                harness.countEffect(0, totalViewers: 1),
                 AudienceHarness.occupancy(.left, isEmpty: true), AudienceHarness.reply(leaving, .done),
             ])
     }
@@ -72,7 +73,7 @@ import Testing
         var effects = harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 0)]))
         #expect(
             effects == AudienceHarness.ownerArrived + [
-                AudienceHarness.reply(caller, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
+                harness.joinReply(to: caller)
             ])
         effects = harness.tick(
             after: .seconds(91), changes: [.expired(live: AudienceHarness.key, user: AudienceHarness.owner, count: 0)])
@@ -95,8 +96,8 @@ import Testing
             after: .seconds(91), changes: [.expired(live: AudienceHarness.key, user: AudienceHarness.alice, count: 0)])
         #expect(
             effects == [
-                AudienceHarness.tip(.audienceLeft(user: AudienceHarness.alice)), AudienceHarness.userGone("alice"),
-                harness.count(0, of: 1),
+                AudienceHarness.publish(.audienceLeft(user: AudienceHarness.alice)), AudienceHarness.userGone("alice"),
+                harness.countEffect(0, totalViewers: 1),
                 AudienceHarness.occupancy(.left, isEmpty: true),
             ])
         harness.now = harness.now + .seconds(3)
@@ -105,8 +106,8 @@ import Testing
             .heartbeats(beats: [heartbeat]), redisResult: .changed([.returned(user: AudienceHarness.alice, count: 1)]))
         #expect(
             effects == [
-                AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice, continuesVisit: true)),
-                AudienceHarness.userPresent(AudienceHarness.alice), harness.count(1, of: 1),
+                AudienceHarness.publish(.audienceJoined(user: AudienceHarness.alice, continuesVisit: true)),
+                AudienceHarness.userPresent(AudienceHarness.alice), harness.countEffect(1, totalViewers: 1),
                 AudienceHarness.occupancy(.left, isEmpty: false),
             ])
     }
@@ -123,7 +124,8 @@ import Testing
         #expect(
             AudienceHarness.rejection(outsider, harness.send(.list(cursor: "", count: 10, caller: outsider)))
                 == .notInRoom)
-        _ = harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
+        _ = harness.send(AudienceHarness.endOfLive)
+        // After the end of the live a join has another code than the calls of a member.
         let lateCaller = AudienceHarness.caller(AudienceHarness.bob, counter: 2, ticket: AudienceHarness.unusedTicket)
         #expect(AudienceHarness.rejection(lateCaller, harness.send(.join(caller: lateCaller))) == .noSuchRoomOnEntry)
         #expect(AudienceHarness.rejection(lateCaller, harness.send(.leave(caller: lateCaller))) == .noSuchRoom)
@@ -146,7 +148,7 @@ import Testing
                 (Moment(now: harness.now, offset: 200), AudienceInput(AudienceHarness.key, .join(caller: caller))),
                 (
                     Moment(now: harness.now, offset: 201),
-                    AudienceInput(AudienceHarness.key, .ended(epoch: 7, ending: AudienceHarness.ending))
+                    AudienceInput(AudienceHarness.key, AudienceHarness.endOfLive)
                 ),
             ], in: &harness.rows)
         #expect(plannedInputs[1].request == .clear(live: AudienceHarness.key))
@@ -167,6 +169,7 @@ import Testing
     /// Rules: R3.56.
     @Test func `the end of a live is passed on with its total of viewers, and a repeated end without a total`() {
         var harness = AudienceHarness()
+        // Three visits of bob, none of which ends, so each counts in the total.
         for counter in 1...3 {
             let caller = AudienceHarness.caller(AudienceHarness.bob, counter: Int64(counter))
             _ = harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 1)]))
@@ -174,16 +177,16 @@ import Testing
         var ending = AudienceHarness.ending
         ending.totalViewers = 3
         #expect(
-            harness.send(.ended(epoch: 7, ending: AudienceHarness.ending)).last
+            harness.send(AudienceHarness.endOfLive).last
                 == .barrage(BarrageInput(AudienceHarness.key, .ended(ending: ending))))
         #expect(
-            harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
+            harness.send(AudienceHarness.endOfLive)
                 == [.barrage(BarrageInput(AudienceHarness.key, .ended(ending: AudienceHarness.ending)))])
     }
 
     @Test func `a ticket from an earlier live of the same name is rejected`() {
         var harness = AudienceHarness()
-        _ = harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
+        _ = harness.send(AudienceHarness.endOfLive)
         _ = harness.send(.opened(epoch: 8, owner: AudienceHarness.owner))
         let earlierCaller = AudienceHarness.caller(
             AudienceHarness.alice, counter: 5, ticket: AudienceHarness.firstOffset)
@@ -194,10 +197,11 @@ import Testing
     }
 
     /// Rules: R1.19, R4.1, R4.2.
-    @Test func `a page of the list contains the cursor of the next page`() {
+    @Test func `a page of the list has a limited size and contains the cursor of the next page`() {
         var harness = AudienceHarness()
         let caller = AudienceHarness.caller(AudienceHarness.alice, counter: 1, ticket: AudienceHarness.unusedTicket)
         let member = AudienceMember(user: AudienceHarness.alice, joinedAt: harness.now)
+        // The first page is read after position -1.
         #expect(
             harness.plan(.list(cursor: "", count: 1000, caller: caller)).request
                 == .page(live: AudienceHarness.key, after: -1, count: Limits.audiencePage))
@@ -248,7 +252,7 @@ import Testing
             ])
     }
 
-    @Test func `row keys survive a round trip through their text`() {
+    @Test func `row keys are parsed back from their text`() {
         for key in [
             AudienceKey.partition, .live(AudienceHarness.key), .fence(AudienceHarness.key), .bans(AudienceHarness.key),
             .calls(AudienceHarness.key, "alice", "s1"),

@@ -12,6 +12,7 @@ import Testing
         let first = harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 1)]))
         let planned = harness.plan(.join(caller: caller))
         #expect(planned.request == nil)
+        // The reply has the ticket of the first join.
         #expect(harness.send(.join(caller: caller)) == AudienceHarness.replies(first))
     }
 
@@ -61,8 +62,8 @@ import Testing
             redisResult: .changed([.joined(isFirst: true, count: 1)]))
         let issuedTicket = harness.offset
         // The first resume has the offset `issuedTicket + 1`, so its ticket is its own offset.
-        let neverIssued = [issuedTicket + 1, -1, 0, openingOffset - 1, openingOffset, Int64.max]
-        for (index, ticket) in neverIssued.enumerated() {
+        let ticketsOfNoJoin = [issuedTicket + 1, -1, 0, openingOffset - 1, openingOffset, Int64.max]
+        for (index, ticket) in ticketsOfNoJoin.enumerated() {
             let caller = AudienceHarness.caller(AudienceHarness.bob, counter: Int64(index + 1), ticket: ticket)
             let effects = harness.send(.join(caller: caller))
             #expect(AudienceHarness.rejection(caller, effects) == .staleTicket, "ticket \(ticket) at \(harness.offset)")
@@ -72,15 +73,16 @@ import Testing
         let answer = harness.send(.join(caller: resuming), redisResult: .changed([.joined(isFirst: false, count: 1)]))
         #expect(
             answer == [
-                AudienceHarness.reply(resuming, .joined(ticket: Ticket(harness.offset), epoch: 7, confirmed: true))
+                harness.joinReply(to: resuming)
             ])
-        let expired = AudienceHarness.caller(AudienceHarness.alice, counter: 3, ticket: issuedTicket)
-        let rejoin = harness.send(.join(caller: expired), redisResult: .changed([.joined(isFirst: true, count: 1)]))
+        let resumingLater = AudienceHarness.caller(AudienceHarness.alice, counter: 3, ticket: issuedTicket)
+        let rejoin = harness.send(
+            .join(caller: resumingLater), redisResult: .changed([.joined(isFirst: true, count: 1)]))
         #expect(
-            rejoin.contains(AudienceHarness.tip(.audienceJoined(user: AudienceHarness.alice))),
-            "her lease has ended, so the resume is published as a join")
-        // The same holds while Redis cannot be reached (I5).
-        // The resume has the offset `harness.offset + 1`, which is also its ticket.
+            rejoin.contains(AudienceHarness.publish(.audienceJoined(user: AudienceHarness.alice))),
+            "her lease has expired, so the resume is published as a join")
+        // While Redis cannot be reached, a ticket that no join issued is rejected too (I5). The ticket of this resume
+        // is its own offset.
         let withUnissuedTicket = AudienceHarness.caller(AudienceHarness.bob, counter: 20, ticket: harness.offset + 1)
         #expect(
             AudienceHarness.rejection(withUnissuedTicket, harness.sendWithoutRedis(.join(caller: withUnissuedTicket)))
@@ -115,7 +117,8 @@ import Testing
         let change = LeaseChange.joined(isFirst: true, count: 1)
         harness.handle(.leasesAnswered(plannedInputs[0], .changed([change])), into: &effects)
         harness.handle(.leasesAnswered(plannedInputs[1], .nothing), into: &effects)
-        let answer = AudienceHarness.reply(caller, .joined(ticket: Ticket(200), epoch: 7, confirmed: true))
+        let answer = AudienceHarness.reply(
+            caller, .joined(ticket: Ticket(200), epoch: AudienceHarness.epoch, confirmed: true))
         #expect(effects.filter { $0 == answer }.count == 2)
         #expect(effects.count == 6, "four effects of the join, and two replies")
     }
@@ -129,6 +132,7 @@ import Testing
                 .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: Int64(counter))),
                 redisResult: .changed([.joined(isFirst: false, count: 1)]))
         }
+        // The outcomes of the calls 1 to 4 are dropped.
         let forgotten = AudienceHarness.caller(AudienceHarness.alice, counter: 1)
         #expect(AudienceHarness.rejection(forgotten, harness.send(.join(caller: forgotten))) == .requestForgotten)
     }
@@ -139,7 +143,7 @@ import Testing
             .join(caller: AudienceHarness.caller(AudienceHarness.alice, counter: 1)),
             redisResult: .changed([.joined(isFirst: true, count: 1)]))
         #expect(harness.rows[.calls(AudienceHarness.key, "alice", "s1")] != nil)
-        // Outcomes expire after a minute, their counters after `droppedCounterLifetime`, rounded up to ten seconds.
+        // Outcomes expire after a minute, their counters after `droppedCounterLifetime`; both are rounded up to 10 s.
         _ = harness.tick(after: .seconds(71))
         _ = harness.tick(after: IdempotencyLimits.droppedCounterLifetime + .seconds(10))
         #expect(harness.rows[.calls(AudienceHarness.key, "alice", "s1")] == nil)
@@ -167,7 +171,7 @@ import Testing
         let first = harness.send(.join(caller: caller), redisResult: .changed([.joined(isFirst: true, count: 1)]))
         caller.isLateRetry = true
         #expect(harness.send(.join(caller: caller)) == AudienceHarness.replies(first))
-        // The outcome is forgotten after a minute, and its counter after five more.
+        // The outcome is forgotten after a minute, its counter after five more; both times are rounded up to 10 s.
         _ = harness.tick(after: .seconds(70))
         caller.isLateRetry = false
         #expect(AudienceHarness.rejection(caller, harness.send(.join(caller: caller))) == .requestForgotten)
@@ -186,17 +190,14 @@ import Testing
         let first = harness.send(
             .leave(caller: leave), redisResult: .changed([.left(user: AudienceHarness.alice, isLast: true, count: 0)]))
         let leaveWithoutTicket = AudienceHarness.caller(AudienceHarness.alice, counter: 2)
-        #expect(
-            harness.send(.leave(caller: leaveWithoutTicket))
-                == AudienceHarness.replies(first))
+        #expect(harness.send(.leave(caller: leaveWithoutTicket)) == AudienceHarness.replies(first))
         let rowCount = harness.rows.count
         let bobLeaving = AudienceHarness.caller(AudienceHarness.bob, counter: 1)
         #expect(AudienceHarness.rejection(bobLeaving, harness.send(.leave(caller: bobLeaving))) == .notInRoom)
         #expect(harness.rows.count == rowCount, "no outcome is stored")
-        _ = harness.send(.ended(epoch: 7, ending: AudienceHarness.ending))
-        #expect(
-            harness.send(.leave(caller: leaveWithoutTicket))
-                == AudienceHarness.replies(first))
+        _ = harness.send(AudienceHarness.endOfLive)
+        // Both get the same answers when the live has ended.
+        #expect(harness.send(.leave(caller: leaveWithoutTicket)) == AudienceHarness.replies(first))
         #expect(AudienceHarness.rejection(bobLeaving, harness.send(.leave(caller: bobLeaving))) == .notInRoom)
     }
 }
