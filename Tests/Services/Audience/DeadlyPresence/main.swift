@@ -19,6 +19,7 @@ final class DeadlyProcessor: PartitionProcessor {
 
     init(_ presence: any PartitionProcessor) { self.presence = presence }
 
+    /// Ends the process if the effects publish a count of 2 for a deadly live.
     private func endIfDeadly(_ effects: [Effect]) {
         for case .count(let record) in effects where record.live.text.hasPrefix("deadly") && record.count == 2 {
             fatalError("a deadly row")

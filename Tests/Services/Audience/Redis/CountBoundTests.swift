@@ -6,8 +6,8 @@ import Testing
 
 /// The error bound that PROTOCOL.md, section 9, states for counts.
 ///
-/// A viewer is certain until 90 s after its last sign of life, when its lease ends, and possible until 92 s after it, when
-/// the lease has expired at the latest.
+/// A viewer is certain until 90 s after its last sign of life, when its lease ends. It is possible until 92 s after its
+/// last sign of life, when the lease has expired at the latest.
 @Suite(.timeLimit(.minutes(2))) struct CountBoundTests {
     /// A user in the live: the ticket of its join, and the time of its join or of its last heartbeat.
     private struct Viewer {
@@ -25,13 +25,16 @@ import Testing
         try partition.processAndCommit()
         var random = SeededRandom(seed: seed)
         var viewers: [String: Viewer] = [:]
+        /// The times of all joins and leaves.
         var changes: [Timestamp] = []
         /// The last published count.
         var publishedCount = 0
+        /// How many visits have begun.
         var visitCount = 0
         /// When each user last left, in seconds.
         var leftAt: [String: Int64] = [:]
         func secondsNow() -> Int64 { partition.now.milliseconds / 1000 }
+        /// How many counts have been published.
         var countRecordCount = 0
         for step in 0..<500 {
             var effects: [Effect] = []
@@ -90,7 +93,7 @@ import Testing
             // A user whose lease has expired does not return in this test.
             for (name, viewer) in viewers where (now - viewer.lastSignOfLife).count > 95_000 { viewers[name] = nil }
         }
-        #expect(countRecordCount > 50)
+        #expect(countRecordCount > 50, "enough counts were compared")
         try partition.tick(seconds: 2)
         #expect(PartitionHarness.counts(partition.published).last?.totalViewers == visitCount)
     }

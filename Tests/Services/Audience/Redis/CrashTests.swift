@@ -17,19 +17,19 @@ import Testing
         let partition = try PartitionHarness(redis: self.redis.port)
         try partition.processAndCommit()
         self.writeMixedInputs(into: partition)
-        let first = try partition.process()
+        let effectsOfFirstOwner = try partition.process()
         // The owner dies after the batch has changed Redis, and before Kafka has committed it. The next owner splits
         // the inbox into other batches.
         try partition.replaceOwner()
-        var second: [Effect] = []
-        while second.count < first.count {
+        var effectsOfNextOwner: [Effect] = []
+        while effectsOfNextOwner.count < effectsOfFirstOwner.count {
             let effects = try partition.process(count: 2)
             if effects.isEmpty { break }
-            second += effects
+            effectsOfNextOwner += effects
             partition.commit()
         }
-        Self.expectSame(second, first)
-        #expect(!first.isEmpty)
+        Self.expectSame(effectsOfNextOwner, effectsOfFirstOwner)
+        #expect(!effectsOfFirstOwner.isEmpty)
         #expect(try partition.processAndCommit().isEmpty)
     }
 
@@ -37,10 +37,10 @@ import Testing
         let partition = try PartitionHarness(redis: self.redis.port)
         try partition.processAndCommit()
         self.writeMixedInputs(into: partition)
-        let first = try partition.process()
+        let abortedEffects = try partition.process()
         partition.rollback()
-        let second = try partition.process()
-        Self.expectSame(second, first)
+        let repeatedEffects = try partition.process()
+        Self.expectSame(repeatedEffects, abortedEffects)
         partition.commit()
         #expect(try partition.sendTick().isEmpty)
     }
@@ -69,35 +69,35 @@ import Testing
         }
         while crashing.committedOffset < crashing.inbox.count { try crashing.processAndCommit() }
         Self.expectSame(crashing.published, undisturbed.published)
+        // The inputs cause effects of all these kinds.
         #expect(PartitionHarness.joinedUsers(undisturbed.published).count > 10)
         #expect(PartitionHarness.leftUsers(undisturbed.published).count > 10)
         #expect(PartitionHarness.occupancies(undisturbed.published).count > 10)
-        let codes = PartitionHarness.results(undisturbed.published).compactMap {
+        let codes = PartitionHarness.outcomes(undisturbed.published).compactMap {
             if case .failure(let error) = $0 { error.code } else { ReplyCode?.none }
         }
         #expect(codes.contains(.banned))
         #expect(codes.contains(.staleTicket))
     }
 
-    @Test func `a former owner that wakes up is fenced and changes nothing`() throws {
+    @Test func `a former owner that processes an input is fenced and changes nothing`() throws {
         let partition = try PartitionHarness(redis: self.redis.port)
         try partition.processAndCommit()
         let formerOwner = try partition.replaceOwner()
         try partition.processAndCommit()
         let plainRedis = try PlainRedisClient(port: self.redis.port)
-        let before = try plainRedis.run("HGETALL", "{audience.0}:state")
-        let command = AudienceCommand.join(caller: PartitionHarness.caller("late", counter: 1))
-        partition.write(command)
+        let stateBefore = try plainRedis.run("HGETALL", "{audience.0}:state")
+        partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1)))
         var effects: [Effect] = []
         #expect(throws: ProcessorError.fenced) {
             try formerOwner.process(partition.inbox.suffix(1), effects: &effects)
         }
-        #expect(try plainRedis.run("HGETALL", "{audience.0}:state") == before)
+        #expect(try plainRedis.run("HGETALL", "{audience.0}:state") == stateBefore)
         // The error has closed the former owner's connection. A second attempt, on a new connection, is fenced too.
         #expect(throws: ProcessorError.fenced) {
             try formerOwner.process(partition.inbox.suffix(1), effects: &effects)
         }
-        #expect(PartitionHarness.joinedUsers(try partition.processAndCommit()) == ["late"])
+        #expect(PartitionHarness.joinedUsers(try partition.processAndCommit()) == ["alice"])
     }
 
     @Test func `published entries are deleted from the outbox with the next batch`() throws {
@@ -108,7 +108,7 @@ import Testing
         #expect(try plainRedis.run("XLEN", "{audience.0}:outbox") == .integer(50))
         try partition.sendTick()
         #expect(try plainRedis.run("XLEN", "{audience.0}:outbox") == .integer(0))
-        #expect(try plainRedis.run("HGET", "{audience.0}:state", "id") == .text("50"))
+        #expect(try plainRedis.run("HGET", "{audience.0}:state", "id") == .text("50"), "the last id of the outbox")
     }
 
     @Test func `the outbox cursor is read back from the metadata of the committed offset`() {
@@ -150,7 +150,7 @@ import Testing
 
     /// Writes a random command that the directory machine or a gateway sends about a user.
     private static func writeRandomCommand(
-        _ name: String, _ session: SessionID, ticket: Int64?, _ counter: Int64, after pause: Milliseconds,
+        about name: String, session: SessionID, ticket: Int64?, counter: Int64, after pause: Milliseconds,
         into partition: PartitionHarness, random: inout SeededRandom
     ) {
         let user = UserID(name)
@@ -181,6 +181,7 @@ import Testing
             let name = number == 0 ? "host" : "u\(number)"
             let session = SessionID("s\(Int.random(in: 0..<2, using: &random))")
             let counter = Int64(index) + 10
+            // The ticket of the session's last join.
             let ticket = tickets["\(name)\(session)"]
             let pause = Milliseconds(Int64.random(in: 0..<1000, using: &random))
             switch Int.random(in: 0..<20, using: &random) {
@@ -209,7 +210,8 @@ import Testing
                 for _ in 0..<100 { partition.writeTick(after: .seconds(1)) }
             case 14..<17:
                 Self.writeRandomCommand(
-                    name, session, ticket: ticket, counter, after: pause, into: partition, random: &random)
+                    about: name, session: session, ticket: ticket, counter: counter, after: pause, into: partition,
+                    random: &random)
             default: partition.writeTick(after: pause)
             }
         }

@@ -8,9 +8,10 @@ import ServiceShell
 import TestSupport
 import Testing
 
-/// A row of presence that ends its owner when it is due (`DeadlyPresence`).
+/// A row of presence that ends the process of its owner when the row is due (`DeadlyPresence`).
 ///
-/// All tests use the same group, so they run one at a time.
+/// After some deaths the row is set aside: an owner removes it and writes it to the topic of dead letters. All tests
+/// use the same group, so they run one at a time.
 @Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
 struct DeadlyDueRowTests {
     private let harness: PresenceShellHarness
@@ -42,8 +43,8 @@ struct DeadlyDueRowTests {
         try self.join("before", self.otherLive)
         try self.harness.read(until: { PresenceShellHarness.count($0, self.otherLive)?.count == 1 })
         try self.writeDeadlyRow()
-        // The first owner has made progress since it acquired the partition, so nothing shows that it died. The next
-        // three owners die with a record of attempts.
+        // The first owner has made progress since it acquired the partition, so its record of attempts is void when it
+        // dies. The next three owners die without progress. The other live's viewers are `before` and `after`.
         try self.expectSetAside(deaths: 4, of: services, viewers: 2)
     }
 
@@ -58,14 +59,14 @@ struct DeadlyDueRowTests {
             self.harness.records.filter { $0.topic == PlazaTopic.audienceInbox.rawValue }.map(\.timestamp)
         }
         var viewers = 0
-        var readBefore = 0
+        var recordsBefore = 0
         try self.harness.read(
             until: { _ in (inboxTimes().max() ?? 0) - (inboxTimes().min() ?? 0) > 1200 },
             meanwhile: {
                 // The next viewer joins after a read that found nothing: without this pause, more joins than fit in one
                 // batch (500 records) would precede the due row, and the batches before it would be committed.
-                defer { readBefore = self.harness.records.count }
-                guard self.harness.records.count == readBefore else { return }
+                defer { recordsBefore = self.harness.records.count }
+                guard self.harness.records.count == recordsBefore else { return }
                 viewers += 1
                 try self.join("viewer\(viewers)", self.otherLive)
             })
@@ -74,6 +75,7 @@ struct DeadlyDueRowTests {
         try self.expectSetAside(deaths: 3, of: services, viewers: viewers + 1)
     }
 
+    /// Starts `DeadlyPresence` processes with these instance names, each of which is started again when it dies.
     private func startServices(_ instances: [String]) -> SupervisedProcesses {
         let (brokers, port) = (self.harness.settings.brokers, self.harness.redis.port)
         return SupervisedProcesses("DeadlyPresence", instances) {
@@ -87,9 +89,10 @@ struct DeadlyDueRowTests {
         for user in ["alice", "bob"] { try self.join(user, self.deadlyLive) }
     }
 
-    /// Waits for the dead letter of the deadly live's row, then lets one more viewer join the other live.
+    /// Waits for the dead letter of the deadly live's row, then lets the viewer `after` join the other live.
     ///
-    /// With this one, the other live has `viewers` viewers. `deaths` is the expected number of deaths of its owners.
+    /// `deaths` is how many owners die until the row is set aside; `viewers` is how many viewers the other live has
+    /// after this join.
     private func expectSetAside(deaths: Int, of services: SupervisedProcesses, viewers: Int) throws {
         let start = MonotonicClock.now
         func deadLetters(_ records: [IncomingRecord]) -> [IncomingRecord] {
@@ -112,6 +115,7 @@ struct DeadlyDueRowTests {
         #expect(outage < .seconds(15))
     }
 
+    /// Writes a join of the user to the inbox.
     private func join(_ user: String, _ live: LiveKey) throws {
         let caller = Caller(
             user: UserInfo(userID: UserID(user)), role: .user,

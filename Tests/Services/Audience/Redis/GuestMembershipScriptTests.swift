@@ -15,6 +15,7 @@ import Testing
         alice.avatarURL = "https://example.org/a b"
         let joining = Caller(
             user: alice, role: .user, request: RequestID(session: "s1", counter: 1), replyTo: "gateway-1")
+        // The ticket of a join is its offset.
         let ticket = Int64(self.partition.inbox.count)
         try self.partition.send(.join(caller: joining))
         let host = PartitionHarness.caller("host", counter: 1, ticket: ticket)
@@ -26,7 +27,7 @@ import Testing
                     SeatInput(PartitionHarness.key, .guestMembershipVerified(user: alice, offer: offer, caller: host))))
         )
         try self.partition.send(.leave(caller: PartitionHarness.caller("alice", counter: 2, ticket: ticket)))
-        guard case .failure(let error)? = PartitionHarness.results(try self.partition.send(command)).first else {
+        guard case .failure(let error)? = PartitionHarness.outcomes(try self.partition.send(command)).first else {
             Issue.record("the membership of a user who has left is verified")
             return
         }

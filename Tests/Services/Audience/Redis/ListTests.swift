@@ -27,6 +27,7 @@ import Testing
 
     /// Rules: R1.4.
     @Test func `a page shows the names, avatars and join times of its viewers`() throws {
+        // The script must not split or change these characters.
         var user = PartitionHarness.user("alice")
         user.userName = "Álice 5 の\n"
         user.avatarURL = "https://example.org/a b"
@@ -35,11 +36,12 @@ import Testing
         try self.partition.send(.join(caller: caller))
         // For a list any ticket above the live's opening suffices.
         let listCaller = PartitionHarness.caller("alice", counter: 2, ticket: 5)
-        let results = PartitionHarness.results(
+        let outcomes = PartitionHarness.outcomes(
             try self.partition.send(.list(cursor: "", count: 10, caller: listCaller)))
-        let page = try #require(results.first?.audiencePage, "no page: \(results)")
+        let page = try #require(outcomes.first?.audiencePage, "no page: \(outcomes)")
         #expect(page.members.map(\.user) == [user])
-        #expect(page.members.first?.joinedAt.milliseconds ?? 0 > 1_700_000_000_000)
+        // The time of the harness begins at 1,700,000,000,000 ms.
+        #expect((page.members.first?.joinedAt.milliseconds ?? 0) > 1_700_000_000_000)
         #expect(page.count == 1)
     }
 
@@ -47,10 +49,14 @@ import Testing
     @Test func `a full live admits the owner and a second device of a viewer, and nobody else`() throws {
         let connection = RedisLeaseConnection.withoutPause(port: self.fixture.redis.port)
         func join(_ offset: Int64, _ user: String, _ session: String) throws -> RedisReply {
-            // Generation, epoch, offset, time and lease; live, owner, user and session; a profile of an empty name and
-            // avatar, whose name has 0 bytes; at most one user; no earlier ticket; the user's other sessions stay.
+            let (generation, epoch, now, lease) = ("1", "e", "1000", "90000")
+            let (live, owner, maxUsers) = ("a/l", "host", "1")
+            // A profile begins with the number of bytes of its name. This profile has no name and no avatar.
+            let profile = "0 "
+            let (earlierTicket, removesOtherSessions) = ("", "0")
             let arguments = [
-                "1", "e", "\(offset)", "1000", "90000", "a/l", "host", user, session, "0 ", "1", "", "0",
+                generation, epoch, "\(offset)", now, lease, live, owner, user, session, profile, maxUsers,
+                earlierTicket, removesOtherSessions,
             ]
             return try connection.run([LeaseScript.join.call(arguments, key: "{audience.5}")])[0]
         }
@@ -66,8 +72,8 @@ import Testing
         }
         let plainRedis = try PlainRedisClient(port: self.fixture.redis.port)
         let entries = try plainRedis.run("XRANGE", "{audience.5}:outbox", "-", "+").allTexts
-        #expect(entries.count { $0 == "joined" } == 3)
-        #expect(entries.count { $0 == "full" } == 1)
+        #expect(entries.count { $0 == "joined" } == 3, "both devices of alice, and the owner")
+        #expect(entries.count { $0 == "full" } == 1, "bob")
     }
 
     @Test func `a user's oldest session is removed when a session exceeds the limit`() throws {
@@ -83,7 +89,7 @@ import Testing
         // A user has at most 20 sessions in a live.
         #expect(try plainRedis.run("ZCARD", "{audience.0}:leases:demo/stage-1") == .integer(20))
         #expect(try plainRedis.run("HGET", "{audience.0}:state", "sessions") == .text("20"))
-        // The sessions 0 to 4 were removed. All others but the last one leave.
+        // The sessions s0 to s4 were removed. The sessions s5 to s23 leave, and s24 stays.
         for index in 5..<24 {
             self.partition.write(
                 .leave(
@@ -98,13 +104,13 @@ import Testing
         #expect(try plainRedis.run("EXISTS", "{audience.0}:members:demo/stage-1") == .integer(0))
     }
 
-    @Test func `the end of a live leaves no key in Redis`() throws {
+    @Test func `the end of a live removes its keys and its sessions from Redis`() throws {
         for index in 0..<5 { self.partition.write(.join(caller: PartitionHarness.caller("u\(index)", counter: 1))) }
-        try self.partition.send(.ended(epoch: 7, ending: PartitionHarness.ending))
+        try self.partition.send(.ended(epoch: PartitionHarness.epoch, ending: PartitionHarness.ending))
         try self.partition.sendTick()
         let plainRedis = try PlainRedisClient(port: self.fixture.redis.port)
         let names = try plainRedis.run("KEYS", "*").allTexts
-        #expect(names.sorted() == ["{audience.0}:outbox", "{audience.0}:state"])
+        #expect(names.sorted() == ["{audience.0}:outbox", "{audience.0}:state"], "the keys of the partition")
         #expect(try plainRedis.run("XLEN", "{audience.0}:outbox") == .integer(0))
         #expect(try plainRedis.run("HGET", "{audience.0}:state", "sessions") == .text("0"))
     }

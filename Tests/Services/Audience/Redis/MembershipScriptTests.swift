@@ -8,6 +8,8 @@ import Testing
 /// Bans, devices, names and the owner's presence, on a real Redis.
 @Suite(.timeLimit(.minutes(2))) struct MembershipScriptTests {
     let redis: LiveRedis
+    /// The key of the live's leases, whose members are `user/session`.
+    private static let leasesKey = "{audience.0}:leases:\(PartitionHarness.key.text)"
 
     init() throws { self.redis = try LiveRedis() }
 
@@ -22,7 +24,7 @@ import Testing
 
     /// The codes of the rejections.
     private static func codes(_ effects: [Effect]) -> [ReplyCode] {
-        PartitionHarness.results(effects).compactMap { if case .failure(let error) = $0 { error.code } else { nil } }
+        PartitionHarness.outcomes(effects).compactMap { if case .failure(let error) = $0 { error.code } else { nil } }
     }
 
     /// Rules: R3.33.
@@ -38,17 +40,15 @@ import Testing
         #expect(PartitionHarness.leftUsers(effects).isEmpty)
         #expect(PartitionHarness.notices(effects).count == 1)
         let plainRedis = try PlainRedisClient(port: self.redis.port)
-        // A member of the leases is `user/session`.
-        #expect(
-            try plainRedis.run("ZRANGE", "{audience.0}:leases:demo/stage-1", "0", "-1") == .array([.text("alice/s2")]))
+        #expect(try plainRedis.run("ZRANGE", Self.leasesKey, "0", "-1") == .array([.text("alice/s2")]))
         #expect(try plainRedis.run("HGET", "{audience.0}:state", "sessions") == .text("1"))
         #expect(try partition.send(.heartbeats(beats: [PartitionHarness.beat("alice", ticket: firstTicket)])).isEmpty)
         try partition.send(
             .assert(members: [
                 Presence(session: "s1", user: PartitionHarness.user("alice"), ticket: Ticket(firstTicket), silentFor: 0)
             ]))
-        #expect(try plainRedis.run("ZCARD", "{audience.0}:leases:demo/stage-1") == .integer(1))
-        // The leave of the old device by its gateway publishes nothing, and the new device is still in the live.
+        #expect(try plainRedis.run("ZCARD", Self.leasesKey) == .integer(1))
+        // When its gateway signs the old device off, nothing is published, and the new device stays in the live.
         let signOff = AudienceCommand.signOff(session: "s1", user: "alice", ticket: Ticket(firstTicket))
         #expect(try partition.send(signOff).isEmpty)
         #expect(try partition.listUserIDs(pageSize: 10) == ["alice"])
@@ -56,8 +56,7 @@ import Testing
         let rejoined = try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 2)))
         #expect(PartitionHarness.notices(rejoined).count == 1)
         #expect(PartitionHarness.joinedUsers(rejoined).isEmpty)
-        #expect(
-            try plainRedis.run("ZRANGE", "{audience.0}:leases:demo/stage-1", "0", "-1") == .array([.text("alice/s1")]))
+        #expect(try plainRedis.run("ZRANGE", Self.leasesKey, "0", "-1") == .array([.text("alice/s1")]))
     }
 
     @Test func `of three devices that join in one batch only the last one stays, also for the owner`() throws {
@@ -75,8 +74,7 @@ import Testing
         #expect(PartitionHarness.occupancies(effects).first == "left not empty")
         let plainRedis = try PlainRedisClient(port: self.redis.port)
         #expect(
-            try plainRedis.run("ZRANGE", "{audience.0}:leases:demo/stage-1", "0", "-1")
-                == .array([.text("alice/s3"), .text("host/s3")]))
+            try plainRedis.run("ZRANGE", Self.leasesKey, "0", "-1") == .array([.text("alice/s3"), .text("host/s3")]))
     }
 
     @Test func `I6 a resume after the kick of its user in one batch leaves no lease`() throws {
@@ -89,12 +87,9 @@ import Testing
         #expect(Self.codes(effects) == [.staleTicket])
         #expect(PartitionHarness.joinedUsers(effects).isEmpty)
         let plainRedis = try PlainRedisClient(port: self.redis.port)
-        #expect(try plainRedis.run("EXISTS", "{audience.0}:leases:demo/stage-1") == .integer(0))
-        #expect(
-            PartitionHarness.joinedUsers(
-                try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 3)))) == [
-                    "alice"
-                ])
+        #expect(try plainRedis.run("EXISTS", Self.leasesKey) == .integer(0))
+        let rejoinEffects = try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 3)))
+        #expect(PartitionHarness.joinedUsers(rejoinEffects) == ["alice"], "a join without a ticket succeeds")
     }
 
     @Test func `I6 a resume with another user's ticket is rejected, and one's own ticket is valid even after expiry`()
@@ -104,12 +99,13 @@ import Testing
         let aliceTicket = partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1)))
         let bobTicket = partition.write(.join(caller: PartitionHarness.caller("bob", counter: 1)))
         try partition.processAndCommit()
+        // carl and bob resume with alice's ticket, then bob with his own.
         partition.write(.join(caller: PartitionHarness.caller("carl", counter: 1, ticket: aliceTicket)))
         partition.write(.join(caller: PartitionHarness.caller("bob", counter: 2, ticket: aliceTicket)))
         partition.write(.join(caller: PartitionHarness.caller("bob", counter: 3, ticket: bobTicket)))
         let effects = try partition.processAndCommit()
         #expect(Self.codes(effects) == [.staleTicket, .staleTicket])
-        #expect(PartitionHarness.results(effects).count == 3)
+        #expect(PartitionHarness.outcomes(effects).count == 3, "two rejections and a success")
         #expect(PartitionHarness.joinedUsers(effects).isEmpty)
         // All leases have expired.
         try partition.tick(seconds: 100)
@@ -151,11 +147,8 @@ import Testing
         // The ban ends. The new epoch has settled without bob, whom no gateway has asserted.
         try partition.tick(seconds: 60)
         #expect(try partition.listUserIDs(pageSize: 10).isEmpty)
-        #expect(
-            PartitionHarness.joinedUsers(
-                try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 4)))) == [
-                    "alice"
-                ])
+        let joinEffects = try partition.send(.join(caller: PartitionHarness.caller("alice", counter: 4)))
+        #expect(PartitionHarness.joinedUsers(joinEffects) == ["alice"])
     }
 
     /// Rules: R2.14.
@@ -168,6 +161,7 @@ import Testing
             caller.user = UserInfo(userID: "alice", userName: name)
             return try partition.send(.join(caller: caller))
         }
+        /// The names in the published changes of users.
         func publishedNames(_ effects: [Effect]) -> [String] {
             effects.compactMap { effect -> String? in
                 guard case .barrage(let input) = effect, case .publish(.userChanged(let user)) = input.command else {
@@ -179,8 +173,9 @@ import Testing
         func listedNames(counter: Int64) throws -> [String] {
             // For a list any ticket above the live's opening suffices.
             let listCaller = PartitionHarness.caller("alice", counter: counter, ticket: 100_000)
-            let results = PartitionHarness.results(try partition.send(.list(cursor: "", count: 10, caller: listCaller)))
-            guard case .success(.audience(let page))? = results.first else { return ["no page: \(results)"] }
+            let effects = try partition.send(.list(cursor: "", count: 10, caller: listCaller))
+            let outcomes = PartitionHarness.outcomes(effects)
+            guard case .success(.audience(let page))? = outcomes.first else { return ["no page: \(outcomes)"] }
             return page.members.map(\.user.userName)
         }
         #expect(publishedNames(try join(as: "Alice", counter: 1, session: "s1")) == [])
@@ -228,9 +223,10 @@ import Testing
             effects.contains(
                 .barrage(BarrageInput(PartitionHarness.key, .publish(content: .userChanged(user: caller.user))))))
         let listCaller = PartitionHarness.caller("bob", counter: 2, ticket: bobTicket)
-        let results = PartitionHarness.results(try partition.send(.list(cursor: "", count: 10, caller: listCaller)))
-        guard case .success(.audience(let page))? = results.first else {
-            return #expect(Bool(false), "no page: \(results)")
+        let outcomes = PartitionHarness.outcomes(try partition.send(.list(cursor: "", count: 10, caller: listCaller)))
+        guard case .success(.audience(let page))? = outcomes.first else {
+            Issue.record("no page: \(outcomes)")
+            return
         }
         #expect(page.members.map(\.user) == [caller.user, PartitionHarness.user("bob")])
         // A lease lasts 90 s and expires at most 2 s later.
@@ -260,7 +256,9 @@ import Testing
         try partition.tick(seconds: 2)
         #expect(PartitionHarness.occupancies(partition.published) == ["present not empty"])
         let plainRedis = try PlainRedisClient(port: self.redis.port)
-        /// Empties Redis and lets gateways assert `members`; returns the effects until the new epoch has settled (12 s).
+        /// Empties Redis, lets gateways assert `members`, and waits 12 s until the new epoch has settled.
+        ///
+        /// - Returns: all effects since Redis was emptied.
         func loseLeasesAndSettle(asserting members: [(user: String, ticket: Int64)]) throws -> [Effect] {
             try plainRedis.run("FLUSHALL")
             var effects = try partition.tick(seconds: 1)

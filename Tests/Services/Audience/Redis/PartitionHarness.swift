@@ -11,9 +11,12 @@ import ServiceShell
 /// the partition one after the other; the leases are in a real Redis.
 final class PartitionHarness {
     static let key = LiveKey("demo", "stage-1")
+    /// The epoch of the live.
+    static let epoch: Int64 = 7
+    /// The owner of the live.
     static let host = UserInfo(userID: "host", userName: "Host")
     static let ending = Ending(
-        reason: .endedByHost, caller: nil, epoch: 7, createdAt: Timestamp(milliseconds: 1_000_000),
+        reason: .endedByHost, caller: nil, epoch: PartitionHarness.epoch, createdAt: Timestamp(milliseconds: 1_000_000),
         endedAt: Timestamp(milliseconds: 1_020_000))
 
     private let redisPort: Int
@@ -32,6 +35,8 @@ final class PartitionHarness {
     private var generation: Int64 = 0
 
     private let policy: AppPolicy
+    /// The inputs that are processed, but not committed: the index after the last one, and their effects.
+    private var pending: (end: Int, effects: [Effect])?
 
     init(
         redis port: Int, lease: Milliseconds = .seconds(90), policy: AppPolicy = AppPolicy(),
@@ -41,7 +46,7 @@ final class PartitionHarness {
         self.lease = lease
         self.policy = policy
         self.owner = Self.processor(port, lease, policy, connection)
-        self.write(.opened(epoch: 7, owner: Self.host))
+        self.write(.opened(epoch: Self.epoch, owner: Self.host))
         try self.replaceOwner(connection: connection)
     }
 
@@ -91,8 +96,6 @@ final class PartitionHarness {
         self.pending = (end, effects)
         return effects
     }
-    /// The inputs that are processed, but not committed: the index after the last one, and their effects.
-    private var pending: (end: Int, effects: [Effect])?
 
     /// Commits the processed inputs.
     func commit() {
@@ -133,7 +136,7 @@ final class PartitionHarness {
         return try self.processAndCommit()
     }
 
-    /// Handles a tick each second, for `seconds`.
+    /// Handles a tick each second, for `seconds`; returns the effects of all ticks.
     @discardableResult
     func tick(seconds: Int) throws -> [Effect] {
         var effects: [Effect] = []
@@ -143,6 +146,7 @@ final class PartitionHarness {
 
     // MARK: Inputs and effects
 
+    /// A user with this id, whose name is the id in capital letters.
     static func user(_ name: String) -> UserInfo { UserInfo(userID: UserID(name), userName: name.uppercased()) }
 
     /// The caller of a user's call with this request counter; without a ticket the user has not joined.
@@ -197,9 +201,11 @@ final class PartitionHarness {
             }
         }
     }
+    /// The notices to users among the effects.
     static func notices(_ effects: [Effect]) -> [Notice] {
         effects.compactMap { if case .notice(let notice) = $0 { notice } else { nil } }
     }
+    /// The published counts among the effects.
     static func counts(_ effects: [Effect]) -> [CountRecord] {
         effects.compactMap { if case .count(let record) = $0 { record } else { nil } }
     }
@@ -208,7 +214,7 @@ final class PartitionHarness {
         effects.compactMap { if case .presenceEpoch(let record) = $0 { record.epoch } else { nil } }
     }
     /// The outcomes in the replies.
-    static func results(_ effects: [Effect]) -> [Outcome] {
+    static func outcomes(_ effects: [Effect]) -> [Outcome] {
         effects.compactMap { if case .reply(let reply) = $0 { reply.outcome } else { nil } }
     }
 
@@ -222,7 +228,7 @@ final class PartitionHarness {
             counter += 1
             let caller = Self.caller("host", counter: counter, ticket: counter)
             guard
-                case .success(.audience(let page))? = Self.results(
+                case .success(.audience(let page))? = Self.outcomes(
                     try self.send(.list(cursor: cursor, count: pageSize, caller: caller))
                 ).first
             else { return userIDs + ["?"] }

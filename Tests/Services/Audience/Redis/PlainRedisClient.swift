@@ -9,7 +9,9 @@ final class PlainRedisClient {
     struct Failure: Error {}
 
     private let descriptor: Int32
+    /// The received bytes.
     private var buffer: [UInt8] = []
+    /// The index of the first byte in `buffer` that has not been read yet.
     private var position = 0
 
     init(port: Int) throws {
@@ -31,11 +33,11 @@ final class PlainRedisClient {
 
     deinit { close(self.descriptor) }
 
-    /// Runs one command.
+    /// Runs one command, such as `run("HGET", key, field)`; returns its reply.
     @discardableResult
     func run(_ words: String...) throws -> RedisReply { try self.run([words])[0] }
 
-    /// Runs commands in one pipeline.
+    /// Runs commands in one pipeline; returns their replies.
     func run(_ commands: [[String]]) throws -> [RedisReply] {
         var bytes: [UInt8] = []
         for words in commands {
@@ -68,7 +70,7 @@ final class PlainRedisClient {
         case "$":
             guard let count = Int(text), count >= 0 else { return .null }
             let bytes = Array(try self.readBytes(count))
-            // CR and LF.
+            // CR and LF follow the bytes.
             _ = try self.readBytes(2)
             return .bytes(bytes)
         case "*":
@@ -90,6 +92,7 @@ final class PlainRedisClient {
 
     private func readBytes(_ count: Int) throws -> ArraySlice<UInt8> {
         while self.buffer.count - self.position < count {
+            // Bytes that have been read are removed when they are more than 1 MiB.
             if self.position > 1 << 20 {
                 self.buffer.removeFirst(self.position)
                 self.position = 0

@@ -162,6 +162,7 @@ final class RunningPresence {
         self.thread = DedicatedThread("test") { shell.run() }
     }
 
+    /// Stops the shell; returns whether its thread has ended within 10 s.
     func stop() -> Bool {
         self.shell.stop()
         return self.thread.join(timeout: .seconds(10))

@@ -40,8 +40,8 @@ import Testing
             #expect(changes.map(\.text) == ["+alice", "+bob", "-alice", "-bob"])
             let joinedAt = try #require(PresenceShellHarness.joinedAt(harness.records, session: self.session("alice")))
             let leftAt = try #require(changes.first { $0.text == "-alice" }).at
-            // The lease lasts 6 s and expires at most 2 s later. The time without an owner, between the stop of the first
-            // and the start of the second, is added: at most 4 s here.
+            // The lease lasts 6 s and expires at most 2 s later. The time between the two owners is added: at most 4 s
+            // here.
             #expect((6000...12_000).contains(leftAt - joinedAt))
             #expect(PresenceShellHarness.count(harness.records, self.live)?.totalViewers == 2)
             #expect(second.stop())
@@ -74,7 +74,7 @@ import Testing
                     lastAssertion = MonotonicClock.milliseconds
                     try harness.write(.assert(members: [member]), self.live)
                 })
-            // The limit is 15 s; the rest is for the test's own reads.
+            // The limit is 15 s; half a second is for the test's own reads.
             #expect(MonotonicClock.milliseconds - restartTime < 15_500)
             #expect(PresenceShellHarness.count(harness.records, self.live)?.count == 1)
             #expect(PresenceShellHarness.joinsAndLeaves(harness.records, self.live).map(\.text) == ["+alice"])
@@ -91,6 +91,7 @@ import Testing
             try harness.read(until: { PresenceShellHarness.ticket($0, session: self.session("alice")) != nil })
             #expect(first.stop())
             try harness.writeFailedAttempt(self.live)
+            // With alice there are 21 viewers.
             let users = (1...20).map { "viewer\($0)" }
             for user in users { try harness.write(.join(caller: self.caller(user, counter: 1)), self.live) }
             let second = harness.start("two")
@@ -104,13 +105,16 @@ import Testing
             let leaves = PresenceShellHarness.joinsAndLeaves(harness.records, self.live).filter {
                 $0.text.hasPrefix("-")
             }
-            #expect(Set(leaves.map(\.text)) == Set((users + ["alice"]).map { "-\($0)" }) && leaves.count == 21)
+            #expect(Set(leaves.map(\.text)) == Set((users + ["alice"]).map { "-\($0)" }))
+            #expect(leaves.count == 21, "each viewer leaves once")
             #expect(second.stop())
         }
     }
 
+    /// The user's only session.
     private func session(_ user: String) -> SessionID { SessionID("\(user)-\(self.runID)") }
 
+    /// The caller of a user's call with this request counter; without a ticket the user has not joined.
     private func caller(_ user: String, counter: Int64, ticket: Int64? = nil) -> Caller {
         Caller(
             user: UserInfo(userID: UserID(user)), role: .user,

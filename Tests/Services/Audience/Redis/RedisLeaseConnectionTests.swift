@@ -14,6 +14,7 @@ import Testing
         redis.kill()
         let clock = Clock()
         let breaker = CircuitBreaker(pauseMilliseconds: 1000, now: { clock.now })
+        // Both connections share the circuit breaker, which pauses for a second after a failure.
         let first = Self.connection(redis.port, breaker, clock)
         let second = Self.connection(redis.port, breaker, clock)
         #expect(throws: RedisError.self) { try first.connect() }
@@ -72,10 +73,12 @@ import Testing
             _ = try connection.connect()
             #expect(metricValue("redis_connected") == "2")
         }
-        #expect(metricValue("redis_connected") == "1", "the other connection closes when its object is released")
-        _ = try connection.run([LeaseScript.open.call(["1"], key: "{audience.1}")])
+        #expect(metricValue("redis_connected") == "1", "the second connection closes when its object is released")
+        // The argument is the owner's generation.
+        let call = LeaseScript.open.call(["1"], key: "{audience.1}")
+        _ = try connection.run([call])
         redis.kill()
-        #expect(throws: RedisError.self) { try connection.run([LeaseScript.open.call(["2"], key: "{audience.1}")]) }
+        #expect(throws: RedisError.self) { try connection.run([call]) }
         #expect(metricValue("redis_connected") == "0")
         #expect(metricValue("redis_connections_total") == "2")
         #expect(metricValue(#"redis_pipelines_total{outcome="done"}"#) == "1")
