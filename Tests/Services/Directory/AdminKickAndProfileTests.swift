@@ -7,11 +7,11 @@ import Testing
 
 /// Admins, kicks, and the profile of a live's owner.
 ///
-/// In `DirectoryHarness.running`, input 2 opens the live, so its epoch is 2 and the tests' first input has offset 3. A
+/// In `DirectoryHarness.withLive`, input 2 opens the live, so its epoch is 2 and the tests' first input has offset 3. A
 /// revision is the offset of the input that changed the live. `maxMembers: 0` stands for a live without its own limit.
 @Suite struct AdminKickAndProfileTests {
     @Test func `an admin is set once presence has verified membership, then published to feed and seats`() throws {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         let caller = user("alice", call: 2)
         #expect(
             directory.send(.setAdmin(live: live, user: "bob", caller: caller))
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `I15 a repeated membership verification does not restore an admin who was revoked since`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         let caller = user("alice", call: 2)
         _ = directory.send(.setAdmin(live: live, user: "bob", caller: caller))
         // A call that is repeated before presence has answered is forwarded again.
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func `I15 a membership verification whose call is forgotten sets no admin`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         _ = directory.send(.setAdmin(live: live, user: "bob", caller: user("alice", call: 2)))
         // The directory remembers for 60 s that presence has the call.
         _ = directory.advance(.seconds(120))
@@ -96,7 +96,7 @@ import Testing
 
     /// Rules: R4.7.
     @Test func `a kick is forwarded to presence, or rejected for lack of rights`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         directory.makeAdmin("bob", call: 2)
         directory.makeAdmin("carl", call: 3)
         func kick(_ target: UserID, by caller: Caller) -> [Effect] {
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test func `I15 a repeated kick is checked anew, and is forwarded again only if the caller may still kick`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         directory.makeAdmin("bob", call: 2)
         let firstKick = user("bob", call: 1)
         let first = directory.send(.kick(live: live, user: "dora", caller: firstKick))
@@ -132,7 +132,7 @@ import Testing
 
     /// Rules: R2.13.
     @Test func `the owner's new name is stored in the live's info and sent to the machines that use it`() throws {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         var info = try #require(directory.liveRow).info
         info.liveOwner = UserInfo(userID: "alice", userName: "Alice II", avatarURL: "a")
         #expect(
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test func `I6 a kicked admin has no rights until it joins again`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         directory.makeAdmin("bob", call: 2)
         // A kick raises the user's floor, the lowest ticket that is still valid.
         #expect(directory.send(.floor(live: live, user: "bob", ticket: Ticket(150))) == [])

@@ -88,14 +88,14 @@ import Testing
         let endingWithWebhooks = try #require(
             ending(directory.send(.end(live: live, caller: user("alice", call: 2)))))
         #expect(endingWithWebhooks.info == info)
-        var directoryWithoutWebhooks = DirectoryHarness.running()
+        var directoryWithoutWebhooks = DirectoryHarness.withLive()
         let endingWithoutWebhooks = try #require(
             ending(directoryWithoutWebhooks.send(.end(live: live, caller: user("alice", call: 2)))))
         #expect(endingWithoutWebhooks.info == nil)
     }
 
     @Test func `an app without webhooks gets no events`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         let effects = directory.send(
             .updateInfo(live: live, changes: LiveChanges(notice: "soon"), caller: user("alice", call: 2)))
         #expect(results(effects).count == 1 && self.webhookContents(effects) == [])

@@ -47,7 +47,7 @@ import Testing
 
     /// Rules: R3.3, R3.5.
     @Test func `I1 an owner runs one live at a time`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         #expect(codes(directory.sendWithFollowUps(self.create(user("alice", call: 2), "other"))) == [.inAnotherRoom])
         // The app's server cannot enter the running live in place of its owner.
         #expect(
@@ -59,7 +59,7 @@ import Testing
 
     /// Rules: R3.4.
     @Test func `an owner that creates its running live again enters it unchanged, also on another device`() throws {
-        var directory = DirectoryHarness.running(LiveChanges(notice: "first"))
+        var directory = DirectoryHarness.withLive(LiveChanges(notice: "first"))
         let before = try #require(directory.liveRow)
         var phone = user("alice", call: 1)
         phone.request.session = "s-phone"
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func `an owner's new create that overlaps the live's end opens nothing and leaves no claim`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         let returningOwner = user("alice", call: 3)
         // The end sends a release of the claim to the owner's partition, which handles the create before the release.
         let endEffects = directory.send(.end(live: live, caller: user("alice", call: 2)))
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func `two creates of one user that overlap are both rejected when the live's id is taken`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         let bob = user("bob", call: 1)
         let first = directory.send(self.create(bob))
         let second = directory.send(self.create(user("bob", call: 2)))
@@ -167,7 +167,7 @@ import Testing
 
     /// Rules: R3.6.
     @Test func `I1 a live's id belongs to one owner, and the loser's claim is released before the reply`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         let bob = user("bob", call: 1)
         _ = directory.send(self.create(bob))
         let open = DirectoryCommand.open(live: live, changes: LiveChanges(), owner: bob.user, caller: bob)
@@ -191,10 +191,10 @@ import Testing
 
     /// Rules: R3.9.
     @Test func `the same live is created at most once a second`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         #expect(results(directory.sendWithFollowUps(.end(live: live, caller: user("alice", call: 2)))).count == 1)
         #expect(codes(directory.sendWithFollowUps(self.create(user("bob", call: 1)))) == [.createdTooOften])
-        // The live was created a second ago.
+        // Now the first create is a second old.
         _ = directory.advance(Milliseconds(1000))
         let effects = directory.sendWithFollowUps(self.create(user("bob", call: 2)))
         #expect(results(effects).count == 1)
@@ -259,13 +259,13 @@ import Testing
 
     /// Rules: R3.17.
     @Test func `a video template fixes the number of seats, and the creator of a voice live chooses the number`() {
-        let video = DirectoryHarness.running(LiveChanges(keepOwnerOnSeat: false, maxSeatCount: 3, seatTemplate: 601))
+        let video = DirectoryHarness.withLive(LiveChanges(keepOwnerOnSeat: false, maxSeatCount: 3, seatTemplate: 601))
         #expect(video.liveRow?.info.maxSeatCount == 7)
         #expect(video.liveRow?.info.keepOwnerOnSeat == true)
-        let voice = DirectoryHarness.running(LiveChanges(keepOwnerOnSeat: false, maxSeatCount: 3, seatTemplate: 70))
+        let voice = DirectoryHarness.withLive(LiveChanges(keepOwnerOnSeat: false, maxSeatCount: 3, seatTemplate: 70))
         #expect(voice.liveRow?.info.maxSeatCount == 3)
         #expect(voice.liveRow?.info.keepOwnerOnSeat == false)
-        let withoutSeats = DirectoryHarness.running(LiveChanges(maxSeatCount: 0, seatTemplate: 50))
+        let withoutSeats = DirectoryHarness.withLive(LiveChanges(maxSeatCount: 0, seatTemplate: 50))
         #expect(withoutSeats.liveRow?.info.maxSeatCount == 0, "a voice live without seats")
     }
 
@@ -274,7 +274,7 @@ import Testing
     func `template 600 replaces an unknown template, and the known template 200 stays`(
         template: Int
     ) {
-        let directory = DirectoryHarness.running(LiveChanges(seatTemplate: template))
+        let directory = DirectoryHarness.withLive(LiveChanges(seatTemplate: template))
         #expect(directory.liveRow?.info.seatTemplate == (template == 200 ? 200 : 600))
         #expect(directory.liveRow?.info.isVoice == false, "also for 51 and 199 from the range of voice templates")
     }
@@ -286,7 +286,7 @@ import Testing
             seatTemplate: 70, coverURL: String(repeating: "c", count: 200),
             backgroundURL: String(repeating: "b", count: 200), categoryList: [7, 8, 9], activityStatus: -4,
             isGiftEnabled: false, maxMemberCount: 1_000_000)
-        let info = try #require(DirectoryHarness.running(changes).liveRow).info
+        let info = try #require(DirectoryHarness.withLive(changes).liveRow).info
         #expect(info.liveName == "show")
         #expect(info.notice == changes.notice && info.coverURL == changes.coverURL)
         #expect(info.backgroundURL == changes.backgroundURL && info.categoryList == [7, 8, 9])
@@ -310,7 +310,7 @@ import Testing
 
     /// Rules: R16.8.
     @Test func `I15 a repeated create whose outcome is forgotten opens nothing`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", call: 2)))
         // The owner and the live each have an idempotency window of 60 s for alice's session. The second create is
         // rejected and extends only the owner's window. When alice repeats the first create after 85 s, the owner's
@@ -324,7 +324,7 @@ import Testing
     }
 
     @Test func `I15 a repeated create that was rejected is rejected again, even if it would succeed now`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         let first = directory.sendWithFollowUps(self.create(user("bob", call: 1)))
         #expect(codes(first) == [.roomExists])
         _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", call: 2)))
@@ -350,7 +350,7 @@ import Testing
         let create = DirectoryCommand.create(live: live, changes: LiveChanges(), owner: alice, caller: lateCreate)
         #expect(codes(directory.sendWithFollowUps(create)) == [.requestForgotten])
         #expect(directory.rows.count == 0)
-        directory = DirectoryHarness.running()
+        directory = DirectoryHarness.withLive()
         #expect(results(directory.sendWithFollowUps(create)).count == 1)
         var lateUpdate = user("alice", call: 2)
         lateUpdate.isLateRetry = true

@@ -73,7 +73,7 @@ struct DirectoryHarness {
     /// A directory in which alice has created the live with her call 1.
     ///
     /// The create is input 1, its follow-up `open` is input 2: the live has epoch 2 and revision 2.
-    static func running(_ changes: LiveChanges = LiveChanges()) -> DirectoryHarness {
+    static func withLive(_ changes: LiveChanges = LiveChanges()) -> DirectoryHarness {
         var directory = DirectoryHarness()
         _ = directory.sendWithFollowUps(
             .create(live: live, changes: changes, owner: alice, caller: user("alice", call: 1, ticket: nil)))

@@ -7,13 +7,13 @@ import Testing
 
 /// Ends, updates and metadata of a live.
 ///
-/// In `DirectoryHarness.running`, input 2 opens the live, so its epoch is 2 and the tests' first input has offset 3. A
+/// In `DirectoryHarness.withLive`, input 2 opens the live, so its epoch is 2 and the tests' first input has offset 3. A
 /// revision is the offset of the input that changed the live.
 @Suite struct LiveCallTests {
     /// Rules: R3.55.
     @Test func `I1 a live ends once, the end goes to the connections first, and the owner's claim is released`() throws
     {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         let liveRow = try #require(directory.liveRow)
         let caller = user("alice", call: 2)
         let ending = Ending(
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func `I1 I15 a repeated end does not end a newer live of the same name`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         let caller = user("alice", call: 2)
         _ = directory.sendWithFollowUps(.end(live: live, caller: caller))
         _ = directory.advance(.seconds(2))
@@ -49,7 +49,7 @@ import Testing
 
     /// Rules: R3.7.
     @Test func `a live's id is free when all machines have handled its end`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         _ = directory.send(.end(live: live, caller: user("alice", call: 2)))
         _ = directory.send(.release(owner: "alice", live: live, thenReply: nil))
         _ = directory.advance(.seconds(5))
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `an ended live's row is removed after five minutes, and the public record gets a tombstone`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         _ = directory.sendWithFollowUps(.end(live: live, caller: server(call: 1)))
         #expect(directory.liveRow?.ended == .endedByServer)
         #expect(directory.advance(Milliseconds(299_999)) == [])
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func `I2 only owner and admins change a live`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         directory.makeAdmin("bob", call: 2)
         let values = ["k": "v"]
         #expect(
@@ -101,7 +101,7 @@ import Testing
 
     /// Rules: R3.36, R3.40, R3.65.
     @Test func `an update is stored, sent to feed and seats, and answered with the new info`() throws {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         var info = try #require(directory.liveRow).info
         let caller = user("alice", call: 2)
         info.notice = "soon"
@@ -135,7 +135,7 @@ import Testing
 
     /// Rules: R3.19.
     @Test func `changed limits are sent to presence, changed rights to the fan-out`() {
-        var directory = DirectoryHarness.running(LiveChanges(isGiftEnabled: false, maxMemberCount: 10))
+        var directory = DirectoryHarness.withLive(LiveChanges(isGiftEnabled: false, maxMemberCount: 10))
         func update(_ changes: LiveChanges, call counter: Int64) -> [Effect] {
             directory.send(.updateInfo(live: live, changes: changes, caller: user("alice", call: counter)))
         }
@@ -160,7 +160,7 @@ import Testing
 
     /// Rules: R3.42, R3.45.
     @Test func `I2 the last write of a key wins, and the change is published`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         _ = directory.send(.setMetadata(live: live, values: ["a": "1", "b": "1"], caller: user("alice", call: 2)))
         let effects = directory.send(.setMetadata(live: live, values: ["b": "2"], caller: user("alice", call: 3)))
         #expect(directory.liveRow?.info.metaData == ["a": "1", "b": "2"])
@@ -182,7 +182,7 @@ import Testing
 
     /// Rules: R3.43.
     @Test func `I2 a metadata call over any limit changes nothing`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         let full = Dictionary(uniqueKeysWithValues: (0..<8).map { ("k\($0)", String(repeating: "v", count: 2000)) })
         _ = directory.send(.setMetadata(live: live, values: full, caller: user("alice", call: 2)))
         let before = directory.liveRow

@@ -9,7 +9,7 @@ import Testing
 @Suite struct OccupancyTests {
     /// Rules: R3.30.
     @Test func `a live is suspended while its owner is away, and the change is published to viewers`() throws {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         var info = try #require(directory.liveRow).info
         #expect(info.status == .running)
         // Inputs 1 and 2 have created the live (epoch 2); this report is input 3, the next is input 4 (revision 4).
@@ -106,7 +106,7 @@ import Testing
 
     /// Rules: R3.59.
     @Test func `without a dismissal policy an empty live stays`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         _ = directory.send(.occupancy(live: live, owner: .left, isEmpty: true))
         #expect(directory.advance(.seconds(1_000_000)) == [])
         #expect(directory.liveRow?.ended == nil)

@@ -39,7 +39,7 @@ import Testing
 
     /// Rules: R1.19.
     @Test func `I6 a ban is sent to presence with its expiry, listed, and removed when it expires`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         let caller = user("alice", call: 2)
         let until = directory.now + .seconds(600)
         #expect(
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func `a ban without end stays until it is lifted, and lifting a ban that does not exist is no error`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         _ = directory.send(self.ban(["bob"], seconds: -1, by: user("alice", call: 2)))
         #expect(directory.advance(.seconds(100_000_000)) == [])
         let caller = user("alice", call: 3)
@@ -76,7 +76,7 @@ import Testing
 
     /// Rules: R4.17, R13.23.
     @Test func `a mute and its end are sent to the fan-out, and to presence, which publishes them to all viewers`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         let caller = user("alice", call: 2)
         let until = directory.now + .seconds(30)
         #expect(
@@ -107,7 +107,7 @@ import Testing
 
     /// Rules: R4.22, R4.23.
     @Test func `a list of mutes shows the names that presence announced, and the caller's own mute`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         _ = directory.send(self.mute(["bob", "carl"], seconds: 60, by: user("alice", call: 2)))
         // Presence announces the profiles of users; dora is not muted.
         let bob = UserInfo(userID: "bob", userName: "Bob")
@@ -136,7 +136,7 @@ import Testing
 
     /// Rules: R4.19, R13.22.
     @Test func `a list is returned in pages, sorted by user`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         // 12 calls, each with 20 users in reverse order. The ids u1000 to u1239 sort like their numbers.
         for group in 0..<12 {
             let users = (0..<20).map { UserID("u\(1000 + group * 20 + $0)") }
@@ -162,7 +162,7 @@ import Testing
 
     /// Rules: R13.21, R17.4.
     @Test func `a call with a parameter out of range, or for an unknown live, is rejected and changes nothing`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         // Each rejection is stored in the caller's idempotency window, which this test leaves out.
         func keysWithoutWindows() -> [DirectoryKey] {
             directory.rows.sortedKeys.filter { if case .liveCalls = $0 { false } else { true } }
@@ -208,7 +208,7 @@ import Testing
 
     /// Rules: R17.2.
     @Test func `I16 a live has at most a thousand bans, and a further ban is rejected`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         // 50 calls with 20 users each reach the limit.
         for group in 0..<50 {
             let users = (0..<20).map { UserID("u\(group * 20 + $0)") }
@@ -226,7 +226,7 @@ import Testing
     }
 
     @Test func `I15 a repeated ban neither extends the ban nor restores a lifted one`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         let caller = user("alice", call: 2)
         let first = directory.send(self.ban(["bob"], seconds: 60, by: caller))
         _ = directory.send(.unban(live: live, users: ["bob"], caller: user("alice", call: 3)))
@@ -237,7 +237,7 @@ import Testing
     }
 
     @Test func `bans and mutes end with their live`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         _ = directory.send(self.ban(["bob"], seconds: -1, by: user("alice", call: 2)))
         _ = directory.send(self.mute(["carl"], seconds: 60, by: user("alice", call: 3)))
         _ = directory.sendWithFollowUps(.end(live: live, caller: user("alice", call: 4)))
@@ -248,7 +248,7 @@ import Testing
 
     /// Rules: R4.12.
     @Test func `a ban or mute with the owner among its targets, or of an admin by another admin, affects no target`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         directory.makeAdmin("bob", call: 2)
         directory.makeAdmin("carl", call: 3)
         // Each call names dora, whom the admin bob may ban and mute, and a user whom bob may neither ban nor mute.
@@ -270,7 +270,7 @@ import Testing
     }
 
     @Test func `a viewer can neither ban nor list bans, and a user outside the live cannot list mutes`() {
-        var directory = DirectoryHarness.running()
+        var directory = DirectoryHarness.withLive()
         directory.makeAdmin("bob", call: 2)
         #expect(codes(directory.send(self.ban(["bob"], by: user("dora", call: 1)))) == [.needsOwnerOrAdmin])
         #expect(
