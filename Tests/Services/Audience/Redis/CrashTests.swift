@@ -125,6 +125,7 @@ import Testing
     private func writeMixedInputs(into partition: PartitionHarness) {
         let aliceTicket = partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1)))
         let bobTicket = partition.write(.join(caller: PartitionHarness.caller("bob", counter: 1)))
+        // alice's join is sent again, then her second device joins.
         partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1)))
         partition.write(.join(caller: PartitionHarness.caller("alice", counter: 1, session: "s2")))
         partition.write(
@@ -132,16 +133,19 @@ import Testing
                 PartitionHarness.beat("alice", ticket: aliceTicket), PartitionHarness.beat("bob", ticket: bobTicket),
             ]))
         partition.write(.leave(caller: PartitionHarness.caller("alice", counter: 2, ticket: aliceTicket)))
+        // The second kick finds no bob any more.
         partition.write(.kick(user: "bob", reason: .byAdmin, caller: PartitionHarness.caller("host", counter: 1)))
         partition.write(.kick(user: "bob", reason: .byAdmin, caller: PartitionHarness.caller("host", counter: 2)))
         partition.writeTick(after: .seconds(1))
         partition.write(.confirm(user: "bob"))
         partition.write(.join(caller: PartitionHarness.caller("host", counter: 3)))
+        // With one member the live is full, so carol is rejected.
         partition.write(.rights(admins: ["alice"], maxMembers: 1))
         partition.write(
             .profile(caller: PartitionHarness.caller("alice", counter: 3, ticket: aliceTicket, session: "s2")))
         partition.write(.join(caller: PartitionHarness.caller("carol", counter: 1)))
         partition.write(.banned(user: "alice", until: nil, caller: PartitionHarness.caller("host", counter: 4)))
+        // A banned user and a kicked user resume.
         partition.write(.join(caller: PartitionHarness.caller("alice", counter: 4, ticket: aliceTicket, session: "s2")))
         partition.write(.join(caller: PartitionHarness.caller("bob", counter: 5, ticket: bobTicket)))
         partition.write(.unbanned(user: "alice"))
