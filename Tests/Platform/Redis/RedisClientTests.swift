@@ -106,7 +106,10 @@ struct RedisClientTests {
 
             let error = pipelineError(client, [RedisCommand(["PING"])])
             #expect(error?.mayHaveRun == false)
-            guard case .unreachable(let text) = error else { return }
+            guard case .unreachable(let text) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
             // The error says when the next attempt to connect is due.
             #expect(text.contains("due"), "the client must not try again at the same moment")
 
@@ -214,7 +217,7 @@ struct RedisClientTests {
                 Issue.record("the wrong password was accepted")
                 return
             }
-            #expect(text.hasPrefix("WRONGPASS") && !text.contains("wrong "))
+            #expect(text.hasPrefix("WRONGPASS") && !text.contains("wrong"), "the text must not have the password")
             guard case .unreachable(let pauseText)? = connectError(rejectedClient) else {
                 Issue.record("the rejected password was tried again at once")
                 return

@@ -25,9 +25,10 @@ import Testing
         return (0..<count).map { _ in
             let key = LiveKey(app, Bool.random(using: &random) ? "one" : "two")
             let id = UserID("u\(Int.random(in: 0..<6, using: &random))")
-            // In one step of six the call counter goes back, so that some calls have the request id of an earlier call.
-            counter += Int.random(in: 0..<6, using: &random) == 0 ? -5 : 1
-            let caller = user(id, call: counter, ticket: counter)
+            counter += 1
+            // In one step of six the call may have the request id of an earlier call.
+            let isRepeated = Int.random(in: 0..<6, using: &random) == 0
+            let caller = user(id, call: isRepeated ? max(1, counter - 5) : counter, ticket: counter)
             let command: BarrageCommand
             switch Int.random(in: 0..<80, using: &random) {
             case 0:

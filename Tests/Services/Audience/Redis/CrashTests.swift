@@ -207,7 +207,7 @@ import Testing
                     partition.write(.heartbeats(beats: [beat]), after: pause)
                 }
             case 12:
-                let caller = PartitionHarness.caller("owner", counter: counter)
+                let caller = PartitionHarness.caller("host", counter: counter)
                 partition.write(.kick(user: UserID(name), reason: .byAdmin, caller: caller), after: pause)
             case 13:
                 // 100 s without heartbeats, in which all leases expire.

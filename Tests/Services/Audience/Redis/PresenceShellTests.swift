@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `I3 after a failed attempt, presence processes inputs one at a time, and leases still expire`() async {
+    @Test func `I4 after a failed attempt, presence processes inputs one at a time, and leases still expire`() async {
         await ConcurrentCase.runBlocking(Self.modes) { mode in
             let harness = try PresenceShellHarness(mode, leaseSeconds: 6)
             let first = harness.start("one")
