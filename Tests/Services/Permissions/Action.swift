@@ -21,9 +21,9 @@ enum ExpectedOutcome: Hashable, Sendable {
 
 /// One row of the matrix: a call, and its expected outcome for each role.
 ///
-/// In a foreign live every user counts as a viewer. A user outside a live may not act in it; an app's server is in no
-/// live and may act in every live of its app. To a user of another app the live does not exist (I17). Seated and muted
-/// users count as viewers unless the row has an outcome for them.
+/// In a foreign live (`Cell.isOwnLive` is false) every user counts as a viewer. A user outside a live may not
+/// act in it; an app's server is in no live and may act in every live of its app. To a user of another app the live
+/// does not exist (I17). Seated and muted users count as viewers unless the row has an outcome for them.
 struct Action: Sendable, CustomStringConvertible {
     typealias Preparation = @Sendable (inout MatrixHarness, LiveKey, Caller) -> Void
 
@@ -41,7 +41,9 @@ struct Action: Sendable, CustomStringConvertible {
     var banned: ExpectedOutcome?
     /// A user of another app.
     var stranger = ExpectedOutcome.noSuchRoom
-    /// Prepares the state that the call requires, for the caller of a cell; the caller has joined if the cell says so.
+    /// Prepares the state that the call requires.
+    ///
+    /// The caller has already joined if the cell's `hasJoined` is true.
     var prepare: Preparation
     /// The call.
     var call: @Sendable (MatrixHarness, LiveKey, Caller) -> Effect

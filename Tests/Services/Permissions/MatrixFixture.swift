@@ -5,8 +5,8 @@ import PlazaModel
 ///
 /// The users of the matrix have their roles in `concert`: olga owns it, adam and anna are its admins, mia is
 /// muted in it and bert banned from it. `party` is another live of the same kind, owned by otto, with anna as its
-/// admin, and `duet` a third one, owned by dora, for co-host connections and battles. In the first two, bob watches,
-/// carl has applied for a seat, and sven sits on seat 3.
+/// admin, and `duet` a third one, owned by dora, for co-host connections and battles. In `concert` and `party`, bob
+/// watches, carl has applied for a seat, and sven sits on seat 3.
 enum MatrixFixture {
     static let concert: LiveID = "concert"
     static let party: LiveID = "party"

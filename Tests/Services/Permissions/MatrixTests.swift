@@ -11,11 +11,11 @@ import Testing
         Action.directory + Action.presence + Action.messages + Action.hosting + Action.guests
         + Action.connections
 
-    @Test func `the users of the fixture are in the lives that the matrix assumes`() {
+    @Test func `the users of the fixture are in the lives, and have the tickets, that the matrix assumes`() {
         let state = MatrixFixture.harness.state
         #expect(state.members[MatrixFixture.concert] == ["anna", "bob", "carl", "olga", "sven"])
         #expect(state.members[MatrixFixture.party] == ["anna", "bob", "carl", "otto", "sven"])
-        #expect(Set(Self.actions.map(\.description)).count == Self.actions.count)
+        #expect(Set(Self.actions.map(\.description)).count == Self.actions.count, "no two actions have one name")
         for (cell, scene) in MatrixFixture.scenes {
             let isMember = scene.harness.state.members[cell.key.live]?.contains(cell.role.user) ?? false
             let hasTicket = cell.hasJoined && cell.role != .server && cell.role != .stranger
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// Rules: R15.12.
-    @Test func `I6 a ticket from before a kick is rejected in every call`() {
+    @Test func `I6 a ticket from before a kick is rejected in every call that requires membership`() {
         for action in Self.actions where action.outside == .notInRoom {
             var harness = MatrixFixture.harness
             let key = LiveKey(MatrixHarness.app, MatrixFixture.concert)
@@ -110,8 +110,7 @@ import Testing
         }
     }
 
-    @Test func `a revoked admin has no more rights, and an application that the admin accepted stays accepted`() throws
-    {
+    @Test func `a revoked admin cannot kick or set metadata, and the guest it accepted stays seated`() throws {
         var harness = MatrixFixture.harness
         let key = LiveKey(MatrixHarness.app, MatrixFixture.concert)
         let ticket = MatrixFixture.join("adam", key, &harness)
