@@ -22,7 +22,7 @@ struct BattleDisplayTests {
         #expect(exited.notifiedLives == ["arena", "bistro", "cafe", "disco"])
         #expect(exited.reportedEvents("cafe") == [.battleUserExited(battle: id, live: "arena")])
         let secondBattle = harness.startBattle("cafe", against: "disco")
-        #expect(secondBattle != "none", "a live outside the battle may start another")
+        #expect(secondBattle != "none", "cafe, outside the first battle, may start another battle")
         #expect(
             harness.live("cafe")?.battle == secondBattle && harness.live("bistro")?.battle == id,
             "a live shows its own battle first")
@@ -46,7 +46,7 @@ struct BattleDisplayTests {
 
     /// Rules: R10.13.
     @Test
-    func `of two battles at once, every live of the connection gets all events of both`() {
+    func `while two battles run, every live of the connection gets all events of both battles`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe", "disco", "expo", "forum"])
         harness.connect("arena", "bistro", "cafe", "disco", "expo")
         let first = harness.startBattle("arena", against: "bistro")

@@ -69,7 +69,7 @@ struct ConnectionModelTests {
         var model = harness.connectionModel
         var largestConnection = 0
         for step in 0..<2000 {
-            // Two moves of three accept an open request, if there is one, so that connections grow.
+            // While a request is open, two of three moves accept one, so that connections grow.
             var move = moves[Int.random(in: 0..<moves.count, using: &random)]
             if Int.random(in: 0..<3, using: &random) > 0,
                 let request = model.requests.sorted(by: { $0.lexicographicallyPrecedes($1) }).first
@@ -122,6 +122,7 @@ struct ConnectionModelTests {
                     if livesInBattle.contains(live) { scores[live] = (isAdded ? scores[live] ?? 0 : 0) + score }
                 }
             }
+
             if !livesInBattle.isEmpty { _ = harness.advance(milliseconds: 20_000) }
             guard case .battle(let battle)? = harness.machine.journal[.battle("demo", id)], let view = battle.view
             else {

@@ -60,13 +60,13 @@ struct LiveFactTests {
             .infoChanged(info: SeatHarness.live(seats: 3, mode: .free, admins: ["adam"])))
         #expect(
             withFewerSeats == harness.published([.userMoved(user: userInfo("gina"), from: 3, to: 1)]),
-            "there is a free seat")
-        let effects = harness.handle(.infoChanged(info: SeatHarness.live(seats: 1, mode: .apply, admins: ["anna"])))
+            "gina moves from the removed seat 3 to the free seat 1")
+        let withOneSeat = harness.handle(.infoChanged(info: SeatHarness.live(seats: 1, mode: .apply, admins: ["anna"])))
         #expect(
-            effects == [harness.notice(to: "gina", .kickedOffSeat(seatIndex: 1, by: userInfo("olga")))]
+            withOneSeat == [harness.notice(to: "gina", .kickedOffSeat(seatIndex: 1, by: userInfo("olga")))]
                 + harness.published([.seatLeft(index: 1, user: userInfo("gina"))]))
         #expect(harness.seated == ["adam"])
-        #expect(harness.stage?.seats[0].occupant?.role == .generalUser)
+        #expect(harness.stage?.seats[0].occupant?.role == .generalUser, "adam is no longer an admin")
         #expect(harness.stage.map { $0.revision > before } == true)
         #expect(harness.call("adam") { .kickOff(user: "adam", caller: $0) }.code == .noPermission)
         _ = harness.handle(.infoChanged(info: SeatHarness.live(seats: 2, mode: .apply, admins: ["anna"])))
@@ -100,11 +100,11 @@ struct LiveFactTests {
         let reopened = harness.handle(.opened(epoch: 9, info: SeatHarness.live()))
         #expect(reopened.stages.first.map { $0.revision > lastRevision && $0.epoch == 9 } == true)
         #expect(harness.advance(milliseconds: 300_000) == [], "the removal of the ended stage is cancelled")
-        #expect(harness.handle(.ended(ending: ending(epoch: 8))).stages == [], "the end of the previous live")
+        #expect(harness.handle(.ended(ending: ending(epoch: 8))).stages == [], "epoch 8 is older than the open live")
         #expect(harness.handle(.opened(epoch: 8, info: SeatHarness.live())) == [])
     }
 
-    @Test func `a connection becomes part of the stage, and a report without a newer revision is ignored`() {
+    @Test func `a connection becomes part of the stage, and a report is ignored unless its revision is newer`() {
         var harness = SeatHarness()
         let member = ConnectionMember(live: "room", host: userInfo("olga"), joinedAt: harness.machine.moment.now)
         let view = ConnectionView(id: "c-1", members: [member])
@@ -127,14 +127,16 @@ struct LiveFactTests {
         let firstEffects = harness.handle(.take(seatIndex: 1, caller: caller))
         _ = harness.call("gina") { .leave(caller: $0) }
         let repeatedEffects = harness.handle(.take(seatIndex: 1, caller: caller))
-        // The last effect is the reply.
+        // The last effect is the reply; a repeated call has no effect but this one.
         #expect(repeatedEffects == firstEffects.suffix(1))
         #expect(harness.seated == [nil, nil, nil, nil], "the repeated call seats nobody")
+
         var rejectedCaller = harness.callers.user("gus")
         rejectedCaller.request.counter = 1000
         #expect(harness.handle(.leave(caller: rejectedCaller)).code == .notOnSeat)
         _ = harness.call("gus") { .take(seatIndex: 2, caller: $0) }
         #expect(harness.handle(.leave(caller: rejectedCaller)).code == .notOnSeat, "a rejection is recorded too")
+
         // The window has the outcomes of the last 16 calls of a session.
         for _ in 0..<17 {
             _ = harness.advance(milliseconds: 500)

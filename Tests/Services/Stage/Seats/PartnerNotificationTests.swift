@@ -45,21 +45,21 @@ struct PartnerNotificationTests {
     }
 
     /// Rules: R7.14.
-    @Test func `a voice live reports when it becomes too crowded to connect, and when it no longer is`() {
+    @Test func `a voice live reports when it becomes too crowded to connect, and when it is small enough again`() {
         var harness = SeatHarness(SeatHarness.live(seats: 8, mode: .free))
-        func take(_ number: Int) -> [Effect] {
+        func takeSeat(guest number: Int) -> [Effect] {
             harness.call(UserID("g\(number)")) { .take(seatIndex: -1, caller: $0) }
         }
         // A voice live with more than six occupied seats cannot connect: only the seventh guest makes it too crowded.
-        for number in 0..<6 { #expect(!take(number).contains(harness.seatsReport)) }
-        #expect(take(6).contains(harness.seatsReport))
-        #expect(!take(7).contains(harness.seatsReport))
+        for number in 0..<6 { #expect(!takeSeat(guest: number).contains(harness.seatsReport)) }
+        #expect(takeSeat(guest: 6).contains(harness.seatsReport))
+        #expect(!takeSeat(guest: 7).contains(harness.seatsReport))
         #expect(!harness.handle(.userGone(user: "g1")).contains(harness.seatsReport))
         #expect(harness.handle(.userGone(user: "g2")).contains(harness.seatsReport))
     }
 
     /// Rules: R9.11, R18.7, R18.8.
-    @Test func `the connection's template with all members replaces the live's own until the connection ends`() {
+    @Test func `a connected live is shown with the connection's template and members until the connection ends`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true, template: 800))
         #expect(harness.stage?.record.layout.canvas.templateID == 800)
         let joined = self.reportConnection(Self.viewWithDuet, revision: 1, to: &harness)

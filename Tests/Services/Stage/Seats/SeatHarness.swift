@@ -5,6 +5,8 @@ import StageCore
 import Testing
 
 /// One live `room` of `olga`, with admins `adam` and `anna`, and a seat machine that is checked after every step.
+///
+/// In a call, the seat index -1 leaves the choice of the seat to the machine.
 struct SeatHarness: CheckedHarness {
     static let room = LiveKey("demo", "room")
     /// No feed item is delayed.
@@ -36,7 +38,7 @@ struct SeatHarness: CheckedHarness {
     ) -> [Effect] {
         let effects = self.send(SeatInput(Self.room, command), sourceLocation: sourceLocation)
         guard let reply = effects.membershipReply(absent: self.absent) else { return effects }
-        // The offer was forwarded to presence. The harness answers in its place, at once.
+        // The machine has asked presence whether the guest is in the live. The harness answers for presence, at once.
         switch reply {
         case .success(let input): return self.handle(input.command, sourceLocation: sourceLocation)
         case .failure(let rejection): return [rejection.effect]

@@ -33,9 +33,11 @@ struct SeatOutcomesTests {
                 #"{"fates":[\#(entries.joined(separator: ","))],"floor":0,"expiresAt":9,"second":1,"callsInSecond":1}"#
             return try JSONDecoder().decode(SeatCallHistory.self, from: Data(json.utf8))
         }
+        // A row holds at most 16 outcomes.
         #expect(try decodeHistory(Array(1...16)).window.storage.count == 16)
         #expect(throws: DecodingError.self) { try decodeHistory([1, 1]) }
         #expect(throws: DecodingError.self) { try decodeHistory(Array(1...17)) }
+
         // The highest number of calls in a second does not overflow when another call is counted.
         var history = try JSONDecoder().decode(
             SeatCallHistory.self,
@@ -75,6 +77,7 @@ struct SeatOutcomesTests {
         history.record(Self.outcome(1), of: 1, at: Self.now)
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
+        // The outcome expires a minute after `now`. The lowest floor means that no call is forgotten yet.
         #expect(
             String(decoding: try encoder.encode(history), as: UTF8.self)
                 == #"{"callsInSecond":1,"expiresAt":61000,"fates":[{"counter":1,"result":{"seat":{"index":1}},"#
@@ -82,7 +85,7 @@ struct SeatOutcomesTests {
     }
 
     /// Rules: R16.11.
-    @Test func `I15 a late retry takes no seat, and gets its first outcome while that is recorded`() {
+    @Test func `I15 a late retry takes no seat, and gets the recorded outcome of its call if there is one`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
         var caller = harness.callers.user("gina")
         caller.isLateRetry = true

@@ -6,7 +6,8 @@ import Testing
 
 /// Owners who leave and return, changed templates, changed names (R7.2, R7.1, R6.23).
 ///
-/// A live whose info has `keepsOwner` reserves seat 0 for its owner.
+/// A live whose info has `keepsOwner` reserves seat 0 for its owner. The templates 600 and 800 have nine seats each,
+/// 601 has seven and 400 has two.
 struct SeatOwnerTests {
     @Test func `a kept owner gets its seat again when it returns, and nobody can take the seat meanwhile`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true))
@@ -53,6 +54,7 @@ struct SeatOwnerTests {
         #expect(
             harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true)))
                 == harness.published([.seatUnlocked(index: 0), .userMoved(user: userInfo("olga"), from: 3, to: 0)]))
+
         var withGuestOnSeatZero = SeatHarness(SeatHarness.live(mode: .free))
         _ = withGuestOnSeatZero.call("gina") { .take(seatIndex: 0, caller: $0) }
         #expect(
@@ -61,12 +63,14 @@ struct SeatOwnerTests {
                     .seatTaken(index: 0, user: userInfo("olga")), .userMoved(user: userInfo("gina"), from: 0, to: 1),
                 ]))
         #expect(withGuestOnSeatZero.seated == ["olga", "gina", nil, nil])
+
         var withFreedSeat = SeatHarness(SeatHarness.live(seats: 3, mode: .free))
         for (user, index) in [("gina", 0), ("gus", 1), ("olga", 2)] as [(UserID, Int)] {
             _ = withFreedSeat.call(user) { .take(seatIndex: index, caller: $0) }
         }
         _ = withFreedSeat.handle(.infoChanged(info: SeatHarness.live(seats: 3, mode: .free, keepsOwner: true)))
         #expect(withFreedSeat.seated == ["olga", "gus", "gina"], "the seat that the owner left is free")
+
         var withOneSeat = SeatHarness(SeatHarness.live(seats: 1, mode: .free))
         _ = withOneSeat.call("gina") { .take(seatIndex: 0, caller: $0) }
         let effects = withOneSeat.handle(.infoChanged(info: SeatHarness.live(seats: 1, mode: .free, keepsOwner: true)))
@@ -81,6 +85,7 @@ struct SeatOwnerTests {
             _ = harness.call(user) { .take(seatIndex: index, caller: $0) }
         }
         #expect(harness.stage?.record.layout.canvas.templateID == 600)
+
         let withSevenSeats = harness.handle(
             .infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 601)))
         #expect(
@@ -91,18 +96,20 @@ struct SeatOwnerTests {
                 ]))
         #expect(harness.stage?.record.layout.canvas.templateID == 601)
         #expect(harness.stage?.record.layout.regions.count == 4)
+
         let withTwoSeats = harness.handle(
             .infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 400)))
+        #expect(withTwoSeats.notices.map(\.to.user) == ["gus", "gerd"])
         #expect(
-            withTwoSeats.notices.map(\.to.user) == ["gus", "gerd"]
-                && withTwoSeats.notices.map(\.content) == [
-                    .kickedOffSeat(seatIndex: 2, by: userInfo("olga")),
-                    .kickedOffSeat(seatIndex: 3, by: userInfo("olga")),
-                ])
+            withTwoSeats.notices.map(\.content) == [
+                .kickedOffSeat(seatIndex: 2, by: userInfo("olga")),
+                .kickedOffSeat(seatIndex: 3, by: userInfo("olga")),
+            ])
         #expect(harness.seated == ["olga", "gina"])
+
         let withNineSeats = harness.handle(
             .infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 800)))
-        #expect(withNineSeats.stages.first?.layout.regions.count == 9, "empty cells stay")
+        #expect(withNineSeats.stages.first?.layout.regions.count == 9, "template 800 keeps its empty cells")
         _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, keepsOwner: true, template: 602)))
         #expect(harness.stage?.record.layout.regions.count == 2, "a change of the layout alone is published too")
     }
@@ -139,7 +146,7 @@ struct SeatOwnerTests {
             harness.handle(.userGone(user: "olga")).notices.map(\.content) == [.invitationCancelled(host: olga)])
     }
 
-    @Test func `a newer live of the same name opens even before the end of the last one arrives`() {
+    @Test func `a newer live of the same name opens even before the end of the previous live arrives`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
         _ = harness.call("gina") { .take(seatIndex: 1, caller: $0) }
         let opened = harness.handle(.opened(epoch: 8, info: SeatHarness.live(seats: 2)))

@@ -13,6 +13,7 @@ struct SeatPermissionTests {
         let name: String
         /// The expected codes for owner, admin, guest and server, in this order.
         let codes: [ReplyCode]
+        /// The live's mode at the time of the call.
         var mode: TakeSeatMode = .apply
         let command: @Sendable (Caller) -> SeatCommand
         var testDescription: String { self.name }
@@ -49,7 +50,7 @@ struct SeatPermissionTests {
         Rule(name: "lock a seat's device", codes: [.success, .success, .noPermission, .success]) {
             .lock(seatIndex: 1, isLocked: nil, microphone: nil, camera: true, caller: $0)
         },
-        Rule(name: "set one's device without a seat", codes: [.notOnSeat, .notOnSeat, .notOnSeat, .notOnSeat]) {
+        Rule(name: "set one's own device without a seat", codes: [.notOnSeat, .notOnSeat, .notOnSeat, .notOnSeat]) {
             .device(microphone: true, camera: nil, suspend: nil, caller: $0)
         },
         Rule(name: "place on a seat", codes: [.noPermission, .noPermission, .noPermission, .success]) {
@@ -76,6 +77,7 @@ struct SeatPermissionTests {
     /// Rules: R6.8, R7.4, R7.17.
     @Test(arguments: Self.rules, Role.allCases)
     func `each role may make exactly the calls that the permission matrix allows`(rule: Rule, role: Role) throws {
+        // Seat 1 is occupied, seat 3 is locked, and the seats 0 and 2 are free.
         var harness = SeatHarness(SeatHarness.live(mode: .free, admins: ["adam"]))
         _ = harness.call("seated") { .take(seatIndex: 1, caller: $0) }
         _ = harness.call("olga") { .lock(seatIndex: 3, isLocked: true, caller: $0) }
@@ -85,6 +87,7 @@ struct SeatPermissionTests {
         if rule.mode == .free {
             _ = harness.handle(.infoChanged(info: SeatHarness.live(mode: .free, admins: ["adam"])))
         }
+
         let caller =
             switch role {
             case .owner: harness.callers.user("olga")

@@ -15,7 +15,7 @@ import Testing
         return harness
     }
 
-    /// The stage items in the feed, in order.
+    /// The stage items that `effects` publish to the feed, in order.
     private func items(_ effects: [Effect]) -> [(record: StageRecord, events: [StageEvent])] {
         effects.feedItems.compactMap { if case .stage(let record, let events) = $0 { (record, events) } else { nil } }
     }
@@ -66,22 +66,22 @@ import Testing
 
     /// Rules: R12.11.
     @Test func `a delayed item is published before the live ends, and a battle's beginning at once`() {
-        for isEnd in [true, false] {
+        for liveEnds in [true, false] {
             var harness = self.openedHarness()
-            for round in 0..<3 {
+            for takeNumber in 1...3 {
                 _ = harness.call("olga") { .take(seatIndex: 1, caller: $0) }
-                if round < 2 { _ = harness.call("olga") { .leave(caller: $0) } }
+                if takeNumber < 3 { _ = harness.call("olga") { .leave(caller: $0) } }
             }
             // Of three takes and two leaves, the first take was published at once.
             #expect(harness.stage?.unpublishedEvents?.count == 4)
             let effects =
-                isEnd
+                liveEnds
                 ? harness.handle(.ended(ending: ending()))
                 : harness.handle(
                     .connection(
                         view: nil, battle: nil, revision: 1, events: [.battleStarted(battle: "b")], otherBattles: nil))
             #expect(
-                self.items(effects).map(\.events.count) == [isEnd ? 4 : 5], "the battle's beginning is an event too")
+                self.items(effects).map(\.events.count) == [liveEnds ? 4 : 5], "the battle's beginning is an event too")
             #expect(self.items(harness.advance(milliseconds: 1000)).isEmpty)
         }
     }
@@ -89,21 +89,21 @@ import Testing
     /// Rules: R12.11.
     @Test func `a delayed item has a limited number of events, and its row survives encoding`() throws {
         var harness = self.openedHarness()
-        var published = 0
+        var publishedEvents = 0
         for round in 0..<40 {
             let effects = harness.call(UserID("adam")) {
                 round.isMultiple(of: 2) ? .take(seatIndex: 1, caller: $0) : .leave(caller: $0)
             }
             // A user may make ten seat calls a second. A rejected call is not sent again.
             if effects.code == .tooFrequent {
-                published += self.items(harness.advance(milliseconds: 200)).reduce(0) { $0 + $1.events.count }
+                publishedEvents += self.items(harness.advance(milliseconds: 200)).reduce(0) { $0 + $1.events.count }
             }
-            published += self.items(effects).reduce(0) { $0 + $1.events.count }
+            publishedEvents += self.items(effects).reduce(0) { $0 + $1.events.count }
             // The row holds fewer than 64 events; with more, an item is published earlier.
             #expect(harness.stage?.unpublishedEvents?.count ?? 0 < 64)
             #expect(try harness.machine.roundTripsThroughStateTopic())
         }
-        published += self.items(harness.advance(milliseconds: 1000)).reduce(0) { $0 + $1.events.count }
-        #expect(published > 20, "every event is in an item")
+        publishedEvents += self.items(harness.advance(milliseconds: 1000)).reduce(0) { $0 + $1.events.count }
+        #expect(publishedEvents > 20, "every event is in an item")
     }
 }
