@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `a revoked admin cannot kick or set metadata, and the guest it accepted stays seated`() throws {
+    @Test func `a revoked admin cannot kick or set metadata, and a guest that admin accepted stays seated`() throws {
         var harness = MatrixFixture.harness
         let key = LiveKey(MatrixHarness.app, MatrixFixture.concert)
         let ticket = MatrixFixture.join("adam", key, &harness)

@@ -58,6 +58,7 @@ struct BattleRuleTests {
             codes.map { $0.reason } == [
                 nil, .battlePending, .inAnotherBattle, .noSuchConnection, .noSuchRoom, .badParameter,
             ])
+
         let effectsOfOtherInviter = harness.call("forum") {
             .requestBattle(
                 from: "forum", to: ["bistro"], durationSeconds: 0, needResponse: true, timeoutSeconds: 0,
@@ -89,7 +90,7 @@ struct BattleRuleTests {
     }
 
     /// Rules: R10.8.
-    @Test func `a live that has accepted cannot reject while other answers are pending`() {
+    @Test func `a live that has accepted can neither accept again nor reject while other answers are pending`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro", "cafe")
         let id = harness.requestBattle("arena", against: "bistro", "cafe")
@@ -145,6 +146,7 @@ struct BattleRuleTests {
         let id = harness.requestBattle("arena", against: "bistro", "cafe", seconds: 60)
         _ = harness.call("bistro") { .acceptBattle(battle: id, live: "bistro", caller: $0) }
         let created = harness.machine.moment.now
+        // A time-out of 0 means the default of 10 s.
         guard case .battleInfo(let requestDetails)? = self.battleInfo(&harness, nil, of: "cafe").result else {
             Issue.record("no details of \(id)")
             return
@@ -155,6 +157,7 @@ struct BattleRuleTests {
                     id: id, inviter: "arena", createTime: created, durationSeconds: 60, needResponse: true,
                     extensionInfo: "pk", expiresAt: created + .seconds(10),
                     invitees: [.init(live: "bistro", hasAccepted: true), .init(live: "cafe", hasAccepted: false)]))
+
         _ = harness.call("cafe") { .rejectBattle(battle: id, live: "cafe", caller: $0) }
         _ = harness.updateScores(id, [("arena", 3)])
         #expect(self.battleInfo(&harness, nil, of: "cafe").code == .noBattleInRoom)

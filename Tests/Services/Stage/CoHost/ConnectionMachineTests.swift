@@ -29,6 +29,7 @@ struct ConnectionMachineTests {
                     .coHost(codes: [LiveCode(live: "bistro", code: 0), LiveCode(live: "cafe", code: 0)]), to: inviter,
                     app: "demo"),
             ])
+
         let invitee = harness.callers.user("host-bistro")
         let effects = harness.handle(.accept(live: "bistro", inviter: "arena", caller: invitee))
         let view = ConnectionView(
@@ -109,6 +110,7 @@ struct ConnectionMachineTests {
                     .noSuchLive, .kindsDiffer, .alreadyInvited, .connectedElsewhere, .alreadyInvited, .sent,
                     .alreadyInvited, .isInviter,
                 ])
+
         // Clients know the results by these numbers; 5 is not used.
         let codes: [ConnectionCode] = [
             .isInviter, .sent, .noSuchLive, .alreadyInvited, .connectedElsewhere, .full, .kindsDiffer,
@@ -126,6 +128,7 @@ struct ConnectionMachineTests {
     @Test func `I12 a connection holds nine lives, and a tenth is rejected, even if it was invited before`() {
         let lives = (0..<11).map { LiveID("l\($0)") }
         var harness = ConnectionHarness(lives)
+        // With l1 to l7, eight lives are connected. l8 is the ninth, and l9 the tenth.
         for live in lives[1...7] {
             #expect(harness.request("l0", to: live).coHostCodes == [.sent])
             #expect(harness.accept(live, inviter: "l0").code == .success)
@@ -169,7 +172,7 @@ struct ConnectionMachineTests {
     }
 
     /// Rules: R8.9.
-    @Test func `I12 an exit removes only that live, and the last remaining live is no longer connected`() {
+    @Test func `I12 an exit removes only the live that exits, and a last remaining live is no longer connected`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro", "cafe")
         let first = harness.exit("arena")
@@ -178,13 +181,13 @@ struct ConnectionMachineTests {
         #expect(first.reportedConnection("bistro")?.members.map(\.live) == ["bistro", "cafe"])
         #expect(first.reportedEvents("cafe") == [.coHostLeft(member: harness.member("arena"))])
         #expect(harness.exit("arena").code == .noSuchConnection)
-        let leaving = harness.callers.user("host-cafe")
+        let exitingHost = harness.callers.user("host-cafe")
         let left = [StageEvent.coHostLeft(member: harness.member("cafe"))]
         #expect(
-            harness.handle(.exit(live: "cafe", caller: leaving)) == [
+            harness.handle(.exit(live: "cafe", caller: exitingHost)) == [
                 harness.seatReport("cafe", connection: nil, events: left),
                 harness.seatReport("bistro", connection: nil, events: left),
-                .success(.done, to: leaving, app: "demo"),
+                .success(.done, to: exitingHost, app: "demo"),
             ])
         #expect(harness.exit("bistro").code == .noSuchConnection)
     }
@@ -196,6 +199,7 @@ struct ConnectionMachineTests {
         #expect(harness.handle(.userGone(live: "arena", user: "gina")) == [])
         #expect(harness.handle(.userGone(live: "arena", user: "host-arena")).notifiedLives == ["arena", "bistro"])
         harness.connect("arena", "bistro")
+        // The connection's end is reported to both lives; then the end of bistro is forwarded to its seats.
         #expect(
             harness.handle(.ended(live: "bistro", ending: ending())).notifiedLives == ["bistro", "arena", "bistro"])
         #expect(harness.live("bistro") == nil && harness.live("arena")?.connection == nil)
@@ -208,7 +212,7 @@ struct ConnectionMachineTests {
             harness.handle(.confirmOwner(live: "arena")) == [
                 .audience(AudienceInput(LiveKey("demo", "arena"), .confirm(user: "host-arena")))
             ])
-        #expect(harness.handle(.confirmOwner(live: "cafe")) == [], "a live without a connection has nothing to lose")
+        #expect(harness.handle(.confirmOwner(live: "cafe")) == [], "only connected lives need their owner")
     }
 
     @Test func `I15 a repeated request is answered again, but sent only once`() {

@@ -185,10 +185,11 @@ struct StageLayoutTests {
         #expect(layout.regions.map(\.userID.text) == ["u0", "duet0", "host-trio", "u5", "duet2"])
         #expect(layout.regions.map(\.live.text) == ["room", "duet", "trio", "room", "duet"])
         #expect(layout.regions.map(\.seatIndex) == [0, 0, 0, 5, 2])
-        let empty = ConnectionView(
+
+        let withEmptySeats = ConnectionView(
             id: "c-1", members: [Self.member("room"), Self.member("duet", occupied: [])], templateID: 600)
         #expect(
-            Self.layout(template: 800, occupied: [0], connection: empty).regions.map(\.userID.text) == ["u0"],
+            Self.layout(template: 800, occupied: [0], connection: withEmptySeats).regions.map(\.userID.text) == ["u0"],
             "empty seats are not shown")
         #expect(
             Self.layout(template: 800, occupied: [0, 5]).canvas.templateID == 800,
@@ -196,15 +197,17 @@ struct StageLayoutTests {
     }
 
     /// Rules: R7.13.
-    @Test func `the template lets co-hosts float over the own host, stand side by side, or form groups of six`() {
+    @Test func `co-hosts float over the own host, stand side by side, or form groups of six, as the template says`() {
         let members = [Self.member("room"), Self.member("duet", occupied: [0])]
-        let floats = Self.layout(
+        let floating = Self.layout(
             template: 600, occupied: [0], connection: ConnectionView(id: "c-1", members: members, templateID: 601))
-        #expect(floats.regions.map(Self.frameText) == ["0,0 1080x1920", "^810,1650 270x270"])
-        let wide = Self.layout(
+        #expect(floating.regions.map(Self.frameText) == ["0,0 1080x1920", "^810,1650 270x270"])
+
+        let sideBySide = Self.layout(
             template: 600, occupied: [0, 1], connection: ConnectionView(id: "c-1", members: members, templateID: 400))
-        #expect(wide.regions.map(Self.frameText) == ["0,0 960x1080", "960,0 960x1080", "0,0 0x0"])
-        #expect(wide.regions.map(\.userID.text) == ["u0", "duet0", "u1"])
+        #expect(sideBySide.regions.map(Self.frameText) == ["0,0 960x1080", "960,0 960x1080", "0,0 0x0"])
+        #expect(sideBySide.regions.map(\.userID.text) == ["u0", "duet0", "u1"])
+
         let voiceMembers = [
             Self.member("room"), Self.member("duet", occupied: [1], isVoice: true),
             Self.member("trio", occupied: [], isVoice: true),
@@ -225,9 +228,9 @@ struct StageLayoutTests {
         let alone = ConnectionView(id: "c-1", members: [Self.member("room")], templateID: 601)
         #expect(
             Self.layout(template: 600, occupied: [0], connection: alone) == Self.layout(template: 600, occupied: [0]))
-        let otherKind = ConnectionView(id: "c-1", members: [Self.member("room"), Self.member("duet")], templateID: 2)
+        let voiceView = ConnectionView(id: "c-1", members: [Self.member("room"), Self.member("duet")], templateID: 2)
         #expect(
-            Self.layout(template: 600, occupied: [0], connection: otherKind)
+            Self.layout(template: 600, occupied: [0], connection: voiceView)
                 == Self.layout(template: 600, occupied: [0]))
     }
 
@@ -312,7 +315,7 @@ struct StageLayoutTests {
             {
                 faults.append("\(region) is outside")
             }
-            if (region.width == 0) != (region.height == 0) { faults.append("\(region) is a line") }
+            if (region.width == 0) != (region.height == 0) { faults.append("\(region) has only one dimension") }
         }
         for (index, region) in shown.enumerated() {
             for other in shown.dropFirst(index + 1) where region.zorder == other.zorder {
@@ -323,7 +326,7 @@ struct StageLayoutTests {
                 if !isApart { faults.append("\(region) and \(other) overlap") }
             }
         }
-        if layout.canvas.width <= 0 || layout.canvas.height <= 0 { faults.append("no canvas") }
+        if layout.canvas.width <= 0 || layout.canvas.height <= 0 { faults.append("the canvas has no area") }
         return faults
     }
 }

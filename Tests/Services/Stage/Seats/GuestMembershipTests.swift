@@ -33,8 +33,8 @@ struct GuestMembershipTests {
                 harness.success(.done, to: host),
             ])
         #expect(
-            harness.machine.send(verified) == [harness.success(.done, to: host)], "I15: verified twice, it invites once"
-        )
+            harness.machine.send(verified) == [harness.success(.done, to: host)],
+            "I15: a second verification invites nobody")
         #expect(harness.machine.send(invite) == [harness.success(.done, to: host)])
     }
 
@@ -52,7 +52,7 @@ struct GuestMembershipTests {
         #expect(harness.seated == [nil, nil, nil, nil])
     }
 
-    @Test func `an offer that presence has verified is checked again`() {
+    @Test func `the seat machine checks an invitation again after presence has verified the guest`() {
         var harness = SeatHarness()
         let admin = harness.callers.user("adam")
         let offer = SeatOffer.invitation(seatIndex: 1, timeoutSeconds: 30, extraInfo: "")
@@ -83,7 +83,7 @@ struct GuestMembershipTests {
             }.code
         }
         #expect(invite("gina", seat: -1) == .userAlreadyOnSeat, "seated already")
-        #expect(invite("olga", seat: -1) == .badParameter)
+        #expect(invite("olga", seat: -1) == .badParameter, "a host cannot invite itself")
         #expect(invite("gus", seat: 0) == .seatOccupied)
         #expect(invite("gus", seat: 3) == .noSuchSeat)
         #expect(invite("gus", seat: 1, timeout: 1801) == .badParameter, "the maximum is 1800 s")
@@ -94,7 +94,7 @@ struct GuestMembershipTests {
     }
 
     /// Rules: R7.16.
-    @Test func `the app's server places a member on a seat, which voids the member's own requests`() {
+    @Test func `the app's server places a member on a seat, and the member's open application ends`() {
         var harness = SeatHarness()
         _ = harness.call("gina") { .apply(seatIndex: 2, timeoutSeconds: 60, extraInfo: "", caller: $0) }
         let server = harness.callers.server()

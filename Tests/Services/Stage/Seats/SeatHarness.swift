@@ -6,7 +6,7 @@ import Testing
 
 /// One live `room` of `olga`, with admins `adam` and `anna`, and a seat machine that is checked after every step.
 ///
-/// In a call, the seat index -1 leaves the choice of the seat to the machine.
+/// In a call, a seat index of -1 means any free seat.
 struct SeatHarness: CheckedHarness {
     static let room = LiveKey("demo", "room")
     /// No feed item is delayed.

@@ -87,7 +87,7 @@ struct SeatMachineTests {
     }
 
     /// Rules: R6.18.
-    @Test func `when an invitation is accepted, the guest's other requests become void`() {
+    @Test func `when an invitation is accepted, the guest's other requests end`() {
         var harness = SeatHarness(SeatHarness.live(admins: ["adam"]))
         _ = harness.call("olga") { .invite(user: "gina", seatIndex: 1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
         _ = harness.call("adam") { .invite(user: "gina", seatIndex: -1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
@@ -118,7 +118,8 @@ struct SeatMachineTests {
         let lateCancelEffects = harness.call("gina") { .cancelApplication(caller: $0) }
         #expect(
             lateCancelEffects.code == .failed && lateCancelEffects.count == 1 && harness.seated == seated,
-            "a reply alone")
+            "the reply is the only effect")
+
         _ = harness.call("olga") { .invite(user: "gus", seatIndex: 1, timeoutSeconds: 60, extraInfo: "", caller: $0) }
         _ = harness.call("gus") {
             isAccepted ? .acceptInvitation(inviter: "olga", caller: $0) : .rejectInvitation(inviter: "olga", caller: $0)
@@ -233,7 +234,7 @@ struct SeatMachineTests {
     }
 
     /// Rules: R7.6.
-    @Test func `I11 moving onto an occupied seat aborts, replaces or swaps`() {
+    @Test func `I11 a move onto an occupied seat aborts, replaces or swaps, as its policy says`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
         _ = harness.call("gina") { .take(seatIndex: 0, caller: $0) }
         _ = harness.call("gus") { .take(seatIndex: 1, caller: $0) }
@@ -265,7 +266,7 @@ struct SeatMachineTests {
     }
 
     /// Rules: R7.2.
-    @Test func `nobody takes, locks or moves the kept owner's seat`() {
+    @Test func `nobody takes or locks the kept owner's seat, or moves the owner`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free, keepsOwner: true))
         _ = harness.call("gina") { .take(seatIndex: 1, caller: $0) }
         #expect(harness.call("adam") { .kickOff(user: "olga", caller: $0) }.code == .noPermission)

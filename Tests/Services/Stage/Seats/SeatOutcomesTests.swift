@@ -77,7 +77,7 @@ struct SeatOutcomesTests {
         history.record(Self.outcome(1), of: 1, at: Self.now)
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        // The outcome expires a minute after `now`. The lowest floor means that no call is forgotten yet.
+        // The outcome expires a minute after `now`. `floor` is the highest forgotten counter.
         #expect(
             String(decoding: try encoder.encode(history), as: UTF8.self)
                 == #"{"callsInSecond":1,"expiresAt":61000,"fates":[{"counter":1,"result":{"seat":{"index":1}},"#
