@@ -10,7 +10,7 @@ import Testing
     private static func logLine(_ kind: KafkaError.Kind, isStarting: Bool) -> String {
         let lines = LogLines(level: .info)
         ConsumerLoop.logFailure(
-            KafkaError(kind, "so it is"), "the tables cannot be read now", isStarting: isStarting, in: lines.log)
+            KafkaError(kind, "test error"), "the tables cannot be read now", isStarting: isStarting, in: lines.log)
         return lines.all.joined()
     }
 

@@ -10,8 +10,10 @@ final class LogLines: Sendable {
     /// `level` is the lowest level that is logged.
     init(level: LogLevel = .warning) { self.level = level }
 
+    /// All lines so far, oldest first.
     var all: [String] { self.lines.update { $0 } }
 
+    /// The log whose lines are collected.
     var log: Log {
         let sink: Log.Sink = { [lines] line in
             let text = String(decoding: line, as: UTF8.self)
