@@ -100,7 +100,7 @@ struct BattleTests {
                 switch ending {
                 case "rejected": harness.call("bistro") { .rejectBattle(battle: id, live: "bistro", caller: $0) }
                 case "timed out": harness.advance(milliseconds: 10_000)
-                // Cancelled.
+                // "cancelled"
                 default:
                     harness.call("arena") { .cancelBattle(battle: id, live: "arena", to: ["bistro", "x"], caller: $0) }
                 }

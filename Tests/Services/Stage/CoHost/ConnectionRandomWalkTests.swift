@@ -104,7 +104,7 @@ struct ConnectionRandomWalk: RandomWalk {
         let timeout = Int64.random(in: 0...12, using: &self.random)
         // No battle has the id b-1, because inputs have offsets above 100.
         let battle: BattleID = live?.battleRequest ?? live?.battle ?? "b-1"
-        // The more numbers a command has, the more often it is chosen; `default` has the numbers 54 to 71.
+        // The more case numbers a command has, the more often it is chosen; `default` has the numbers 54 to 71.
         switch Int.random(in: 0..<72, using: &self.random) {
         case 0: return Bool.random(using: &self.random) ? .ended(live: id, ending: ending()) : .confirmOwner(live: id)
         case 1...4:
