@@ -30,7 +30,7 @@ extension Action {
 
     /// Dora, the owner of `duet`, requests a connection with the live.
     private static let connectionRequested: Preparation = { harness, key, _ in
-        _ = harness.run(
+        _ = harness.send(
             .connectionCommand(key, Action.requestConnection(MatrixFixture.duet, key.live, harness.server())))
     }
 
@@ -39,7 +39,7 @@ extension Action {
         Action.connectionRequested(&harness, key, caller)
         let accept = ConnectionCommand.accept(
             live: key.live, inviter: MatrixFixture.duet, caller: harness.server())
-        _ = harness.run(.connectionCommand(key, accept))
+        _ = harness.send(.connectionCommand(key, accept))
     }
 
     /// Requests a battle between the live and dora's live; without `needResponse` the battle starts at once.
@@ -70,7 +70,7 @@ extension Action {
         .ownerCall(
             "cancel a request to connect",
             prepare: { harness, key, _ in
-                _ = harness.run(
+                _ = harness.send(
                     .connectionCommand(key, Action.requestConnection(key.live, MatrixFixture.duet, harness.server())))
             }
         ) { _, live, caller in .cancelRequest(from: live, to: [MatrixFixture.duet], caller: caller) },

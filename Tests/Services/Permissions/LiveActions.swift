@@ -41,7 +41,7 @@ extension Action {
     /// A preparation in which the app's server changes the live's info.
     static func changed(_ changes: LiveChanges) -> Preparation {
         { harness, key, _ in
-            _ = harness.run(
+            _ = harness.send(
                 .directoryCommand(key, .updateInfo(live: key.live, changes: changes, caller: harness.server())))
         }
     }
@@ -65,7 +65,7 @@ extension Action {
                 prepare: { harness, key, _ in
                     let command = DirectoryCommand.setMetadata(
                         live: key.live, values: ["a": "b"], caller: harness.server())
-                    _ = harness.run(.directoryCommand(key, command))
+                    _ = harness.send(.directoryCommand(key, command))
                 }
             ) { .deleteMetadata(live: $0, keys: ["a"], caller: $1) },
             .hostCall("lift a ban") { .unban(live: $0, users: ["bert"], caller: $1) },
@@ -127,7 +127,7 @@ extension Action {
                 // For the owner the preparation is rejected, because nobody may mute it. An admin is muted but exempt.
                 let command = DirectoryCommand.mute(
                     live: key.live, users: [caller.userID], durationSeconds: -1, caller: harness.server())
-                _ = harness.run(.directoryCommand(key, command))
+                _ = harness.send(.directoryCommand(key, command))
             }, call: Action.text),
         Action("send a gift", call: Action.gift),
         Action(

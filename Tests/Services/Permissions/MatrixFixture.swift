@@ -31,10 +31,10 @@ enum MatrixFixture {
             for admin: UserID in live == Self.concert ? ["adam", "anna"] : ["anna"] {
                 let ticket = Self.join(admin, key, &harness)
                 let caller = harness.nextCall(of: owner)
-                _ = harness.run(.directoryCommand(key, .setAdmin(live: live, user: admin, caller: caller)))
+                _ = harness.send(.directoryCommand(key, .setAdmin(live: live, user: admin, caller: caller)))
                 // Admins stay admins when they leave. anna stays in the live, because other users act upon her.
                 if admin == "adam" {
-                    _ = harness.run(
+                    _ = harness.send(
                         .audience(AudienceInput(key, .leave(caller: harness.caller(admin, ticket: ticket)))))
                 }
             }
@@ -42,16 +42,16 @@ enum MatrixFixture {
             let carl = Self.join("carl", key, &harness)
             let application = SeatCommand.apply(
                 seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: harness.caller("carl", ticket: carl))
-            _ = harness.run(.seat(SeatInput(key, application)))
+            _ = harness.send(.seat(SeatInput(key, application)))
             _ = Self.join("sven", key, &harness)
             Self.place("sven", on: 3, key, &harness)
         }
         let key = LiveKey(MatrixHarness.app, Self.concert)
         // A duration of -1 means without an end.
-        _ = harness.run(
+        _ = harness.send(
             .directoryCommand(key, .mute(live: key.live, users: ["mia"], durationSeconds: -1, caller: harness.server()))
         )
-        _ = harness.run(.directoryCommand(key, Self.ban("bert", key, harness.server())))
+        _ = harness.send(.directoryCommand(key, Self.ban("bert", key, harness.server())))
         return harness
     }()
 
@@ -65,11 +65,11 @@ enum MatrixFixture {
             let wasBanned = cell.role == .banned && cell.isOwnLive
             if wasBanned {
                 let unban = DirectoryCommand.unban(live: cell.key.live, users: ["bert"], caller: harness.server())
-                _ = harness.run(.directoryCommand(cell.key, unban))
+                _ = harness.send(.directoryCommand(cell.key, unban))
             }
             let ticket = Self.join(cell.role.user, cell.key, &harness)
             if cell.role == .seated, cell.isOwnLive { Self.place(cell.role.user, on: 4, cell.key, &harness) }
-            if wasBanned { _ = harness.run(.directoryCommand(cell.key, Self.ban("bert", cell.key, harness.server()))) }
+            if wasBanned { _ = harness.send(.directoryCommand(cell.key, Self.ban("bert", cell.key, harness.server()))) }
             scenes[cell] = (harness, ticket)
         }
         return scenes
@@ -85,7 +85,7 @@ enum MatrixFixture {
 
     /// Lets the app's server put a user on a seat.
     static func place(_ user: UserID, on seat: Int, _ key: LiveKey, _ harness: inout MatrixHarness) {
-        _ = harness.run(.seat(SeatInput(key, .place(user: user, seatIndex: seat, caller: harness.server()))))
+        _ = harness.send(.seat(SeatInput(key, .place(user: user, seatIndex: seat, caller: harness.server()))))
     }
 
     private static func ban(_ user: UserID, _ key: LiveKey, _ caller: Caller) -> DirectoryCommand {
@@ -96,7 +96,7 @@ enum MatrixFixture {
     private static func createAndJoin(_ key: LiveKey, _ harness: inout MatrixHarness) -> Caller {
         let user = self.owner(of: key.live)
         let caller = harness.caller(user)
-        _ = harness.run(
+        _ = harness.send(
             .directoryCommand(key, .create(live: key.live, changes: LiveChanges(), owner: caller.user, caller: caller)))
         return harness.caller(user, ticket: self.join(user, key, &harness))
     }

@@ -73,7 +73,7 @@ struct MatrixHarness {
     }
 
     /// Handles one input and all inputs that follow from it, a second after the previous call; returns all effects.
-    mutating func run(_ effect: Effect) -> [Effect] {
+    mutating func send(_ effect: Effect) -> [Effect] {
         self.now = self.now + .seconds(1)
         var pending = [effect]
         var all: [Effect] = []
@@ -101,7 +101,7 @@ struct MatrixHarness {
 
     /// Handles a call; returns its outcome.
     mutating func outcome(_ effect: Effect, of caller: Caller) -> Outcome? {
-        self.run(effect).outcome(of: caller)
+        self.send(effect).outcome(of: caller)
     }
 
     private mutating func handle(_ effect: Effect) -> [Effect] {

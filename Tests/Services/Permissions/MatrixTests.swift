@@ -41,7 +41,7 @@ import Testing
             harness.handleAllDue()
             let before = harness.state
             let caller = harness.caller(cell.role.user, role, ticket: ticket)
-            let effects = harness.run(action.call(harness, key, caller))
+            let effects = harness.send(action.call(harness, key, caller))
             let outcome = effects.outcome(of: caller)
             switch action.expectedOutcome(cell) {
             case .allowed:
@@ -96,11 +96,11 @@ import Testing
             let key = LiveKey(MatrixHarness.app, MatrixFixture.concert)
             let ticket = MatrixFixture.join("gina", key, &harness)
             action.prepare(&harness, key, harness.caller("gina", ticket: ticket))
-            _ = harness.run(.directoryCommand(key, .kick(live: key.live, user: "gina", caller: harness.server())))
+            _ = harness.send(.directoryCommand(key, .kick(live: key.live, user: "gina", caller: harness.server())))
             harness.handleAllDue()
             let before = harness.state
             let caller = harness.caller("gina", ticket: ticket)
-            let effects = harness.run(action.call(harness, key, caller))
+            let effects = harness.send(action.call(harness, key, caller))
             guard case .failure(let error)? = effects.outcome(of: caller) else {
                 Issue.record("\(action) is allowed after a kick")
                 continue
@@ -115,9 +115,9 @@ import Testing
         let key = LiveKey(MatrixHarness.app, MatrixFixture.concert)
         let ticket = MatrixFixture.join("adam", key, &harness)
         let accept = SeatCommand.acceptApplication(user: "carl", caller: harness.caller("adam", ticket: ticket))
-        _ = harness.run(.seatCommand(key, accept))
+        _ = harness.send(.seatCommand(key, accept))
         let olga = harness.caller("olga", ticket: MatrixFixture.join("olga", key, &harness))
-        _ = harness.run(.directoryCommand(key, .revokeAdmin(live: key.live, user: "adam", caller: olga)))
+        _ = harness.send(.directoryCommand(key, .revokeAdmin(live: key.live, user: "adam", caller: olga)))
         harness.handleAllDue()
         let stateAfterRevocation = harness.state
         for (code, call) in [

@@ -18,9 +18,9 @@ extension Action {
 
     /// The caller applies for seat 5 and anna accepts, unless the caller is seated already or may not sit.
     private static let sitting: Preparation = { harness, key, caller in
-        _ = harness.run(.seatCommand(key, .take(seatIndex: 5, caller: harness.nextCall(of: caller))))
+        _ = harness.send(.seatCommand(key, .take(seatIndex: 5, caller: harness.nextCall(of: caller))))
         let anna = harness.caller("anna", ticket: MatrixFixture.join("anna", key, &harness))
-        _ = harness.run(.seatCommand(key, .acceptApplication(user: caller.userID, caller: anna)))
+        _ = harness.send(.seatCommand(key, .acceptApplication(user: caller.userID, caller: anna)))
     }
 
     /// Anna invites the caller.
@@ -28,7 +28,7 @@ extension Action {
         let anna = harness.caller("anna", ticket: MatrixFixture.join("anna", key, &harness))
         let invite = SeatCommand.invite(
             user: caller.userID, seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: anna)
-        _ = harness.run(.seatCommand(key, invite))
+        _ = harness.send(.seatCommand(key, invite))
     }
 
     /// Calls of hosts about seats and guests; the seat that the owner keeps can be neither locked, emptied nor moved.
@@ -44,7 +44,7 @@ extension Action {
                 let invite = SeatCommand.invite(
                     user: "bob", seatIndex: -1, timeoutSeconds: 1800, extraInfo: "",
                     caller: harness.nextCall(of: caller))
-                _ = harness.run(.seatCommand(key, invite))
+                _ = harness.send(.seatCommand(key, invite))
             }
         ) { .cancelInvitation(user: "bob", caller: $1) },
         .seatHostCall("see the open requests", viewer: .allowed) { .requests(caller: $1) },
@@ -124,14 +124,14 @@ extension Action {
                 let anna = harness.caller("anna", ticket: MatrixFixture.join("anna", key, &harness))
                 let close = SeatCommand.lockDevice(
                     user: caller.userID, device: .microphone, isLocked: true, caller: anna)
-                _ = harness.run(.seatCommand(key, close))
+                _ = harness.send(.seatCommand(key, close))
             }, call: Action.openMicrophone),
         Action(
             "take one's application back", owner: .nothingPending, seated: .nothingPending, server: .nothingPending,
             prepare: { harness, key, caller in
                 let apply = SeatCommand.apply(
                     seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: harness.nextCall(of: caller))
-                _ = harness.run(.seatCommand(key, apply))
+                _ = harness.send(.seatCommand(key, apply))
             }
         ) { _, key, caller in .seatCommand(key, .cancelApplication(caller: caller)) },
         Action(
