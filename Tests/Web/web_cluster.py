@@ -65,7 +65,8 @@ class Cluster:
         self.url = self.api
         if not self._serves_pages():
             if not running:
-                raise AssertionError(f"{self.api}/ serves no page")
+                self.stop()
+                raise AssertionError(f"{self.api}/ serves no page: the programs are not in the build folder of a checkout")
             self.server = static_server.serve(self.sockets, mint=lambda user, name: self.token(user, name=name))
             self.url = f"http://127.0.0.1:{self.server.server_port}"
 
