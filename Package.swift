@@ -295,7 +295,7 @@ let testTargets: [Target] = [
         "ServiceShellTests", in: "Services/Runtime/Shell",
         [
             "ServiceShell", "Compression", "KafkaClient", "EmbeddedBroker", "MachineKit", "PlazaModel", "PlazaWire",
-            "Observability", "HTTPServer",
+            "Observability", "HTTPClient", "HTTPServer",
             "ChildProcess", "Concurrency", "TallyMachine", "TestSupport",
         ]),
     tests(

@@ -30,6 +30,8 @@ final class WebhookDispatcher {
     private let metrics: WebhookMetrics
     /// Gets the progress of `consumer`.
     private let readStatus: ReadStatus
+    /// Gets the progress of `catchUpConsumer`, which has something to read only during a catch-up.
+    private let catchUpStatus: ReadStatus
     /// Sends the request for the event at a position; the last parameter is the time at which the attempt began.
     private let send: (HTTPPost, DeliveryQueue.EventPosition, MonotonicTime) -> Void
     private var queue: DeliveryQueue
@@ -53,7 +55,7 @@ final class WebhookDispatcher {
 
     init(
         consumer: KafkaConsumer, catchUpConsumer: KafkaConsumer, hooks: [AppID: AppHooks], limits: DeliveryQueue.Limits,
-        log: Log, metrics: WebhookMetrics, readStatus: ReadStatus,
+        log: Log, metrics: WebhookMetrics, readStatus: ReadStatus, catchUpStatus: ReadStatus,
         send: @escaping (HTTPPost, DeliveryQueue.EventPosition, MonotonicTime) -> Void
     ) {
         self.consumer = consumer
@@ -63,6 +65,7 @@ final class WebhookDispatcher {
         self.log = log
         self.metrics = metrics
         self.readStatus = readStatus
+        self.catchUpStatus = catchUpStatus
         self.send = send
     }
 
@@ -116,9 +119,14 @@ final class WebhookDispatcher {
     /// commits at intervals.
     ///
     /// - Returns: whether the sender is a member of its group.
+    /// - Throws: an error of a consumer; also when a consumer has read nothing for 10 s although the broker has records
+    ///   for it. Both consumers must then be replaced.
     func runTurn(_ endedAttempts: [WebhookAttempt]) throws(KafkaError) -> Bool {
+        for status in [self.readStatus, self.catchUpStatus] { status.report { $0.turnBegan(at: MonotonicClock.now) } }
         for attempt in endedAttempts { self.attemptEnded(attempt) }
         try self.beginCatchUp()
+        // After a takeover or an error, another partition may be caught up, or none.
+        self.catchUpStatus.report { $0.forgetWithoutScan(queuedPartitions: [], at: MonotonicClock.now) }
         self.sendDueEvents()
         var pollTimeout = self.catchUp == nil ? Self.maxPollTimeout : Milliseconds(0)
         let now = MonotonicClock.now
@@ -170,9 +178,9 @@ final class WebhookDispatcher {
         guard self.catchUp == nil, let catchUp = self.queue.nextCatchUp(after: self.lastCatchUpPartition) else {
             return
         }
-        try self.catchUpConsumer.assign([
-            TopicPartition(PlazaTopic.webhooks.rawValue, catchUp.partition): catchUp.offset
-        ])
+        let offsets = [TopicPartition(PlazaTopic.webhooks.rawValue, catchUp.partition): catchUp.offset]
+        try self.catchUpConsumer.assign(offsets)
+        self.catchUpStatus.report { $0.partitionsAssigned(offsets, at: MonotonicClock.now) }
         self.catchUp = catchUp
         self.catchUpOffset = catchUp.offset
         self.lastCatchUpPartition = catchUp.partition
@@ -183,8 +191,8 @@ final class WebhookDispatcher {
     private func readCatchUp() throws(KafkaError) {
         guard let partition = self.catchUp?.partition else { return }
         var records: [IncomingRecord] = []
-        let outcome = try self.catchUpConsumer.poll(
-            max: Self.maxRecords, timeout: Self.catchUpTimeout, into: &records)
+        let outcome = try self.catchUpStatus.poll(
+            self.catchUpConsumer, max: Self.maxRecords, timeout: Self.catchUpTimeout, into: &records)
         for record in records where record.partition == partition {
             self.catchUpOffset = max(self.catchUpOffset, record.offset + 1)
             self.addInCatchUp(record)
@@ -197,6 +205,10 @@ final class WebhookDispatcher {
 
     /// Stops the running catch-up.
     private func endCatchUp() {
+        if let partition = self.catchUp?.partition {
+            let topicPartition = TopicPartition(PlazaTopic.webhooks.rawValue, partition)
+            self.catchUpStatus.report { $0.partitionsUnassigned([topicPartition]) }
+        }
         self.catchUp = nil
         // A failure makes the client unusable, and the client's next call throws.
         try? self.catchUpConsumer.unassign()

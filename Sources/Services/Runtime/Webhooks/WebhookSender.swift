@@ -29,6 +29,8 @@ package final class WebhookSender: ServiceComponent {
     private let status = LoopStatus()
     /// Whether the sender has events to read, and reads them.
     private let readStatus = ReadStatus()
+    /// Whether a catch-up has events to read again, and reads them.
+    private let catchUpStatus = ReadStatus()
     private let client: HTTPClient
     /// The attempts that have ended since the last turn.
     private let endedAttempts = Locked<[WebhookAttempt]>([])
@@ -52,16 +54,20 @@ package final class WebhookSender: ServiceComponent {
         self.client = HTTPClient(maxOpenRequests: limits.maxInFlight, caFile: caFile)
         self.log = log
         self.metrics = WebhookMetrics(metrics)
-        self.readStatus.export(to: metrics, as: self.name)
+        for reader in self.readers { reader.status.export(to: metrics, as: reader.name) }
     }
 
     package var isReady: Bool { self.status.isReady }
     package var hungLoops: [String] {
         (self.status.isTurning ? [] : [self.name]) + (self.client.isTurning ? [] : ["\(self.name) requests"])
     }
-    package var stalledParts: [String] { self.readStatus.state == .stalled ? [self.name] : [] }
+    package var stalledParts: [String] { self.readers.filter { $0.status.state == .stalled }.map(\.name) }
     package var degradations: [String] {
-        self.readStatus.state == .waitingForBroker ? ["\(self.name) wait for Kafka"] : []
+        self.readers.filter { $0.status.state == .waitingForBroker }.map { "\($0.name) wait for Kafka" }
+    }
+    /// The two readers, by the names that health and metrics give them.
+    private var readers: [(name: String, status: ReadStatus)] {
+        [(self.name, self.readStatus), ("\(self.name)-catch-up", self.catchUpStatus)]
     }
 
     package func stop() { self.status.stop() }
@@ -78,7 +84,9 @@ package final class WebhookSender: ServiceComponent {
             do throws(KafkaError) {
                 try self.runSession(sessionTimeout: sessionTimeout)
             } catch {
-                self.readStatus.report { $0.consumerFailed(error, at: MonotonicClock.now) }
+                for reader in self.readers {
+                    reader.status.report { $0.consumerFailed(error, at: MonotonicClock.now) }
+                }
                 if self.settings.sessionTimeout.raiseIfRejected(error, requested: sessionTimeout, log: self.log) {
                     continue
                 }
@@ -102,7 +110,7 @@ package final class WebhookSender: ServiceComponent {
         _ = try consumer.loadTopicMetadata(PlazaTopic.webhooks.rawValue, timeout: .seconds(10))
         let dispatcher = WebhookDispatcher(
             consumer: consumer, catchUpConsumer: catchUpConsumer, hooks: self.hooks, limits: self.limits, log: self.log,
-            metrics: self.metrics, readStatus: self.readStatus
+            metrics: self.metrics, readStatus: self.readStatus, catchUpStatus: self.catchUpStatus
         ) { [client, endedAttempts] post, position, beganAt in
             client.send(post) { result in
                 let attempt = WebhookAttempt(position: position, beganAt: beganAt, result: result)
@@ -114,7 +122,6 @@ package final class WebhookSender: ServiceComponent {
             dispatcher?.rebalanced(event)
         }
         while !self.status.isStopping {
-            self.readStatus.report { $0.turnBegan(at: MonotonicClock.now) }
             let isMember = try dispatcher.runTurn(self.takeEndedAttempts())
             self.status.reportTurn(isReady: isMember)
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Concurrency
+import HTTPClient
 import Observability
 import ServiceShell
 import TestSupport
@@ -82,5 +83,37 @@ import Testing
             thread.join()
         }
         #expect(Self.count("failed", metrics) == 1 && Self.count("sent", metrics) == 1)
+    }
+
+    @Test func `an exporter whose client hangs goes on, counts its spans as failed, and stops`() async throws {
+        let collector = try WebhookReceiver { _, _ in .answer(200, "{}") }
+        let metrics = MetricsRegistry()
+        let tracer = Tracer(share: 1)
+        let client = HTTPClient(maxOpenRequests: 1)
+        let exporter = SpanExporter(
+            tracer, collector: collector.url, service: "gateway", instance: "gateway-1", log: .none, metrics: metrics,
+            client: client, answerTimeout: .milliseconds(200))
+        // The client's thread hangs in the completion of this request, until the end of the test.
+        let isReleased = ConditionVariable(false)
+        let isHanging = ConditionVariable(false)
+        client.send(HTTPPost(url: collector.url, headers: [], body: [], timeout: .seconds(5))) { _ in
+            isHanging.update { $0 = true }
+            _ = isReleased.wait { $0 ? () : nil }
+        }
+        let hasStopped = await runOnDedicatedThread {
+            let thread = DedicatedThread("exporter") { exporter.run() }
+            _ = isHanging.wait(timeout: .seconds(10)) { $0 ? () : nil }
+            tracer.record(Self.span(1))
+            let deadline = ContinuousClock.now + .seconds(10)
+            while Self.count("failed", metrics) < 1, ContinuousClock.now < deadline {
+                DedicatedThread.sleep(for: .milliseconds(20))
+            }
+            tracer.record(Self.span(2))
+            exporter.stop()
+            return thread.join(timeout: .seconds(10))
+        }
+        isReleased.update { $0 = true }
+        #expect(hasStopped)
+        #expect(Self.count("failed", metrics) == 2 && Self.count("sent", metrics) == 0)
     }
 }

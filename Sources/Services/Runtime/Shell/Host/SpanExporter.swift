@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Concurrency
-internal import HTTPClient
+package import HTTPClient
 package import Observability
 
 /// Sends a tracer's spans to a collector, by OTLP over HTTP in JSON.
 ///
 /// At most one request is in flight. Spans must not accumulate while the collector is unavailable. A batch that the
 /// collector does not accept is therefore dropped and counted.
+///
+/// A process must not end because its spans cannot be sent, so no watchdog looks at the exporter. Instead each of its
+/// waits has a timeout: even when the client's thread hangs, the exporter goes on and counts the spans as failed.
 package final class SpanExporter: Sendable {
     private let tracer: Tracer
     private let url: String
     private let service: String
     private let instance: String
     private let log: Log
-    private let client = HTTPClient(maxOpenRequests: 1)
+    private let client: HTTPClient
+    /// The longest wait for the client, which ends each request within `timeout` unless its thread hangs.
+    private let answerTimeout: Duration
     private let isStopping = Locked(false)
     private let sentSpans: Counter
     /// Counts the spans that the tracer dropped because too many were waiting.
@@ -25,6 +30,8 @@ package final class SpanExporter: Sendable {
     private static let interval: Duration = .seconds(1)
     /// How long a collector may take for a request.
     private static let timeout: Duration = .seconds(5)
+    /// How long the stopped client may take to end its thread.
+    private static let stopTimeout: Duration = .seconds(1)
 
     /// Creates an exporter; `run` starts it.
     ///
@@ -35,9 +42,14 @@ package final class SpanExporter: Sendable {
     ///   - instance: the process's name in the cluster.
     ///   - log: gets a line when a request fails.
     ///   - metrics: gets the counters of spans.
+    ///   - client: sends the requests, and is run and stopped by the exporter.
+    ///   - answerTimeout: the longest wait for the client; longer than the 5 s that a collector may take.
     package init(
-        _ tracer: Tracer, collector: String, service: String, instance: String, log: Log, metrics: MetricsRegistry
+        _ tracer: Tracer, collector: String, service: String, instance: String, log: Log, metrics: MetricsRegistry,
+        client: HTTPClient = HTTPClient(maxOpenRequests: 1), answerTimeout: Duration = .seconds(10)
     ) {
+        self.client = client
+        self.answerTimeout = answerTimeout
         self.tracer = tracer
         self.url = Self.address(collector)
         self.service = service
@@ -58,6 +70,8 @@ package final class SpanExporter: Sendable {
     }
 
     /// Sends spans until `stop` is called, then sends the remaining spans and returns.
+    ///
+    /// If the client's thread hangs, it is left behind.
     package func run() {
         let thread = DedicatedThread("traces-http") { [client] in client.run() }
         while !self.isStopping.withLock({ $0 }) {
@@ -66,7 +80,7 @@ package final class SpanExporter: Sendable {
         }
         while self.sendBatch() {}
         self.client.stop()
-        thread.join()
+        _ = thread.join(timeout: Self.stopTimeout)
     }
 
     /// Makes `run` return after it has sent the remaining spans.
@@ -87,12 +101,11 @@ package final class SpanExporter: Sendable {
             body: OTLPSpans.body(spans, service: self.service, instance: self.instance), timeout: Self.timeout)
         let response = ConditionVariable<HTTPResult?>(nil)
         self.client.send(post) { result in response.update { $0 = result } }
-        // The client ends each request within its timeout.
-        switch response.wait(for: { $0 }) {
+        switch response.wait(timeout: self.answerTimeout, for: { $0 }) {
         case .answered(let status, _) where (200..<300).contains(status): self.sentSpans.add(spans.count)
         case .answered(let status, _): self.reportFailure(of: spans.count, "status \(status)")
         case .failed(let error): self.reportFailure(of: spans.count, "\(error)")
-        // Cannot occur, because the wait has no timeout.
+        // The client's thread hangs. A later result is ignored, because these spans are counted now.
         case nil: self.reportFailure(of: spans.count, "no answer")
         }
         return spans.count == Tracer.batchSize

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import Concurrency
+import EmbeddedBroker
+import HTTPClient
+import KafkaClient
+import MachineKit
+import Observability
+import PlazaModel
+import PlazaWire
+import ServiceShell
+import TestSupport
+import Testing
+
+@testable import Webhooks
+
+/// A catch-up whose consumer reads nothing.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct WebhookCatchUpTests {
+    /// The API key of Kafka's `Fetch` request.
+    private static let fetch: Int16 = 1
+    /// Kafka's error `NOT_LEADER_OR_FOLLOWER`.
+    private static let notLeader: Int32 = 6
+
+    /// The catch-up's consumer reads from a broker of its own, so that only its reads fail.
+    @Test func `a catch-up that reads nothing for 10 s, although there are records, ends the session`() async throws {
+        try await runOnDedicatedThread { try Self.runStalledCatchUp() }
+    }
+
+    private static func runStalledCatchUp() throws {
+        let (main, other) = (
+            try TopicBroker(isReal: false, clientID: "webhooks-test"),
+            try TopicBroker(isReal: false, clientID: "catch-up-test")
+        )
+        for broker in [main, other] {
+            let producer = try KafkaProducer(broker.settings)
+            for number in 1...20 {
+                let event = WebhookEvent(
+                    LiveKey("demo", "concert"), at: Timestamp(milliseconds: Int64(number)),
+                    .memberState(isOnline: true, cause: .enter, users: [UserInfo(userID: "bob")]))
+                try producer.send(TopicRecord(.webhook(event)).outgoing(partitions: TopicBroker.partitions))
+            }
+            try producer.flush(timeout: .seconds(10))
+        }
+        try #require(other.embedded).injectFault(intoRequests: Self.fetch, count: 100_000, error: Self.notLeader)
+        var limits = DeliveryQueue.Limits()
+        limits.maxPerApp = 5
+        let (status, catchUpStatus) = (ReadStatus(), ReadStatus())
+        let ended = Locked<[WebhookAttempt]>([])
+        let consumer = try KafkaConsumer(
+            main.settings, group: WebhookSender.group, fetchWait: .milliseconds(10),
+            sessionTimeout: EmbeddedBroker.sessionTimeout, heartbeatInterval: GroupSessionTimeout.heartbeatInterval)
+        defer { consumer.close() }
+        let catchUpConsumer = try KafkaConsumer(other.settings)
+        defer { catchUpConsumer.close() }
+        let dispatcher = WebhookDispatcher(
+            consumer: consumer, catchUpConsumer: catchUpConsumer,
+            hooks: ["demo": AppHooks(url: "http://127.0.0.1:1/", secret: "secret", events: nil)], limits: limits,
+            log: .none, metrics: WebhookMetrics(MetricsRegistry()), readStatus: status, catchUpStatus: catchUpStatus
+        ) { _, position, beganAt in
+            // The backend accepts each event at once.
+            let attempt = WebhookAttempt(
+                position: position, beganAt: beganAt, result: .answered(status: 200, body: []))
+            ended.withLock { $0.append(attempt) }
+        }
+        try consumer.subscribe(PlazaTopic.webhooks.rawValue) { [weak dispatcher] in dispatcher?.rebalanced($0) }
+        let deadline = MonotonicClock.now + .seconds(40)
+        var failure: KafkaError?
+        while failure == nil, MonotonicClock.now < deadline {
+            let attempts = ended.withLock { attempts in
+                defer { attempts.removeAll() }
+                return attempts
+            }
+            do throws(KafkaError) { _ = try dispatcher.runTurn(attempts) } catch { failure = error }
+        }
+        #expect(failure?.description.contains("Nothing was read for 10 s") == true, "\(String(describing: failure))")
+        #expect(catchUpStatus.state == .stalled, "/livez says so")
+        #expect(catchUpStatus.waitingTime >= .seconds(10))
+        #expect(status.state == .reading, "the other consumer reads")
+    }
+}
