@@ -39,7 +39,7 @@ import Testing
                 // The verdict judges how honest clients were served during the attack. So these must have been active.
                 let honest = result.measured.honest
                 #expect(honest.published >= 10 && honest.admitted > 0, "\(result.name): \(honest)")
-                #expect(result.measured.http.asked > 0, "\(result.name): no honest HTTP request was sent")
+                #expect(result.measured.http.asked >= 5, "\(result.name): too few honest HTTP requests")
                 #expect(result.measured.gateways["gateway-1"]?.after != nil, "\(result.name)")
             }
         }

@@ -47,8 +47,11 @@ package enum AttackRunner {
         measured.allowedBytes = attack.allowedBytes
         let names = Self.namePrefix(plan, suffix)
         let report = try await Self.runHonestClients(plan, suffix, duration: plan.duration) { lives in
-            let monitoring = Task { await monitor.watch() }
-            let result = try await Self.runSwarm(attack, plan, namePrefix: "\(names)x", honestLives: lives)
+            let mayEnd = Locked(false)
+            let monitoring = Task { await monitor.watch { mayEnd.withLock { $0 = true } } }
+            let result = try await Self.runSwarm(attack, plan, namePrefix: "\(names)x", honestLives: lives) {
+                mayEnd.withLock { $0 }
+            }
             tally.withLock { $0 = result }
             monitoring.cancel()
             await monitoring.value
@@ -90,14 +93,18 @@ package enum AttackRunner {
     }
 
     /// Runs the attack's connections on an event loop and thread of their own.
+    ///
+    /// The attack lasts longer than planned while `mayEnd` is false (`AttackPeriod`).
     private static func runSwarm(
-        _ attack: any Attack, _ plan: AttackPlan, namePrefix: String, honestLives: [LiveID]
+        _ attack: any Attack, _ plan: AttackPlan, namePrefix: String, honestLives: [LiveID],
+        mayEnd: @escaping @Sendable () -> Bool
     ) async throws -> AttackTally {
         // The stream yields one tally, or none if the swarm cannot start.
         let (tallies, continuation) = AsyncStream.makeStream(of: AttackTally.self)
         let thread = try EventLoop.start(name: "plaza-attack") { loop in
-            let swarm = AttackSwarm(attack, plan, namePrefix: namePrefix, honestLives: honestLives, loop: loop) {
-                tally in
+            let swarm = AttackSwarm(
+                attack, plan, namePrefix: namePrefix, honestLives: honestLives, loop: loop, mayEnd: mayEnd
+            ) { tally in
                 continuation.yield(tally)
                 continuation.finish()
             }

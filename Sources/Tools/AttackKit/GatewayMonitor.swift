@@ -10,6 +10,14 @@ actor GatewayMonitor {
     private let target: AttackTarget
     private var changes: [String: GatewayChange] = [:]
     private var http = AnswerRate()
+    /// The rounds of requests that every attack gets, however short it is.
+    static let minRounds = 5
+    /// The pause before each of the first `minRounds` rounds.
+    private static let firstPause = Duration.milliseconds(150)
+    /// The pause before each later round.
+    private static let pause = Duration.milliseconds(500)
+    /// How long a request may take; then it counts as not answered.
+    private static let answerTimeout = Duration.seconds(2)
 
     init(_ target: AttackTarget) { self.target = target }
 
@@ -21,12 +29,19 @@ actor GatewayMonitor {
         }
     }
 
-    /// Reads the metrics and sends the requests twice a second until the task is cancelled.
-    func watch() async {
-        while (try? await Task.sleep(for: .milliseconds(500))) != nil {
+    /// Reads the metrics and sends the requests in rounds until the task is cancelled; the first rounds follow faster.
+    ///
+    /// - Parameter enoughRounds: called once after `minRounds` rounds, or earlier if the task is cancelled. Until then
+    ///   the attack must last, because the answers to one or two requests say more about the machine than the gateway.
+    func watch(enoughRounds: @Sendable () -> Void) async {
+        var rounds = 0
+        while (try? await Task.sleep(for: rounds < Self.minRounds ? Self.firstPause : Self.pause)) != nil {
             await self.update()
             await self.probeHTTP()
+            rounds += 1
+            if rounds == Self.minRounds { enoughRounds() }
         }
+        if rounds < Self.minRounds { enoughRounds() }
     }
 
     /// Reads the metrics after the attack.
@@ -64,7 +79,8 @@ actor GatewayMonitor {
         let addresses = self.target.http
         let answered = await runOnDedicatedThread("http-probe") {
             addresses.count {
-                HealthProbe.http(host: $0.host, port: Int($0.port), path: "/v1/lives", timeout: .seconds(2)) != nil
+                HealthProbe.http(
+                    host: $0.host, port: Int($0.port), path: "/v1/lives", timeout: Self.answerTimeout) != nil
             }
         }
         // The task may have been cancelled meanwhile, because the attack has ended; the requests count nevertheless.

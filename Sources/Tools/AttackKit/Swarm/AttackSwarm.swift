@@ -22,6 +22,9 @@ final class AttackSwarm {
     /// The gateways' addresses for the channel of the attack.
     private let targets: [PlazaAddress]
     private let loop: EventLoop
+    private var period: AttackPeriod
+    /// Whether enough was measured for a verdict.
+    private let mayEnd: () -> Bool
     private let onFinish: (AttackTally) -> Void
     /// The connections by their indexes.
     private var connections: [Int: AttackConnection] = [:]
@@ -41,7 +44,7 @@ final class AttackSwarm {
 
     init(
         _ attack: any Attack, _ plan: AttackPlan, namePrefix: String, honestLives: [LiveID], loop: EventLoop,
-        onFinish: @escaping (AttackTally) -> Void
+        mayEnd: @escaping () -> Bool, onFinish: @escaping (AttackTally) -> Void
     ) {
         self.attack = attack
         self.plan = plan
@@ -49,6 +52,8 @@ final class AttackSwarm {
         self.honestLives = honestLives
         self.targets = attack.channel == .http ? plan.target.http : plan.target.gateways
         self.loop = loop
+        self.period = AttackPeriod(plan.duration)
+        self.mayEnd = mayEnd
         self.onFinish = onFinish
         let count = attack.connections(limit: plan.maxConnections)
         self.attempts = Array(repeating: 0, count: count)
@@ -72,13 +77,13 @@ final class AttackSwarm {
         self.unconnectedIndexes.insert(connection.index, at: 0)
     }
 
-    /// Opens the connections that are due, and lets the clients take their turns; after the attack's duration, lets the
+    /// Opens the connections that are due, and lets the clients take their turns; after the attack's period, lets the
     /// clients clean up, and then finishes.
     private func advance() {
         let now = MonotonicClock.microseconds
         let elapsed = Duration.microseconds(now - self.beganAt)
-        if elapsed >= self.plan.duration + Self.cleanUpTime { return self.finish() }
-        if elapsed >= self.plan.duration {
+        if let end = self.period.end(after: elapsed, mayEnd: self.mayEnd()) {
+            if elapsed >= end + Self.cleanUpTime { return self.finish() }
             if !self.isCleaningUp { for connection in self.connections.values { connection.cleanUp() } }
             self.isCleaningUp = true
             return

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How long an attack lasts: as planned, and longer while too little was measured for a verdict.
+package struct AttackPeriod: Sendable {
+    /// The longest extension; a gateway that answers nothing for so long fails the verdict anyhow.
+    package static let maxExtension = Duration.seconds(20)
+
+    private let planned: Duration
+    private var end: Duration?
+
+    /// An attack that lasts `planned` at least.
+    package init(_ planned: Duration) { self.planned = planned }
+
+    /// When the attack has ended, from its beginning; nil while it goes on.
+    ///
+    /// - Parameters:
+    ///   - elapsed: the time since the attack began.
+    ///   - mayEnd: whether enough was measured.
+    /// - Returns: the same time in every later call.
+    package mutating func end(after elapsed: Duration, mayEnd: Bool) -> Duration? {
+        if self.end == nil, elapsed >= self.planned, mayEnd || elapsed >= self.planned + Self.maxExtension {
+            self.end = elapsed
+        }
+        return self.end
+    }
+}

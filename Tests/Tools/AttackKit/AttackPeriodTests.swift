@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import PlazaModel
+import ProtocolClient
+import Testing
+
+@testable import AttackKit
+
+/// How long an attack lasts.
+@Suite struct AttackPeriodTests {
+    @Test func `an attack ends after the planned time if enough was measured`() {
+        var period = AttackPeriod(.seconds(1))
+        #expect(period.end(after: .milliseconds(999), mayEnd: true) == nil)
+        #expect(period.end(after: .milliseconds(1010), mayEnd: true) == .milliseconds(1010))
+        #expect(period.end(after: .milliseconds(1300), mayEnd: false) == .milliseconds(1010), "it stays ended")
+    }
+
+    @Test func `an attack goes on until enough was measured, for at most 20 s more`() {
+        var measured = AttackPeriod(.seconds(1))
+        #expect(measured.end(after: .seconds(5), mayEnd: false) == nil)
+        #expect(measured.end(after: .seconds(6), mayEnd: true) == .seconds(6))
+        var silent = AttackPeriod(.seconds(1))
+        #expect(silent.end(after: .milliseconds(20_999), mayEnd: false) == nil)
+        #expect(silent.end(after: .seconds(21), mayEnd: false) == .seconds(21))
+    }
+
+    @Test func `however short an attack is, five honest requests to each gateway are counted`() async throws {
+        // Nothing listens on port 1, so each request fails at once.
+        let target = try AttackTarget(
+            gateways: [], http: [.init(host: "127.0.0.1", port: 1)], processes: [], partitions: nil, app: "demo"
+        ) { user, _ in user }
+        let monitor = GatewayMonitor(target)
+        let (enough, continuation) = AsyncStream.makeStream(of: Void.self)
+        let watching = Task { await monitor.watch { continuation.finish() } }
+        for await _ in enough {}
+        let (_, rate) = await monitor.end()
+        watching.cancel()
+        await watching.value
+        #expect(rate.asked >= GatewayMonitor.minRounds && rate.answered == 0)
+        #expect(GatewayMonitor.minRounds == 5)
+    }
+}
