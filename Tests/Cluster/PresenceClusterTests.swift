@@ -138,6 +138,7 @@ struct PresenceClusterTests {
             let leftUser = try await fixture.host.waitForFeedItem(
                 "that the other left", within: 12, PresenceFixture.leftUser)
             #expect(leftUser == UserID("\(fixture.live)-viewer1"))
+            #expect(await fixture.countLeaveTips(withinSeconds: 1) == 0)
         }
     }
 }

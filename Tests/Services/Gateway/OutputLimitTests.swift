@@ -48,6 +48,42 @@ import Testing
         slow.cut()
     }
 
+    /// Rules: R12.16.
+    @Test func `I16 a viewer that takes a few kilobytes a second is served, and cut off once it stops`() throws {
+        let timeout = Milliseconds(3_000)
+        let cluster = try self.cluster { $0.slowReaderTimeout = timeout }
+        let slow = try cluster.viewer("slow", of: "room", receiveBuffer: 8 << 10)
+        let quick = try cluster.viewer("quick", of: "room")
+        let text = String(repeating: "x", count: 4000)
+        var last: Int64 = 0
+        // Until 128 KiB wait for the slow viewer, besides what the kernel holds.
+        while cluster.metric("gateway_feed_owed") == 0, last < 10_000 {
+            cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
+            last += 1
+            #expect(try quick.feed(upTo: last).last == last)
+        }
+        // 8 KB a second for three timeouts; far less than waits.
+        let begin = ContinuousClock.now
+        var takenBytes = 0
+        while ContinuousClock.now - begin < .seconds(9), cluster.refusalCount(.outputStalled) == 0 {
+            takenBytes += slow.discardBytes(upTo: 2_000) ?? 0
+            DedicatedThread.sleep(for: .milliseconds(250))
+        }
+        #expect((20_000..<100_000).contains(takenBytes), "\(takenBytes) bytes")
+        #expect(cluster.refusalCount(.outputStalled) == 0, "a viewer that reads is not stalled")
+        #expect(cluster.metric("gateway_feed_owed") > 0, "bytes have waited all the time")
+        let stoppedAt = ContinuousClock.now
+        while cluster.refusalCount(.outputStalled) == 0, ContinuousClock.now - stoppedAt < .seconds(20) {
+            DedicatedThread.sleep(for: .milliseconds(50))
+        }
+        #expect(cluster.refusalCount(.outputStalled) == 1)
+        let waited = ContinuousClock.now - stoppedAt
+        // The last bytes that it took may have been acknowledged a second before it stopped.
+        #expect(waited > Duration(timeout) - .seconds(2) && waited < Duration(timeout) + .seconds(5), "\(waited)")
+        #expect(try quick.answersPing())
+        slow.cut()
+    }
+
     /// Rules: R12.17.
     @Test func `I16 beyond the limit of all output, clients that read no replies are cut off, slow viewers are not`()
         throws

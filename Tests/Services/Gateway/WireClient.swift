@@ -232,6 +232,18 @@ final class WireClient {
         }
     }
 
+    /// Reads and discards at most `count` bytes of whatever the socket holds, without waiting.
+    ///
+    /// Afterwards the client no longer knows where a frame begins.
+    ///
+    /// - Returns: the number of bytes; 0 if the server has ended the connection; nil if nothing has arrived.
+    func discardBytes(upTo count: Int) -> Int? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let received = unsafe recv(self.descriptor, &bytes, count, Int32(MSG_DONTWAIT))
+        if received < 0 { return errno == EAGAIN ? nil : 0 }
+        return received
+    }
+
     private func readByte() throws -> UInt8 {
         if self.readIndex == self.buffer.count {
             self.buffer = [UInt8](repeating: 0, count: 65_536)

@@ -14,9 +14,8 @@ package struct ScenarioFailure: Error, CustomStringConvertible, Sendable {
 package final class DemoUser {
     package let name: String
     package let client: PlazaClient
-    /// The updates that no step has waited for yet; beyond `maxPendingUpdates` the oldest are dropped.
-    private var pendingUpdates: [ClientUpdate] = []
-    private static let maxPendingUpdates = 5000
+    /// The updates that no step has waited for yet.
+    private var pendingUpdates = PendingUpdates()
     /// The numbers of all feed items so far, to check that none is missing or repeated.
     package private(set) var numbers: [Int64] = []
     /// The texts of all barrage so far, in the order in which they were received.
@@ -71,13 +70,7 @@ package final class DemoUser {
         let deadline = ContinuousClock.now + .seconds(seconds)
         var index = 0
         repeat {
-            while index < self.pendingUpdates.count {
-                if let value = match(self.pendingUpdates[index]) {
-                    self.pendingUpdates.remove(at: index)
-                    return value
-                }
-                index += 1
-            }
+            if let value = self.pendingUpdates.take(from: &index, match) { return value }
         } while await self.receive(before: deadline, adjusting: &index)
         throw ScenarioFailure("\(self.name) did not hear within \(seconds) s: \(expectation)")
     }
@@ -117,24 +110,14 @@ package final class DemoUser {
 
     /// Receives the next update and stores it.
     ///
-    /// Each feed item is stored as an update of its own. Otherwise a step that waits for one item would remove all
-    /// items that were received with it.
-    ///
     /// - Parameters:
     ///   - deadline: when to give up.
     ///   - index: an index into the pending updates; reduced by the number of updates that are dropped.
     /// - Returns: false at the deadline, or when the client has ended.
     private func receive(before deadline: ContinuousClock.Instant, adjusting index: inout Int) async -> Bool {
         guard let update = await self.client.updates.next(before: deadline) else { return false }
-        if case .feed(let entries, let epoch) = update {
-            self.recordFeedItems(entries)
-            self.pendingUpdates += entries.map { .feed([$0], epoch: epoch) }
-        } else {
-            self.pendingUpdates.append(update)
-        }
-        let excess = max(0, self.pendingUpdates.count - Self.maxPendingUpdates)
-        self.pendingUpdates.removeFirst(excess)
-        index = max(0, index - excess)
+        if case .feed(let entries, _) = update { self.recordFeedItems(entries) }
+        index = max(0, index - self.pendingUpdates.add(update))
         return true
     }
 

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import LoadKit
+import MachineKit
+import PlazaModel
+import ProtocolClient
+import Testing
+
+/// What a scenario's client keeps of the updates that a step passes over.
+@Suite struct PendingUpdatesTests {
+    private static func entry(_ number: Int64, _ content: FeedContent) -> FeedEntry {
+        FeedEntry(n: number, at: Timestamp(milliseconds: 0), content: content)
+    }
+
+    private static func left(_ user: UserID) -> FeedContent { .audienceLeft(user: UserInfo(userID: user)) }
+
+    /// The user of the first leave tip that an update contains, as a step that waits for such a tip looks for it.
+    private static func leftUser(_ update: ClientUpdate) -> UserID? {
+        guard case .feed(let entries, _) = update else { return nil }
+        for entry in entries { if case .audienceLeft(let user) = entry.content { return user.userID } }
+        return nil
+    }
+
+    @Test func `a step finds each leave tip of a flush once, also a doubled one`() {
+        var pending = PendingUpdates()
+        let flush = [Self.left("bob"), Self.left("bob"), Self.left("eve")]
+        let entries = flush.enumerated().map { Self.entry(Int64($0.offset) + 1, $0.element) }
+        #expect(pending.add(.feed(entries, epoch: 1)) == 0)
+        var users: [UserID] = []
+        for _ in 0..<4 {
+            var index = 0
+            if let user = pending.take(from: &index, Self.leftUser) { users.append(user) }
+        }
+        #expect(users == ["bob", "bob", "eve"])
+    }
+
+    @Test func `a step keeps what it passes over, and looks at each update once`() {
+        var pending = PendingUpdates()
+        let joined = FeedContent.audienceJoined(user: UserInfo(userID: "ann"))
+        _ = pending.add(.feed([Self.entry(1, joined), Self.entry(2, Self.left("bob"))], epoch: 1))
+        var index = 0
+        #expect(pending.take(from: &index, Self.leftUser) == "bob")
+        #expect(index == 1)
+        _ = pending.add(.feed([Self.entry(3, Self.left("bob"))], epoch: 1))
+        #expect(pending.take(from: &index, Self.leftUser) == "bob")
+        index = 0
+        #expect(pending.take(from: &index) { $0 } == .feed([Self.entry(1, joined)], epoch: 1))
+    }
+
+    @Test func `beyond the capacity the oldest updates are dropped, and their number is told`() {
+        var pending = PendingUpdates()
+        let entries = (1...Int64(PendingUpdates.maxCount) + 2).map { Self.entry($0, Self.left("bob")) }
+        #expect(pending.add(.feed(entries, epoch: 1)) == 2)
+        var index = 0
+        #expect(pending.take(from: &index) { $0 } == .feed([entries[2]], epoch: 1))
+    }
+}
