@@ -42,7 +42,10 @@ import Testing
                     live: "show", offset: offset, count: 100, caller: caller("alice", counter: 2))
                 guard case .reply(let reply)? = directory.send(DirectoryInput(app: "demo", list)).last,
                     case .success(.sanctions(let page)) = reply.outcome
-                else { return [] }
+                else {
+                    Issue.record("the bans cannot be read")
+                    return []
+                }
                 users += page.items.map(\.user.text)
                 offset = page.nextOffset
             } while offset > 0
@@ -94,7 +97,10 @@ import Testing
             let effects = seats.send(SeatInput(Self.key, .requests(caller: caller("alice", counter: 1))))
             guard case .reply(let reply)? = effects.last,
                 case .success(.seatRequests(let applications, let invitations, _)) = reply.outcome
-            else { return [] }
+            else {
+                Issue.record("the requests cannot be read")
+                return []
+            }
             return applications.map(\.guest.userID.text) + invitations.map(\.guest.userID.text)
         }
         /// The names in the order of the machine's reply: applications (even numbers), then invitations (odd numbers).

@@ -63,7 +63,10 @@ extension ConnectionHarness {
         of live: LiveID
     ) -> (sent: [OpenCoHostRequest], received: [OpenCoHostRequest]) {
         let effects = self.call(live) { .openRequests(live: live, caller: $0) }
-        guard case .coHostRequests(let sent, let received, _)? = effects.result else { return ([], []) }
+        guard case .coHostRequests(let sent, let received, _)? = effects.result else {
+            Issue.record("the query is rejected: \(String(describing: effects.code))")
+            return ([], [])
+        }
         return (sent, received)
     }
 
@@ -72,7 +75,10 @@ extension ConnectionHarness {
         of live: LiveID
     ) -> (sent: [OpenBattleRequest], received: [OpenBattleRequest]) {
         let effects = self.call(live) { .openBattleRequests(live: live, caller: $0) }
-        guard case .battleRequests(let sent, let received, _)? = effects.result else { return ([], []) }
+        guard case .battleRequests(let sent, let received, _)? = effects.result else {
+            Issue.record("the query is rejected: \(String(describing: effects.code))")
+            return ([], [])
+        }
         return (sent, received)
     }
 }
