@@ -27,9 +27,10 @@ import Tokens
 
         deinit { self.server.stop() }
 
-        /// Sends a head that announces a body, but no body, and returns the response's first bytes.
+        /// Sends the head of a request that announces a body, but no body; returns the response's first bytes.
+        ///
+        /// The result is empty if there is no response within 300 ms, because the server waits for the body.
         func announceBody(ofBytes bytes: Int, token: String) throws -> String {
-            // The response is empty if the server waits for the body for more than 300 ms.
             let socket = try WireClient.connect(self.server.port)
             defer { close(socket) }
             let head =
@@ -48,8 +49,10 @@ import Tokens
     @Test func `token and rate are checked before a body is read`() throws {
         let served = try ServedGateway { $0.serverCallsPerSecond = 1 }
         #expect(try served.announceBody(ofBytes: 200_000, token: "x.y.z").hasPrefix("HTTP/1.1 401"))
+
         let token = FakeCluster.Tokens.token("shop", role: .server)
-        #expect(try served.announceBody(ofBytes: 200_000, token: token).isEmpty, "the body is awaited")
+        #expect(try served.announceBody(ofBytes: 200_000, token: token).isEmpty, "the first call: the body is awaited")
+
         let response = try served.announceBody(ofBytes: 200_000, token: token)
         #expect(response.hasPrefix("HTTP/1.1 429") && response.contains("Retry-After: 1"))
         #expect(response.contains("\"code\":-2") && response.contains("\"retryAfter\":"), "tooFrequent")
@@ -64,10 +67,13 @@ import Tokens
             try served.announceBody(ofBytes: 0, token: "x.y.z").dropFirst(9).prefix(3)
         }
         #expect(statuses.prefix(20).allSatisfy { $0 == "401" })
+        // A slow machine may need so long that some of the last ten requests are within the rate again.
         #expect(statuses.contains("429"))
     }
 
-    /// The response of a handler to a request with this client, before its body is read; nil if the body is awaited.
+    /// The response of a handler to a request from a client address, before the body is read.
+    ///
+    /// It is nil if the handler lets the server read the body.
     private func response(
         _ handler: @escaping HTTPHeadHandler, _ path: String, method: HTTPMethod = .get, from client: String,
         token: String? = nil
@@ -89,13 +95,17 @@ import Tokens
             $0.pages = PagesSettings(site: StaticSite())
         }
         let handler = GatewayAPI(cluster.gateway).handler
+        // The addresses of one IPv6 network, which have the same first 64 bits, count as one address.
         let address = "2001:db8::1"
+        let neighborAddress = "2001:db8::2"
+        let addressOfOtherNetwork = "2001:db8:0:1::1"
         #expect(try self.response(handler, "/openapi.json", from: address)?.status == 200)
         #expect(try self.response(handler, "/pages/settings.json", from: address, token: "a.b.c")?.status == 200)
         #expect(try self.response(handler, "/nowhere", from: address, token: "a.b.c")?.status == 404)
         #expect(
-            try self.response(handler, "/v1/lives", from: "2001:db8::2")?.status == 401,
+            try self.response(handler, "/v1/lives", from: neighborAddress)?.status == 401,
             "the fourth request of the network")
+
         let requests: [(path: String, method: HTTPMethod)] = [
             ("/openapi.json", .get), ("/pages/settings.json", .get), ("/v1/lives", .get), ("/v1/lives", .post),
             ("/nowhere", .get), ("/v1/lives", .delete),
@@ -109,7 +119,7 @@ import Tokens
             #expect(String(decoding: refused.body, as: UTF8.self).contains("\"code\":-2"), "tooFrequent")
         }
         #expect(cluster.refusalCount(.httpAnonymousRate) == 6)
-        #expect(try self.response(handler, "/openapi.json", from: "2001:db8:0:1::1")?.status == 200, "another network")
+        #expect(try self.response(handler, "/openapi.json", from: addressOfOtherNetwork)?.status == 200)
     }
 
     /// Rules: R13.39.
@@ -117,8 +127,9 @@ import Tokens
         throws
     {
         var site = StaticSite()
-        site.add("pages/app.css", body: Array("a {}".utf8), gzip: Array("no shorter".utf8))
+        site.add("pages/app.css", body: Array("a {}".utf8), gzip: Array("not used".utf8))
         let cluster = try FakeCluster { [site] in
+            // One request a second, so ten requests a second for page files.
             $0.admission.anonymousRequests = RateLimit(1)
             $0.pages = PagesSettings(site: site)
         }
@@ -128,13 +139,14 @@ import Tokens
         }
         #expect(statuses.prefix(10).allSatisfy { $0 == 200 })
         #expect(statuses.contains(429))
-        #expect(try self.response(handler, "/openapi.json", from: "10.0.0.1")?.status == 200)
+        #expect(try self.response(handler, "/openapi.json", from: "10.0.0.1")?.status == 200, "counted separately")
     }
 
     /// Rules: R13.39.
     @Test func `requests with a valid token never count for their address, and are served beyond its rate`() throws {
         let cluster = try FakeCluster {
             $0.admission.anonymousRequests = RateLimit(2, per: .seconds(60))
+            // The calls of this test stay below this limit.
             $0.serverCallsPerSecond = 1_000_000
         }
         let handler = GatewayAPI(cluster.gateway).handler
@@ -143,7 +155,8 @@ import Tokens
             let response = try self.response(handler, "/v1/lives", method: .post, from: "10.0.0.1", token: token)
             #expect(response == nil, "the body is awaited")
         }
-        #expect(try self.response(handler, "/openapi.json", from: "10.0.0.1")?.status == 200)
+        #expect(try self.response(handler, "/openapi.json", from: "10.0.0.1")?.status == 200, "the first that counts")
+
         for _ in 0..<2 { _ = try self.response(handler, "/v1/lives", from: "10.0.0.1") }
         #expect(try self.response(handler, "/openapi.json", from: "10.0.0.1")?.status == 429)
         #expect(try self.response(handler, "/v1/lives", method: .post, from: "10.0.0.1", token: token) == nil)

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// Returns the name and the schema of a route's kind of result.
+    /// Returns the kind of a route's result, which is the name of the result's only member, and the result's schema.
     private func resultKind(_ route: Route) -> (name: String, schema: Schema)? {
         guard case .object(let fields) = route.success.result, let field = fields.first else { return nil }
         return (field.name, .object(fields))
@@ -55,25 +55,25 @@ import Testing
                 coveredKinds.insert(kind)
                 #expect(
                     self.resolved(resultKind.schema).validationError(in: result) == nil,
-                    "\(name) as \(route.id) answers it")
+                    "the reply \(name) as the result of \(route.id)")
             }
         }
         let describedKinds = Set(RouteTable.all.compactMap { self.resultKind($0)?.name })
         #expect(coveredKinds == describedKinds, "the golden file contains each kind of result")
     }
 
-    @Test func `every route has a unique name and path, and makes an existing call`() {
+    @Test func `every route has a unique name and path, lists the parts of its path, and makes an existing call`() {
         #expect(Set(RouteTable.all.map(\.id)).count == RouteTable.all.count)
         #expect(Set(RouteTable.all.map { "\($0.method) \($0.path)" }).count == RouteTable.all.count)
         for route in RouteTable.all {
             if let call = route.call { #expect(CallParser.methods.contains(call), "\(route.id)") }
             let placeholders = route.path.split(separator: "/").filter { $0.hasPrefix("{") }
             #expect(placeholders == route.parts.map { "{\($0.name)}" }, "\(route.id)")
-            #expect(route.body == nil || route.method != .get && route.method != .delete, "\(route.id)")
+            if route.method == .get || route.method == .delete { #expect(route.body == nil, "\(route.id)") }
         }
     }
 
-    @Test func `the description contains every route, and all its references resolve`() throws {
+    @Test func `the description contains every route, and each of its references names a schema`() throws {
         let document = try Wire.decode(JSONValue.self, from: OpenAPIDocument.bytes)
         let paths = document.members["paths"]?.members ?? [:]
         for route in RouteTable.all {
@@ -88,12 +88,15 @@ import Testing
         }
     }
 
-    @Test func `the page about the HTTP API lists every route`() throws {
+    @Test func `the page about the HTTP API lists every route with its call, and marks those that any caller may use`()
+        throws
+    {
         let rows = try DocumentPage("HTTP-API").lines(under: "Routes")
         for route in RouteTable.all {
             let row = rows.first {
                 $0.hasPrefix("| `\(route.method) \(route.path)`") || $0.hasPrefix("| `\(route.method) \(route.path)?")
             }
+            // Only the route for a call by its name makes no fixed call; its row mentions `login`.
             #expect(row?.contains("`\(route.call ?? "login")`") == true, "\(route.method) \(route.path)")
             #expect(row?.hasSuffix("| any |") == (route.access == .anyone), "\(route.method) \(route.path)")
         }
@@ -253,15 +256,15 @@ import Testing
     }
 
     @Test func `a body's schema checks no limit, so HTTP and WebSocket calls get the same error code`() {
-        var count = 0
+        var valueCount = 0
         for route in RouteTable.all {
             guard let body = route.body else { continue }
             for value in self.valuesBeyondLimits(body) {
-                count += 1
+                valueCount += 1
                 #expect(body.validationError(in: value) == nil, "\(route.id)")
             }
         }
-        #expect(count > 60, "many bodies have limits")
+        #expect(valueCount > 60, "many bodies have limits")
     }
 
     @Test func `the description contains the limits that the server checks, as far as a schema can express them`()
@@ -288,10 +291,10 @@ import Testing
         #expect(field("post", "/v1/lives/{live}/mutes", "duration")["not"] == nil, "0 ends a mute")
         let languages = field("put", "/v1/app/gifts/{gift}", "translations")["propertyNames"]
         #expect(languages?.members["pattern"] == "^[A-Za-z0-9_-]{1,16}$")
-        let plain: JSONValue = #"^[^\u0000-\u001F\u007F]*$"#
-        #expect(field("put", "/v1/app/words", "words", "items")["pattern"] == plain)
+        let noControlCharacters: JSONValue = #"^[^\u0000-\u001F\u007F]*$"#
+        #expect(field("put", "/v1/app/words", "words", "items")["pattern"] == noControlCharacters)
         for name in ["name", "desc", "iconURL", "resourceURL", "extensionInfo"] {
-            #expect(field("put", "/v1/app/gifts/{gift}", name)["pattern"] == plain, "\(name)")
+            #expect(field("put", "/v1/app/gifts/{gift}", name)["pattern"] == noControlCharacters, "\(name)")
         }
         #expect(field("post", "/v1/lives/{live}/gifts", "receivers")["uniqueItems"] == true)
         #expect(field("patch", "/v1/lives/{live}", "maxMemberCount")["maximum"] == .integer(AppPolicy.largestAudience))

@@ -13,13 +13,15 @@ import Tokens
 ///
 /// `retryAfter` is in milliseconds.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AdmissionShareTests {
-    /// The parameters of a call about a live that the caller is not in; the call is forwarded and refused there.
-    private static let room = "{\"live\":\"room\"}"
+    /// The parameters of a call about a live that the caller is not in: `live.leave` is forwarded, and presence refuses it.
+    private static let roomParams = "{\"live\":\"room\"}"
 
-    /// Repeats a forwarded call until the gateway refuses it, so that the test does not depend on the machine's speed.
+    /// Repeats a forwarded call until the gateway refuses it; `served` is the number of earlier calls.
+    ///
+    /// The number depends on the machine's speed, because the gateway admits further calls while time passes.
     private func leaveUntilOverloaded(_ client: WireClient) throws -> (served: Int, refusal: ReplyError) {
         for served in 0..<1000 {
-            if let error = try client.call("live.leave", Self.room).error, error.code == .overloaded {
+            if let error = try client.call("live.leave", Self.roomParams).error, error.code == .overloaded {
                 return (served, error)
             }
         }
@@ -29,7 +31,7 @@ import Tokens
     /// Rules: R12.6.
     @Test func `an app gets at most its share of the connections`() throws {
         let cluster = try FakeCluster { $0.admission.connectionsPerApp = 2 }
-        let clients = try (0..<2).map { try cluster.client("u\($0)").0 }
+        let clients = try (0..<2).map { try cluster.client("u\($0)").client }
         let (third, outcome) = try cluster.client("u2")
         #expect(outcome.error?.code == .overloaded && outcome.error?.retryAfter == 5000)
         #expect(try third.closeCode() == DisconnectCode.overloaded.code)
@@ -47,6 +49,7 @@ import Tokens
         // A server's calls count for no user's share.
         let (shop, _) = try cluster.client("shop", role: .server)
         let (served, refusal) = try self.leaveUntilOverloaded(shop)
+        // At three calls a second the next one is admitted after 334 ms.
         #expect(served >= 3 && (1...400).contains(refusal.retryAfter ?? 0))
         #expect(cluster.refusalCount(.callsPerApp) == 1)
         let clientOfOtherApp = try WireClient(port: cluster.gateway.port)
@@ -74,15 +77,17 @@ import Tokens
         let clients = try (0..<3).map { _ in try cluster.client("bob").client }
         let (eve, _) = try cluster.client("eve")
         let start = MonotonicClock.milliseconds
-        for client in clients { _ = try client.call("live.leave", Self.room) }
+        for client in clients { _ = try client.call("live.leave", Self.roomParams) }
         let (served, refusal) = try self.leaveUntilOverloaded(clients[0])
-        // Four calls at once, then one call each 250 ms.
+        // Four calls at once, then one call in each 250 ms.
         let mostCalls = 4 + (MonotonicClock.milliseconds - start) / 250
         #expect(served >= 1 && clients.count + served <= mostCalls && (1...250).contains(refusal.retryAfter ?? 0))
         #expect(try clients[0].answersPing(), "a ping is not forwarded")
-        #expect(try eve.call("live.leave", Self.room).error?.code == .notInRoom)
+        #expect(try eve.call("live.leave", Self.roomParams).error?.code == .notInRoom)
         #expect(cluster.refusalCount(.callsPerUser) == 1)
-        #expect(cluster.recordCount { $0.topic == .audienceInbox } == clients.count + served + 1)
+        #expect(
+            cluster.recordCount { $0.topic == .audienceInbox } == clients.count + served + 1,
+            "the admitted calls of bob and one of eve")
     }
 
     /// Rules: R12.14.
@@ -102,16 +107,20 @@ import Tokens
         #expect(cluster.refusalCount(.serverConnections) == 1)
         // A list counts as 20 reads, so two lists and two other reads reach the limit of 42.
         for server in [shop, jobs] { #expect(try server.call("live.list").error == nil) }
-        for _ in 0..<2 { #expect(try shop.call("live.get", Self.room).error == nil) }
-        let read = try jobs.call("live.get", Self.room).error
+        for _ in 0..<2 { #expect(try shop.call("live.get", Self.roomParams).error == nil) }
+        let read = try jobs.call("live.get", Self.roomParams).error
+        // At 42 reads a minute the next one is admitted after 1.43 s.
         #expect(read?.code == .tooFrequent && (1...2_000).contains(read?.retryAfter ?? 0))
         #expect(cluster.refusalCount(.serverReads) == 1)
         #expect(try shop.answersPing())
-        // These were six calls. The ban counts as three, one for each user that it names.
+        // These were six calls of seven. The ban would count as three, one for each user that it names; as it is refused,
+        // it counts as one.
         let ban = #"{"live":"room","users":["carol","dora","emil"],"duration":9}"#
         #expect(try shop.call("live.ban", ban).error?.code == .tooFrequent)
         #expect(try jobs.answersPing() == false, "the servers have made all seven calls")
         #expect(cluster.refusalCount(.serverCalls) == 2)
+
+        // The servers have made three logins, those of shop, jobs and third, so two more reach the limit of five.
         let token = FakeCluster.Tokens.token("shop", role: .server)
         let renewal = String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self)
         for _ in 0..<2 { #expect(try shop.call("login", renewal).error == nil) }

@@ -37,9 +37,11 @@ import Testing
         let cluster = try FakeCluster { $0.admission.handshakes = RateLimit(2, per: .seconds(60)) }
         let clients = try (0..<3).map { _ in try WireClient(port: cluster.gateway.port) }
         #expect(clients.map(\.status) == [101, 101, 429])
-        let seconds = clients[2].head.split(separator: "Retry-After: ").last.flatMap { Int($0.prefix { $0.isNumber }) }
+        let retryAfter = clients[2].head.split(separator: "Retry-After: ").last.flatMap {
+            Int($0.prefix { $0.isNumber })
+        }
         // One more handshake is admitted after 30 s, less the time that this test has taken.
-        #expect((10...30).contains(try #require(seconds)))
+        #expect((10...30).contains(try #require(retryAfter)))
         #expect(cluster.refusalCount(.handshakes) == 1)
     }
 
@@ -71,8 +73,9 @@ import Testing
             try cluster.client(user, session: "phone", resume: point, firstID: firstID).login.error
         }
         // With bob's join, two resumes reach the limit. The ids of each connection's calls are above the earlier ones.
-        for number in 1...2 { #expect(try resume("bob", firstID: Int64(number) * 50) == nil) }
+        for firstID: Int64 in [50, 100] { #expect(try resume("bob", firstID: firstID) == nil) }
         let refused = try resume("bob", firstID: 150)
+        // At three joins a minute the next one is admitted after 20 s.
         #expect(refused?.code == .tooFrequent && (1...20_000).contains(refused?.retryAfter ?? 0))
         #expect(cluster.refusalCount(.memberships) == 1)
         for number in 0..<40 { #expect(try resume("u\(number)", firstID: 50) == nil) }
@@ -82,16 +85,16 @@ import Testing
     }
 
     /// Rules: R12.9.
-    @Test func `a connection that sends more than ten frames or 16 KB before its login is closed`() throws {
+    @Test func `a connection that sends more than ten frames or 16 KiB before its login is closed`() throws {
         let cluster = try FakeCluster()
-        let many = try WireClient(port: cluster.gateway.port)
-        for _ in 0..<11 { try many.write(WireClient.maskedFrame(.ping, [])) }
-        #expect(try many.closeCode() == DisconnectCode.flooding.code)
-        let large = try WireClient(port: cluster.gateway.port)
+        let pinging = try WireClient(port: cluster.gateway.port)
+        for _ in 0..<11 { try pinging.write(WireClient.maskedFrame(.ping, [])) }
+        #expect(try pinging.closeCode() == DisconnectCode.flooding.code)
+        let sending = try WireClient(port: cluster.gateway.port)
         // Only a part of a message is sent, so that no frame is complete.
-        let message = WireClient.maskedFrame(.text, [UInt8](repeating: 65, count: 30_000))
-        try large.write(Array(message.prefix(20_000)))
-        #expect(try large.closeCode() == DisconnectCode.flooding.code)
+        let message = WireClient.maskedFrame(.text, [UInt8](repeating: UInt8(ascii: "A"), count: 30_000))
+        try sending.write(Array(message.prefix(20_000)))
+        #expect(try sending.closeCode() == DisconnectCode.flooding.code)
         #expect(cluster.refusalCount(.beforeLogin) == 2)
         let (good, _) = try cluster.client("bob")
         for _ in 0..<20 { try good.write(WireClient.maskedFrame(.ping, [])) }
@@ -123,7 +126,7 @@ import Testing
         }
         // Each client sends 50,000 bytes of a message of 60,000: two of them are within the limit, three are not.
         let unfinishedMessage = Array(
-            WireClient.maskedFrame(.text, [UInt8](repeating: 65, count: 60_000)).prefix(50_000))
+            WireClient.maskedFrame(.text, [UInt8](repeating: UInt8(ascii: "A"), count: 60_000)).prefix(50_000))
         let (first, _) = try cluster.client("anna")
         let (second, _) = try cluster.client("bob")
         let (third, _) = try cluster.client("carol")
@@ -155,6 +158,7 @@ import Testing
         cluster.create("room")
         let (first, _) = try cluster.client("bob")
         let (second, _) = try cluster.client("bob")
+        // Reads of a user on two connections: three are admitted.
         for client in [first, second, first] { #expect(try client.call("gift.list").error == nil) }
         let read = try second.call("gift.list").error
         #expect(read?.code == .tooFrequent && (5_000...20_000).contains(read?.retryAfter ?? 0))
@@ -178,14 +182,14 @@ import Testing
                 == .tooFrequent)
         #expect(try second.call("audience.kick", #"{"live":"room","user":"carol"}"#).error?.code == .tooFrequent)
         _ = try cluster.client("bob")
-        #expect(try cluster.client("bob").1.error?.code == .tooFrequent, "the fourth login")
+        #expect(try cluster.client("bob").login.error?.code == .tooFrequent, "the fourth login")
         let (eve, _) = try cluster.client("eve")
         #expect(try eve.call("gift.list").error == nil)
         #expect(cluster.refusalCount(.logins) == 1 && cluster.refusalCount(.reads) == 1)
         #expect(cluster.refusalCount(.memberships) == 1, "the third join")
     }
 
-    @Test func `a client's made-up close codes share one label`() throws {
+    @Test func `close codes that clients make up are counted under one metric label`() throws {
         let cluster = try FakeCluster()
         // 4104 is a code that only the gateway gives; the others mean nothing to the gateway.
         for code in [3000, 3999, 4104, 4999] as [UInt16] {
@@ -207,7 +211,7 @@ import Testing
 
 /// Clients behind proxies.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ProxiedClientTests {
-    /// A PROXY header (version 2, TCP over IPv4) with that client address.
+    /// A PROXY header (version 2, TCP over IPv4) with a client address of four bytes.
     ///
     /// It has a signature of 12 bytes, the version and command, the address family, and the length of the rest: two
     /// addresses and two ports.
@@ -236,17 +240,17 @@ import Testing
         #expect(fromOtherAddress.status == 101)
         try first.send("{\"id\":1,\"method\":\"ping\"}")
         guard case .frame = try first.next() else {
-            Issue.record("the first frame is read right after the header and the handshake")
+            Issue.record("the ping after the PROXY header and the handshake was not answered")
             return
         }
     }
 
-    @Test func `a trusted proxy that does not begin with the header is cut off`() throws {
+    @Test func `a connection of a trusted proxy without a valid PROXY header is cut off`() throws {
         let cluster = try self.cluster(proxyProtocol: true)
         #expect(throws: WireClient.Failure.self) { try WireClient(port: cluster.gateway.port) }
         var malformedHeader = Self.proxyHeader([1, 1, 1, 1])
-        // An unknown address family.
-        malformedHeader[13] = 0x77
+        let addressFamilyIndex = 13
+        malformedHeader[addressFamilyIndex] = 0x77
         #expect(throws: WireClient.Failure.self) {
             try WireClient(port: cluster.gateway.port, proxyHeader: malformedHeader)
         }
@@ -276,7 +280,8 @@ import Testing
 /// The settings of the limits.
 @Suite struct AdmissionSettingsTests {
     /// Reads command-line arguments; `hardLimit` is the system's limit of open files.
-    private func read(_ arguments: [String], hardLimit: Int = 1_048_576) throws(SettingsError) -> GatewaySettings {
+    private func settings(from arguments: [String], hardLimit: Int = 1_048_576) throws(SettingsError) -> GatewaySettings
+    {
         var reader = SettingsReader(program: "gateway", summary: "", arguments: arguments, environment: [:])
         let admission = AdmissionSettings(&reader, hardLimit: hardLimit)
         try reader.finish()
@@ -285,14 +290,16 @@ import Testing
         return settings
     }
 
-    @Test func `settings change the limits`() throws {
-        let defaults = try self.read([])
+    @Test func `limits have defaults, and settings change them`() throws {
+        let defaults = try self.settings(from: [])
         #expect(defaults.maxConnections == 100_000 && defaults.admission.connectionsPerApp == 50_000)
+        // Limits for one of several apps: half of the connections, and 5000 calls a second.
         var expected = AdmissionLimits()
         expected.connectionsPerApp = 50_000
         expected.callsPerApp = 5000
         #expect(defaults.admission == expected)
-        let changed = try self.read([
+
+        let changed = try self.settings(from: [
             "--max-connections", "5000", "--connections-per-app", "7", "--calls-per-app", "11",
             "--connections-per-user", "3",
             "--calls-per-user", "5", "--server-connections-per-app", "6", "--server-logins-per-minute", "7",
@@ -310,23 +317,26 @@ import Testing
     }
 
     @Test func `an invalid block of proxies keeps the gateway from starting`() {
-        let error = #expect(throws: SettingsError.self) { try self.read(["--trusted-proxies", "10.0.0.1/8"]) }
+        let error = #expect(throws: SettingsError.self) {
+            try self.settings(from: ["--trusted-proxies", "10.0.0.1/8"])
+        }
         #expect(error?.description.contains("give addresses, or blocks such as 10.0.0.0/8") == true)
     }
 
     @Test func `connections that do not fit into the limit of open files keep the gateway from starting`() throws {
         // The gateway keeps 2048 files for other uses.
         #expect(
-            try self.read([], hardLimit: 20_000).maxConnections == 17_952,
+            try self.settings(from: [], hardLimit: 20_000).maxConnections == 17_952,
             "the default is lowered to what the limit allows")
-        #expect(try self.read(["--max-connections", "17952"], hardLimit: 20_000).maxConnections == 17_952)
+        #expect(try self.settings(from: ["--max-connections", "17952"], hardLimit: 20_000).maxConnections == 17_952)
         let error = #expect(throws: SettingsError.self) {
-            try self.read(["--max-connections", "17953"], hardLimit: 20_000)
+            try self.settings(from: ["--max-connections", "17953"], hardLimit: 20_000)
         }
         let sentence =
             "needs 20001 open files and the system allows 20000: raise that (ulimit -Hn), or give at most 17952"
         #expect(error?.description.contains(sentence) == true)
-        #expect(throws: SettingsError.self) { try self.read([], hardLimit: 2_048) }
-        #expect(throws: SettingsError.self) { try self.read([], hardLimit: 0) }
+        // With these limits no file is left for connections.
+        #expect(throws: SettingsError.self) { try self.settings(from: [], hardLimit: 2_048) }
+        #expect(throws: SettingsError.self) { try self.settings(from: [], hardLimit: 0) }
     }
 }
