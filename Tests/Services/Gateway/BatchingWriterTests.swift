@@ -43,7 +43,7 @@ import Testing
         await runOnDedicatedThread { #expect(thread.join(timeout: .seconds(10))) }
     }
 
-    @Test func `stop flushes the buffered records, and later records are written immediately`() async throws {
+    @Test func `stop flushes the buffered records, and records after the stop are written immediately`() async throws {
         let sink = Sink()
         // With a gap of an hour, no batch is due during the test.
         let writer = BatchingWriter(sink, gap: .seconds(3600), recordLost: { _ in Issue.record("lost") })
@@ -55,7 +55,9 @@ import Testing
         #expect(await sink.allTokens() == [1, 2, 3, 4])
     }
 
-    @Test func `a buffered record that the sink refuses is reported as lost`() async throws {
+    @Test func `buffered records that the sink refuses are reported as lost, and no more than the limit are buffered`()
+        async throws
+    {
         let sink = Sink()
         let lostTokens = Locked<[UInt64]>([])
         let writer = BatchingWriter(
@@ -69,6 +71,7 @@ import Testing
         #expect(throws: SinkRefusal.full, "the limit counts the buffered records") {
             for _ in 0...BatchingWriter.limit { try writer.write(Self.record, token: 3) }
         }
+        // The sink refuses the records that the stop flushes.
         writer.stop()
         await runOnDedicatedThread { #expect(thread.join(timeout: .seconds(10))) }
         #expect(lostTokens.withLock { $0.first } == 2 && lostTokens.withLock { $0.count } == BatchingWriter.limit)

@@ -96,11 +96,11 @@ import Testing
         while !client.isQuiet(milliseconds: milliseconds) { _ = try client.next() }
     }
 
-    /// Takes the broker down, and makes the one call that must time out.
+    /// Takes the broker down, and makes a call; its record times out, so the gateway refuses all further calls.
     private func takeBrokerDown(_ fixture: BrokerFixture, _ client: WireClient) throws {
         try fixture.broker.takeDown(broker: 1)
-        let first = self.rejection(try client.call("barrage.sendText", Self.textParams))
-        #expect(first?.code == .unavailable && first?.retryAfter != nil)
+        let timeout = self.rejection(try client.call("barrage.sendText", Self.textParams))
+        #expect(timeout?.code == .unavailable && timeout?.retryAfter != nil)
     }
 
     @Test func `when the broker dies one call times out, and others are refused until the broker is back`() async throws
@@ -120,7 +120,9 @@ import Testing
                 #expect(error?.code == .unavailable && error?.retryAfter != nil)
                 try self.readUntilQuiet(client, milliseconds: 100)
             }
-            #expect(MonotonicClock.milliseconds - start < 1000 + 10 * 200, "ten pauses of 100 ms, 200 ms for each call")
+            #expect(
+                MonotonicClock.milliseconds - start < 1000 + 10 * 200, "ten pauses of 100 ms, and at most 200 ms a call"
+            )
             #expect(fixture.probeRequestCount.withLock { $0 } > 0)
 
             try fixture.broker.bringUp(broker: 1)
@@ -134,7 +136,7 @@ import Testing
             try #require(fixture.probe.join(timeout: .seconds(10)), "the probe ends when the broker is back")
             let requestCount = fixture.probeRequestCount.withLock { $0 }
             for _ in 0..<5 { #expect(self.rejection(try client.call("barrage.sendText", Self.textParams)) == nil) }
-            #expect(fixture.probeRequestCount.withLock { $0 } == requestCount)
+            #expect(fixture.probeRequestCount.withLock { $0 } == requestCount, "no request after the probe's end")
         }
     }
 

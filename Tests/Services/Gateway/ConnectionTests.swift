@@ -41,11 +41,13 @@ import Tokens
             return
         }
         #expect(details.info.liveOwner.userID == "bob")
-        guard case .success(.pong(let at)) = try client.call("ping") else {
+        guard case .success(.pong(let answeredAt)) = try client.call("ping") else {
             Issue.record("a ping was not answered with a time")
             return
         }
-        #expect(loggedInAt <= at && at.milliseconds > 1_700_000_000_000, "a time since 1970, in or after 2023")
+        #expect(
+            loggedInAt <= answeredAt && answeredAt.milliseconds > 1_700_000_000_000,
+            "a time since 1970, in or after 2023")
     }
 
     /// Rules: R13.11.
@@ -71,9 +73,9 @@ import Tokens
         #expect(cluster.metric("gateway_feed_due_total") <= 200 * 40, "each item is due at most once per viewer")
     }
 
-    @Test func `a feed frame equals the codec's encoding`() throws {
+    @Test func `the gateway's text of a feed frame equals the codec's encoding`() throws {
         let cluster = try FakeCluster()
-        // The quotation mark in the live's id must be escaped.
+        // The quotation mark in the live's id must be escaped in the frame, as it is in the parameters of the join.
         cluster.create("ro\"om")
         let viewer = try cluster.viewer("bob", of: "ro\\\"om")
         cluster.publishText(FakeCluster.key("ro\"om"), "first")
@@ -102,7 +104,7 @@ import Tokens
             "eyJhbGciOiJub25lIiwia2lkIjoiazEifQ.eyJhcHAiOiJkZW1vIiwic3ViIjoiYm9iIiwiZXhwIjo5OTk5OTk5OTk5fQ."
         let validToken = FakeCluster.Tokens.token("bob")
         let forgedToken = String(validToken.dropLast(4)) + "AAAA"
-        let cases: [(token: String, ReplyCode, DisconnectCode)] = [
+        let cases: [(token: String, replyCode: ReplyCode, disconnectCode: DisconnectCode)] = [
             (FakeCluster.Tokens.token("bob", secondsFromNow: -1), .tokenExpired, .tokenExpired),
             ("", .tokenInvalid, .tokenRefused), ("x.y.z", .tokenInvalid, .tokenRefused),
             (unsignedToken, .tokenInvalid, .tokenRefused), (forgedToken, .tokenInvalid, .tokenRefused),
@@ -138,12 +140,14 @@ import Tokens
 
     @Test func `the same session on a new connection replaces the old one`() throws {
         let cluster = try FakeCluster()
-        // The system chooses a shard for each connection, so several rounds test one shard and two.
+        // The system chooses a shard for each connection. So in some rounds the two connections have the same shard, and in
+        // others they have different shards.
         for round in 0..<6 {
             let (old, _) = try cluster.client("bob", session: "phone\(round)")
             let (new, _) = try cluster.client("bob", session: "phone\(round)")
             #expect(try old.closeCode() == DisconnectCode.replaced.code)
             #expect(try new.answersPing())
+
             let (eve, _) = try cluster.client("eve", session: "phone\(round)")
             #expect(try eve.answersPing())
             #expect(try new.answersPing(), "I17: eve's session of the same name does not replace bob's")
@@ -204,20 +208,26 @@ import Tokens
         let client = try cluster.viewer("bob", of: "room")
         cluster.state.withLock { $0.answersCalls = false }
         let id = try client.begin("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
-        let first = try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil }
+        let firstRecord = try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil }
+
         cluster.state.withLock { state in
             state.records.removeAll()
             state.answersCalls = true
         }
         #expect(try client.answer(to: id) == .success(result: .sent(position: FeedPosition(epoch: 10, number: 1))))
-        let second = try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil }
-        #expect(first == second)
+        let resentRecord = try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil }
+        #expect(firstRecord == resentRecord)
         #expect(try client.feed() == [1])
-        cluster.answer(second)
-        #expect(try client.answersPing(), "the second reply is ignored")
+
+        cluster.answer(resentRecord)
+        #expect(try client.answersPing(), "the client gets no second reply to the call")
     }
 
-    @Test func `calls are refused with a retry hint while the broker is away, and accepted when it is back`() throws {
+    @Test
+    func
+        `calls get a retry hint while the broker is away or its queue is full, and succeed when it is back`()
+        throws
+    {
         let cluster = try FakeCluster()
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
@@ -226,12 +236,15 @@ import Tokens
         let id = try client.begin("barrage.sendText", text)
         _ = try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil }
         let token = cluster.state.withLock { $0.tokens.last ?? 0 }
+
+        // The lost record shows the gateway that the broker is away.
         cluster.gateway.recordLost(token: token)
         guard case .failure(let lost) = try client.answer(to: id) else {
             Issue.record("the call succeeded although its record was lost")
             return
         }
         #expect(lost.code == .unavailable && lost.retryAfter != nil)
+
         cluster.state.withLock { $0.answersCalls = true }
         for _ in 0..<4 {
             guard case .failure(let error) = try client.call("barrage.sendText", text) else {
@@ -242,6 +255,7 @@ import Tokens
         }
         cluster.gateway.recordDelivered()
         #expect(self.code(try client.call("barrage.sendText", text)) == nil)
+
         cluster.state.withLock { $0.sinkRefusal = .full }
         guard case .failure(let full) = try client.call("barrage.sendText", text) else {
             Issue.record("the call succeeded although the queue is full")
@@ -267,13 +281,14 @@ import Tokens
         // Token 0 stands for a record that belongs to no call.
         let tokens = cluster.state.withLock { $0.tokens.dropFirst(earlierRecordCount) }.filter { $0 != 0 }
         #expect(tokens.count == openCalls.count)
-        // One of the reported tokens belongs to no call, and one is reported twice.
-        for token in tokens + [tokens[0], tokens[0] &+ 1_000_000] { cluster.gateway.recordLost(token: token) }
+        let repeatedToken = tokens[0]
+        let unknownToken = tokens[0] &+ 1_000_000
+        for token in tokens + [repeatedToken, unknownToken] { cluster.gateway.recordLost(token: token) }
         for (client, id) in openCalls { #expect(self.code(try client.answer(to: id)) == .unavailable) }
-        #expect(self.code(try clients[0].call("ping")) == nil)
+        #expect(self.code(try clients[0].call("ping")) == nil, "the next reply is the one to the ping")
     }
 
-    @Test func `a reply is buffered until the read model has its revision`() throws {
+    @Test func `a reply is buffered until the read model has the revision that the reply requires`() throws {
         let cluster = try FakeCluster()
         let (client, _) = try cluster.client("bob")
         cluster.state.withLock { $0.answersCalls = false }
@@ -289,6 +304,7 @@ import Tokens
         cluster.gateway.received(
             Reply(to: caller, app: FakeCluster.app, done, required: RequiredRevision(.rooms, "room", revision: 1)))
         #expect(client.isQuiet(milliseconds: 50))
+        // The record of the live has revision 1.
         cluster.create("room")
         #expect(try client.answer(to: id) == done)
     }

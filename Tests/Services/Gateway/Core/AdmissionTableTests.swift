@@ -6,7 +6,8 @@ import Testing
 
 /// The limits of connections, logins and calls.
 ///
-/// Times are in microseconds.
+/// Times are in microseconds. `admitCall` and `admitServerCall` return nil if the call is admitted, and otherwise the time
+/// after which it would be: a limit of five calls a second admits a call each 200 ms.
 @Suite struct AdmissionTableTests {
     private let bob = UserKey(AppID("demo"), UserID("bob"))
 
@@ -20,11 +21,11 @@ import Testing
 
     @Test func `I16 an address gets at most its limit of connections, and each ended connection frees a place`() {
         var table = self.table { $0.connectionsPerAddress = 2 }
-        let first = ["10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.2"].map { table.admitConnection(from: $0) }
-        #expect(first == [true, true, false, true])
+        let admitted = ["10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.2"].map { table.admitConnection(from: $0) }
+        #expect(admitted == [true, true, false, true])
         table.removeConnection(from: "10.0.0.1")
-        let second = ["10.0.0.1", "10.0.0.1"].map { table.admitConnection(from: $0) }
-        #expect(second == [true, false])
+        let admittedAfterEnd = ["10.0.0.1", "10.0.0.1"].map { table.admitConnection(from: $0) }
+        #expect(admittedAfterEnd == [true, false])
     }
 
     @Test func `I16 a user gets at most its limit of connections, and a replaced connection does not count`() {
@@ -33,6 +34,7 @@ import Testing
         #expect(table.admitLogin(self.bob, role: .user, isReplacing: false) == nil)
         #expect(table.admitLogin(self.bob, role: .user, isReplacing: false) == .connectionsPerUser)
         #expect(table.admitLogin(self.bob, role: .user, isReplacing: true) == nil)
+        // The replaced connection ends: bob has two connections, as before.
         table.removeLogin(self.bob, role: .user)
         #expect(table.admitLogin(self.bob, role: .user, isReplacing: false) == .connectionsPerUser)
         #expect(
@@ -45,31 +47,33 @@ import Testing
         var table = self.table(connectionsPerApp: 3)
         func key(_ app: String, _ user: Int) -> UserKey { UserKey(AppID(app), UserID("u\(user)")) }
         for user in 0..<3 { #expect(table.admitLogin(key("demo", user), role: .user, isReplacing: false) == nil) }
-        #expect(table.admitLogin(key("demo", 9), role: .user, isReplacing: false) == .connectionsPerApp)
-        #expect(table.admitLogin(key("demo", 9), role: .server, isReplacing: false) == .connectionsPerApp)
+        let newcomer = key("demo", 3)
+        #expect(table.admitLogin(newcomer, role: .user, isReplacing: false) == .connectionsPerApp)
+        #expect(table.admitLogin(newcomer, role: .server, isReplacing: false) == .connectionsPerApp)
         #expect(table.admitLogin(key("other", 0), role: .user, isReplacing: false) == nil)
         table.removeLogin(key("demo", 0), role: .user)
-        #expect(table.admitLogin(key("demo", 9), role: .user, isReplacing: false) == nil)
+        #expect(table.admitLogin(newcomer, role: .user, isReplacing: false) == nil)
     }
 
     /// Rules: R12.14.
     @Test func `I16 the servers of an app share one limit of connections, whatever their names`() {
         var table = self.table { $0.serverConnections = 2 }
         func key(_ app: String, _ name: String) -> UserKey { UserKey(AppID(app), UserID(name)) }
-        func admit(_ key: UserKey, isReplacing: Bool = false) -> RefusalReason? {
+        func admitServer(_ key: UserKey, isReplacing: Bool = false) -> RefusalReason? {
             table.admitLogin(key, role: .server, isReplacing: isReplacing)
         }
-        #expect(admit(key("demo", "shop")) == nil)
-        #expect(admit(key("demo", "jobs")) == nil)
-        #expect(admit(key("demo", "third")) == .serverConnections)
-        #expect(admit(key("demo", "shop"), isReplacing: true) == nil)
+        #expect(admitServer(key("demo", "shop")) == nil)
+        #expect(admitServer(key("demo", "jobs")) == nil)
+        #expect(admitServer(key("demo", "third")) == .serverConnections)
+        #expect(admitServer(key("demo", "shop"), isReplacing: true) == nil)
+        // The replaced connection ends: the app has two connections, as before.
         table.removeLogin(key("demo", "shop"), role: .server)
-        #expect(admit(key("other", "shop")) == nil, "another app's servers")
+        #expect(admitServer(key("other", "shop")) == nil, "another app's servers")
         #expect(table.admitLogin(key("demo", "shop"), role: .user, isReplacing: false) == nil, "a user of that name")
         table.removeLogin(key("demo", "shop"), role: .user)
-        #expect(admit(key("demo", "third")) == .serverConnections, "a user's connection frees no server's place")
+        #expect(admitServer(key("demo", "third")) == .serverConnections, "a user's connection frees no server's place")
         table.removeLogin(key("demo", "shop"), role: .server)
-        #expect(admit(key("demo", "third")) == nil)
+        #expect(admitServer(key("demo", "third")) == nil)
     }
 
     /// Rules: R12.14.
@@ -83,18 +87,22 @@ import Testing
         #expect(table.admitServerCall(.login, of: demo, at: 0) == nil)
         #expect(table.admitServerCall(.login, of: demo, at: 0) == nil)
         #expect(table.admitServerCall(.login, of: demo, at: 0) == .seconds(30))
+
         #expect(table.admitServerCall(.call, of: demo, at: 0) == nil)
         #expect(table.admitServerCall(.call, of: demo, counting: 4, at: 0) == nil)
         #expect(table.admitServerCall(.call, of: demo, at: 0) == Milliseconds(200))
         #expect(table.admitServerCall(.call, of: other, at: 0) == nil)
+
         for _ in 0..<2 { #expect(table.admitServerCall(.read, of: demo, counting: 20, at: 0) == nil) }
         #expect(table.admitServerCall(.read, of: demo, at: 0) == Milliseconds(25))
-        #expect(table.admitCall(.login, of: UserKey(demo, UserID("shop")), at: 0) == nil, "users have their own")
+        #expect(table.admitCall(.login, of: UserKey(demo, UserID("shop")), at: 0) == nil, "users have their own rates")
     }
 
     /// Rules: R12.14.
     @Test(arguments: [("live.list", 20), ("live.get", 1), ("audience.list", 1), ("live.end", nil), ("ping", nil)])
-    func `a page of the list of lives counts as twenty reads of a server`(method: String, count: Int?) {
+    func `a server's page of the list of lives counts as twenty reads, any other read as one`(
+        method: String, count: Int?
+    ) {
         #expect(ServerCall.readCount(method: method) == count)
     }
 
@@ -124,9 +132,12 @@ import Testing
             }
         }
         #expect(joinCount <= 30 * 61, "60 minutes of 30 joins each, and a full bucket of 30 at the beginning")
+
         let now: Int64 = 3600 * 1_000_000
         #expect(table.admitCall(.join(LiveID("bistro")), of: self.bob, at: now) == nil, "another live")
-        #expect(table.admitCall(.join(LiveID("arena")), of: UserKey(AppID("demo"), UserID("eve")), at: now) == nil)
+        #expect(
+            table.admitCall(.join(LiveID("arena")), of: UserKey(AppID("demo"), UserID("eve")), at: now) == nil,
+            "another user")
     }
 
     @Test func `each kind of call has its own rate`() {
@@ -161,7 +172,7 @@ import Testing
             ("gift.list", .read), ("live.bans", .read), ("live.mutes", .read), ("audience.kick", .sanction),
             ("live.list", .read), ("barrage.sendText", nil), ("ping", nil), ("nothing", nil),
         ] as [(String, MeteredCall?)])
-    func `each method is metered as its kind of call`(method: String, kind: MeteredCall?) {
+    func `a method is metered as its kind of call, or not at all`(method: String, kind: MeteredCall?) {
         #expect(MeteredCall(method: method) == kind)
     }
 }

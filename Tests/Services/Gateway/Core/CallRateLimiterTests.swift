@@ -27,14 +27,17 @@ import Testing
         rate: Int, intervalMilliseconds: Int64
     ) {
         var limiter = CallRateLimiter<String>(maxBuckets: 10)
-        let (admitted, wait) = self.admitUntilRefused(&limiter, "anna", rate: rate, at: 7)
+        // Any time may be the start.
+        let start: Int64 = 7
+        let (admitted, wait) = self.admitUntilRefused(&limiter, "anna", rate: rate, at: start)
         #expect(admitted == rate && wait == Milliseconds(intervalMilliseconds))
-        let later = 7 + intervalMilliseconds * 1000
-        #expect(limiter.admit("anna", rate: rate, at: later - 1) != nil)
-        #expect(limiter.admit("anna", rate: rate, at: later) == nil)
-        #expect(limiter.admit("anna", rate: rate, at: later) == Milliseconds(intervalMilliseconds))
+        let nextAdmission = start + intervalMilliseconds * 1000
+        #expect(limiter.admit("anna", rate: rate, at: nextAdmission - 1) != nil)
+        #expect(limiter.admit("anna", rate: rate, at: nextAdmission) == nil)
+        #expect(limiter.admit("anna", rate: rate, at: nextAdmission) == Milliseconds(intervalMilliseconds))
+        let afterPause = nextAdmission + 10 * self.second
         #expect(
-            self.admitUntilRefused(&limiter, "anna", rate: rate, at: later + 10 * self.second).admitted == rate,
+            self.admitUntilRefused(&limiter, "anna", rate: rate, at: afterPause).admitted == rate,
             "after ten seconds the bucket has only the calls of one second")
     }
 
@@ -50,7 +53,10 @@ import Testing
         #expect(self.admitUntilRefused(&limiter, "bob", rate: 10, at: 0).admitted == 10)
     }
 
-    @Test func `I16 buckets are limited: full ones are removed, and while there are none, new callers are refused`() {
+    @Test
+    func
+        `I16 the number of buckets is limited: full ones are removed, and while none is full, new callers are refused`()
+    {
         var limiter = CallRateLimiter<String>(maxBuckets: 3)
         for caller in ["anna", "bob", "carol"] { #expect(limiter.admit(caller, rate: 10, at: 0) == nil) }
         #expect(limiter.admit("dora", rate: 10, at: 0) == .seconds(1))

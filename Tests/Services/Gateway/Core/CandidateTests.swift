@@ -7,10 +7,11 @@ import Testing
 
 /// Checks which lives are offered to a host as co-host candidates (R8.10, R8.11, R8.12).
 @Suite struct CandidateTests {
+    /// A live of the given kind, visibility and status.
     private func live(
-        _ live: String, isVoice: Bool = false, isVisible: Bool = true, status: LiveStatus = .running
+        _ name: String, isVoice: Bool = false, isVisible: Bool = true, status: LiveStatus = .running
     ) -> LiveRecord {
-        var record = Sample.live(live, isVisible: isVisible)
+        var record = Sample.live(name, isVisible: isVisible)
         record.info.status = status
         // Template 50 is a voice live, 600 a video live.
         record.info.seatTemplate = isVoice ? 50 : 600
@@ -45,7 +46,7 @@ import Testing
     }
 
     /// Rules: R8.11.
-    @Test func `candidates are public unconnected lives of the same kind, without the host's own`() throws {
+    @Test func `candidates are public unconnected lives of the same kind, except the host's own live`() throws {
         var model = ReadModel()
         for record in [
             self.live("own"), self.live("free"), self.live("partner"), self.live("pair1"), self.live("pair2"),
@@ -57,7 +58,9 @@ import Testing
         var ranking = Ranking(gateway: "gateway-1")
         ranking.refresh(model.rankingEntries(), at: 0)
         #expect(try self.candidatePages(ranking, model, for: self.live("own")) == [["free"]])
-        #expect(try self.candidatePages(ranking, model, for: self.live("voice", isVoice: true)) == [[]])
+        #expect(
+            try self.candidatePages(ranking, model, for: self.live("voice", isVoice: true)) == [[]],
+            "no other voice live")
     }
 
     /// Rules: R8.12.
@@ -70,6 +73,8 @@ import Testing
         var ranking = Ranking(gateway: "gateway-1")
         ranking.refresh(model.rankingEntries(), at: 0)
         #expect(try self.candidatePages(ranking, model, for: self.live("own")).flatMap { $0 } == ["free"])
+
+        // The owner of the live "suspended" comes back.
         var running = self.live("suspended")
         running.revision = 2
         model.apply(running)
@@ -77,7 +82,7 @@ import Testing
     }
 
     /// Rules: R8.10.
-    @Test func `candidates are listed in pages of twenty, most viewers first`() throws {
+    @Test func `candidates are listed in pages of twenty, those with most viewers in total first`() throws {
         var model = ReadModel()
         for number in 0..<45 {
             model.apply(self.live("live\(number)"))

@@ -7,16 +7,16 @@ import Testing
 
 /// A create whose owner joins as well: call 5 writes the record of the create, then the record of the join.
 ///
-/// Times are in milliseconds.
+/// In a test a record is a string. Times are in milliseconds.
 @Suite struct CreateAndJoinTests {
     private typealias Session = SessionCore<String>
 
     private static let info = LiveInfo(liveID: "arena", liveOwner: UserInfo(userID: "anna"))
-    /// The reply of the directory to the create.
+    /// The result with which the directory answers the create.
     private static let created = CallResult.live(info: Self.info, epoch: 10, revision: 3)
-    /// The reply of presence to the join.
+    /// The outcome with which presence answers the join.
     private static let joinOutcome = Outcome.success(result: .joined(ticket: Ticket(100), epoch: 10, confirmed: true))
-    /// The result that the client gets.
+    /// The one result that the client gets for both.
     private static let createdAndJoined = CallResult.live(
         info: Self.info, epoch: 10, revision: 3, joined: JoinedLive(ticket: Ticket(100), epoch: 10, confirmed: true))
 
@@ -83,14 +83,17 @@ import Testing
     @Test func `a reply to a record that is not open changes nothing`() {
         var session = self.sessionWithOpenJoin()
         // The record of the create was resent and is answered twice.
-        let secondReply = session.callAnswered(5, .success(result: Self.created))
-        #expect(secondReply == nil)
+        let endedBySecondReply = session.callAnswered(5, .success(result: Self.created))
+        #expect(endedBySecondReply == nil)
         let joined = session.callAnswered(5, Self.joinOutcome)?.conclusion
         #expect(joined == Self.joinedConclusion)
+
+        // The client has sent the call again: the join of the first copy is answered while the create of the second copy is
+        // open.
         var retrying = Session(at: 0)
         retrying.registerCall(5, .create("arena", isLateRetry: false), "create", at: 0)
-        let earlyReply = retrying.callAnswered(5, Self.joinOutcome)
-        #expect(earlyReply == nil, "the reply to the join of an earlier copy of the call; here the create is open")
+        let endedByEarlyReply = retrying.callAnswered(5, Self.joinOutcome)
+        #expect(endedByEarlyReply == nil)
         #expect(retrying.openCallCount == 1)
     }
 
@@ -101,11 +104,12 @@ import Testing
         session.registerCall(6, .plain, "other", at: 3000)
         _ = session.callAnswered(5, .success(result: Self.created))
         session.registerCall(5, .joinCreated("arena", Self.created), "join", at: 4000, since: 0)
+        // A record without an answer is sent again after 2 s.
         #expect(session.takeRecordsToResend(at: 6000) == ["join", "other"])
         #expect(session.failOverdueCalls(at: 9999).isEmpty)
         #expect(session.failOverdueCalls(at: 10_000).map(\.id) == [5])
         #expect(session.membership == .outside)
-        #expect(session.openCallCount == 1, "call 6")
+        #expect(session.openCallCount == 1, "call 6 is still open")
     }
 
     @Test func `a client in another live cannot create and join`() {

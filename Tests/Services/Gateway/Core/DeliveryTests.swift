@@ -14,11 +14,13 @@ extension DeliveryLedger {
 
 /// When items and heartbeats are sent, which items are shed, when the broker counts as away, and stored notices.
 @Suite struct DeliveryTests {
-    @Test func `a quiet live flushes immediately, a busy one within its share of the loop's time`() {
+    @Test
+    func `a quiet live flushes immediately, a busy one at intervals that leave half of the loop's time to others`() {
         var plan = FlushPlan()
         #expect(plan.flushTime(for: .barrage, at: 1000) == 1000)
-        for step in 0..<40 {
-            plan.flushed(at: MonotonicTime(milliseconds: 1000 + Int64(step) * 100), tookMicroseconds: 5000)
+        // Forty flushes of 5 ms, after which the average duration is nearly 5 ms.
+        for flush in 0..<40 {
+            plan.flushed(at: MonotonicTime(milliseconds: 1000 + Int64(flush) * 100), tookMicroseconds: 5000)
         }
         #expect((9...10).contains(plan.interval.count), "flushes of 5 ms may come every 10 ms")
         let lastFlush = MonotonicTime(milliseconds: 1000 + 39 * 100)
@@ -26,11 +28,12 @@ extension DeliveryLedger {
         let withinInterval = lastFlush + Milliseconds(1)
         #expect(plan.flushTime(for: .barrage, at: withinInterval) > withinInterval)
         let afterInterval = lastFlush + Milliseconds(21)
-        #expect(plan.flushTime(for: .barrage, at: afterInterval) == afterInterval, "immediately")
+        #expect(plan.flushTime(for: .barrage, at: afterInterval) == afterInterval)
     }
 
     @Test func `control items and gifts are flushed immediately, other items within 100 ms`() {
         var plan = FlushPlan()
+        // Flushes of 0.9 s would need an interval of 1.8 s.
         for _ in 0..<40 { plan.flushed(at: 1000, tookMicroseconds: 900_000) }
         #expect(plan.interval == FlushPlan.maxWait)
         #expect(plan.flushTime(for: .control, at: 1001) == 1001)
@@ -92,6 +95,7 @@ extension DeliveryLedger {
             var members = Array(0..<Int.random(in: 0...60, using: &random))
             // Two of three members stay; the others may leave during the round.
             let staying = Set(members.filter { $0 % 3 != 0 })
+            // A member who joins during the round has a number from 1000 on.
             var nextMember = 1000
             // Advances the cursor by a whole round or more, to the beginning of a round. The seed shifts the rounds: a
             // round begins at each step for which `step + seed` is a multiple of `stepsPerRound`.
@@ -129,7 +133,7 @@ extension DeliveryLedger {
         }
     }
 
-    @Test func `small lives do not all send heartbeats in the same step`() {
+    @Test func `small lives send heartbeats in different steps, and a lease lasts nine rounds`() {
         var steps: Set<Int> = []
         for seed in 0..<HeartbeatPlan.stepsPerRound {
             var heartbeatCursor = HeartbeatCursor(seed: seed)
@@ -138,7 +142,8 @@ extension DeliveryLedger {
             }
         }
         #expect(steps.count == HeartbeatPlan.stepsPerRound, "each of the seeds gives another step")
-        #expect(HeartbeatPlan(lease: .seconds(90)).stepInterval == Milliseconds(500), "9 rounds of 20 steps in a lease")
+        // 90 s divided by 9 rounds of 20 steps.
+        #expect(HeartbeatPlan(lease: .seconds(90)).stepInterval == Milliseconds(500))
     }
 
     @Test func `a broker that delivers nothing for 1 s after a lost connection is away until it answers or delivers`() {
@@ -154,17 +159,20 @@ extension DeliveryLedger {
         for time in 0..<100 {
             #expect(health.admitCall(at: MonotonicTime(milliseconds: 2500 + 500 * Int64(time))) == false)
         }
+
         #expect(health.beginProbing() == true)
-        #expect(health.beginProbing() == false, "one prober is enough")
+        #expect(health.beginProbing() == false, "one probe is enough")
         health.connectionLost()
         #expect(health.continueProbing() == true)
         health.probeAnswered()
         #expect(health.isHealthy == false, "the broker has delivered nothing yet")
         #expect(health.continueProbing() == false)
+
         // The broker answers probes but accepts no records: calls are admitted again for one second.
         #expect(health.admitCall(at: 60_000) == true)
         #expect(health.admitCall(at: 60_999) == true)
         #expect(health.admitCall(at: 61_000) == false)
+
         #expect(health.beginProbing() == true)
         health.recordDelivered()
         #expect(health.isHealthy && health.admitCall(at: 61_001) == true)
@@ -182,11 +190,11 @@ extension DeliveryLedger {
         health.probeAnswered()
         health.deliveryTimedOut()
         #expect(health.admitCall(at: 5001) == false)
-        #expect(health.beginProbing() == false, "the prober has not been told to stop")
+        #expect(health.beginProbing() == false, "the first probe has not ended")
         #expect(health.continueProbing() == true)
         health.recordDelivered()
         health.deliveryTimedOut()
-        #expect(health.continueProbing() == true, "the broker is away again before the prober noticed its return")
+        #expect(health.continueProbing() == true, "the broker is away again before the probe noticed its return")
     }
 
     @Test func `a connection that is lost and reopened immediately makes no call fail`() {
@@ -197,7 +205,7 @@ extension DeliveryLedger {
         #expect(health.isHealthy)
     }
 
-    @Test func `notices are resumed by id, kept for 60 s, and added only once`() {
+    @Test func `a user gets the notices after an id, and a notice is kept for 60 s and added only once`() {
         var ring = NoticeRing()
         let bob = UserKey("demo", "bob")
         func entry(_ offset: Int64, to user: UserKey) -> NoticeRing.Entry {
@@ -208,15 +216,18 @@ extension DeliveryLedger {
         // A notice's id is `PARTITION-OFFSET`; offset -1 is the position before the first notice.
         #expect(ring.lastID(ofPartition: 3).text == "3--1")
         #expect(ring.append(entry(5, to: bob), at: 0) == true)
-        #expect(ring.append(entry(5, to: bob), at: 0) == false)
+        #expect(ring.append(entry(5, to: bob), at: 0) == false, "a repeated notice")
         #expect(ring.append(entry(6, to: UserKey("demo", "eve")), at: 10) == true)
         #expect(ring.append(entry(9, to: bob), at: 20_000) == true)
         #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: 5)).map(\.id.offset) == [9])
         #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: -1)).map(\.id.offset) == [5, 9])
         #expect(ring.entries(of: UserKey("other", "bob"), after: ring.lastID(ofPartition: 0)).isEmpty, "I17")
+
+        // Only the notice that was added at 20 s is younger than 60 s.
         ring.prune(at: 60_011)
         #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: -1)).map(\.id.offset) == [9])
         #expect(ring.count == 1)
+
         for text in ["3--1", "0-0", "12-99"] { #expect(NoticeID(text: text)?.text == text) }
         for text in ["", "3", "-1-2", "x-1", "1-x", "1--2"] { #expect(NoticeID(text: text) == nil) }
     }
@@ -224,20 +235,20 @@ extension DeliveryLedger {
     @Test func `a sign-in notice that need not be resent is not stored, and is recognized when repeated`() {
         var ring = NoticeRing()
         let bob = UserKey("demo", "bob")
-        /// A sign-in notice; if `isOnly`, the sign-in ends the user's other sessions, so they must get the notice.
-        func entry(_ offset: Int64, isOnly: Bool) -> NoticeRing.Entry {
+        /// A sign-in notice. If the sign-in ends the user's other sessions, the notice is resent to those.
+        func entry(_ offset: Int64, endsOtherSessions: Bool) -> NoticeRing.Entry {
             NoticeRing.Entry(
                 id: NoticeID(partition: 3, offset: offset),
                 notice: Notice(
                     to: bob, live: "", at: 0,
-                    content: .signedInElsewhere(session: "s-1", connection: "x", attempt: 1, isOnly: isOnly)),
+                    content: .signedInElsewhere(session: "s-1", connection: "x", attempt: 1, isOnly: endsOtherSessions)),
                 json: [])
         }
-        #expect(ring.append(entry(5, isOnly: false), at: 0) == true)
-        #expect(ring.append(entry(5, isOnly: false), at: 0) == false)
+        #expect(ring.append(entry(5, endsOtherSessions: false), at: 0) == true)
+        #expect(ring.append(entry(5, endsOtherSessions: false), at: 0) == false, "recognized")
         #expect(ring.count == 0)
         #expect(ring.lastID(ofPartition: 3).offset == 5)
-        #expect(ring.append(entry(6, isOnly: true), at: 0) == true)
+        #expect(ring.append(entry(6, endsOtherSessions: true), at: 0) == true)
         #expect(ring.entries(of: bob, after: NoticeID(partition: 3, offset: -1)).map(\.id.offset) == [6])
     }
 

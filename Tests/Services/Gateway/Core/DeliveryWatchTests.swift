@@ -14,6 +14,8 @@ import Testing
         for second: Int64 in 101...129 { watch.recordSent(at: Self.at(second)) }
         #expect(!watch.isHung(at: Self.at(129)))
         #expect(watch.isHung(at: Self.at(130)))
+
+        // Of the thirty records the other 29 are still open, so the thirty seconds begin again.
         watch.recordReported(at: Self.at(131))
         #expect(!watch.isHung(at: Self.at(160)))
         #expect(watch.isHung(at: Self.at(161)))

@@ -13,9 +13,9 @@ import Testing
         var disconnectCodes: [DisconnectCode] = []
         let notice: NoticeContent
 
-        init(_ session: SessionID, _ number: UInt64, isOnly: Bool) {
+        init(_ session: SessionID, number: UInt64, endsOtherSessions: Bool) {
             self.session = session
-            self.signIn = DeviceSignIn(connection: number, endsOtherSessions: isOnly)
+            self.signIn = DeviceSignIn(connection: number, endsOtherSessions: endsOtherSessions)
             self.notice = self.signIn.makeNotice(for: session, at: 0)
         }
 
@@ -33,9 +33,9 @@ import Testing
         Notice(to: UserKey("demo", "bob"), live: "", at: 0, content: content)
     }
 
-    /// The notice of another connection's sign-in; `isOnly` says that it ends the user's other sessions.
-    private func signedIn(_ session: SessionID, isOnly: Bool = true) -> NoticeContent {
-        .signedInElsewhere(session: session, connection: "x", attempt: 1, isOnly: isOnly)
+    /// The notice of another connection's sign-in.
+    private func signedIn(_ session: SessionID, endsOtherSessions: Bool = true) -> NoticeContent {
+        .signedInElsewhere(session: session, connection: "x", attempt: 1, isOnly: endsOtherSessions)
     }
 
     @Test(
@@ -44,11 +44,12 @@ import Testing
     func `with one device allowed only the last sign-in stays, in any order of the notices`(
         order: [Int], sessions: [SessionID]
     ) {
-        var connections = sessions.enumerated().map { Connection($1, UInt64($0), isOnly: true) }
+        var connections = sessions.enumerated().map { Connection($1, number: UInt64($0), endsOtherSessions: true) }
+        let last = order[2]
         for sender in order {
             for index in connections.indices { connections[index].receive(connections[sender].notice) }
         }
-        #expect(connections.indices.filter { connections[$0].disconnectCodes.isEmpty } == [order[2]])
+        #expect(connections.indices.filter { connections[$0].disconnectCodes.isEmpty } == [last])
         for connection in connections {
             guard let code = connection.disconnectCodes.first else { continue }
             // The next sign-in closes this connection: as replaced if it has the same session.
@@ -62,20 +63,24 @@ import Testing
         order: [Int]
     ) {
         var connections =
-            [0, 1, 2].map { Connection("phone", $0, isOnly: false) } + [Connection("tablet", 3, isOnly: false)]
-        for sender in order + [3] {
+            [0, 1, 2].map { Connection("phone", number: $0, endsOtherSessions: false) }
+            + [Connection("tablet", number: 3, endsOtherSessions: false)]
+        let lastOfPhone = order[2]
+        let tablet = 3
+        for sender in order + [tablet] {
             for index in connections.indices { connections[index].receive(connections[sender].notice) }
         }
-        #expect(connections.indices.filter { connections[$0].disconnectCodes.isEmpty } == [order[2], 3])
+        #expect(connections.indices.filter { connections[$0].disconnectCodes.isEmpty } == [lastOfPhone, tablet])
         #expect(connections.flatMap(\.disconnectCodes).allSatisfy { $0 == .replaced })
     }
 
     @Test func `a connection with a fresh session name is closed by the first other sign-in to that session`() {
         // The connection has written no sign-in notice, because no other connection can know its session.
         var fresh = DeviceSignIn(connection: 1, endsOtherSessions: false)
-        #expect(fresh.noticeReceived(self.signedIn("other", isOnly: true), ownSession: "phone") == nil)
+        #expect(fresh.noticeReceived(self.signedIn("other", endsOtherSessions: true), ownSession: "phone") == nil)
         #expect(fresh.noticeReceived(.battleNotStarted(battle: "b-1"), ownSession: "phone") == nil)
-        #expect(fresh.noticeReceived(self.signedIn("phone", isOnly: false), ownSession: "phone") == .replaced)
+        #expect(
+            fresh.noticeReceived(self.signedIn("phone", endsOtherSessions: false), ownSession: "phone") == .replaced)
         #expect(
             !fresh.mustRepeatNotice(lastReceived: MonotonicTime(milliseconds: 0) + DeviceSignIn.timeout),
             "no other connection needs the notice"
@@ -89,14 +94,15 @@ import Testing
         let first = old.makeNotice(for: "phone", at: start)
         #expect(
             !old.mustRepeatNotice(lastReceived: later - Milliseconds(1)),
-            "its client may have continued on another connection")
+            "a silent client may have continued on another connection")
         #expect(old.mustRepeatNotice(lastReceived: later))
         let second = old.makeNotice(for: "phone", at: later)
         #expect(second != first)
         #expect(!old.mustRepeatNotice(lastReceived: later))
+
         // The first attempt was appended after all, before another connection's sign-in. The second attempt closes that
         // connection.
-        var new = Connection("phone", 2, isOnly: false)
+        var new = Connection("phone", number: 2, endsOtherSessions: false)
         for content in [first, new.notice, second] {
             #expect(old.noticeReceived(content, ownSession: "phone") == nil)
             new.receive(content)
@@ -117,6 +123,6 @@ import Testing
         #expect(!DeviceSignIn.wasSessionEnded(by: [otherSignIn, ownSignIn], ownSession: "phone"))
         #expect(
             !DeviceSignIn.wasSessionEnded(
-                by: [ownSignIn, self.notice(self.signedIn("tablet", isOnly: false))], ownSession: "phone"))
+                by: [ownSignIn, self.notice(self.signedIn("tablet", endsOtherSessions: false))], ownSession: "phone"))
     }
 }
