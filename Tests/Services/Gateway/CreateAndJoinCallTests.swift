@@ -25,13 +25,13 @@ import Tokens
         cluster.publishText(self.room)
         #expect(try client.feed() == [1])
         let records = cluster.state.withLock { $0.records }
-        // One record creates the live, one joins it.
-        #expect(records.filter { $0.topic == .directoryInbox || $0.topic == .audienceInbox }.count == 2)
+        let inboxRecords = records.filter { $0.topic == .directoryInbox || $0.topic == .audienceInbox }
+        #expect(inboxRecords.count == 2, "one record creates the live, one joins it")
         #expect(try client.call("live.leave", #"{"live":"room"}"#) == .success(result: .done))
     }
 
     /// Rules: R3.66.
-    @Test func `I15 a call that is sent again creates and joins once`() throws {
+    @Test func `I15 a call that is sent again after its reply gets the same join`() throws {
         let cluster = try FakeCluster()
         let (client, _) = try cluster.client("anna")
         let id = try client.begin("live.create", Self.params)
@@ -48,13 +48,14 @@ import Tokens
         cluster.state.withLock { _ = $0.unknownLives.insert(self.room) }
         let (client, _) = try cluster.client("anna")
         guard case .success(.live(let info, _, _, nil)) = try client.call("live.create", Self.params) else {
-            Issue.record("not created")
+            Issue.record("the live was not created, or its owner joined it")
             return
         }
         #expect(info.liveID == "room")
+
         cluster.state.withLock { $0.unknownLives = [] }
         guard case .success(.joined) = try client.call("live.join", #"{"live":"room"}"#) else {
-            Issue.record("not joined")
+            Issue.record("the owner could not join later")
             return
         }
     }
@@ -67,11 +68,12 @@ import Tokens
         let (client, _) = try cluster.client("anna")
         for params in [#"{"live":"room"}"#, #"{"live":"room","join":false}"#, #"{"live":"room","join":null}"#] {
             guard case .success(.live(_, _, _, nil)) = try client.call("live.create", params) else {
-                Issue.record("not created with \(params)")
+                Issue.record("the live was not created, or its owner joined it, with \(params)")
                 continue
             }
         }
         #expect(cluster.recordCount { $0.topic == .audienceInbox } == 0)
+
         let (server, _) = try cluster.client("backend", role: .server)
         guard case .failure(let error) = try server.call("live.create", #"{"live":"x","owner":"bob","join":true}"#)
         else {

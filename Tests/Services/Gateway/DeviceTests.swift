@@ -27,6 +27,24 @@ import Testing
         return (input.key.live, user, ticket)
     }
 
+    /// The caller of a record that sends a new profile to presence; nil for any other record.
+    private static func profileCaller(_ record: TopicRecord) -> Caller? {
+        guard record.topic == .audienceInbox, let value = record.value,
+            let input = try? Wire.decode(AudienceInput.self, from: value),
+            case .profile(let caller) = input.command
+        else { return nil }
+        return caller
+    }
+
+    /// The sender of a record that sends a text; nil for any other record.
+    private static func textSender(_ record: TopicRecord) -> UserInfo? {
+        guard record.topic == .barrageInbox, let value = record.value,
+            let input = try? Wire.decode(BarrageInput.self, from: value),
+            case .sendText(_, _, let caller) = input.command
+        else { return nil }
+        return caller.user
+    }
+
     /// The code of an error; nil for a success.
     private static func code(_ outcome: Outcome) -> ReplyCode? {
         if case .failure(let error) = outcome { return error.code }
@@ -46,9 +64,10 @@ import Testing
         let (new, _) = try secondGateway.client("bob", session: "tablet")
         #expect(try old.closeCode() == DisconnectCode.kickedOffline.code)
         let signOff = try firstGateway.waitForRecord(Self.signOff)
-        #expect(signOff == ("room", "bob", Ticket(101)))
+        #expect(signOff == ("room", "bob", Ticket(101)), "bob was the first to join, with the first ticket, 101")
         #expect(try new.answersPing())
         #expect(try eve.answersPing())
+
         let (third, _) = try secondGateway.client("bob", session: "watch")
         #expect(try new.closeCode() == DisconnectCode.kickedOffline.code)
         #expect(try third.answersPing())
@@ -57,7 +76,7 @@ import Testing
 
     /// Rules: R2.19.
     @Test(arguments: [false, true])
-    func `of two simultaneous logins the one whose notice is written last stays connected`(reversed: Bool) throws {
+    func `of two simultaneous logins the one whose notice is written last stays connected`(isReversed: Bool) throws {
         let topic = NoticeTopic()
         let firstGateway = try Self.cluster(.one, notices: topic)
         let secondGateway = try Self.cluster(.one, notices: topic)
@@ -66,26 +85,36 @@ import Testing
         let (secondClient, _) = try secondGateway.client("bob", session: "tablet")
         #expect(topic.heldNoticeCount == 2)
         // Released in reverse, the notice of the first client is written last.
-        topic.release(reversed: reversed)
-        #expect(try (reversed ? secondClient : firstClient).closeCode() == DisconnectCode.kickedOffline.code)
-        #expect(try (reversed ? firstClient : secondClient).answersPing())
+        topic.release(reversed: isReversed)
+        let (earlier, later) = isReversed ? (secondClient, firstClient) : (firstClient, secondClient)
+        #expect(try earlier.closeCode() == DisconnectCode.kickedOffline.code)
+        #expect(try later.answersPing())
     }
 
     /// Rules: R2.20.
     @Test func `a session that was ended while disconnected cannot sign in again by reconnecting`() throws {
         let cluster = try Self.cluster(.one)
         let (old, login) = try cluster.client("bob", session: "phone")
-        guard case .success(.loggedIn(_, _, _, let notices, _)) = login else { return #expect(Bool(false), "\(login)") }
-        // The client sends the id of its last notice, which may precede or follow its own sign-in notice.
+        guard case .success(.loggedIn(_, _, _, let notices, _)) = login else {
+            Issue.record("\(login)")
+            return
+        }
+        // When it reconnects, the client sends the id of its last notice. Its own sign-in notice may come before or after
+        // that notice.
         old.cut()
         let (reconnected, secondLogin) = try cluster.client("bob", session: "phone", notices: notices)
-        guard case .success = secondLogin else { return #expect(Bool(false), "\(secondLogin)") }
+        guard case .success = secondLogin else {
+            Issue.record("\(secondLogin)")
+            return
+        }
+
         reconnected.cut()
         let (new, _) = try cluster.client("bob", session: "tablet")
         let (rejected, outcome) = try cluster.client("bob", session: "phone", notices: notices)
         #expect(Self.code(outcome) == .signedInElsewhere)
         #expect(try rejected.closeCode() == DisconnectCode.kickedOffline.code)
         #expect(try new.answersPing())
+
         // Without the id of a last notice the login is a new sign-in, which is allowed.
         let (signedInAgain, _) = try cluster.client("bob", session: "phone")
         #expect(try new.closeCode() == DisconnectCode.kickedOffline.code)
@@ -99,7 +128,7 @@ import Testing
         let (new, _) = try cluster.client("bob", session: "tablet")
         cluster.notices.discardHeldNotices()
         cluster.notices.release()
-        // The gateway repeats the notice only for an active client.
+        // The gateway repeats the notice after 6 s, and only for an active client.
         while old.isQuiet(milliseconds: 200) { #expect(try new.answersPing()) }
         #expect(try old.closeCode() == DisconnectCode.kickedOffline.code)
         #expect(try new.answersPing())
@@ -122,7 +151,8 @@ import Testing
         #expect(phone.isQuiet(milliseconds: 20))
     }
 
-    @Test func `a device that replaces another in a live stays in the live, and only the other gets a kick notice`()
+    @Test
+    func `a device that replaces another in a live stays in the live, and only the replaced one gets a kick notice`()
         throws
     {
         let cluster = try Self.cluster(.several)
@@ -134,8 +164,12 @@ import Testing
             Notice(
                 to: UserKey("demo", "bob"), live: "room", at: Timestamp(milliseconds: 5), floor: Ticket(102),
                 content: .kickedOut(reason: .byLoggedOnOtherDevice, by: "bob")))
+
         while true {
-            guard case .frame(let frame, _) = try old.next() else { return #expect(Bool(false), "no notice") }
+            guard case .frame(let frame, _) = try old.next() else {
+                Issue.record("no notice")
+                return
+            }
             if case .notice(_, let notice) = frame {
                 #expect(notice.content == .kickedOut(reason: .byLoggedOnOtherDevice, by: "bob"))
                 break
@@ -144,7 +178,8 @@ import Testing
         let text = "{\"live\":\"room\",\"text\":\"x\"}"
         #expect(Self.code(try old.call("barrage.sendText", text)) == .notInRoom)
         guard case .success(.sent) = try new.call("barrage.sendText", text) else {
-            return #expect(Bool(false), "the new device is no longer in the live")
+            Issue.record("the new device is no longer in the live")
+            return
         }
         #expect(try new.feed() == [1])
         #expect(new.isQuiet(milliseconds: 20))
@@ -156,51 +191,46 @@ import Testing
         cluster.create("room")
         let disconnected = try cluster.viewer("eve", of: "room")
         let client = try WireClient(port: cluster.gateway.port)
+        // The token expires after the join, while the test waits for the close.
         let token = FakeCluster.Tokens.token("bob", secondsFromNow: 2)
         _ = try client.call("login", String(decoding: Wire.encode(LoginParams(token: token)), as: UTF8.self))
         guard case .success(.joined(let ticket, _, _, _)) = try client.call("live.join", "{\"live\":\"room\"}") else {
-            return #expect(Bool(false), "not joined")
+            Issue.record("not joined")
+            return
         }
         disconnected.cut()
         #expect(try client.closeCode() == DisconnectCode.tokenExpired.code)
         #expect(try cluster.waitForRecord(Self.signOff) == ("room", "bob", ticket))
-        #expect(cluster.recordCount { Self.signOff($0) != nil } == 1)
+        #expect(cluster.recordCount { Self.signOff($0) != nil } == 1, "not eve, whose connection was lost")
     }
 
     /// Rules: R2.8.
-    @Test func `a new name is used in the next message, and sent to presence if the user is in a live`() throws {
+    @Test func `a new name or avatar is used in the next message, and sent to presence if the user is in a live`()
+        throws
+    {
         let cluster = try Self.cluster(.several)
         cluster.create("room")
         let (client, _) = try cluster.client("bob")
         #expect(try client.call("self.update", "{\"name\":\"Bob\"}") == .success(result: .done))
         #expect(cluster.recordCount { $0.topic == .audienceInbox } == 0)
+
         guard case .success(.joined) = try client.call("live.join", "{\"live\":\"room\"}") else {
-            return #expect(Bool(false), "not joined")
+            Issue.record("not joined")
+            return
         }
-        let picture = "https://example.org/b"
-        #expect(try client.call("self.update", "{\"avatarURL\":\"\(picture)\"}") == .success(result: .done))
-        let publishedProfile = try cluster.waitForRecord { record -> UserInfo? in
-            guard record.topic == .audienceInbox, let value = record.value,
-                let input = try? Wire.decode(AudienceInput.self, from: value),
-                case .profile(let caller) = input.command
-            else { return nil }
-            return caller.user
-        }
-        let user = UserInfo(userID: "bob", userName: "Bob", avatarURL: picture)
+        let avatarURL = "https://example.org/b"
+        #expect(try client.call("self.update", "{\"avatarURL\":\"\(avatarURL)\"}") == .success(result: .done))
+        let publishedProfile = try cluster.waitForRecord { Self.profileCaller($0)?.user }
+        let user = UserInfo(userID: "bob", userName: "Bob", avatarURL: avatarURL)
         #expect(publishedProfile == user)
+
         _ = try client.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
-        let sender = try cluster.waitForRecord { record -> UserInfo? in
-            guard record.topic == .barrageInbox, let value = record.value,
-                let input = try? Wire.decode(BarrageInput.self, from: value),
-                case .sendText(_, _, let caller) = input.command
-            else { return nil }
-            return caller.user
-        }
+        let sender = try cluster.waitForRecord { Self.textSender($0) }
         #expect(sender == user)
     }
 
     /// Rules: R2.9.
-    @Test func `a name that is too long or refused by presence is not applied`() throws {
+    @Test func `a profile that is invalid or refused by presence is not applied`() throws {
         let cluster = try Self.cluster(.several)
         cluster.create("room")
         let client = try cluster.viewer("bob", of: "room")
@@ -209,27 +239,16 @@ import Testing
         for params in ["{}", "{\"name\":\"\(long)\"}", "{\"avatarURL\":\"\(long)\(long)\"}", "{\"name\":5}"] {
             #expect(Self.code(try client.call("self.update", params)) == .badParameter)
         }
+
         cluster.state.withLock { $0.answersCalls = false }
         let id = try client.begin("self.update", "{\"name\":\"Bob\"}")
-        let caller = try cluster.waitForRecord { record -> Caller? in
-            guard record.topic == .audienceInbox, let value = record.value,
-                let input = try? Wire.decode(AudienceInput.self, from: value),
-                case .profile(let caller) = input.command
-            else { return nil }
-            return caller
-        }
+        let caller = try cluster.waitForRecord(Self.profileCaller)
         cluster.reply(caller) { .failure(error: ReplyError(.unavailable, "away", retryAfter: 1000)) }
         #expect(Self.code(try client.answer(to: id)) == .unavailable)
         cluster.state.withLock { $0.answersCalls = true }
         _ = try client.call("barrage.sendText", "{\"live\":\"room\",\"text\":\"x\"}")
-        let name = try cluster.waitForRecord { record -> String? in
-            guard record.topic == .barrageInbox, let value = record.value,
-                let input = try? Wire.decode(BarrageInput.self, from: value),
-                case .sendText(_, _, let caller) = input.command
-            else { return nil }
-            return caller.user.userName
-        }
-        #expect(name.isEmpty)
+        let name = try cluster.waitForRecord { Self.textSender($0)?.userName }
+        #expect(name.isEmpty, "the user has no name, as before")
     }
 
     /// Rules: R2.10.

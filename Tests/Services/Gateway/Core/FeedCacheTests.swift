@@ -7,14 +7,14 @@ import Testing
 
 /// The feed cache of a partition: how a resume is served, and which earlier messages new viewers get.
 @Suite struct FeedCacheTests {
-    private let key = Sample.key("a")
+    private let key = Sample.key("arena")
 
     /// The token of item `number`, whose record has the given offset.
     private func token(_ number: Int64, at offset: Int64?, epoch: Int64 = 10) -> FeedToken {
         FeedToken(FeedPosition(epoch: epoch, number: number), offset: offset)
     }
 
-    /// Returns the cache of a partition that was read up to its end.
+    /// Returns the cache of a partition that was read up to its end; its items have these numbers.
     ///
     /// Item n was read at second n, and its offset is ten times n.
     private func cache(_ numbers: ClosedRange<Int64>, span: Milliseconds = .seconds(60)) -> FeedCache {
@@ -41,6 +41,7 @@ import Testing
     @Test func `a resume is served from the cache or by the replay reader, or refused`() {
         let cache = self.cache(1...200)
         let now = MonotonicTime(milliseconds: 200_000)
+        // The items of the last minute are cached: 140 to 200.
         #expect(cache.planResume(self.key, after: self.token(139, at: 1390), at: now) == .cache)
         #expect(cache.planResume(self.key, after: self.token(200, at: 2000), at: now) == .cache)
         #expect(
@@ -58,8 +59,8 @@ import Testing
         #expect(
             cache.planResume(self.key, after: self.token(100, at: 5000), at: now) == .refused(.unknown),
             "an offset beyond the partition's end is invalid")
-        // Items 140 to 200 are cached. The reader also reads items 140 to 142, because they may expire within the 3 s
-        // in which the reader must answer.
+        // The reader also reads the cached items 140 to 142, because they may expire within the 3 s in which the reader must
+        // answer.
         #expect(
             self.replayRequest(cache.planResume(self.key, after: self.token(100, at: 1000), at: now))
                 == ReplayRequest(
@@ -71,11 +72,13 @@ import Testing
         let now = MonotonicTime(milliseconds: 1_200_000)
         #expect(self.replayRequest(cache.planResume(self.key, after: self.token(200, at: 2000), at: now)) != nil)
         #expect(cache.planResume(self.key, after: self.token(199, at: 1990), at: now) == .refused(.tooMany))
+
         // The records from offset 2001 to this item are more than one scan may read, those from offset 2010 are not.
         let item = Sample.item(1201, at: 1_201_000, offset: ReplayLimits.maxScanRecords + 2001)
         _ = cache.append(FeedRecord(key: self.key, epoch: 10, item: item), keepsMessages: true)
-        cache.prune(at: MonotonicTime(milliseconds: 1_262_000))
+        // No item is cached at this time, more than a minute after the last item was read.
         let later = MonotonicTime(milliseconds: 1_262_000)
+        cache.prune(at: later)
         #expect(cache.planResume(self.key, after: self.token(201, at: 2001), at: later) == .refused(.tooMany))
         #expect(self.replayRequest(cache.planResume(self.key, after: self.token(201, at: 2010), at: later)) != nil)
     }
@@ -96,6 +99,7 @@ import Testing
         let request = ReplayRequest(
             self.key, epoch: 10, .items(after: 5, startOffset: 50), beforeNumber: nil, endOffset: 900)
         #expect(cache.planResume(self.key, after: self.token(5, at: 50), at: 0) == .reader(request))
+
         // The reader's result is cached, so the next client needs no reader.
         cache.addReplayed(
             ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found([]), latestToken: self.token(5, at: 50)))
@@ -103,6 +107,7 @@ import Testing
         #expect(cache.recent.latestToken(self.key) == self.token(5, at: 50))
         self.write(6, to: &cache)
         #expect(cache.planResume(self.key, after: self.token(5, at: 50), at: 6000) == .cache)
+
         // A later incarnation of the live has its own feed.
         let nextLiveRequest = ReplayRequest(
             self.key, epoch: 11, .items(after: 1, startOffset: 700), beforeNumber: nil, endOffset: 900)
@@ -120,6 +125,7 @@ import Testing
         var cache = FeedCache()
         cache.partitionRead(to: 900)
         self.write(91, to: &cache)
+        // The request was made before item 91 was read; the reader finds that item 90 is the last one.
         let request = ReplayRequest(
             self.key, epoch: 10, .items(after: 5, startOffset: 50), beforeNumber: nil, endOffset: 900)
         cache.addReplayed(
@@ -129,7 +135,7 @@ import Testing
     }
 
     /// The numbers of the last messages that a new viewer gets, at most `count`.
-    private func historyNumbers(_ cache: FeedCache, _ count: Int, epoch: Int64 = 10) -> [Int64] {
+    private func historyNumbers(_ cache: FeedCache, last count: Int, epoch: Int64 = 10) -> [Int64] {
         cache.history(self.key, epoch: epoch, count: count).map(\.number)
     }
 
@@ -139,15 +145,17 @@ import Testing
         self.write(5, .tip, to: &cache)
         self.write(6, to: &cache)
         cache.prune(at: 10_000_000)
-        #expect(self.historyNumbers(cache, 50) == [1, 2, 3, 6])
-        #expect(self.historyNumbers(cache, 2) == [3, 6])
-        #expect(self.historyNumbers(cache, 0) == [])
-        #expect(self.historyNumbers(cache, 50, epoch: 11) == [], "messages of another incarnation are not history")
+        #expect(self.historyNumbers(cache, last: 50) == [1, 2, 3, 6])
+        #expect(self.historyNumbers(cache, last: 2) == [3, 6])
+        #expect(self.historyNumbers(cache, last: 0) == [])
+        #expect(
+            self.historyNumbers(cache, last: 50, epoch: 11) == [], "messages of another incarnation are not history")
         #expect(cache.searchRequest(self.key, epoch: 10, count: 50) == nil, "the cache has the feed from its beginning")
+
         for number in Int64(7)...100 { self.write(number, to: &cache) }
-        #expect(self.historyNumbers(cache, 50) == Array(51...100))
+        #expect(self.historyNumbers(cache, last: 50) == Array(51...100))
         cache.forget(self.key)
-        #expect(self.historyNumbers(cache, 50) == [] && cache.recent.byteCount == 0 && cache.messageBytes == 0)
+        #expect(self.historyNumbers(cache, last: 50) == [] && cache.recent.byteCount == 0 && cache.messageBytes == 0)
     }
 
     @Test func `messages that are missing in the cache are searched for once`() {
@@ -161,10 +169,11 @@ import Testing
         let found = [Sample.item(30, offset: 300), Sample.item(38, offset: 380), Sample.item(40, offset: 400)]
         cache.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 1), request, .found(found[...])))
         #expect(
-            self.historyNumbers(cache, 10) == [30, 38, 40, 41, 42, 44], "the found and the newer messages, each once")
+            self.historyNumbers(cache, last: 10) == [30, 38, 40, 41, 42, 44],
+            "the found and the newer messages, each once")
         #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == nil)
         cache.addReplayed(ReplayOutcome(ReplayID(shard: 0, number: 2), request, .found(found[...])))
-        #expect(self.historyNumbers(cache, 10) == [30, 38, 40, 41, 42, 44], "a second result changes nothing")
+        #expect(self.historyNumbers(cache, last: 10) == [30, 38, 40, 41, 42, 44], "a second result changes nothing")
     }
 
     @Test func `a search that timed out is repeated for the next new viewer`() {
@@ -188,7 +197,7 @@ import Testing
             ReplayOutcome(
                 ReplayID(shard: 0, number: 1), request, .found([Sample.item(7, offset: 70)][...]),
                 latestToken: self.token(9, at: 90)))
-        #expect(self.historyNumbers(cache, 10) == [7])
+        #expect(self.historyNumbers(cache, last: 10) == [7])
         #expect(cache.recent.latestToken(self.key) == self.token(9, at: 90))
         #expect(cache.searchRequest(self.key, epoch: 10, count: 10) == nil)
     }
@@ -196,27 +205,29 @@ import Testing
     @Test func `I16 the size of the earlier messages of all lives is limited`() {
         var cache = FeedCache()
         cache.partitionRead(to: 0)
-        for step in Int64(1)...600 {
+        for number in Int64(1)...600 {
             for live in 0..<5 {
-                let item = Sample.item(step, at: step, offset: step, size: 12_000)
-                let record = FeedRecord(key: Sample.key("l\(live)"), epoch: 10, item: item)
+                let item = Sample.item(number, at: number, offset: number, size: 12_000)
+                let record = FeedRecord(key: Sample.key("early\(live)"), epoch: 10, item: item)
                 _ = cache.append(record, keepsMessages: live != 4)
             }
         }
         cache.prune(at: 1_000_000)
-        #expect(cache.messageBytes == 4 * 50 * 12_000, "the last 50 of each live but l4, whose app keeps no messages")
-        #expect(cache.history(Sample.key("l4"), epoch: 10, count: 50).isEmpty)
+        #expect(
+            cache.messageBytes == 4 * 50 * 12_000, "the last 50 of each live but early4, whose app keeps no messages")
+        #expect(cache.history(Sample.key("early4"), epoch: 10, count: 50).isEmpty)
+
         // The messages of these lives have 60 MB; the limit is 16 MiB.
         for live in 0..<100 {
             for number in Int64(1)...50 {
                 let item = Sample.item(number, at: 1_000_000, offset: 1, size: 12_000)
-                _ = cache.append(FeedRecord(key: Sample.key("m\(live)"), epoch: 10, item: item), keepsMessages: true)
+                _ = cache.append(FeedRecord(key: Sample.key("late\(live)"), epoch: 10, item: item), keepsMessages: true)
             }
         }
         cache.prune(at: 2_000_000)
         #expect(cache.messageBytes <= 16 << 20 && cache.messageBytes > 15 << 20)
-        #expect(cache.history(Sample.key("m99"), epoch: 10, count: 50).count == 50, "the latest messages are kept")
-        #expect(cache.history(Sample.key("l0"), epoch: 10, count: 50).isEmpty, "the oldest messages are removed")
+        #expect(cache.history(Sample.key("late99"), epoch: 10, count: 50).count == 50, "the latest messages are kept")
+        #expect(cache.history(Sample.key("early0"), epoch: 10, count: 50).isEmpty, "the oldest messages are removed")
     }
 
     @Test(
@@ -225,7 +236,8 @@ import Testing
             ("1.2.3", FeedToken(FeedPosition(epoch: 1, number: 2), offset: 3)), ("1", nil), ("", nil), ("1.2.3.4", nil),
             ("1.", nil), ("1..2", nil), ("-1.2", nil), ("+1.2", nil), ("1.2.x", nil), ("1.99999999999999999999", nil),
         ])
-    func `a token is decoded as it was encoded, and any other text is rejected`(text: String, token: FeedToken?) {
+    func `a text that encodes a token is decoded to it, and any other text is rejected`(text: String, token: FeedToken?)
+    {
         #expect(FeedToken(text: text) == token)
         if let token { #expect(token.text == text) }
     }

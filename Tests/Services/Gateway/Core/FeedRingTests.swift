@@ -5,13 +5,16 @@ import Testing
 
 @testable import GatewayCore
 
-/// The recent items of a live and of a partition; `dropped` counts the items that a ring has removed.
+/// The recent items of a live (`FeedRing`) and of a partition (`PartitionFeedCache`).
+///
+/// A ring adds the number of items that it has removed to `dropped`.
 @Suite struct FeedRingTests {
     /// The numbers of the items in a complete answer; nil if the answer is incomplete.
     private func numbers(_ answer: FeedRing.Answer) -> [Int64]? {
         if case .complete(let items) = answer { return items.map(\.number) }
         return nil
     }
+
     private func position(_ number: Int64, epoch: Int64 = 10) -> FeedPosition {
         FeedPosition(epoch: epoch, number: number)
     }
@@ -22,15 +25,16 @@ import Testing
         for number in Int64(5)...9 {
             #expect(ring.append(Sample.item(number), epoch: 10, dropped: &dropped) == .fresh)
         }
+        // A client whose last item is 4 to 9 gets the later ones.
         for number in Int64(4)...9 {
             #expect(self.numbers(ring.items(after: self.position(number))) == Array((number + 1)..<10))
         }
         #expect(self.numbers(ring.items(after: self.position(12))) == [], "a client may be ahead of this gateway")
-        #expect(self.numbers(ring.items(after: self.position(3))) == nil)
+        #expect(self.numbers(ring.items(after: self.position(3))) == nil, "item 4 is missing")
         #expect(self.numbers(ring.items(after: self.position(0))) == nil)
         #expect(self.numbers(ring.items(after: self.position(-1))) == nil, "an invalid position")
-        #expect(self.numbers(ring.items(after: self.position(7, epoch: 9))) == nil)
-        #expect(self.numbers(ring.items(after: self.position(7, epoch: 11))) == nil)
+        #expect(self.numbers(ring.items(after: self.position(7, epoch: 9))) == nil, "an earlier live")
+        #expect(self.numbers(ring.items(after: self.position(7, epoch: 11))) == nil, "a later live")
         #expect(dropped == 0)
     }
 
@@ -44,7 +48,7 @@ import Testing
             "an empty ring does not know where the feed begins")
     }
 
-    @Test func `repeated items are recognized by number, items of an older live by epoch`() {
+    @Test func `a repeated item is recognized by its number, an item of an earlier or later live by its epoch`() {
         var ring = FeedRing(epoch: 10)
         var dropped = 0
         for number in Int64(1)...5 { _ = ring.append(Sample.item(number), epoch: 10, dropped: &dropped) }
@@ -73,6 +77,7 @@ import Testing
         }
         #expect(ring.count == FeedRing.itemLimit)
         #expect(dropped == 10)
+
         var ringOfLargeItems = FeedRing(epoch: 10)
         for number in 1...Int64(20) {
             _ = ringOfLargeItems.append(Sample.item(number, size: 1 << 20), epoch: 10, dropped: &dropped)
@@ -96,11 +101,13 @@ import Testing
             }
             recent.prune(at: MonotonicTime(milliseconds: at))
         }
+        // At second 100 the items since second 40 are kept: items 40 to 100 of arena, and items 20 to 50 of bistro.
         #expect(self.numbers(recent.items(of: Sample.key("arena"), after: self.position(39)))?.count == 61)
         #expect(self.numbers(recent.items(of: Sample.key("arena"), after: self.position(38))) == nil)
         #expect(self.numbers(recent.items(of: Sample.key("bistro"), after: self.position(30)))?.count == 20)
         #expect(recent.items(of: Sample.key("cafe"), after: self.position(0)) == .incomplete)
         #expect(recent.latestToken(Sample.key("arena"))?.position == self.position(100))
+
         recent.prune(at: 1_000_000)
         #expect(recent.itemCount == 0 && recent.byteCount == 0)
         #expect(
@@ -119,7 +126,7 @@ import Testing
             let live = Int.random(in: 0..<8, using: &random)
             var position = nextPositions[live] ?? (10, 1)
             switch Int.random(in: 0..<100, using: &random) {
-            // A new incarnation, a gap, or repeated items.
+            // In three of a hundred steps: a new incarnation, a gap, or repeated items.
             case 0: position = (position.epoch + 1, 1)
             case 1: position.number += 3
             case 2: position.number = max(1, position.number - 2)
@@ -127,14 +134,14 @@ import Testing
             }
             let size = Int.random(in: 0...400, using: &random)
             let item = Sample.item(position.number, at: Int64(step * 50), size: size)
-            _ = recent.append(item, of: Sample.key("l\(live)"), epoch: position.epoch)
+            _ = recent.append(item, of: Sample.key("live\(live)"), epoch: position.epoch)
             nextPositions[live] = (position.epoch, position.number + 1)
             if step % 64 == 0 { recent.prune(at: MonotonicTime(milliseconds: Int64(step * 50))) }
             #expect(recent.byteCount <= 20_000 && recent.byteCount >= 0)
             // The items for a resume have no gaps and end with the last number.
-            if let latest = recent.latestToken(Sample.key("l\(live)"))?.position, latest.number > 5 {
-                let from = FeedPosition(epoch: latest.epoch, number: latest.number - 5)
-                if let numbers = self.numbers(recent.items(of: Sample.key("l\(live)"), after: from)) {
+            if let latest = recent.latestToken(Sample.key("live\(live)"))?.position, latest.number > 5 {
+                let fiveEarlier = FeedPosition(epoch: latest.epoch, number: latest.number - 5)
+                if let numbers = self.numbers(recent.items(of: Sample.key("live\(live)"), after: fiveEarlier)) {
                     #expect(numbers == Array(latest.number - 4...latest.number))
                 }
             }

@@ -10,7 +10,9 @@ import Testing
 /// A cursor is `GATEWAY.TIME.RANK`: the snapshot's time in milliseconds, and the rank of the next page's first live,
 /// with the prefix `a` in an ascending listing.
 @Suite struct RankingTests {
-    /// Returns the names of all lives of a listing, page by page; `afterPage` may replace the model between two pages.
+    /// Returns the names of all lives of a listing, page by page.
+    ///
+    /// `afterPage` gets the number of pages so far; it may return a model for the next pages.
     private func listAll(
         _ ranking: Ranking, _ model: ReadModel, pageSize: Int, category: Int? = nil,
         isAscending: Bool = false, at now: MonotonicTime = 0,
@@ -19,7 +21,7 @@ import Testing
         var model = model
         var cursor = ""
         var names: [String] = []
-        var page = 0
+        var pageCount = 0
         repeat {
             // The listing keeps the order of its first page, so later pages need not name it.
             let (items, next) = try ranking.page(
@@ -29,8 +31,8 @@ import Testing
             }
             names += items.map(\.info.liveID.text)
             cursor = next
-            page += 1
-            if let changed = afterPage(page) { model = changed }
+            pageCount += 1
+            if let changed = afterPage(pageCount) { model = changed }
         } while !cursor.isEmpty
         return names
     }
@@ -38,9 +40,9 @@ import Testing
     /// Rules: R3.48.
     @Test func `lives are sorted by total viewers, then by name`() throws {
         var model = ReadModel()
-        for (live, total) in [("a", 1), ("b", 5), ("c", 5), ("d", 0)] {
+        for (live, totalViewers) in [("a", 1), ("b", 5), ("c", 5), ("d", 0)] {
             model.apply(Sample.live(live))
-            model.apply(Sample.count(live, total: total))
+            model.apply(Sample.count(live, total: totalViewers))
         }
         var ranking = Ranking(gateway: "gateway-1")
         ranking.refresh(model.rankingEntries(), at: 0)
@@ -58,6 +60,7 @@ import Testing
         let first = try ranking.page(app: Sample.app, cursor: "", count: 1, at: 0) {
             model.listEntry($0, category: nil)
         }
+        // The cursor of the first page with another rank; 1 is the rank of the last live.
         let cursor = first.cursor.split(separator: ".").dropLast().joined(separator: ".") + ".\(rank)"
         let page = try ranking.page(app: Sample.app, cursor: cursor, count: 50, at: 0) {
             model.listEntry($0, category: nil)
@@ -70,8 +73,9 @@ import Testing
     @Test func `an ascending listing is the reverse of the descending one`() throws {
         var model = ReadModel()
         for index in 0..<50 {
-            model.apply(Sample.live("r\(index)"))
-            model.apply(Sample.count("r\(index)", total: index * 7 % 10))
+            model.apply(Sample.live("live\(index)"))
+            // Each of ten totals occurs five times.
+            model.apply(Sample.count("live\(index)", total: index * 7 % 10))
         }
         var ranking = Ranking(gateway: "gateway-1")
         ranking.refresh(model.rankingEntries(), at: 0)
@@ -121,17 +125,17 @@ import Testing
     @Test func `lives of other categories and hidden lives are left out, and none is repeated`() throws {
         var model = ReadModel()
         for index in 0..<30 {
-            model.apply(Sample.live("r\(index)", categories: [index % 3], isVisible: index % 5 != 0))
+            model.apply(Sample.live("live\(index)", categories: [index % 3], isVisible: index % 5 != 0))
         }
         var ranking = Ranking(gateway: "gateway-1")
         ranking.refresh(model.rankingEntries(), at: 0)
-        let expected = (0..<30).filter { $0 % 3 == 1 && $0 % 5 != 0 }.map { "r\($0)" }
+        let expected = (0..<30).filter { $0 % 3 == 1 && $0 % 5 != 0 }.map { "live\($0)" }
         #expect(try self.listAll(ranking, model, pageSize: 2, category: 1).sorted() == expected.sorted())
     }
 
     @Test func `a malformed or expired cursor, or one of another gateway, is refused`() throws {
         var model = ReadModel()
-        for index in 0..<10 { model.apply(Sample.live("r\(index)")) }
+        for index in 0..<10 { model.apply(Sample.live("live\(index)")) }
         var ranking = Ranking(gateway: "gateway-1")
         ranking.refresh(model.rankingEntries(), at: 1000)
         func page(_ cursor: String, at now: MonotonicTime) throws(ReplyError) -> String {
@@ -140,25 +144,25 @@ import Testing
         }
         let cursor = try page("", at: 1000)
         #expect(cursor == "gateway-1.1000.2")
-        #expect(try page(cursor, at: 61_000) == "gateway-1.1000.4")
+        #expect(try page(cursor, at: 61_000) == "gateway-1.1000.4", "the snapshot is 60 s old")
         for invalidCursor in [
             "gateway-2.1000.2", "gateway-1.999.2", "gateway-1.1000.-1", "gateway-1.1000.x", "x", ".", "..",
             "gateway-1.1000", "gateway-1.99999999999999999999.2",
         ] {
             #expect(throws: ReplyError.self) { try page(invalidCursor, at: 1000) }
         }
-        let error = #expect(throws: ReplyError.self) { try page(cursor, at: 61_001) }
+        let error = #expect(throws: ReplyError.self, "a cursor expires after 60 s") { try page(cursor, at: 61_001) }
         #expect(error?.code == .cursorExpired)
     }
 
     @Test func `the number of stored snapshots is limited`() throws {
         var ranking = Ranking(gateway: "g")
-        let entries = (0..<10).map { RankingEntry(key: Sample.key("r\($0)"), totalViewers: $0) }
+        let entries = (0..<10).map { RankingEntry(key: Sample.key("live\($0)"), totalViewers: $0) }
         ranking.refresh(entries, at: 0)
         let first = try ranking.page(app: Sample.app, cursor: "", count: 1, at: 0) { _ in nil }
-        #expect(first.cursor.isEmpty, "the closure shows no entry, so there is no second page")
+        #expect(first.cursor.isEmpty, "the closure returns nil for every live, so there is no second page")
         for time in 1...100 { ranking.refresh(entries, at: MonotonicTime(milliseconds: Int64(time))) }
-        // The snapshot of time 0 is only 100 ms old, but there are 100 newer ones.
+        // The snapshot of time 0 is only 100 ms old, but there are 100 newer ones, of which 20 are stored.
         #expect(throws: ReplyError.self) {
             try ranking.page(app: Sample.app, cursor: "g.0.1", count: 1, at: 100) { _ in nil }
         }

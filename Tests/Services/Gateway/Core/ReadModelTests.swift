@@ -8,7 +8,9 @@ import Testing
 /// Sample records of the public topics.
 enum Sample {
     static let app = AppID("demo")
+
     static func key(_ live: String) -> LiveKey { LiveKey(Self.app, LiveID(live)) }
+
     static func live(
         _ live: String, epoch: Int64 = 10, revision: Int64 = 1, name: String = "", categories: [Int] = [],
         isVisible: Bool = true, ended: LiveEndReason? = nil, metaData: [String: String] = [:]
@@ -19,12 +21,14 @@ enum Sample {
         }
         return LiveRecord(app: Self.app, info: info, epoch: epoch, revision: revision, ended: ended)
     }
+
     /// The viewer counts of a live; half of its `total` viewers are still there.
     static func count(_ live: String, total: Int, epoch: Int64 = 10, at: Int64 = 1) -> CountRecord {
         CountRecord(
             app: Self.app, live: LiveID(live), epoch: epoch, count: total / 2, totalViewers: total,
             at: Timestamp(milliseconds: at))
     }
+
     /// A feed item that was read at `at`, in milliseconds.
     static func item(
         _ number: Int64, _ feedClass: FeedClass = .barrage, at: Int64 = 0, offset: Int64? = nil, size: Int = 4
@@ -33,6 +37,7 @@ enum Sample {
             number: number, feedClass: feedClass, readAt: MonotonicTime(milliseconds: at), offset: offset,
             bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: size))
     }
+
     static func caller(_ counter: Int64 = 1) -> Caller {
         Caller(
             user: UserInfo(userID: "bob"), role: .user, request: RequestID(session: "s", counter: counter),
@@ -70,7 +75,7 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
         #expect(model.count(Sample.key("arena")) == nil)
         #expect(model.stage(Sample.key("arena")) == nil)
         #expect(model.metadata(Sample.key("arena"), keys: []) == nil)
-        #expect(model.live(Sample.key("arena")) != nil, "the record is still known to the gateway")
+        #expect(model.live(Sample.key("arena")) != nil, "the model still has the record")
         model.removeLive(Sample.key("arena"))
         #expect(model.live(Sample.key("arena")) == nil)
     }
@@ -96,7 +101,7 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
         #expect(model.metadata(LiveKey("other", "arena"), keys: []) == nil, "I17")
     }
 
-    @Test func `a reply is buffered until the model has its revision, for at most 200 ms`() {
+    @Test func `a reply is buffered until the model has the required revision, for at most 200 ms`() {
         var model = ReadModel()
         var awaitedReplies = AwaitedReplies()
         let required = RequiredRevision(.rooms, "arena", revision: 3)
@@ -106,6 +111,8 @@ extension MonotonicTime: ExpressibleByIntegerLiteral {
         model.apply(Sample.live("arena", revision: 3))
         #expect(awaitedReplies.release(in: model, at: 1199) == [reply])
         #expect(awaitedReplies.bufferIfPremature(reply, in: model, at: 1200) == false)
+
+        // The model never gets a stage of the live.
         let later = Reply(
             to: Sample.caller(), app: Sample.app, .success(result: .done),
             required: RequiredRevision(.stages, "arena", revision: 1))

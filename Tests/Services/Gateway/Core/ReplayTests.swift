@@ -11,7 +11,8 @@ import Testing
 
     /// A request for the items after number `after`; the record of item `after` has offset `start`.
     ///
-    /// Item `before` and the later items are cached; without `before`, no item is. The partition ends at offset `end`.
+    /// Item `before` and the later items are cached. If `before` is nil, no item is cached. The partition ends at offset
+    /// `end`.
     private func items(
         _ live: String, after: Int64, at start: Int64, before: Int64? = nil, end: Int64
     ) -> ReplayRequest {
@@ -60,7 +61,7 @@ import Testing
             scan.partitionEndReached(at: self.end)
         }
 
-        /// Runs all requests, and returns their outcomes by request number.
+        /// Scans for all requests of the queue, and returns their outcomes by request number.
         func answer(_ queue: inout ReplayQueue) -> [UInt64: ReplayOutcome] {
             var outcomes: [UInt64: ReplayOutcome] = [:]
             while var scan = queue.nextScan(excluding: []) {
@@ -99,23 +100,21 @@ import Testing
             log.write("bistro", number)
             log.write("arena", number, epoch: 9)
         }
-        let start =
+        let offsetOfItem5 =
             log.records.first { $0.record.key == Sample.key("arena") && $0.record.item.number == 5 }?.offset ?? -1
-        // In order: the items from 21 on are cached; no item is cached; the client lacks nothing; all that it lacks is
-        // cached.
         let outcomes = self.replay(
             log,
             [
-                self.items("arena", after: 5, at: start, before: 21, end: log.end),
-                self.items("arena", after: 5, at: start, before: nil, end: log.end),
+                self.items("arena", after: 5, at: offsetOfItem5, before: 21, end: log.end),
+                self.items("arena", after: 5, at: offsetOfItem5, before: nil, end: log.end),
                 self.items("arena", after: 30, at: log.end - 1, before: nil, end: log.end),
-                self.items("arena", after: 5, at: start, before: 6, end: log.end),
+                self.items("arena", after: 5, at: offsetOfItem5, before: 6, end: log.end),
             ])
-        #expect(self.numbers(outcomes[0]) == Array(6...20))
-        #expect(self.numbers(outcomes[1]) == Array(6...30))
+        #expect(self.numbers(outcomes[0]) == Array(6...20), "the items from 21 on are cached")
+        #expect(self.numbers(outcomes[1]) == Array(6...30), "no item is cached")
         #expect(outcomes[1]?.latestToken?.position.number == 30)
-        #expect(self.numbers(outcomes[2]) == [])
-        #expect(self.numbers(outcomes[3]) == [])
+        #expect(self.numbers(outcomes[2]) == [], "the client has all items")
+        #expect(self.numbers(outcomes[3]) == [], "all items that the client lacks are cached")
     }
 
     @Test func `a wrong token, or one whose record was removed from the log, is refused`() {
@@ -131,11 +130,12 @@ import Testing
                 self.items("arena", after: 10, at: 9, end: log.end),
             ])
         #expect(outcomes[0]?.answer == .refused(.gone), "the token's record was removed")
-        #expect(self.numbers(outcomes[1]) == nil, "offset 20 has item 21")
+        #expect(self.numbers(outcomes[1]) == nil, "the token is wrong: the record at offset 20 is item 21")
         #expect(outcomes[2]?.answer == .refused(.gone), "the live has no records")
         #expect(self.numbers(outcomes[3]) == Array(11...30), "the token's record was removed, but no missed item")
-        let ownScan = self.replay(log, [self.items("arena", after: 5, at: 20, end: log.end)])
-        #expect(ownScan[0]?.answer == .refused(.gone), "refused in a scan of its own, too")
+
+        let inOwnScan = self.replay(log, [self.items("arena", after: 5, at: 20, end: log.end)])
+        #expect(inOwnScan[0]?.answer == .refused(.gone), "the wrong token is refused in a scan of its own, too")
         for number: Int64 in [31, 1_000_000, .max] {
             let beyond = self.replay(log, [self.items("arena", after: number, at: 20, end: log.end)])
             #expect(beyond[0]?.answer == .refused(.gone), "the feed has not reached \(number)")
@@ -156,6 +156,7 @@ import Testing
             ])
         #expect(outcomes[0]?.answer == .refused(.tooMany))
         #expect(self.numbers(outcomes[1])?.count == 1000)
+
         // A ring keeps 4 MiB. The items after item 1 have 9.9 MB, those after item 80 have 2 MB.
         log = PartitionLog()
         for number in Int64(1)...100 { log.write("arena", number, size: 100_000) }
@@ -166,19 +167,21 @@ import Testing
         #expect(self.numbers(outcomes[1]) == Array(81...100))
     }
 
-    @Test
-    func `I16 a scan that has collected too many bytes ends, and refuses requests whose items it has not all read`() {
+    @Test func `I16 a scan with too many bytes ends early, and refuses requests whose items it has read only in part`()
+    {
+        // Eight lives with 40 items of 100 kB have 32 MB. A scan collects 16 MiB: about 20 items of each live.
         var log = PartitionLog()
-        let lives = (0..<8).map { "l\($0)" }
+        let lives = (0..<8).map { "live\($0)" }
         for number in Int64(1)...40 {
             for live in lives { log.write(live, number, size: 100_000) }
         }
         var queue = ReplayQueue()
         // For each live, one request needs the items before item 5, and one needs all items of the log.
         for (index, live) in lives.enumerated() {
-            let request = self.items(live, after: 1, at: Int64(index), before: 5, end: log.end)
+            let offsetOfItem1 = Int64(index)
+            let request = self.items(live, after: 1, at: offsetOfItem1, before: 5, end: log.end)
             self.add(request, as: UInt64(index), to: &queue)
-            let requestToEnd = self.items(live, after: 1, at: Int64(index), end: log.end)
+            let requestToEnd = self.items(live, after: 1, at: offsetOfItem1, end: log.end)
             self.add(requestToEnd, as: UInt64(index) + 100, to: &queue)
         }
         var scan = queue.nextScan(excluding: [])
@@ -187,7 +190,7 @@ import Testing
             scan = reading
         }
         let groups = scan?.finish().groups ?? []
-        #expect(groups.count == 8)
+        #expect(groups.count == 8, "one group for each live")
         #expect(groups.reduce(0) { $0 + $1.bytes } <= ReplayLimits.maxScanBytes + 100_000, "at most one item above")
         for outcome in groups.flatMap(\.outcomes) {
             if outcome.request.beforeNumber == nil {
@@ -208,10 +211,10 @@ import Testing
             log,
             [
                 self.messages("arena", 3, end: log.end), self.messages("arena", 50, end: log.end),
-                self.messages("arena", 2, before: 16, end: 15), self.messages("none", 5, end: log.end),
+                self.messages("arena", 2, before: 16, end: 15), self.messages("cafe", 5, end: log.end),
             ])
         #expect(self.numbers(outcomes[0]) == [12, 16, 20])
-        #expect(self.numbers(outcomes[1]) == [4, 8, 12, 16, 20])
+        #expect(self.numbers(outcomes[1]) == [4, 8, 12, 16, 20], "fewer than 50, because the live has no others")
         #expect(outcomes[1]?.latestToken?.position.number == 21, "the latest item of the feed")
         #expect(self.numbers(outcomes[2]) == [8, 12], "the messages before item 16, which has offset 15")
         #expect(self.numbers(outcomes[3]) == [], "a live without records")
@@ -234,6 +237,7 @@ import Testing
         #expect(
             scannedRecords >= ReplayLimits.maxSearchedRecords
                 && scannedRecords < 3 * ReplayLimits.maxSearchedRecords)
+
         var trimmedLog = PartitionLog()
         for number in Int64(1)...5000 { trimmedLog.write("arena", number, .tip) }
         trimmedLog.startOffset = 4000
@@ -252,15 +256,15 @@ import Testing
         let distant = self.items("arena", after: 1, at: 10, end: 20)
         self.add(distant, as: 5000, to: &queue, partition: 3, deadline: 900)
         self.add(distant, as: 5001, to: &queue, partition: 4, deadline: 400)
-        // No scan may begin in an excluded partition, whatever the deadlines of its requests.
-        var scans = [queue.nextScan(excluding: [4]), queue.nextScan(excluding: [3]), queue.nextScan(excluding: [4])]
+        // The next scan is the one with the earliest deadline in a partition that is not excluded.
+        let scans = [queue.nextScan(excluding: [4]), queue.nextScan(excluding: [3]), queue.nextScan(excluding: [4])]
         #expect(scans.map { $0?.bounds } == [100_000..<101_000, 10..<20, 10..<20])
         #expect(scans.map { $0?.partition } == [3, 4, 3])
-        scans = [queue.nextScan(excluding: [])]
-        #expect(scans[0] == nil && queue.count == 0)
+        let noScan = queue.nextScan(excluding: [])
+        #expect(noScan == nil && queue.count == 0)
     }
 
-    @Test func `I16 a full queue refuses requests`() {
+    @Test func `I16 a full queue refuses requests, and its requests are removed at their deadline`() {
         var queue = ReplayQueue()
         for number in 0..<UInt64(ReplayLimits.maxQueuedRequests) {
             self.add(
@@ -269,6 +273,7 @@ import Testing
         }
         let isAccepted = queue.add(self.id(0), self.items("arena", after: 1, at: 1, end: 5), partition: 0, deadline: 7)
         #expect(!isAccepted)
+
         var expired = queue.removeExpired(at: 6)
         #expect(expired.isEmpty)
         expired = queue.removeExpired(at: 7)
@@ -289,14 +294,17 @@ import Testing
         var expired = scan.removeExpired(at: 49)
         #expect(expired.isEmpty)
         expired = scan.removeExpired(at: 50)
-        #expect(expired.map(\.answer) == [.refused(.late)])
+        #expect(expired.map(\.answer) == [.refused(.late)], "the resume")
+
         log.read(&scan)
         queue.putBack(scan.finish().unfinished, partition: 0)
         expired = queue.removeExpired(at: 100)
         #expect(self.numbers(expired.first) == Array(5001...6000))
+
         self.add(self.messages("arena", 5, end: log.end), as: 3, to: &queue, deadline: 100)
         expired = queue.removeExpired(at: 100)
         #expect(expired.first?.answer == .refused(.late), "nothing was read for this search")
+
         self.add(self.messages("arena", 5, end: log.end), as: 4, to: &queue, deadline: 100)
         guard var lastScan = queue.nextScan(excluding: []) else {
             Issue.record("nothing to read")
@@ -307,9 +315,10 @@ import Testing
     }
 
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
-    func `I7 random requests to random partitions get the same items as from a plain search of the log`(seed: UInt64) {
+    func `I7 random requests to a random partition get the items that a plain search of its log finds`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var log = PartitionLog()
+        // The next item number of each live.
         var nextNumbers: [Int: Int64] = [:]
         var written: [(live: Int, number: Int64, offset: Int64)] = []
         for _ in 0..<Int.random(in: 1...6000, using: &random) {
@@ -318,9 +327,9 @@ import Testing
             nextNumbers[live] = number + 1
             written.append((live, number, log.end))
             let feedClass = FeedClass.allCases[Int.random(in: 0..<5, using: &random)]
-            log.write("l\(live)", number, feedClass, gap: Int64.random(in: 0...2, using: &random))
+            log.write("live\(live)", number, feedClass, gap: Int64.random(in: 0...2, using: &random))
             // The broker may deliver a record twice.
-            if Int.random(in: 0..<50, using: &random) == 0 { log.write("l\(live)", number, feedClass) }
+            if Int.random(in: 0..<50, using: &random) == 0 { log.write("live\(live)", number, feedClass) }
         }
         var requests: [ReplayRequest] = []
         // The numbers of the items that each request gets; nil if the request is refused.
@@ -330,10 +339,10 @@ import Testing
                 Issue.record("nothing was written")
                 return
             }
-            let live = "l\(start.live)"
+            let live = "live\(start.live)"
             let lastNumber = (nextNumbers[start.live] ?? 1) - 1
-            let hasBefore = Bool.random(using: &random)
-            let before = hasBefore ? Int64.random(in: start.number + 1...lastNumber + 1, using: &random) : nil
+            let hasCachedItems = Bool.random(using: &random)
+            let before = hasCachedItems ? Int64.random(in: start.number + 1...lastNumber + 1, using: &random) : nil
             if Bool.random(using: &random) {
                 requests.append(
                     self.items(live, after: start.number, at: start.offset, before: before, end: log.end))

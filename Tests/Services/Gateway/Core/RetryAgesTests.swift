@@ -3,7 +3,9 @@ import GatewayCore
 import MachineKit
 import Testing
 
-/// Which calls are late retries; the window is 60 s.
+/// Which calls are late retries: those that are older than the idempotency window of 60 s.
+///
+/// The ages of calls are known up to one window, so a retry is recognized as late after one to two windows.
 @Suite struct RetryAgesTests {
     private func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: seconds * 1000) }
 
@@ -13,7 +15,7 @@ import Testing
         #expect(!Self.isLate(&ages, call: 5, at: self.time(0)))
         #expect(!Self.isLate(&ages, call: 5, at: self.time(59)))
         #expect(!Self.isLate(&ages, call: 6, at: self.time(60)))
-        #expect(Self.isLate(&ages, call: 5, at: self.time(121)), "lateness is noticed after at most two windows")
+        #expect(Self.isLate(&ages, call: 5, at: self.time(121)), "two windows have passed")
         #expect(!Self.isLate(&ages, call: 7, at: self.time(122)))
         #expect(!Self.isLate(&ages, call: 7, at: self.time(123)))
     }
@@ -27,13 +29,13 @@ import Testing
         #expect(!Self.isLate(&ages, call: 3, at: self.time(1000)))
     }
 
-    /// Calls that an earlier connection sent have ids below that of the login.
+    /// Calls of an earlier connection have ids below the id of the login.
     @Test func `I15 a call of an earlier connection is late when this connection is older than the window`() {
         var ages = RetryAges()
         #expect(!Self.isLate(&ages, call: 9, at: self.time(0)), "the login")
-        #expect(!Self.isLate(&ages, call: 7, at: self.time(1)), "an open call, sent again")
+        #expect(!Self.isLate(&ages, call: 7, at: self.time(1)), "an open call of the earlier connection, sent again")
         for second in Int64(2)...100 { #expect(!Self.isLate(&ages, call: 100 + second, at: self.time(second))) }
-        #expect(Self.isLate(&ages, call: 8, at: self.time(121)))
+        #expect(Self.isLate(&ages, call: 8, at: self.time(121)), "a call of the earlier connection")
         #expect(!Self.isLate(&ages, call: 500, at: self.time(121)))
     }
 
@@ -45,14 +47,17 @@ import Testing
         #expect(!Self.isLate(&ages, call: .max, at: self.time(0), age: .min))
     }
 
-    /// A repeated call is never late within one window after its first copy, and always late after two windows.
-    @Test(arguments: 1...20) func `I15 lateness follows the age of the first copy`(seed: UInt64) {
+    @Test(arguments: 1...20)
+    func `I15 a repeated call is never late within one window of its first copy, and always late after two`(
+        seed: UInt64
+    ) {
         var random = SeededRandom(seed: seed)
         var ages = RetryAges()
         // Times are in seconds.
         var sentCalls: [(id: Int64, at: Int64)] = []
         var (now, id): (Int64, Int64) = (0, 0)
         for _ in 0..<600 {
+            // Calls follow each other quickly, or after a pause.
             now += Int64.random(in: 0...(Bool.random(using: &random) ? 2 : 40), using: &random)
             if let earlier = sentCalls.randomElement(using: &random), Bool.random(using: &random) {
                 let isLate = Self.isLate(&ages, call: earlier.id, at: self.time(now))

@@ -2,7 +2,9 @@
 import GatewayCore
 import Testing
 
-/// The bundle of the scripts that the first page imports statically.
+/// The bundle of the scripts that the first module, `p/main.js`, imports statically.
+///
+/// In the bundle each module is a constant `$0`, `$1` and so on: an object with the module's exports.
 @Suite struct ScriptBundleTests {
     /// The bundle of `scripts`, whose keys are paths; nil if they cannot be put together.
     private func bundle(_ scripts: [String: String]) -> ScriptBundle? {
@@ -14,6 +16,7 @@ import Testing
         let files = try #require(
             self.bundle([
                 "p/main.js": "import { a as b } from './a.js';\nb();",
+                // `a.js` imports `c.js` in two ways, and `c.js` exports `e` of another module.
                 "p/a.js":
                     "import c from '../s/c.js';\nimport * as all from '../s/c.js';\nexport const a = () => c + all.d;",
                 "s/c.js": "export default 1;\nexport async function d() {}\nexport { e } from './e.js';",
@@ -49,7 +52,10 @@ import Testing
     }
 
     /// Rules: R13.37.
-    @Test func `a dynamically imported module imports from the bundle the modules that the bundle contains`() throws {
+    @Test
+    func `a dynamically imported module imports from the bundle what it contains, and other modules from their files`()
+        throws
+    {
         let files = try #require(
             self.bundle([
                 "p/main.js": "import { a } from './a.js';\nimport('./x/late.js').then(a);",

@@ -27,12 +27,12 @@ import Testing
 
     /// Rules: R13.37.
     @Test(arguments: ["'a", "'a\n'", "`a", "`${a`", "/* a", "x = /a\n/", "(", ")", "(]", "x = `${a"])
-    func `a source with an unfinished literal, comment or bracket is left as it is`(_ source: String) {
+    func `a source with an unfinished literal, comment or bracket gives no text`(_ source: String) {
         #expect(ScriptText(Array(source.utf8)) == nil)
     }
 
     /// Rules: R13.37.
-    @Test func `the scan of any prefix of a source ends`() {
+    @Test func `the scan of any prefix of a source ends without a crash`() {
         let source = Array("a(`x${'y' + /[/]z/}`); // c\n/* d */ export const e = { f: [1] };".utf8)
         for count in 0...source.count { _ = ScriptText(Array(source.prefix(count))) }
     }

@@ -7,8 +7,9 @@ import Testing
 
 /// One client's session: its login, its live and its open calls.
 ///
-/// A call has an id, a kind and a record, which is a string here. The argument `in` is the live in which the call acts,
-/// if any. Times are in milliseconds.
+/// A call has an id, a kind and a record, which is a string here. In `verdict`, the argument `in` is the live in which the
+/// call acts, if any. `callAnswered` returns the call that the reply ends; its `conclusion` is what the gateway must do.
+/// Times are in milliseconds.
 @Suite struct SessionCoreTests {
     private typealias Session = SessionCore<String>
 
@@ -30,9 +31,11 @@ import Testing
         var session = Session(at: 0)
         #expect(session.disconnectCode(at: 9999) == nil)
         #expect(session.disconnectCode(at: 10_000) == .loginTimeout)
+
         session.loggedIn(until: 50_000)
         #expect(session.disconnectCode(at: 49_999) == nil)
         #expect(session.disconnectCode(at: 50_000) == .tokenExpired)
+
         session.loggedIn(until: 90_000)
         #expect(session.disconnectCode(at: 50_000) == nil, "a newer token on the same connection")
     }
@@ -41,19 +44,19 @@ import Testing
         var session = Session(at: 0)
         session.registerCall(1, .join("arena"), "join", at: 0)
         guard case .refused(let error) = session.verdict(on: 2, .join("bistro"), in: nil) else {
-            Issue.record("a second live while the join of the first is open")
+            Issue.record("a second join was accepted while the first was open")
             return
         }
         #expect(error.code == .inAnotherRoom)
         _ = session.callAnswered(1, self.joined(100))
         #expect(session.live == "arena" && session.ticket == Ticket(100))
         guard case .refused = session.verdict(on: 2, .join("bistro"), in: nil) else {
-            Issue.record("a second live")
+            Issue.record("a join of a second live was accepted")
             return
         }
         #expect(session.verdict(on: 2, .join("arena"), in: nil) == .proceed, "presence answers a repeated join")
         session.registerCall(3, .leave("arena"), "leave", at: 0)
-        #expect(session.live == "arena", "until the leave is answered")
+        #expect(session.live == "arena", "the leave is not answered yet")
         #expect(session.callAnswered(3, .success(result: .done))?.conclusion == .left("arena", .success(result: .done)))
         #expect(session.verdict(on: 4, .join("bistro"), in: nil) == .proceed)
     }
@@ -63,13 +66,13 @@ import Testing
         #expect(session.verdict(on: 9, .plain, in: "arena") == .proceed)
         #expect(session.verdict(on: 9, .plain, in: nil) == .proceed)
         guard case .refused(let error) = session.verdict(on: 9, .plain, in: "bistro") else {
-            Issue.record("acting in a foreign live")
+            Issue.record("a call in another live was accepted")
             return
         }
         #expect(error.code == .notInRoom)
         #expect(
             session.verdict(on: 9, .leave("bistro"), in: nil) == .proceed,
-            "the leave may be a repetition, and presence knows its first answer")
+            "the leave may be repeated, so presence must answer it")
     }
 
     @Test func `a refused join leaves the client outside`() {
@@ -92,9 +95,8 @@ import Testing
         let done = Outcome.success(result: .done)
         #expect(session.callAnswered(7, done)?.conclusion == .reply(done))
         #expect(session.callAnswered(7, done)?.id == nil, "the call is not open any more")
-        #expect(
-            session.verdict(on: 8, .plain, in: nil, waiting: 15) == .proceed,
-            "15 waiting calls and this one are at the limit of 16, so no call is open")
+        // The limit is 16 calls, so with 15 waiting calls one more is accepted only if none is open.
+        #expect(session.verdict(on: 8, .plain, in: nil, waiting: 15) == .proceed)
     }
 
     @Test func `an unanswered call fails after 10 s, and its late reply is ignored`() {
@@ -123,14 +125,15 @@ import Testing
             session.registerCall(id, .plain, "x", at: 0)
         }
         guard case .refused(let error) = session.verdict(on: 26, .plain, in: nil) else {
-            Issue.record("a seventeenth call")
+            Issue.record("a seventeenth call was accepted")
             return
         }
         #expect(error.code == .overloaded && error.retryAfter != nil)
-        #expect(session.recordLost(12)?.id == 12)
+
+        #expect(session.recordLost(12)?.id == 12, "call 12 fails, so it is not open any more")
         #expect(session.verdict(on: 26, .plain, in: nil) == .proceed)
         guard case .refused = session.verdict(on: 26, .plain, in: nil, waiting: 1) else {
-            Issue.record("a call that waits to be forwarded counts as open")
+            Issue.record("a call that waits to be forwarded did not count as open")
             return
         }
     }
@@ -147,7 +150,7 @@ import Testing
         #expect(session.recordLost(3)?.id == nil)
     }
 
-    @Test func `I6 a kick removes clients with tickets below its fence, once, and no others`() {
+    @Test func `I6 a kick removes a client with a ticket below its floor, once, and no other client`() {
         var session = self.sessionInLive(ticket: 100)
         #expect(session.kicked(from: "bistro", floor: Ticket(101)) == false)
         #expect(session.kicked(from: "arena", floor: Ticket(100)) == false, "ticket 100 was issued after that kick")
@@ -161,25 +164,27 @@ import Testing
         session.registerCall(1, .join("arena"), "join", at: 0)
         #expect(session.kicked(from: "arena", floor: Ticket(101)) == false)
         guard case .reply(.failure(let error)) = session.callAnswered(1, self.joined(100))?.conclusion else {
-            Issue.record("joined with a void ticket")
+            Issue.record("the client joined with a revoked ticket")
             return
         }
         #expect(error.code == .staleTicket)
         #expect(session.membership == .outside)
     }
 
-    @Test func `a resume restores the membership, or fails with its error`() {
+    @Test func `a resume restores the membership, fails with its error, or reports the missed end of the live`() {
         let point = ResumePoint(live: "arena", ticket: Ticket(90), position: FeedPosition(epoch: 10, number: 4))
         var session = Session(at: 0)
         session.registerCall(1, .resume(point), "join", at: 0)
         #expect(
             session.callAnswered(1, self.joined(120))?.conclusion == .resumed(point, ticket: Ticket(120), epoch: 10))
         #expect(session.live == "arena")
+
         var kickedSession = Session(at: 0)
         kickedSession.registerCall(1, .resume(point), "join", at: 0)
         let rejection = Outcome.failure(error: ReplyError(.staleTicket, "kicked"))
         #expect(kickedSession.callAnswered(1, rejection)?.conclusion == .reply(rejection))
         #expect(kickedSession.membership == .outside)
+
         // The live ended while the client was away.
         var lateSession = Session(at: 0)
         lateSession.registerCall(1, .resume(point), "join", at: 0)
@@ -196,25 +201,27 @@ import Testing
         #expect(session.membership == .outside)
     }
 
-    @Test func `session names differ between users, even for the same name sent by clients`() {
+    @Test func `session names differ between users who send the same name, and between HTTP requests that differ`() {
         let anna = UserKey("demo", "anna")
-        let names = SessionNamer.unkeyed
+        let namer = SessionNamer.unkeyed
         #expect(
-            names.name(of: "phone", for: anna).text == "s-69bcbcf6d5e8902035ee47e4eca43fa6",
+            namer.name(of: "phone", for: anna).text == "s-69bcbcf6d5e8902035ee47e4eca43fa6",
             "old and new gateways make the same names during a rolling upgrade")
-        let phoneOfAnna = names.name(of: "phone", for: anna)
-        #expect(phoneOfAnna == names.name(of: "phone", for: anna))
-        #expect(phoneOfAnna != names.name(of: "phone", for: UserKey("demo", "bob")), "I17")
-        #expect(phoneOfAnna != names.name(of: "phone", for: UserKey("other", "anna")), "I17")
+        let phoneOfAnna = namer.name(of: "phone", for: anna)
+        #expect(phoneOfAnna == namer.name(of: "phone", for: anna))
+        #expect(phoneOfAnna != namer.name(of: "phone", for: UserKey("demo", "bob")), "I17")
+        #expect(phoneOfAnna != namer.name(of: "phone", for: UserKey("other", "anna")), "I17")
         #expect(SessionID(checking: phoneOfAnna.text) != nil)
+
         let randomName = SessionName.random(bits: (1, .max))
         #expect(SessionID(checking: randomName.text) == randomName)
+
         // The session of an HTTP request depends on caller, role, idempotency key and call.
-        let request = names.nameOfRequest(anna, role: .server, key: "k1", call: "live.create")
-        #expect(request == names.nameOfRequest(anna, role: .server, key: "k1", call: "live.create"))
-        #expect(request != names.nameOfRequest(anna, role: .user, key: "k1", call: "live.create"))
-        #expect(request != names.nameOfRequest(anna, role: .server, key: "k2", call: "live.create"))
-        #expect(request != names.nameOfRequest(anna, role: .server, key: "k1", call: "live.end"))
+        let request = namer.nameOfRequest(anna, role: .server, key: "k1", call: "live.create")
+        #expect(request == namer.nameOfRequest(anna, role: .server, key: "k1", call: "live.create"))
+        #expect(request != namer.nameOfRequest(anna, role: .user, key: "k1", call: "live.create"))
+        #expect(request != namer.nameOfRequest(anna, role: .server, key: "k2", call: "live.create"))
+        #expect(request != namer.nameOfRequest(anna, role: .server, key: "k1", call: "live.end"))
         #expect(SessionName.isHTTPRequest(request) && !SessionName.isHTTPRequest(phoneOfAnna))
         #expect(SessionID(checking: request.text) != nil)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatewayCore
 
-/// Calls that are answered together.
+/// Reads that the services answer: calls that ask for the same share one request.
 ///
 /// In these tests a waiting call is a number. Times are in milliseconds.
 @Suite struct SharedReadsTests {
@@ -33,7 +33,7 @@ import Testing
     @Test func `a steady stream of calls makes about one request a second`() {
         var reads = Reads()
         var requestTimes: [Int64] = []
-        var answered = 0
+        var answeredCount = 0
         for now in Int64(0)..<20_000 {
             if reads.addCall(Self.read, Int(now), at: self.time(now)) == .wait(mustRequest: true) {
                 requestTimes.append(now)
@@ -42,24 +42,24 @@ import Testing
             // The service answers after 3 ms.
             if requestTimes.last == now - 3 {
                 let (waiters, mustRequest) = reads.requestAnswered(Self.read, at: self.time(now))
-                answered += waiters.count
+                answeredCount += waiters.count
                 if mustRequest { requestTimes.append(now) }
             }
         }
         let burst = 5
-        #expect(requestTimes.count <= 20 + burst, "in 20 s one request a second, and a burst at the beginning")
+        #expect(requestTimes.count <= 20 + burst, "in 20 s one request a second, and at most 5 at the beginning")
         for (earlier, later) in zip(requestTimes.dropFirst(burst), requestTimes.dropFirst(burst + 1)) {
-            // 1 ms is left for rounding.
+            // Times are whole milliseconds, so rounding may take 1 ms off.
             #expect(later - earlier >= 999)
         }
-        #expect(answered > 18_000 && answered + reads.waitingCount == 20_000)
+        #expect(answeredCount > 18_000 && answeredCount + reads.waitingCount == 20_000)
     }
 
     /// Rules: R1.20.
     @Test func `calls that are more than a second apart are each requested at once`() {
         var reads = Reads()
-        for second in Int64(0)..<30 {
-            let now = self.time(second * 1500)
+        for number in Int64(0)..<30 {
+            let now = self.time(number * 1500)
             #expect(reads.addCall(Self.read, 1, at: now) == .wait(mustRequest: true))
             #expect(reads.requestAnswered(Self.read, at: now).waiters == [1])
         }
@@ -67,20 +67,19 @@ import Testing
 
     @Test func `no answer is shared between lives, between incarnations of a live, or between reads`() {
         var reads = Reads()
+        let nextIncarnation = SharedRead(.audience, of: Self.read.key, epoch: 8)
         let others = [
-            SharedRead(.summary, of: Self.read.key, epoch: 7), SharedRead(.audience, of: Self.read.key, epoch: 8),
+            SharedRead(.summary, of: Self.read.key, epoch: 7), nextIncarnation,
             SharedRead(.audience, of: LiveKey("demo", "other"), epoch: 7),
             SharedRead(.audience, of: LiveKey("other", "concert"), epoch: 7),
         ]
         for (index, read) in ([Self.read] + others).enumerated() {
             #expect(reads.addCall(read, index, at: self.time(0)) == .wait(mustRequest: true))
         }
-        // Call 0 made the first read, so call 2 made the read `others[1]`.
-        #expect(reads.requestAnswered(others[1], at: self.time(1)).waiters == [2])
-        #expect(
-            reads.requestAnswered(SharedRead(.summary, of: LiveKey("demo", "nobody"), epoch: 1), at: self.time(1))
-                .waiters
-                == [])
+        // Call 0 made the read `Self.read`, calls 1 to 4 made the others.
+        #expect(reads.requestAnswered(nextIncarnation, at: self.time(1)).waiters == [2])
+        let unrequestedRead = SharedRead(.summary, of: LiveKey("demo", "unknown"), epoch: 1)
+        #expect(reads.requestAnswered(unrequestedRead, at: self.time(1)).waiters == [])
         #expect(reads.waitingCount == 4)
     }
 
@@ -112,12 +111,14 @@ import Testing
             let read = SharedRead(.summary, of: LiveKey("demo", LiveID("live\(number)")), epoch: 1)
             #expect(reads.addCall(read, number, at: self.time(0)) == .wait(mustRequest: true))
         }
-        #expect(reads.addCall(Self.read, -1, at: self.time(0)) == .forward, "a read more than the limit")
+        #expect(
+            reads.addCall(Self.read, -1, at: self.time(0)) == .forward, "one read more than the limit is not shared")
+
         let requestedRead = SharedRead(.summary, of: LiveKey("demo", "live0"), epoch: 1)
         for number in Reads.maxReads..<Reads.maxWaiting {
             #expect(reads.addCall(requestedRead, number, at: self.time(0)) == .wait(mustRequest: false))
         }
-        #expect(reads.addCall(requestedRead, -1, at: self.time(0)) == .full, "a waiting call more than the limit")
+        #expect(reads.addCall(requestedRead, -1, at: self.time(0)) == .full, "one waiting call more than the limit")
         _ = reads.requestAnswered(requestedRead, at: self.time(1))
         #expect(reads.addCall(requestedRead, -1, at: self.time(1)) == .wait(mustRequest: false))
     }

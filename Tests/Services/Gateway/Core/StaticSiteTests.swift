@@ -4,9 +4,10 @@ import Testing
 
 /// The files of the web pages, their headers, and which origins and hosts may use the gateway.
 @Suite struct StaticSiteTests {
+    /// The body of the script `pages/main.js`.
     private let body = Array(String(repeating: "export const text = 'hello';\n", count: 20).utf8)
 
-    /// A script whose compressed form is `gzip`; the bytes need not be valid gzip.
+    /// The script `pages/main.js`, whose compressed form is `gzip`; the bytes need not be valid gzip.
     private func file(gzip: [UInt8] = [1, 2, 3]) throws -> StaticSite.File {
         var site = StaticSite()
         site.add("pages/main.js", body: self.body, gzip: gzip)
@@ -42,7 +43,9 @@ import Testing
             (nil, false), ("", false), ("gzip", true), ("br, GZIP ;q=0.5", true), ("*", true), ("gzip;q=0, *", false),
             ("*;q=0", false), ("gzip; q=0.000", false), ("identity", false),
         ] as [(String?, Bool)])
-    func `a client that accepts gzip gets it, with its own entity tag`(_ accepted: String?, _ isGzip: Bool) throws {
+    func `a client that accepts gzip gets the compressed file, which has an entity tag of its own`(
+        _ accepted: String?, _ isGzip: Bool
+    ) throws {
         let answer = StaticSite.response(for: try self.file(), ifNoneMatch: nil, acceptEncoding: accepted)
         #expect((self.header("Content-Encoding", of: answer) == "gzip") == isGzip)
         #expect(answer.body == (isGzip ? [1, 2, 3] : self.body))
@@ -52,6 +55,7 @@ import Testing
 
     /// Rules: R13.31.
     @Test func `a file that gzip does not make shorter is sent uncompressed`() throws {
+        // The compressed form has one byte more than the script.
         let file = try self.file(gzip: self.body + [0])
         let answer = StaticSite.response(for: file, ifNoneMatch: nil, acceptEncoding: "gzip")
         #expect(answer.body == self.body)
@@ -64,15 +68,17 @@ import Testing
         ("pages/.git/x.js", false), ("pages/../x.js", false), ("pages//x.js", false), ("pages/a b.js", false),
         ("pages/README", false), ("pages/x.js\n", false), ("pages/{live}.js", false),
     ])
-    func `only files of known types without hidden parts are served`(_ path: String, _ isServed: Bool) {
+    func `only files of known types whose paths have no hidden or invalid parts are served`(
+        _ path: String, _ isServed: Bool
+    ) {
         #expect(StaticSite.serves(path) == isServed)
     }
 
     /// Rules: R13.31.
     @Test func `files with different contents have different tags`() throws {
         var site = StaticSite()
-        site.add("pages/a.js", body: Array("a".utf8), gzip: Array("long enough".utf8))
-        site.add("pages/b.js", body: Array("b".utf8), gzip: Array("long enough".utf8))
+        site.add("pages/a.js", body: Array("a".utf8), gzip: Array("not used".utf8))
+        site.add("pages/b.js", body: Array("b".utf8), gzip: Array("not used".utf8))
         #expect(Set(site.files.map(\.entityTag)).count == 2)
     }
 
@@ -108,13 +114,16 @@ import Testing
         #expect(!origins.allows("https://evil.example.org", host: "gateway.example.org"))
         #expect(!origins.allows("null", host: "gateway.example.org"))
         #expect(origins.allows(nil, host: "gateway.example.org"), "a client that is no browser sends no origin")
-        #expect(origins.allows("http://127.0.0.1:8081", host: "127.0.0.1:8080"))
+        #expect(origins.allows("http://127.0.0.1:8081", host: "127.0.0.1:8080"), "the own host, at another port")
         #expect(!origins.allows("http://127.0.0.1:8081", host: nil))
-        #expect(WebOrigins().allows("https://evil.example.org", host: "gateway.example.org"), "without a list")
+        #expect(
+            WebOrigins().allows("https://evil.example.org", host: "gateway.example.org"),
+            "without a list all origins are allowed")
     }
 
     /// Rules: R13.33.
-    @Test func `only for localhost and IP addresses, no foreign name server can point the host to this machine`() {
+    @Test func `only localhost and IP addresses count as hosts that no foreign name server can point to this machine`()
+    {
         for name in ["localhost", "127.0.0.1", "[::1]", "192.168.1.7"] { #expect(WebOrigins.isLocalOrAddress(name)) }
         for name in ["evil.example.org", "localhost.evil.org", "1.2.3.4.evil.org", "1.2.3", "256.1.1.1"] {
             #expect(!WebOrigins.isLocalOrAddress(name))
