@@ -7,7 +7,8 @@ import Testing
 
 /// A create whose owner joins as well: call 5 writes the record of the create, then the record of the join.
 ///
-/// In a test a record is a string. Times are in milliseconds.
+/// In a test a record is a string. In `verdict`, the argument `in` is the live in which a call acts; a create and a join act
+/// in none. Times are in milliseconds.
 @Suite struct CreateAndJoinTests {
     private typealias Session = SessionCore<String>
 

@@ -53,8 +53,9 @@ import Testing
         for connection in connections {
             guard let code = connection.disconnectCodes.first else { continue }
             // The next sign-in closes this connection: as replaced if it has the same session.
-            let next = order[order.firstIndex { connections[$0].notice == connection.notice }! + 1]
-            #expect(code == (connections[next].session == connection.session ? .replaced : .kickedOffline))
+            let position = order.firstIndex { connections[$0].notice == connection.notice }!
+            let next = connections[order[position + 1]]
+            #expect(code == (next.session == connection.session ? .replaced : .kickedOffline))
         }
     }
 
@@ -91,29 +92,30 @@ import Testing
         let start = MonotonicTime(milliseconds: 1000)
         let later = start + DeviceSignIn.timeout
         var old = DeviceSignIn(connection: 1, endsOtherSessions: false)
-        let first = old.makeNotice(for: "phone", at: start)
+        let firstNotice = old.makeNotice(for: "phone", at: start)
         #expect(
             !old.mustRepeatNotice(lastReceived: later - Milliseconds(1)),
             "a silent client may have continued on another connection")
         #expect(old.mustRepeatNotice(lastReceived: later))
-        let second = old.makeNotice(for: "phone", at: later)
-        #expect(second != first)
+        let secondNotice = old.makeNotice(for: "phone", at: later)
+        #expect(secondNotice != firstNotice)
         #expect(!old.mustRepeatNotice(lastReceived: later))
 
-        // The first attempt was appended after all, before another connection's sign-in. The second attempt closes that
+        // The first notice was appended after all, before the sign-in of a new connection. The second notice closes the new
         // connection.
         var new = Connection("phone", number: 2, endsOtherSessions: false)
-        for content in [first, new.notice, second] {
+        for content in [firstNotice, new.notice, secondNotice] {
             #expect(old.noticeReceived(content, ownSession: "phone") == nil)
             new.receive(content)
         }
         #expect(new.disconnectCodes == [.replaced])
         #expect(!old.mustRepeatNotice(lastReceived: later + DeviceSignIn.timeout + DeviceSignIn.timeout))
-        #expect(old.noticeReceived(first, ownSession: "phone") == nil, "a connection's own notice never closes it")
+        #expect(
+            old.noticeReceived(firstNotice, ownSession: "phone") == nil, "a connection's own notice never closes it")
         #expect(old.noticeReceived(self.signedIn("phone"), ownSession: "phone") == .replaced)
     }
 
-    @Test func `a session was ended if the last sign-in that it missed belongs to another session`() {
+    @Test func `a session was ended if the last one-device sign-in that it missed belongs to another session`() {
         let otherSignIn = self.notice(self.signedIn("tablet"))
         let ownSignIn = self.notice(self.signedIn("phone"))
         let kick = self.notice(.kickedOut(reason: .byAdmin, by: "anna"))

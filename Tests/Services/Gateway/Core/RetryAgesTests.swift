@@ -5,7 +5,7 @@ import Testing
 
 /// Which calls are late retries: those that are older than the idempotency window of 60 s.
 ///
-/// The ages of calls are known up to one window, so a retry is recognized as late after one to two windows.
+/// A connection does not store the age of each call, so a retry is recognized as late after one to two windows.
 @Suite struct RetryAgesTests {
     private func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(milliseconds: seconds * 1000) }
 
