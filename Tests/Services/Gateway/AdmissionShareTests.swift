@@ -13,7 +13,8 @@ import Tokens
 ///
 /// `retryAfter` is in milliseconds.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AdmissionShareTests {
-    /// The parameters of a call about a live that the caller is not in: `live.leave` is forwarded, and presence refuses it.
+    /// The parameters of a call about a live that the caller is not in: `live.leave` is forwarded, and presence refuses
+    /// it.
     private static let roomParams = "{\"live\":\"room\"}"
 
     /// Repeats a forwarded call until the gateway refuses it; `served` is the number of earlier calls.
@@ -113,8 +114,8 @@ import Tokens
         #expect(read?.code == .tooFrequent && (1...2_000).contains(read?.retryAfter ?? 0))
         #expect(cluster.refusalCount(.serverReads) == 1)
         #expect(try shop.answersPing())
-        // These were six calls of seven. The ban would count as three, one for each user that it names; as it is refused,
-        // it counts as one.
+        // These were six calls of seven. The ban would count as three, one for each user that it names; as it is
+        // refused, it counts as one.
         let ban = #"{"live":"room","users":["carol","dora","emil"],"duration":9}"#
         #expect(try shop.call("live.ban", ban).error?.code == .tooFrequent)
         #expect(try jobs.answersPing() == false, "the servers have made all seven calls")

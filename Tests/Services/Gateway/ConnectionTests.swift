@@ -140,8 +140,8 @@ import Tokens
 
     @Test func `the same session on a new connection replaces the old one`() throws {
         let cluster = try FakeCluster()
-        // The system chooses a shard for each connection. So in some rounds the two connections have the same shard, and in
-        // others they have different shards.
+        // The system chooses a shard for each connection. So in some rounds the two connections have the same shard,
+        // and in others they have different shards.
         for round in 0..<6 {
             let (old, _) = try cluster.client("bob", session: "phone\(round)")
             let (new, _) = try cluster.client("bob", session: "phone\(round)")

@@ -99,8 +99,8 @@ import Testing
             Issue.record("\(login)")
             return
         }
-        // When it reconnects, the client sends the id of its last notice. Its own sign-in notice may come before or after
-        // that notice.
+        // When it reconnects, the client sends the id of its last notice. Its own sign-in notice may come before or
+        // after that notice.
         old.cut()
         let (reconnected, secondLogin) = try cluster.client("bob", session: "phone", notices: notices)
         guard case .success = secondLogin else {

@@ -6,8 +6,8 @@ import Testing
 
 /// The limits of connections, logins and calls.
 ///
-/// Times are in microseconds. `admitCall` and `admitServerCall` return nil if the call is admitted, and otherwise the time
-/// after which it would be: a limit of five calls a second admits a call each 200 ms.
+/// Times are in microseconds. `admitCall` and `admitServerCall` return nil if the call is admitted, and otherwise the
+/// time after which it would be: a limit of five calls a second admits a call each 200 ms.
 @Suite struct AdmissionTableTests {
     private let bob = UserKey(AppID("demo"), UserID("bob"))
 

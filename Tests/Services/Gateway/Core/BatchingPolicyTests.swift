@@ -5,8 +5,8 @@ import Testing
 
 /// When a record is sent, and when it waits for a batch.
 ///
-/// A record is a number here. `add` returns what happens to the record: it is sent, it waits for the scheduled batch, it
-/// waits and a batch must be scheduled, or it is refused.
+/// A record is a number here. `add` returns what happens to the record: it is sent, it waits for the scheduled batch,
+/// it waits and a batch must be scheduled, or it is refused.
 @Suite struct BatchingPolicyTests {
     /// Batches are 8 ms apart; at most three records wait.
     private var policy = BatchingPolicy<Int>(gap: Milliseconds(8), limit: 3)

@@ -7,8 +7,8 @@ import Testing
 
 /// A create whose owner joins as well: call 5 writes the record of the create, then the record of the join.
 ///
-/// In a test a record is a string. In `verdict`, the argument `in` is the live in which a call acts; a create and a join act
-/// in none. Times are in milliseconds.
+/// In a test a record is a string. In `verdict`, the argument `in` is the live in which a call acts; a create and a
+/// join act in none. Times are in milliseconds.
 @Suite struct CreateAndJoinTests {
     private typealias Session = SessionCore<String>
 
@@ -89,8 +89,8 @@ import Testing
         let joined = session.callAnswered(5, Self.joinOutcome)?.conclusion
         #expect(joined == Self.joinedConclusion)
 
-        // The client has sent the call again: the join of the first copy is answered while the create of the second copy is
-        // open.
+        // The client has sent the call again: the join of the first copy is answered while the create of the second
+        // copy is open.
         var retrying = Session(at: 0)
         retrying.registerCall(5, .create("arena", isLateRetry: false), "create", at: 0)
         let endedByEarlyReply = retrying.callAnswered(5, Self.joinOutcome)

@@ -241,7 +241,8 @@ extension DeliveryLedger {
                 id: NoticeID(partition: 3, offset: offset),
                 notice: Notice(
                     to: bob, live: "", at: 0,
-                    content: .signedInElsewhere(session: "s-1", connection: "x", attempt: 1, isOnly: endsOtherSessions)),
+                    content: .signedInElsewhere(
+                        session: "s-1", connection: "x", attempt: 1, isOnly: endsOtherSessions)),
                 json: [])
         }
         #expect(ring.append(entry(5, endsOtherSessions: false), at: 0) == true)

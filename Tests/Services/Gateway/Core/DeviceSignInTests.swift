@@ -101,8 +101,8 @@ import Testing
         #expect(secondNotice != firstNotice)
         #expect(!old.mustRepeatNotice(lastReceived: later))
 
-        // The first notice was appended after all, before the sign-in of a new connection. The second notice closes the new
-        // connection.
+        // The first notice was appended after all, before the sign-in of a new connection. The second notice closes the
+        // new connection.
         var new = Connection("phone", number: 2, endsOtherSessions: false)
         for content in [firstNotice, new.notice, secondNotice] {
             #expect(old.noticeReceived(content, ownSession: "phone") == nil)

@@ -59,8 +59,8 @@ import Testing
         #expect(
             cache.planResume(self.key, after: self.token(100, at: 5000), at: now) == .refused(.unknown),
             "an offset beyond the partition's end is invalid")
-        // The reader also reads the cached items 140 to 142, because they may expire within the 3 s in which the reader must
-        // answer.
+        // The reader also reads the cached items 140 to 142, because they may expire within the 3 s in which the reader
+        // must answer.
         #expect(
             self.replayRequest(cache.planResume(self.key, after: self.token(100, at: 1000), at: now))
                 == ReplayRequest(

@@ -11,8 +11,8 @@ import Testing
 
     /// A request for the items after number `after`; the record of item `after` has offset `start`.
     ///
-    /// Item `before` and the later items are cached. If `before` is nil, no item is cached. The partition ends at offset
-    /// `end`.
+    /// Item `before` and the later items are cached. If `before` is nil, no item is cached. The partition ends at
+    /// offset `end`.
     private func items(
         _ live: String, after: Int64, at start: Int64, before: Int64? = nil, end: Int64
     ) -> ReplayRequest {
@@ -256,8 +256,8 @@ import Testing
         let distant = self.items("arena", after: 1, at: 10, end: 20)
         self.add(distant, as: 5000, to: &queue, partition: 3, deadline: 900)
         self.add(distant, as: 5001, to: &queue, partition: 4, deadline: 400)
-        // The next scan is the one with the earliest deadline in a partition that is not excluded. In partition 3 the thousand
-        // nearby requests are due before the distant one.
+        // The next scan is the one with the earliest deadline in a partition that is not excluded. In partition 3 the
+        // thousand nearby requests are due before the distant one.
         let scans = [queue.nextScan(excluding: [4]), queue.nextScan(excluding: [3]), queue.nextScan(excluding: [4])]
         #expect(scans.map { $0?.bounds } == [100_000..<101_000, 10..<20, 10..<20])
         #expect(scans.map { $0?.partition } == [3, 4, 3])

@@ -7,9 +7,9 @@ import Testing
 
 /// One client's session: its login, its live and its open calls.
 ///
-/// A call has an id, a kind and a record, which is a string here. In `verdict`, the argument `in` is the live in which the
-/// call acts, if any. `callAnswered` returns the call that the reply ends; its `conclusion` is what the gateway must do.
-/// Times are in milliseconds.
+/// A call has an id, a kind and a record, which is a string here. In `verdict`, the argument `in` is the live in which
+/// the call acts, if any. `callAnswered` returns the call that the reply ends; its `conclusion` is what the gateway
+/// must do. Times are in milliseconds.
 @Suite struct SessionCoreTests {
     private typealias Session = SessionCore<String>
 
