@@ -11,6 +11,9 @@ package enum InflationError: Error, Equatable, Sendable {
 
 /// Decompresses the output of a `DeflateStream`.
 package enum Inflation {
+    /// The last bytes of each piece: the empty stored block that zlib writes for `Z_SYNC_FLUSH`.
+    private static let pieceEnd: [UInt8] = [0x00, 0x00, 0xff, 0xff]
+
     /// Decompresses the concatenated pieces of a stream.
     ///
     /// - Parameters:
@@ -19,6 +22,8 @@ package enum Inflation {
     /// - Returns: the original bytes.
     /// - Throws: `InflationError` when the bytes are not such a stream or the result exceeds `limit`.
     package static func inflate(_ bytes: [UInt8], limit: Int) throws(InflationError) -> [UInt8] {
+        // zlib would accept bytes that end inside a piece, as the beginning of a longer stream.
+        guard bytes.isEmpty || bytes.suffix(Self.pieceEnd.count) == Self.pieceEnd[...] else { throw .corrupt }
         var stream = unsafe z_stream()
         // zlib keeps a pointer to the structure, so the structure stays in this stack frame.
         let outcome = unsafe withUnsafeMutablePointer(to: &stream) { pointer -> Result<[UInt8], InflationError> in

@@ -21,6 +21,8 @@ package enum MetricNames {
         package static let rows = "shell_rows"
         /// Partitions that this instance owns.
         package static let partitions = "shell_partitions"
+        /// Assigned partitions that are not served, because their rows cannot be restored.
+        package static let damagedPartitions = "shell_damaged_partitions"
         /// Inputs and rows that were skipped because they could not be decoded.
         package static let malformed = "shell_malformed_total"
         /// Inputs and rows that could not be processed and were written to the dead letters.

@@ -47,6 +47,17 @@ struct DeflateTests {
         #expect(throws: InflationError.tooLong(limit: 4999)) { try Inflation.inflate(compressed, limit: 4999) }
     }
 
+    @Test func `a stream that ends inside a piece is refused`() throws {
+        let stream = DeflateStream()
+        let firstPiece = stream.append(Array("a first piece, ".utf8))
+        let pieces = firstPiece + stream.append(Array("and a second piece".utf8))
+        for end in 1..<pieces.count where end != firstPiece.count {
+            #expect(throws: InflationError.corrupt, "\(end) of \(pieces.count) bytes") {
+                try Inflation.inflate(Array(pieces[..<end]), limit: 1000)
+            }
+        }
+    }
+
     @Test func `bytes that are not deflate data are refused`() {
         #expect(throws: InflationError.corrupt) {
             try Inflation.inflate([0xff, 0xff, 0xff, 0xff], limit: 1000)

@@ -121,6 +121,27 @@ package final class LeaseStore {
         return .unavailable(mayHaveRun: true, detail: "the epoch went \(Self.maxAttempts) times")
     }
 
+    /// Whether Redis can be reached and has the leases of the cursor's epoch.
+    ///
+    /// - Throws: `.fenced` when a later owner has acquired the partition.
+    package func holdsEpoch(of cursor: OutboxCursor) throws(ProcessorError) -> Bool {
+        // Redis may have lost its data on the same connection. So the partition is opened again.
+        self.openedPartition = nil
+        do {
+            let opened = try self.open(hasNoCommittedEpoch: cursor.epoch.isEmpty)
+            return opened.epoch == cursor.epoch && cursor.epoch.hasSuffix(opened.identity.runID)
+        } catch {
+            self.openedPartition = nil
+            switch error {
+            case .fenced: throw .fenced
+            case .epochChanged, .unavailable: return false
+            case .damaged:
+                self.isDamaged = true
+                return false
+            }
+        }
+    }
+
     /// Connects and opens the partition, unless it is already open on this connection.
     ///
     /// - Parameter hasNoCommittedEpoch: whether no owner of the partition has committed an epoch so far.

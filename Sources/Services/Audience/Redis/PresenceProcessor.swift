@@ -62,6 +62,8 @@ package final class PresenceProcessor: PartitionProcessor {
 
     package func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError) {
         self.causes.removeAll(keepingCapacity: true)
+        // If there are lives without a committed epoch, the committed metadata is lost: an operator has reset the offset.
+        let hadLives = self.cursor.epoch.isEmpty && !self.rows.lives.isEmpty
         let batch = self.machine.plan(inputs.map(self.decode), in: &self.rows)
         guard let first = batch.first else { return }
         let results: [LeaseResult]
@@ -79,7 +81,7 @@ package final class PresenceProcessor: PartitionProcessor {
             self.handle(.leasesUnavailable(batch: batch, mayHaveRun: mayHaveRun), at: first.moment, &effects)
             results = batch.map { $0.request == nil ? .nothing : .unavailable }
         case .done(let leaseResults, let newEpoch, let lastID):
-            self.handleReachedLeases(newEpoch, at: first.moment, &effects)
+            self.handleReachedLeases(newEpoch, hadLives: hadLives, at: first.moment, &effects)
             self.cursor.id = lastID
             self.metrics.sessionsWithLease.set(self.store.sessionCount)
             self.metrics.setLeasesUnavailable(false)
@@ -95,13 +97,21 @@ package final class PresenceProcessor: PartitionProcessor {
     }
 
     /// Handles a new epoch, or the return of Redis, after Redis has executed a batch.
-    private func handleReachedLeases(_ newEpoch: String?, at moment: Moment, _ effects: inout [Effect]) {
+    ///
+    /// - Parameters:
+    ///   - newEpoch: the name of the new epoch; nil if the epoch continues.
+    ///   - hadLives: whether there were lives before the batch, although no epoch was committed.
+    ///   - moment: the moment of the batch's first input.
+    ///   - effects: the effects are appended to this array.
+    private func handleReachedLeases(
+        _ newEpoch: String?, hadLives: Bool, at moment: Moment, _ effects: inout [Effect]
+    ) {
         if let newEpoch {
             self.log.info(
                 "a new epoch of the leases begins",
                 [.partition: .int(self.machine.partition), .reason: .string(newEpoch)])
             self.metrics.begunEpochs.add()
-            let wasEmpty = self.cursor.epoch.isEmpty && !self.rows.partition.needsEpoch
+            let wasEmpty = self.cursor.epoch.isEmpty && !self.rows.partition.needsEpoch && !hadLives
             self.handle(.leaseEpochBegan(name: newEpoch, wasEmpty: wasEmpty), at: moment, &effects)
             self.cursor.epoch = newEpoch
         } else if self.rows.partition.isUnavailable {
@@ -116,19 +126,28 @@ package final class PresenceProcessor: PartitionProcessor {
 
     // MARK: Due rows
 
-    // The next two methods handle a due row without Redis, as if a tick had come between the last input and this one.
-    // If Redis has been lost since the last input, `process` notices it with this input.
+    // The next methods handle one due row, as if a tick had come between the last input and this one. They send no
+    // request that changes leases: Redis executes only one such request for each offset, the input's own.
 
     package func isRowDue(before input: InboxInput) -> Bool {
         self.rows.nextDue.map { $0 <= max(self.cursor.latestTime, input.moment.now) } ?? false
     }
 
-    package func processNextDue(before input: InboxInput, effects: inout [Effect]) -> Bool {
+    package func processNextDue(
+        before input: InboxInput, effects: inout [Effect]
+    ) throws(ProcessorError) -> Bool {
         let moment = self.advance(to: input)
-        let handledCount = self.machine.handleDue(in: &self.rows, at: moment, limit: 1, into: &effects)
         // There is only one input, whose index is 0.
-        self.causes = Array(repeating: 0, count: effects.count)
-        return handledCount > 0
+        defer { self.causes = Array(repeating: 0, count: effects.count) }
+        // An epoch must not settle if Redis has lost it since the last input: the counts would be marked as certain, and
+        // viewers who are still there would count as gone.
+        if let settlesAt = self.rows.partition.settlesAt, settlesAt <= moment.now,
+            !(try self.store.holdsEpoch(of: self.cursor))
+        {
+            self.handle(.leasesUnavailable(batch: [], mayHaveRun: false), at: moment, &effects)
+            return true
+        }
+        return self.machine.handleDue(in: &self.rows, at: moment, limit: 1, into: &effects) > 0
     }
 
     package func removeNextDue(before input: InboxInput) -> (key: String, row: [UInt8])? {

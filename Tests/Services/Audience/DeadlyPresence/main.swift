@@ -31,9 +31,9 @@ final class DeadlyProcessor: PartitionProcessor {
         self.endIfDeadly(effects)
     }
 
-    func processNextDue(before input: InboxInput, effects: inout [Effect]) -> Bool {
+    func processNextDue(before input: InboxInput, effects: inout [Effect]) throws(ProcessorError) -> Bool {
         defer { self.endIfDeadly(effects) }
-        return self.presence.processNextDue(before: input, effects: &effects)
+        return try self.presence.processNextDue(before: input, effects: &effects)
     }
 
     func restore(key: String, row: [UInt8]?) { self.presence.restore(key: key, row: row) }

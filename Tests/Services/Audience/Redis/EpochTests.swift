@@ -129,6 +129,59 @@ import Testing
         #expect(PartitionHarness.usersGone(try self.partition.send(.confirm(user: "alice"))).isEmpty)
     }
 
+    /// How Redis loses the leases while an epoch settles.
+    enum LeaseLoss: CaseIterable { case flush, crash, restart }
+
+    @Test(arguments: LeaseLoss.allCases)
+    func `I5 an epoch that is due while its row is handled alone does not settle if Redis has lost it`(
+        loss: LeaseLoss
+    ) throws {
+        let tickets = try self.joinThree()
+        try PlainRedisClient(port: self.fixture.redis.port).run("FLUSHALL")
+        try self.partition.tick(seconds: 1)
+        try self.partition.send(.assert(members: tickets.keys.sorted().map { self.assertedSession(of: $0, tickets) }))
+        switch loss {
+        case .flush: try PlainRedisClient(port: self.fixture.redis.port).run("FLUSHALL")
+        case .crash, .restart: self.fixture.redis.kill()
+        }
+        if loss == .restart { try self.fixture.redis.restart() }
+        self.partition.writeTick(after: .seconds(12))
+        let effectsAlone = try self.partition.processAndCommitNextDue()
+        #expect(PartitionHarness.counts(effectsAlone).filter { !$0.stale }.isEmpty)
+        #expect(!effectsAlone.contains(.seat(SeatInput(PartitionHarness.key, .confirmOccupants))))
+        #expect(PartitionHarness.usersGone(self.partition.published).isEmpty)
+
+        if loss == .crash {
+            try self.partition.processAndCommit()
+            try self.fixture.redis.restart()
+            self.partition.writeTick(after: .seconds(1))
+        }
+        #expect(PartitionHarness.epochs(try self.partition.processAndCommit()).count == 1)
+        try self.assertViewersAndExpectSettled(tickets)
+    }
+
+    @Test func `an epoch that Redis still has settles when its row is handled alone`() throws {
+        let tickets = try self.joinThree()
+        try PlainRedisClient(port: self.fixture.redis.port).run("FLUSHALL")
+        try self.partition.tick(seconds: 1)
+        try self.partition.send(.assert(members: tickets.keys.sorted().map { self.assertedSession(of: $0, tickets) }))
+        self.partition.writeTick(after: .seconds(12))
+        let effectsAlone = try self.partition.processAndCommitNextDue()
+        #expect(PartitionHarness.counts(effectsAlone).map(\.count) == [3])
+        #expect(PartitionHarness.counts(effectsAlone).map(\.stale) == [false])
+        #expect(PartitionHarness.epochs(try self.partition.processAndCommit()).isEmpty)
+    }
+
+    @Test func `I5 without committed metadata a new epoch begins, and the viewers are asserted again`() throws {
+        let tickets = try self.joinThree()
+        self.partition.dropCommittedMetadata()
+        try self.partition.replaceOwner()
+        let effects = try self.partition.processAndCommit()
+        #expect(PartitionHarness.epochs(effects).count == 1)
+        #expect(PartitionHarness.counts(effects).map(\.stale) == [true])
+        try self.assertViewersAndExpectSettled(tickets)
+    }
+
     // MARK: Steps
 
     /// Lets alice, bob and carol join; returns their tickets.

@@ -6,6 +6,7 @@ import PlazaModel
 import PlazaWire
 import Presence
 import ServiceShell
+import Testing
 
 /// Simulates Kafka for one partition (the inbox, the committed rows, offset and metadata) and the instances that own
 /// the partition one after the other; the leases are in a real Redis.
@@ -121,6 +122,20 @@ final class PartitionHarness {
         self.commit()
         return effects
     }
+
+    /// Handles alone the earliest row that is due before the next input, as the shell does after a failure, and commits
+    /// the result; the input stays in the inbox.
+    func processAndCommitNextDue() throws -> [Effect] {
+        var effects: [Effect] = []
+        let hadDueRow = try self.owner.processNextDue(before: self.inbox[self.committedOffset], effects: &effects)
+        try #require(hadDueRow)
+        self.pending = (self.committedOffset, effects)
+        self.commit()
+        return effects
+    }
+
+    /// Drops the metadata of the committed offset, as an operator does who resets the offset to the same value.
+    func dropCommittedMetadata() { self.metadata = "" }
 
     /// Appends one input, processes and commits it.
     @discardableResult

@@ -146,7 +146,14 @@ final class ShellHarness {
         throw KafkaError(.timedOut, "The group's offset of \(partition) does not have the expected claims.")
     }
 
-    private func partition(of live: LiveKey, _ topic: PlazaTopic) -> TopicPartition {
+    /// Commits an offset of the live's inbox partition for the machine's group, which must have no members.
+    func commit(_ committed: OffsetAndMetadata, for live: LiveKey) throws {
+        let group = try KafkaConsumer(self.settings, group: AppendedFeed.group)
+        defer { group.close() }
+        try group.commit([self.partition(of: live, .barrageInbox): committed])
+    }
+
+    func partition(of live: LiveKey, _ topic: PlazaTopic) -> TopicPartition {
         TopicPartition(topic.rawValue, Int32(PlazaTopic.partition(of: live.text, among: Self.partitions)))
     }
 
@@ -212,6 +219,11 @@ final class RunningShell {
     /// The number of partitions that the shell owns.
     var ownedPartitions: Int {
         self.metrics.gauge(MetricNames.Shell.partitions, help: "", labels: ["machine": "barrage"]).value
+    }
+
+    /// The number of partitions whose rows the shell cannot restore.
+    var damagedPartitions: Int {
+        self.metrics.gauge(MetricNames.Shell.damagedPartitions, help: "", labels: ["machine": "barrage"]).value
     }
 
     /// Waits until the shell has ended by itself.

@@ -22,6 +22,8 @@ struct ShellMetrics {
     let revoked: Counter
     /// The number of partitions that this instance owns.
     let partitions: Gauge
+    /// The number of assigned partitions whose rows cannot be restored.
+    let damagedPartitions: Gauge
     /// The number of rows of these partitions.
     let rows: Gauge
 
@@ -53,6 +55,8 @@ struct ShellMetrics {
         self.assigned = rebalances("assigned")
         self.revoked = rebalances("revoked")
         self.partitions = registry.gauge(names.partitions, help: "Partitions owned.", labels: labels())
+        self.damagedPartitions = registry.gauge(
+            names.damagedPartitions, help: "Assigned partitions whose rows cannot be restored.", labels: labels())
         self.rows = registry.gauge(names.rows, help: "Rows held.", labels: labels())
     }
 

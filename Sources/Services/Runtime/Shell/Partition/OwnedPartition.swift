@@ -99,7 +99,7 @@ final class OwnedPartition {
     /// - Returns: whether a row was due.
     func processNextDue(before record: IncomingRecord, effects: inout [Effect]) throws(ProcessorError) -> Bool {
         try self.acquireProcessor(at: record)
-        return self.processor.processNextDue(before: Self.inboxInput(record), effects: &effects)
+        return try self.processor.processNextDue(before: Self.inboxInput(record), effects: &effects)
     }
 
     /// Removes the earliest row that is due before a record, because it can never be handled; the caller writes it to

@@ -67,7 +67,8 @@ package protocol PartitionProcessor: AnyObject {
     /// Handles only the earliest row that is due when `input` is processed.
     ///
     /// - Returns: whether a row was due.
-    func processNextDue(before input: InboxInput, effects: inout [Effect]) -> Bool
+    /// - Throws: `.fenced` when a later owner has acquired the partition.
+    func processNextDue(before input: InboxInput, effects: inout [Effect]) throws(ProcessorError) -> Bool
 
     /// Removes the earliest row that is due when `input` is processed, because it can never be handled.
     ///

@@ -11,6 +11,7 @@ package final class LoopStatus: Sendable {
         var lastTurnAt = MonotonicClock.now
         var lastActivityAt = MonotonicClock.now
         var progress = ProgressWatch()
+        var damagedPartitions: [Int32] = []
         var waker: ConsumerWaker?
     }
 
@@ -48,6 +49,9 @@ package final class LoopStatus: Sendable {
         self.state.withLock { $0.progress.waitingTime(at: MonotonicClock.now) }
     }
 
+    /// The numbers of the assigned partitions that are not served, because their rows cannot be restored.
+    package var damagedPartitions: [Int32] { self.state.withLock { $0.damagedPartitions } }
+
     /// Whether `stop` was called.
     package var isStopping: Bool { self.state.withLock { $0.isStopping } }
 
@@ -82,6 +86,11 @@ package final class LoopStatus: Sendable {
             state.lastActivityAt = MonotonicClock.now
             change(&state.progress)
         }
+    }
+
+    /// Records which assigned partitions are not served, because their rows cannot be restored.
+    package func setDamagedPartitions(_ partitions: [Int32]) {
+        self.state.withLock { $0.damagedPartitions = partitions }
     }
 
     /// Records that the loop is not ready; unlike `reportTurn`, this does not count as the end of a turn.

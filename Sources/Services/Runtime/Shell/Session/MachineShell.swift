@@ -40,6 +40,12 @@ package final class MachineShell: Sendable {
         self.status.isTurning && (self.status.isStalled || !self.status.hasTurned) ? [self.machineName] : []
     }
 
+    package var degradations: [String] {
+        self.status.damagedPartitions.map {
+            "\(self.machineName) does not serve partition \($0), whose rows cannot be restored"
+        }
+    }
+
     /// Makes `run()` return after the current batch.
     package func stop() { self.status.stop() }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Compression
 internal import Concurrency
 internal import KafkaClient
 internal import MachineKit
@@ -11,6 +12,21 @@ extension ShellSession {
     /// How long a takeover may take: waiting for the previous owner's transaction and reading the state topic to its
     /// end.
     private static let restoreTimeout = Milliseconds.seconds(20)
+
+    /// Leaves an assigned partition unserved, because its changed rows are damaged.
+    ///
+    /// Every owner would fail to restore them. So neither a new session nor another instance would help, and the other
+    /// partitions are served meanwhile. An operator must repair the partition (docs/OPERATING.md, section 5.16).
+    private func leaveUnserved(_ topicPartition: TopicPartition, _ error: InflationError) {
+        self.owned[topicPartition] = nil
+        self.setDamagedPartitions(self.damaged.union([topicPartition]))
+        self.log.error(
+            "the rows of a partition cannot be restored, so it is not served",
+            [
+                .reason: .string(self.spec.name), .partition: .int(Int(topicPartition.partition)),
+                .detail: .string("\(error)"),
+            ])
+    }
 
     /// Acquires assigned partitions, or releases revoked ones.
     func rebalanced(_ event: RebalanceEvent) {
@@ -25,6 +41,7 @@ extension ShellSession {
             }
         case .revoked(let partitions, let isLost):
             self.metrics.revoked.add()
+            self.setDamagedPartitions(self.damaged.subtracting(partitions))
             // After a failure the session leaves its group as well, but its work is still waiting for the next session.
             if self.failure == nil { self.reportProgress { $0.partitionsAssigned([]) } }
             if !isLost {
@@ -69,12 +86,16 @@ extension ShellSession {
                 let context = ProcessorContext(
                     machine: self.spec.name, partition: Int(topicPartition.partition), log: self.log,
                     metrics: self.registry, apps: self.spec.apps)
-                let partition = try OwnedPartition(
-                    topicPartition, self.spec.makeProcessor(context), committed: offset,
-                    storage: self.appender == nil ? .offsetMetadata : .appendedBatches,
-                    process: self.settings.process)
-                self.owned[topicPartition] = partition
-                unrestored[topicPartition.partition] = partition
+                do throws(InflationError) {
+                    let partition = try OwnedPartition(
+                        topicPartition, self.spec.makeProcessor(context), committed: offset,
+                        storage: self.appender == nil ? .offsetMetadata : .appendedBatches,
+                        process: self.settings.process)
+                    self.owned[topicPartition] = partition
+                    unrestored[topicPartition.partition] = partition
+                } catch {
+                    self.leaveUnserved(topicPartition, error)
+                }
             }
             if let generation = generations[topicPartition.partition] {
                 self.owned[topicPartition]?.generation = generation
@@ -201,7 +222,13 @@ extension ShellSession {
             }
         }
         for (number, batches) in uncheckpointed {
-            try unrestored[number]?.restoreAppendedBatches(try batches.validCommits(), claims: batches.claims)
+            guard let partition = unrestored[number] else { continue }
+            let commits = try batches.validCommits()
+            do throws(InflationError) {
+                try partition.restoreAppendedBatches(commits, claims: batches.claims)
+            } catch {
+                self.leaveUnserved(partition.topicPartition, error)
+            }
         }
         for partition in unrestored.values { partition.restoreDelta() }
     }

@@ -32,6 +32,8 @@ final class ShellSession {
     var owned: [TopicPartition: OwnedPartition] = [:]
     /// Revoked partitions with their rows; they are reused if no other member has owned them since the revocation.
     var revoked: [TopicPartition: OwnedPartition] = [:]
+    /// The assigned partitions that are not served, because their rows cannot be restored.
+    private(set) var damaged: Set<TopicPartition> = []
     /// The group metadata from the last assignment.
     ///
     /// It must not be refreshed: with newer metadata, the broker would accept the transaction of a former owner.
@@ -95,6 +97,7 @@ final class ShellSession {
     func close() {
         // Leaving the group calls the rebalance handler, which may commit; no transaction is open between batches.
         self.consumer.close()
+        self.setDamagedPartitions([])
         self.stateReader.close()
         self.writer.close()
         self.appender?.close()
@@ -178,6 +181,13 @@ final class ShellSession {
 
     /// Records progress or a failure of the session.
     func reportProgress(_ change: (inout ProgressWatch) -> Void) { self.status.reportProgress(change) }
+
+    /// Sets and reports which assigned partitions cannot be restored.
+    func setDamagedPartitions(_ partitions: Set<TopicPartition>) {
+        self.damaged = partitions
+        self.metrics.damagedPartitions.set(partitions.count)
+        self.status.setDamagedPartitions(partitions.map(\.partition).sorted())
+    }
 
     /// Records that a batch of the partitions is durable.
     func reportDurable(_ partitions: [OwnedPartition]) {
