@@ -22,10 +22,8 @@ import Testing
             }
         }
         var nextNumbers = [0, 0, 0, 0]
-        var batches = 0
         try runLoop { loop in
             try mailbox.attach(to: loop) { batch in
-                batches += 1
                 for message in batch {
                     #expect(message.number == nextNumbers[message.sender])
                     nextNumbers[message.sender] += 1
@@ -35,7 +33,6 @@ import Testing
         }
         for thread in threads { thread.join() }
         #expect(nextNumbers == [10_000, 10_000, 10_000, 10_000])
-        #expect(batches >= 1)
     }
 
     @Test func `I16 a post to a full mailbox throws overflow, and the queued messages are kept`() throws {
