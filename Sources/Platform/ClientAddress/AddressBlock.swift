@@ -18,7 +18,8 @@ package struct AddressBlock: Hashable, Sendable {
         var prefixBits = 128
         if parts.count == 2 {
             let addressBits = address.isIPv4 && !addressText.contains(":") ? 32 : 128
-            guard (1...3).contains(parts[1].utf8.count), parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+            guard (1...3).contains(parts[1].utf8.count), parts[1].utf8.allSatisfy({ digits.contains($0) }),
                 let statedBits = Int(parts[1]), statedBits <= addressBits
             else { return nil }
             prefixBits = 128 - addressBits + statedBits
@@ -34,6 +35,6 @@ package struct AddressBlock: Hashable, Sendable {
         address.high & self.highMask == self.firstAddress.high && address.low & self.lowMask == self.firstAddress.low
     }
 
-    /// The half of a mask whose first `bits` bits are set.
+    /// The 64 bits of half a mask, of which the first `bits` are set.
     private static func mask(bits: Int) -> UInt64 { bits == 0 ? 0 : ~0 << UInt64(64 - bits) }
 }

@@ -38,7 +38,7 @@ package struct IPAddress: Hashable, Sendable {
     ///
     /// - Returns: nil when the text is no address.
     package init?(_ text: some StringProtocol) {
-        guard text.utf8.count <= 45 else { return nil }
+        guard text.utf8.count <= Self.maxTextBytes else { return nil }
         if !text.utf8.contains(UInt8(ascii: ":")) {
             guard let number = Self.parseIPv4(text.utf8) else { return nil }
             self.init(ipv4: number)
@@ -57,6 +57,9 @@ package struct IPAddress: Hashable, Sendable {
     /// A user with one IPv6 address usually has its whole /64 network, so a limit for each address would limit nobody.
     package var limitKey: IPAddress { self.isIPv4 ? self : IPAddress(high: self.high, low: 0) }
 
+    /// The size of the longest text: six groups of four digits, followed by the last two groups as `a.b.c.d`.
+    private static let maxTextBytes = 45
+
     /// Parses `a.b.c.d` to a number in host order.
     private static func parseIPv4(_ text: some Collection<UInt8>) -> UInt32? {
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -67,8 +70,8 @@ package struct IPAddress: Hashable, Sendable {
             guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
             var octet: UInt32 = 0
             for digit in part {
-                guard (0x30...0x39).contains(digit) else { return nil }
-                octet = octet * 10 + UInt32(digit - 0x30)
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+                octet = octet * 10 + UInt32(digit - UInt8(ascii: "0"))
             }
             guard octet < 256 else { return nil }
             number = number << 8 | octet
@@ -76,7 +79,7 @@ package struct IPAddress: Hashable, Sendable {
         return number
     }
 
-    /// Parses the eight groups of an IPv6 address; `::` stands for as many groups of zero as are missing.
+    /// Parses the eight groups of an IPv6 address; `::` stands for the missing groups, at least one, which are zero.
     private static func parseGroups(_ text: [UInt8]) -> [UInt16]? {
         let colon = UInt8(ascii: ":")
         guard let gap = text.indices.dropLast().first(where: { text[$0] == colon && text[$0 + 1] == colon }) else {

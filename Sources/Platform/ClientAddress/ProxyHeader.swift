@@ -8,7 +8,7 @@ package enum ProxyHeaderError: Error, Hashable, Sendable {
     case command
     /// The connection that the proxy passes on is neither TCP over IPv4 or IPv6, nor of an unspecified family.
     case family
-    /// The announced length is too short for its addresses, or over the limit.
+    /// The announced length is too short for the addresses of its family, or over the limit.
     case length
 }
 
@@ -82,7 +82,7 @@ package struct ProxyHeaderReader: Sendable {
     private func checkFamily(length: Int) throws(ProxyHeaderError) {
         guard Self.fixedBytes + length <= Self.maxBytes else { throw .length }
         if self.isLocal { return }
-        // The addresses are those of client and proxy, followed by their ports of two bytes each.
+        // The addresses of client and proxy have 4 or 16 bytes each, and are followed by two ports of two bytes each.
         switch self.received[13] {
         case Self.unspecifiedFamily: return
         case Self.tcp4: guard length >= 12 else { throw .length }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The proxies that are trusted to state the address of the client whose request they forward.
+/// The proxies that are trusted to state the address of the client whose request they forward, in the header
+/// `X-Forwarded-For`.
 ///
-/// Any client can write such a header, so a header counts only if a trusted proxy sent it.
+/// Any client can send such a header, so a header counts only if a trusted proxy sent it.
 package struct TrustedProxies: Hashable, Sendable {
     private let blocks: [AddressBlock]
 

@@ -2,9 +2,10 @@
 package import MachineKit
 internal import Synchronization
 
-/// Since when a thread has been in a piece of work, for a health check on another thread.
+/// Since when a thread has been doing its current piece of work, for a health check on another thread.
 ///
-/// For threads that wait without a limit between two pieces of work, so that they have no regular turn.
+/// It is for a thread that may wait without a limit between two pieces of work. For a loop with regular turns there is
+/// `TurnClock`.
 package final class BusyClock: Sendable {
     /// When the work began, in milliseconds of the monotonic clock; `idle` between two pieces of work.
     private let beganMilliseconds = Atomic<Int64>(BusyClock.idle)
@@ -20,8 +21,8 @@ package final class BusyClock: Sendable {
         return milliseconds == Self.idle ? nil : MonotonicTime(milliseconds: milliseconds)
     }
 
-    /// Does a piece of work on the calling thread.
-    package func measure<Result>(_ work: () -> Result) -> Result {
+    /// Does a piece of work on the calling thread, which counts as busy meanwhile.
+    package func whileBusy<Result>(_ work: () -> Result) -> Result {
         self.beganMilliseconds.store(MonotonicClock.milliseconds, ordering: .relaxed)
         defer { self.beganMilliseconds.store(Self.idle, ordering: .relaxed) }
         return work()

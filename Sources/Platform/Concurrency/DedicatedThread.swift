@@ -16,7 +16,7 @@ package final class DedicatedThread: Sendable {
     /// Starts `body` on a new thread; traps when the system has no thread left.
     ///
     /// - Parameters:
-    ///   - name: shown by `ps -T` and debuggers; only the first 15 bytes are used.
+    ///   - name: shown by `ps -T` and debuggers; the kernel keeps only the first 15 bytes.
     ///   - stackBytes: the size of the thread's stack; nil for the system's default.
     ///   - body: released when it has returned, before `join` returns.
     package convenience init(_ name: String, stackBytes: Int? = nil, _ body: @escaping @Sendable () -> Void) {
@@ -43,12 +43,12 @@ package final class DedicatedThread: Sendable {
     /// Waits until the body has returned.
     ///
     /// Returns at once when it is called on this thread itself. Several threads may wait.
-    package func join() { _ = self.join(timeout: nil) }
+    package func join() { _ = self.waitForEnd(timeout: nil) }
 
     /// Waits until the body has returned, but no longer than `timeout`.
     ///
     /// - Returns: whether the body has returned.
-    package func join(timeout: Duration) -> Bool { self.join(timeout: .some(timeout)) }
+    package func join(timeout: Duration) -> Bool { self.waitForEnd(timeout: timeout) }
 
     /// Blocks the calling thread, which must be a dedicated thread, for `duration`.
     package static func sleep(for duration: Duration) {
@@ -56,7 +56,8 @@ package final class DedicatedThread: Sendable {
         _ = ConditionVariable(()).wait(timeout: duration) { _ in Never?.none }
     }
 
-    private func join(timeout: Duration?) -> Bool {
+    /// Waits until the body has returned; a nil timeout waits without limit.
+    private func waitForEnd(timeout: Duration?) -> Bool {
         if pthread_equal(self.id, pthread_self()) != 0 { return self.hasEnded.current }
         return self.hasEnded.wait(timeout: timeout) { $0 ? true : nil } ?? false
     }

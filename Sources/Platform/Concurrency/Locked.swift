@@ -5,7 +5,7 @@ internal import Synchronization
 /// A value behind a lock that Thread Sanitizer understands.
 ///
 /// On Linux a contended `Mutex` waits inside the Swift runtime, where the sanitizer sees nothing. Therefore this type
-/// reports the ordering to the sanitizer itself. Keep `body` short: it must not call callbacks, the log or C code.
+/// tells the sanitizer itself that each access happens after the previous one.
 package final class Locked<Value: ~Copyable>: Sendable {
     private let mutex: Mutex<Value>
 
@@ -13,6 +13,8 @@ package final class Locked<Value: ~Copyable>: Sendable {
     package init(_ value: consuming sending Value) { self.mutex = Mutex(value) }
 
     /// Runs `body` with exclusive access to the value.
+    ///
+    /// Keep `body` short: it must not call callbacks, the log or C code.
     package func withLock<R: ~Copyable, E: Error>(
         _ body: (inout sending Value) throws(E) -> sending R
     ) throws(E) -> sending R {

@@ -4,7 +4,8 @@ package import MachineKit
 
 /// The only clock for timeouts and measurements: it never goes back, and it is not the time of day.
 ///
-/// Machines never use this clock, because their decisions depend on the broker's timestamps only.
+/// Machines (the pure state machines that decide about calls) never use this clock, because their decisions depend on
+/// the broker's timestamps only.
 package enum MonotonicClock {
     /// The current time, for deadlines and pauses.
     package static var now: MonotonicTime { MonotonicTime(milliseconds: Self.milliseconds) }

@@ -2,7 +2,7 @@
 package import MachineKit
 internal import Synchronization
 
-/// When a loop's last turn was, for a health check on another thread.
+/// When the last turn of a loop (one pass through its body) was, for a health check on another thread.
 package final class TurnClock: Sendable {
     private let milliseconds = Atomic<Int64>(MonotonicClock.milliseconds)
 

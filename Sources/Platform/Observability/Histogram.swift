@@ -9,7 +9,7 @@
 package struct Histogram: Sendable, Equatable {
     /// The largest number that has a bucket; larger numbers count as this number.
     package static let highestValue = (1 << 33) - 1
-    /// The number of buckets.
+    /// The number of buckets: one for each number below 2^8, then 128 for each power of two from 2^8 to 2^32.
     package static let bucketCount = 256 + (33 - 8) * 128
 
     /// The number of recorded values.
@@ -75,8 +75,9 @@ package struct Histogram: Sendable, Equatable {
     package func percentile(_ percent: Double) -> Int {
         guard self.count > 0 else { return 0 }
         let share = min(max(percent, 0), 100) / 100
-        // The rank is rounded up from slightly less than the product. Otherwise the inexact product of 99.9 % and 1,000
-        // would be rounded up to 1,000 instead of 999.
+        // The rank is the position of the result among all values in ascending order, counted from 1. It is rounded up
+        // from slightly less than the product. Otherwise the inexact product of 99.9 % and 1,000 would be rounded up to
+        // 1,000 instead of 999.
         let rank = max(1, Int((share * Double(self.count) - 1e-6).rounded(.up)))
         if rank >= self.count { return self.maximum }
         var cumulativeCount = 0
@@ -107,6 +108,7 @@ package struct Histogram: Sendable, Equatable {
         let value = min(value, Self.highestValue)
         guard value >= 256 else { return value }
         let exponent = Int.bitWidth - 1 - value.leadingZeroBitCount
+        // The highest eight bits of the value are 128 to 255, so they number the buckets of this power of two.
         return 256 + (exponent - 8) * 128 + ((value >> (exponent - 7)) - 128)
     }
 
@@ -120,9 +122,9 @@ package struct Histogram: Sendable, Equatable {
     /// The largest value that the bucket counts.
     static func upperBound(ofBucket index: Int) -> Int { Self.lowerBound(ofBucket: index + 1) - 1 }
 
-    /// The sum of `sum` and a number that may have overflown; the largest integer when either overflows.
+    /// Adds a number that may have overflowed to `sum`; the largest integer when the number or the sum overflows.
     private static func saturatingSum(_ sum: Int, _ added: (partialValue: Int, overflow: Bool)) -> Int {
-        let (total, isOverflown) = sum.addingReportingOverflow(added.partialValue)
-        return isOverflown || added.overflow ? .max : total
+        let (total, hasOverflowed) = sum.addingReportingOverflow(added.partialValue)
+        return hasOverflowed || added.overflow ? .max : total
     }
 }

@@ -42,7 +42,9 @@ package final class Gauge: Sendable {
 ///
 /// Any thread may record a time, by two atomic additions without a lock.
 package final class Timing: Sendable {
-    /// The counts by bucket: `Histogram.bucketCount` buckets, as a literal because the type requires one.
+    /// The counts by bucket.
+    ///
+    /// The number is `Histogram.bucketCount`, as a literal because the type requires one.
     private let buckets = InlineArray<3_456, Atomic<Int>> { _ in Atomic(0) }
     /// The sum of all times in microseconds.
     private let sum = Atomic<Int>(0)

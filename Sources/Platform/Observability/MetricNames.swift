@@ -15,7 +15,7 @@ package enum MetricNames {
         package static let transactions = "shell_transactions_total"
         /// Time from a batch's poll to its commit.
         package static let batch = "shell_batch_seconds"
-        /// Duration of an acquisition of partitions, with the restore of their rows.
+        /// Duration of taking over partitions, including the reading of their rows.
         package static let restore = "shell_restore_seconds"
         /// Rows in memory.
         package static let rows = "shell_rows"
@@ -109,19 +109,20 @@ package enum MetricNames {
         package static let calls = "gateway_calls_total"
         /// Time from a call to its reply.
         package static let call = "gateway_call_seconds"
-        /// Feed items that must reach viewers: each admitted item counts once for each viewer.
+        /// Feed items that are due to viewers: each admitted item counts once for each viewer.
         package static let due = "gateway_feed_due_total"
         /// Feed items written to viewers' connections.
         package static let delivered = "gateway_feed_delivered_total"
         /// Feed items that were dropped because a slow reader was over its delivery budget, by class.
         package static let shed = "gateway_feed_shed_total"
-        /// Feed items that did not reach viewers because these were disconnected.
+        /// Feed items that did not reach viewers because the viewers were disconnected.
         package static let disconnected = "gateway_feed_disconnected_total"
         /// Time since the last turn of a shard's event loop, by shard.
         package static let shardTurnAge = "gateway_shard_turn_age_seconds"
     }
 
-    /// The fan-out's counts of messages; with the gateway's counts they form the ledger of the feed.
+    /// The counts of messages in the barrage machine; with the gateway's counts they form the ledger of the feed (counters
+    /// that must add up).
     package enum Barrage {
         /// Received messages, by class.
         package static let published = "barrage_published_total"

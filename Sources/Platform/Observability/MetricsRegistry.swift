@@ -23,8 +23,8 @@ package final class MetricsRegistry: Sendable {
     /// The counter with this name and these labels; its name ends in `_total`.
     package func counter(_ name: String, help: String, labels: [String: String] = [:]) -> Counter {
         let instrument = self.instrument(name, help, .counter, labels) { .counter(Counter()) }
-        // The labels may belong to a callback of `observe`. The new counter is then not exported, as in the next
-        // method.
+        // The labels may belong to a callback of `observe`. The new counter is then not exported. The same holds in
+        // `gauge` and `timing`.
         guard case .counter(let counter) = instrument else { return Counter() }
         return counter
     }
@@ -87,8 +87,10 @@ package final class MetricsRegistry: Sendable {
 
     /// Whether `name` is in snake case with ASCII letters, which every metrics store accepts.
     private static func isValid(_ name: String) -> Bool {
-        guard let first = name.utf8.first, (97...122).contains(first) else { return false }
-        return name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 95 }
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        guard let first = name.utf8.first, letters.contains(first) else { return false }
+        return name.utf8.allSatisfy { letters.contains($0) || digits.contains($0) || $0 == UInt8(ascii: "_") }
     }
 
     private struct State {

@@ -11,7 +11,7 @@ package struct TraceContext: Sendable, Hashable, CustomStringConvertible {
     package let traceLow: UInt64
     /// The id of this span.
     package let spanID: UInt64
-    /// Whether the caller records this trace.
+    /// Whether this trace is recorded, as the caller that began it decided.
     package let isSampled: Bool
 
     /// Starts a new trace with its first span.
@@ -47,10 +47,10 @@ package struct TraceContext: Sendable, Hashable, CustomStringConvertible {
         guard head.count >= 55 else { return nil }
         let dash = UInt8(ascii: "-")
         guard head[2] == dash, head[35] == dash, head[52] == dash else { return nil }
-        guard let version = Self.hex(head[0..<2]), version != 0xff else { return nil }
+        guard let version = Self.parseHex(head[0..<2]), version != 0xff else { return nil }
         guard version == 0 ? head.count == 55 : head.count == 55 || head[55] == dash else { return nil }
-        guard let high = Self.hex(head[3..<19]), let low = Self.hex(head[19..<35]) else { return nil }
-        guard let span = Self.hex(head[36..<52]), let flags = Self.hex(head[53..<55]) else { return nil }
+        guard let high = Self.parseHex(head[3..<19]), let low = Self.parseHex(head[19..<35]) else { return nil }
+        guard let span = Self.parseHex(head[36..<52]), let flags = Self.parseHex(head[53..<55]) else { return nil }
         guard high | low != 0, span != 0 else { return nil }
         self.init(traceHigh: high, traceLow: low, spanID: span, isSampled: flags & 1 == 1)
     }
@@ -80,12 +80,12 @@ package struct TraceContext: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The number that lower-case hexadecimal digits stand for; nil for other characters.
-    private static func hex(_ digits: ArraySlice<UInt8>) -> UInt64? {
+    private static func parseHex(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var value: UInt64 = 0
         for digit in digits {
             switch digit {
-            case 48...57: value = value << 4 | UInt64(digit - 48)
-            case 97...102: value = value << 4 | UInt64(digit - 87)
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt64(digit - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt64(digit - UInt8(ascii: "a") + 10)
             default: return nil
             }
         }

@@ -64,7 +64,7 @@ package struct TraceSpan: Sendable, Equatable {
 package struct SpanBuffer: Sendable {
     private let capacity: Int
     private var spans: [TraceSpan] = []
-    /// How many spans were dropped since the last `takeDropped`.
+    /// How many spans were dropped since the last `takeDroppedCount`.
     private var droppedCount = 0
 
     /// - Parameter capacity: the maximum number of spans that wait.
@@ -86,7 +86,7 @@ package struct SpanBuffer: Sendable {
     }
 
     /// Returns the number of spans that were dropped since the last call.
-    package mutating func takeDropped() -> Int {
+    package mutating func takeDroppedCount() -> Int {
         defer { self.droppedCount = 0 }
         return self.droppedCount
     }

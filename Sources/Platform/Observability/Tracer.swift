@@ -3,7 +3,7 @@ internal import Concurrency
 
 /// Chooses which traces are recorded, and stores their spans until they are sent.
 ///
-/// May be used from any thread. Callers check `isOn` first. While it is false they do nothing else: they generate no
+/// May be used from any thread. Callers check `isOn` first. While `isOn` is false they do nothing else: they generate no
 /// id, read no clock and allocate nothing.
 package final class Tracer: Sendable {
     /// A tracer that records nothing.
@@ -38,7 +38,7 @@ package final class Tracer: Sendable {
 
     private init(isOn: Bool, share: Double, capacity: Int, clock: @escaping @Sendable () -> Int64) {
         self.isOn = isOn
-        // The threshold is `share` × 2^64.
+        // The threshold is `share` × 2^64, computed as twice `share` × 2^63.
         self.threshold = share >= 1 ? nil : UInt64(max(0, share) * 0x1p63) << 1
         self.clock = clock
         self.buffer = Locked(SpanBuffer(capacity: capacity))
@@ -88,5 +88,5 @@ package final class Tracer: Sendable {
     package func takeBatch() -> [TraceSpan] { self.buffer.withLock { $0.take(max: Self.batchSize) } }
 
     /// Returns the number of spans that were dropped since the last call.
-    package func takeDropped() -> Int { self.buffer.withLock { $0.takeDropped() } }
+    package func takeDroppedCount() -> Int { self.buffer.withLock { $0.takeDroppedCount() } }
 }

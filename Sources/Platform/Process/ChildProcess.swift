@@ -34,7 +34,7 @@ package enum ChildProcess {
     /// child.
     ///
     /// - Parameters:
-    ///   - arguments: the program's path, or its name to search on the `PATH`; then its arguments.
+    ///   - arguments: the program's path, or a name that is searched for on the `PATH`; then the program's arguments.
     ///   - environment: all environment variables of the child.
     ///   - directory: the child's working directory; nil for that of this process.
     ///   - endsWithThread: whether the kernel kills the child when the calling thread (not only the process) ends.
@@ -52,7 +52,7 @@ package enum ChildProcess {
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         // Descriptors 0, 1 and 2 are the standard streams.
         for (descriptor, stream) in zip(Int32(0)..., [input, output, errors]) {
-            unsafe Self.open(stream, as: descriptor, &actions)
+            unsafe Self.addOpening(of: stream, as: descriptor, to: &actions)
         }
         // Some libraries open sockets without close-on-exec. A copy in the child would keep a connection open after
         // this process has closed it. Therefore the child closes all descriptors from 3 on.
@@ -124,8 +124,8 @@ package enum ChildProcess {
     }
 
     /// Adds the action that opens `stream` as `descriptor` in the child.
-    private static func open(
-        _ stream: Stream, as descriptor: Int32, _ actions: inout posix_spawn_file_actions_t
+    private static func addOpening(
+        of stream: Stream, as descriptor: Int32, to actions: inout posix_spawn_file_actions_t
     ) {
         switch stream {
         case .nothing: unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)

@@ -11,7 +11,7 @@ package enum TokenAlgorithm: String, Sendable, Codable {
 
 /// One signing key of an app.
 package struct AppKey: Sendable {
-    /// The key's id in tokens: 1 to 64 bytes.
+    /// The key's id (`kid`) in the headers of tokens: 1 to 64 bytes.
     package let kid: String
     /// The only algorithm with which the key may be used.
     package let algorithm: TokenAlgorithm

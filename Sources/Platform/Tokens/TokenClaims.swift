@@ -50,8 +50,12 @@ package struct TokenClaims: Sendable, Equatable {
     static func isIdentifier(_ text: String) -> Bool {
         (1...32).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
-                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
             }
     }
 }
@@ -102,15 +106,16 @@ struct ClaimSet: Codable {
 struct TokenHeader: Decodable {
     let alg: String
     let kid: String
-    /// Whether there is a `crit` member: extensions that a verifier must know.
-    let hasCritical: Bool
+    /// Whether there is a `crit` member, which names extensions that a verifier must know; this verifier knows none.
+    let hasCriticalExtensions: Bool
 
     private enum Keys: String, CodingKey { case alg, kid, crit }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Keys.self)
         self.alg = try container.decode(String.self, forKey: .alg)
+        // No key has an empty id, so a token without `kid` is rejected as one with an unknown key.
         self.kid = try container.decodeIfPresent(String.self, forKey: .kid) ?? ""
-        self.hasCritical = container.contains(.crit)
+        self.hasCriticalExtensions = container.contains(.crit)
     }
 }

@@ -27,10 +27,12 @@ package struct TokenVerifier: Sendable {
         let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let headerBytes = Base64URL.decode(parts[0]),
             let payload = Base64URL.decode(parts[1]), Base64URL.decode(parts[2]) != nil,
-            let header = try? JSONDecoder().decode(TokenHeader.self, from: Data(headerBytes)), !header.hasCritical
+            let header = try? JSONDecoder().decode(TokenHeader.self, from: Data(headerBytes)),
+            !header.hasCriticalExtensions
         else { throw .malformed }
         guard let algorithm = TokenAlgorithm(rawValue: header.alg) else { throw .badAlgorithm }
         let claimSet = try Self.decode(payload)
+        // The key of the app that the payload claims; the signature then proves the claim.
         guard let key = self.keyring.key(header.kid, of: claimSet.app) else {
             throw self.keyring.hasKey(header.kid) ? .foreignApp : .unknownKey
         }
@@ -59,15 +61,14 @@ package struct TokenVerifier: Sendable {
         }
     }
 
-    /// Checks the claims of a token.
+    /// Converts the decoded claims, and checks their values.
     private static func claims(_ claimSet: ClaimSet) throws(TokenError) -> TokenClaims {
         guard let role = claimSet.role.map({ TokenRole(rawValue: $0) }) ?? .user else {
             throw .badClaims(validationError: "role is user or server")
         }
         let claims = TokenClaims(
             app: claimSet.app, user: claimSet.sub, expires: try self.seconds(claimSet.exp, "exp"), role: role,
-            name: claimSet.name,
-            avatar: claimSet.avatar)
+            name: claimSet.name, avatar: claimSet.avatar)
         if let validationError = claims.validationError { throw .badClaims(validationError: validationError) }
         return claims
     }

@@ -41,7 +41,7 @@ import Testing
     @Test func `a full buffer drops new spans and counts them`() throws {
         var buffer = SpanBuffer(capacity: 2)
         for number in 1...5 { buffer.append(try Self.span("\(number)")) }
-        #expect(buffer.count == 2 && buffer.takeDropped() == 3 && buffer.takeDropped() == 0)
+        #expect(buffer.count == 2 && buffer.takeDroppedCount() == 3 && buffer.takeDroppedCount() == 0)
         #expect(buffer.take(max: 1).map(\.name) == ["1"])
         buffer.append(try Self.span("6"))
         #expect(buffer.take(max: 9).map(\.name) == ["2", "6"])
@@ -70,7 +70,7 @@ import Testing
     @Test func `a tracer stores spans until they are taken`() throws {
         let tracer = Tracer(share: 1, capacity: 3)
         for number in 1...4 { tracer.record(try Self.span("\(number)")) }
-        #expect(tracer.takeBatch().map(\.name) == ["1", "2", "3"] && tracer.takeDropped() == 1)
+        #expect(tracer.takeBatch().map(\.name) == ["1", "2", "3"] && tracer.takeDroppedCount() == 1)
         #expect(tracer.takeBatch() == [])
     }
 }

@@ -228,7 +228,7 @@ extension ServerCore {
                 exchange.countedClient = client
             }
         }
-        exchange.decision = self.handlerClock.measure { self.handler(exchange.request) }
+        exchange.decision = self.handlerClock.whileBusy { self.handler(exchange.request) }
         guard case .reject(let response) = exchange.decision else { return nil }
         // A small body is discarded instead, because a response before it would cost the client its connection.
         return exchange.request.hasSmallBody ? nil : response
@@ -243,7 +243,7 @@ extension ServerCore {
         switch exchange.decision {
         case .reject(let response): _ = exchange.response.complete(response)
         case .read(let handler):
-            self.handlerClock.measure { handler(exchange.request, HTTPResponder(response: exchange.response)) }
+            self.handlerClock.whileBusy { handler(exchange.request, HTTPResponder(response: exchange.response)) }
         }
         // The connection is not suspended yet. If the deadline or the server's stop completes the response first,
         // `takeOrSuspend` finds that response.

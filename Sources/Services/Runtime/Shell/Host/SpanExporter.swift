@@ -93,7 +93,7 @@ package final class SpanExporter: Sendable {
     ///
     /// - Returns: whether the batch was full, in which case further spans may be waiting.
     private func sendBatch() -> Bool {
-        self.droppedSpans.add(self.tracer.takeDropped())
+        self.droppedSpans.add(self.tracer.takeDroppedCount())
         let spans = self.tracer.takeBatch()
         guard !spans.isEmpty else { return false }
         let post = HTTPPost(
