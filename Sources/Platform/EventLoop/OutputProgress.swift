@@ -2,8 +2,8 @@
 
 /// Notices that a peer takes none of the bytes that are queued for it.
 ///
-/// A byte is taken when the socket accepts it, or when the peer acknowledges it. The socket alone would not do: it accepts
-/// more only when a large part of its buffer is free, which takes a phone with a bad connection long.
+/// A byte is taken when the socket accepts it, or when the peer acknowledges it. The socket alone would not be enough: it
+/// accepts more only when a large part of its buffer is free, which takes long for a phone with a bad connection.
 ///
 /// It is a value without IO and clock, made when the first byte is queued.
 struct OutputProgress {
@@ -11,7 +11,8 @@ struct OutputProgress {
     private var acceptedBytes = 0
     /// The time of the last progress, as far as the checks have seen it.
     private var progressMilliseconds: UInt64
-    /// The bytes that the peer had not acknowledged when the value was last read; nil since the socket accepted more.
+    /// The bytes that the peer had not acknowledged when a check last read their number; nil from the time when the socket
+    /// accepts more bytes until the next reading.
     private var unacknowledgedBytes: Int?
     /// Whether the last check found the peer overdue.
     private var wasOverdue = false
@@ -30,7 +31,7 @@ struct OutputProgress {
     ///   - nowMilliseconds: The loop's time.
     ///   - timeoutMilliseconds: How long the peer may take no byte.
     /// - Returns: Whether this check and the one before found the peer overdue.
-    mutating func isStalled(
+    mutating func checkStalled(
         acceptedBytes: Int, unacknowledgedBytes: @autoclosure () -> Int, nowMilliseconds: UInt64,
         timeoutMilliseconds: UInt64
     ) -> Bool {

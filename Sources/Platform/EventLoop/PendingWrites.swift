@@ -14,9 +14,9 @@ internal import CUV
     private let loop: EventLoop
     private let request: UnsafeMutablePointer<uv_write_t>
     private var pieces: [SharedBytes] = []
-    /// The index of the first unsent piece; the pieces before it were sent.
+    /// The index of the first piece that is in flight or unsent; the pieces before it were sent.
     private var head = 0
-    /// How many sent pieces `pieces` may contain before they are removed from it.
+    /// How many sent pieces `pieces` may contain before all of them are removed at once.
     private static let maxSentPieces = 64
     /// The number of bytes of the first piece that were sent before it was queued.
     private var firstOffset = 0
@@ -71,6 +71,7 @@ internal import CUV
     func send(on stream: UnsafeMutablePointer<uv_stream_t>, _ callback: uv_write_cb) -> Int32 {
         let count = min(self.pieces.count - self.head, Self.maxPiecesPerRequest)
         self.inFlightCount = count
+        // The sum begins with the bytes of the first piece that were sent before, which are not in flight.
         self.inFlightBytes = self.pieces[self.head..<self.head + count].reduce(-self.firstOffset) { $0 + $1.count }
         return unsafe withUnsafeTemporaryAllocation(of: uv_buf_t.self, capacity: max(count, 1)) { buffers in
             for index in 0..<count {
@@ -114,17 +115,17 @@ internal import CUV
         return droppedBytes
     }
 
-    /// Checks whether the peer has taken none of the queued bytes for a time; see `OutputProgress`.
+    /// Checks whether the peer has taken none of the queued bytes for the timeout; see `OutputProgress`.
     ///
     /// - Parameters:
     ///   - unsentBytes: The bytes of the request in progress that the system has not accepted.
     ///   - unacknowledgedBytes: The bytes that the system has accepted and the peer has not acknowledged.
-    ///   - timeoutMilliseconds: The time.
+    ///   - timeoutMilliseconds: How long the peer may take no byte.
     /// - Returns: Whether this check and the one before found no progress for that time.
-    func isStalled(
+    func checkStalled(
         unsentBytes: Int, unacknowledgedBytes: @autoclosure () -> Int, timeoutMilliseconds: UInt64
     ) -> Bool {
-        self.progress.isStalled(
+        self.progress.checkStalled(
             acceptedBytes: self.sentBytes + self.inFlightBytes - unsentBytes,
             unacknowledgedBytes: unacknowledgedBytes(), nowMilliseconds: self.loop.nowMilliseconds,
             timeoutMilliseconds: timeoutMilliseconds)

@@ -65,10 +65,13 @@
     /// The address of the first byte; valid as long as this object lives.
     var baseAddress: UnsafeMutablePointer<UInt8>? { unsafe self.memory.baseAddress }
 
-    /// The memory of the bytes in bytes, with this object and the headers of both allocations.
-    var memoryBytes: Int { self.count + 80 }
+    /// The size of this object and of the headers of both allocations.
+    private static let overheadBytes = 80
 
-    /// The memory that one of the queues with these bytes accounts for.
+    /// The size of the occupied memory, including the overhead.
+    var memoryBytes: Int { self.count + Self.overheadBytes }
+
+    /// The memory that counts for each of the queues that hold these bytes: an equal part.
     var bytesPerQueue: Int { self.memoryBytes / max(1, self.queueCount) }
 
     /// Counts a queue that begins to hold the bytes.

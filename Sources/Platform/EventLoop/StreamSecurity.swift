@@ -31,7 +31,9 @@ package protocol StreamSecurity: AnyObject {
 
 /// The encrypted stream: `security` stands between the socket and the stream's delegate.
 extension TCPStream {
-    /// How many bytes encryption adds to a write at most: 22 for each record of 16 KiB in TLS 1.3, rounded up.
+    /// How many bytes encryption adds to a write at most.
+    ///
+    /// TLS 1.3 adds 22 bytes to each record of 16 KiB; the formula allows 64, and 64 more for the last record.
     private static func overheadBytes(_ count: Int) -> Int { 64 + count / 256 }
 
     /// Begins the handshake on a new connection.

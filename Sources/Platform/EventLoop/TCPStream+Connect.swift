@@ -12,9 +12,9 @@ extension TCPStream {
     ///   - host: A numeric address or a host name. A name is looked up on one of libuv's helper threads.
     ///   - port: The port to connect to.
     ///   - source: A numeric address of this machine to connect from; nil for the system's choice.
-    ///   - receiveBufferBytes: The size of the system's receive buffer; 0 for the system's choice. Another size needs a
-    ///     `source`, and also limits segments to those of an Ethernet, so that on this machine, too, the peer's system
-    ///     buffers no more than for a client in another network.
+    ///   - receiveBufferBytes: The size of the system's receive buffer, which requires a `source`; 0 for the system's
+    ///     choice. A size also limits TCP segments to those of an Ethernet. The loopback interface has far larger segments,
+    ///     with which a peer on this machine would buffer more than for a client in another network.
     ///   - security: Encrypts the stream; nil sends clear text.
     ///   - delegate: Receives the stream's events.
     /// - Returns: The stream, which accepts writes once it is connected.
@@ -45,7 +45,7 @@ extension TCPStream {
         try LoopError.check(unsafe address.withPointer { pointer in unsafe uv_tcp_bind(self.tcp, pointer, 0) })
     }
 
-    /// Limits what the system buffers; the socket exists, and is not connected yet.
+    /// Limits what the system buffers; called after `bind`, which creates the socket, and before `connect`.
     ///
     /// A system that refuses the limits buffers more, which does no harm.
     private func limitReceiveBuffer(_ bytes: Int32) {

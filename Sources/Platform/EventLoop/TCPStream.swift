@@ -61,16 +61,18 @@ package final class TCPStream: LoopHandle {
 
     /// The memory of the pending bytes.
     ///
-    /// What several streams of the loop have queued counts in equal parts. All queued pieces are looked at.
+    /// A piece that several streams of the loop have queued counts in equal parts. The call looks at all queued pieces.
     package var heldBytes: Int { self.pending?.heldBytes ?? 0 }
 
-    /// Whether the peer has taken none of the pending bytes for a time; false when no byte is pending.
+    /// Checks whether the peer has taken none of the pending bytes for `milliseconds`.
     ///
-    /// Call it regularly: it compares with its last calls, and says so only in the second call that finds no progress.
-    package func isStalled(forMilliseconds milliseconds: UInt64) -> Bool {
+    /// Call it regularly: each check compares with the ones before.
+    ///
+    /// - Returns: Whether this check and the one before found no progress for that time; false when no byte is pending.
+    package func checkStalled(forMilliseconds milliseconds: UInt64) -> Bool {
         guard let pending = self.pending, !self.isClosed else { return false }
         let unsentBytes = unsafe Int(uv_stream_get_write_queue_size(self.stream))
-        return pending.isStalled(
+        return pending.checkStalled(
             unsentBytes: unsentBytes, unacknowledgedBytes: self.unacknowledgedBytes,
             timeoutMilliseconds: milliseconds)
     }
@@ -105,7 +107,7 @@ package final class TCPStream: LoopHandle {
         }
         let status = DirectSend.send(self.writableDescriptor, bytes)
         if status == bytes.count { return true }
-        let sentBytes = try self.acceptedBytes(status)
+        let sentBytes = try self.handleSendStatus(status)
         // If a part was sent, the rest is queued even over the limit; otherwise the peer would receive half a frame.
         if sentBytes == 0 { try self.checkLimits(adding: bytes) }
         let pending = PendingWrites(loop: self.loop)
@@ -132,7 +134,7 @@ package final class TCPStream: LoopHandle {
         if totalBytes == 0 { return true }
         let status = DirectSend.send(self.writableDescriptor, pieces)
         if status == totalBytes { return true }
-        var sentBytes = try self.acceptedBytes(status)
+        var sentBytes = try self.handleSendStatus(status)
         if sentBytes == 0 { try self.checkLimits(adding: pieces, totalBytes) }
         let pending = PendingWrites(loop: self.loop)
         self.pending = pending
@@ -257,7 +259,7 @@ package final class TCPStream: LoopHandle {
         try self.checkLimits(adding: piece.count, ownBytes: piece.isShared ? 0 : piece.memoryBytes)
     }
 
-    /// Checks whether pieces, which have `totalBytes` bytes together, may be queued.
+    /// Checks whether several pieces, which have `totalBytes` bytes together, may be queued.
     private func checkLimits(adding pieces: [SharedBytes], _ totalBytes: Int) throws(LoopError) {
         let ownBytes = pieces.reduce(0) { $0 + ($1.isShared ? 0 : $1.memoryBytes) }
         try self.checkLimits(adding: totalBytes, ownBytes: ownBytes)
@@ -279,7 +281,7 @@ package final class TCPStream: LoopHandle {
     ///
     /// - Returns: The number of accepted bytes.
     /// - Throws: The error with which the stream has ended.
-    private func acceptedBytes(_ status: Int) throws(LoopError) -> Int {
+    private func handleSendStatus(_ status: Int) throws(LoopError) -> Int {
         if status >= 0 { return status }
         if status == Int(UV_EAGAIN.rawValue) { return 0 }
         let error = LoopError(status: Int32(status))

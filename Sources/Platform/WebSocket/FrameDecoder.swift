@@ -12,10 +12,10 @@ package struct FrameDecoder: Sendable {
     /// Whether a close frame or a protocol violation has ended the decoding.
     private(set) var hasEnded = false
 
-    /// A header of which only a part was received.
-    private var header = InlineArray<14, UInt8>(repeating: 0)
+    /// A header of which only a part was received; the longest header has 14 bytes.
+    private var partialHeader = InlineArray<14, UInt8>(repeating: 0)
     /// The number of received bytes of that header.
-    private var headerCount: UInt8 = 0
+    private var partialHeaderCount: UInt8 = 0
     /// The frame whose payload was received only in part; its `payloadCount` is the number of missing bytes.
     private var frame: FrameHeader?
     /// The received bytes of the message that is being buffered.
@@ -74,7 +74,7 @@ package struct FrameDecoder: Sendable {
         _ chunk: Span<UInt8>, _ offset: inout Int
     ) throws(ProtocolViolation) -> FrameHeader? {
         let available = chunk.count - offset
-        if self.headerCount == 0, available >= 2 {
+        if self.partialHeaderCount == 0, available >= 2 {
             let headerSize = FrameHeader.byteCount(secondByte: chunk[offset + 1])
             if available >= headerSize {
                 defer { offset += headerSize }
@@ -82,14 +82,14 @@ package struct FrameDecoder: Sendable {
             }
         }
         while offset < chunk.count {
-            self.header[Int(self.headerCount)] = chunk[offset]
-            self.headerCount += 1
+            self.partialHeader[Int(self.partialHeaderCount)] = chunk[offset]
+            self.partialHeaderCount += 1
             offset += 1
-            if self.headerCount < 2 { continue }
-            let headerSize = FrameHeader.byteCount(secondByte: self.header[1])
-            if Int(self.headerCount) == headerSize {
-                self.headerCount = 0
-                return try FrameHeader(self.header.span.extracting(0..<headerSize))
+            if self.partialHeaderCount < 2 { continue }
+            let headerSize = FrameHeader.byteCount(secondByte: self.partialHeader[1])
+            if Int(self.partialHeaderCount) == headerSize {
+                self.partialHeaderCount = 0
+                return try FrameHeader(self.partialHeader.span.extracting(0..<headerSize))
             }
         }
         return nil

@@ -67,6 +67,7 @@ struct InboundMeter {
                 Int(self.bytesBeforeAcceptedCount) <= limits.bytesBeforeAccepted
             else { return .beforeAccepted }
         }
+        // A bucket returns nil if it had the tokens.
         if isFrame, self.frameBucket.take(of: limits.frames, at: nowMicroseconds) != nil { return .frames }
         return self.byteBucket.take(byteCount, of: limits.bytes, at: nowMicroseconds) == nil ? nil : .bytes
     }

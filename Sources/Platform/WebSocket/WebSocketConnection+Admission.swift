@@ -2,7 +2,7 @@
 internal import ClientAddress
 internal import EventLoop
 
-/// Finds the address of a client behind a proxy, and counts the connections of each client address.
+/// Finds the address of a client behind a proxy, and has the server's `WebSocketAdmission` count its connections.
 extension WebSocketConnection {
     /// Reads the PROXY header of a trusted proxy, if one is expected.
     ///
@@ -19,7 +19,7 @@ extension WebSocketConnection {
             return header.usedBytes
         } catch {
             handshake.server?.admission?.proxyHeaderMissing()
-            handshake.server?.rejections += 1
+            handshake.server?.rejectionCount += 1
             self.stream?.abort()
             return nil
         }
@@ -37,7 +37,7 @@ extension WebSocketConnection {
             return true
         }
         if self.group.rejectedCount >= WebSocketServer.maxRejectedConnections {
-            server.rejections += 1
+            server.rejectionCount += 1
             self.handshake = nil
             self.stream?.abort()
             return false

@@ -88,7 +88,7 @@ extension WebSocketConnection {
         case .connecting: (timeout, cause) = (times.handshakeTimeout, .handshakeTimeout)
         case .closing, .ended: (timeout, cause) = (times.closeTimeout, .closeTimeout)
         case .open:
-            if times.outputTimeout > 0, self.stream?.isStalled(forMilliseconds: times.outputTimeout) == true {
+            if times.outputTimeout > 0, self.stream?.checkStalled(forMilliseconds: times.outputTimeout) == true {
                 return self.endSlowReader(.stalledReader)
             }
             if !self.awaitsPong {

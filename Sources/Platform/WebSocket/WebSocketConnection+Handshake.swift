@@ -94,7 +94,7 @@ extension WebSocketConnection {
     /// The socket is read until then: closing a socket with unread bytes resets the connection, and a reset could
     /// discard the response.
     func reject(_ rejection: HandshakeRejection) {
-        self.handshake?.server?.rejections += 1
+        self.handshake?.server?.rejectionCount += 1
         self.handshake = nil
         self.state = .ended
         self.waitingSinceMilliseconds = self.group.loop.nowMilliseconds

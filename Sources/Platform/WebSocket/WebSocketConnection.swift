@@ -99,7 +99,8 @@ package final class WebSocketConnection {
     /// Sends an encoded frame, which any number of a server's connections may share.
     ///
     /// When more than `maxPendingBytes` would be pending, the unsent frames are dropped and the connection closes with
-    /// `overflowCode`. When all connections queue more than `maxQueuedBytes`, and this one more than its share, it ends.
+    /// `overflowCode`. When all connections queue more than `maxQueuedBytes`, and this one would queue more than its share,
+    /// it ends.
     @discardableResult package func send(_ frame: SharedBytes) -> SendOutcome {
         guard self.state == .open, let stream = self.stream else { return .notOpen }
         do throws(LoopError) {
@@ -189,7 +190,7 @@ package final class WebSocketConnection {
             let eventStart = offset
             let event = self.decoder.next(&bytes, &offset)
             if let excess = self.countReceived(offset - eventStart, isFrame: event != nil) {
-                // The owner of a closing connection has seen to it already.
+                // A connection that this side closes already needs no decision of its delegate.
                 if self.state == .open { self.delegate?.webSocket(self, exceeded: excess) }
                 return self.discardInput()
             }

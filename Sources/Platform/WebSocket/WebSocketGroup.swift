@@ -24,7 +24,7 @@ package final class WebSocketGroup {
     /// The number of connections that an admission rejected and that are still open.
     var rejectedCount = 0
     private var timer: LoopTimer?
-    /// The connections below this index are still to be checked in the current round.
+    /// The connections below this index are still to be checked in the current interval.
     private var sweepPosition = 0
 
     /// Makes an empty group.
@@ -50,8 +50,8 @@ package final class WebSocketGroup {
 
     /// Begins to check the timeouts of each connection once per `interval`.
     ///
-    /// A sweep of many connections would block the loop for long. Therefore a quarter of them is checked in each
-    /// quarter of the interval. The memory of all queues is checked in each quarter.
+    /// A sweep of many connections would block the loop for long. Therefore each quarter of the interval checks the
+    /// timeouts of a quarter of the connections. Each quarter also checks the memory of all queues.
     package func startSweeping(every interval: Duration = .seconds(1)) throws(LoopError) {
         self.timer?.close()
         let timer = try LoopTimer(loop: self.loop) { [weak self] _ in self?.sweepNextQuarter() }
@@ -97,7 +97,7 @@ package final class WebSocketGroup {
 
     /// Ends connections of the client addresses with the largest queues, if all queues together exceed their limit.
     ///
-    /// Many clients can share an address, so an address is looked at only then.
+    /// Many clients can share an address. Therefore the queues of an address count together only while the limit is exceeded.
     private func endLargestQueues() {
         let excessBytes = self.loop.outputBudget.excessBytes
         if excessBytes == 0 { return }
@@ -114,7 +114,8 @@ package final class WebSocketGroup {
         self.endLargestQueues()
         let now = self.loop.nowMilliseconds
         if self.sweepPosition <= 0 { self.sweepPosition = self.connections.count }
-        let end = max(0, self.sweepPosition - (self.connections.count + 3) / 4)
+        let quarterCount = (self.connections.count + 3) / 4
+        let end = max(0, self.sweepPosition - quarterCount)
         while self.sweepPosition > end {
             self.sweepPosition -= 1
             if self.sweepPosition < self.connections.count { self.connections[self.sweepPosition].sweep(now: now) }

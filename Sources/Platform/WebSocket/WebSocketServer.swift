@@ -15,7 +15,7 @@ package final class WebSocketServer {
     /// Limits connections by the client's address; set it before the loop runs.
     package var admission: (any WebSocketAdmission)?
     /// The number of rejected handshakes and connections.
-    package internal(set) var rejections = 0
+    package internal(set) var rejectionCount = 0
     private var listener: TCPListener?
 
     /// Begins to listen.
@@ -53,7 +53,7 @@ package final class WebSocketServer {
         // Up to `maxRejectedConnections` connections beyond the limit are answered with 503. Further connections are
         // closed at once.
         if self.group.count >= configuration.maxConnections + Self.maxRejectedConnections {
-            self.rejections += 1
+            self.rejectionCount += 1
             return stream.close()
         }
         let handshake = PendingHandshake(server: self, maxBytes: configuration.maxHandshakeBytes)

@@ -100,7 +100,7 @@ import Testing
         var progress = OutputProgress(nowMilliseconds: 1_000)
         // The peer acknowledges nothing: always 9 bytes are not acknowledged.
         func isStalled(accepted acceptedBytes: Int, at now: UInt64) -> Bool {
-            progress.isStalled(
+            progress.checkStalled(
                 acceptedBytes: acceptedBytes, unacknowledgedBytes: 9, nowMilliseconds: now, timeoutMilliseconds: 500)
         }
         #expect(!isStalled(accepted: 0, at: 1_400))
@@ -124,7 +124,7 @@ import Testing
                 readCount += 1
                 return unacknowledgedBytes
             }
-            return progress.isStalled(
+            return progress.checkStalled(
                 acceptedBytes: 0, unacknowledgedBytes: countedRead(), nowMilliseconds: now, timeoutMilliseconds: 500)
         }
         #expect(!isStalled(unacknowledged: 900, at: 1_100) && readCount == 1)
@@ -233,12 +233,12 @@ import Testing
         try self.withStalledPairs(1) { loop, servers, clients in
             for _ in 0..<40 { _ = try? servers[0].stream?.write(SharedBytes([UInt8](repeating: 0, count: 20_000))) }
             guard let stream = servers[0].stream else { return }
-            #expect(!stream.isStalled(forMilliseconds: 0), "the first check")
-            #expect(stream.isStalled(forMilliseconds: 0))
+            #expect(!stream.checkStalled(forMilliseconds: 0), "the first check")
+            #expect(stream.checkStalled(forMilliseconds: 0))
             let pendingBytes = stream.pendingBytes
             clients[0].onReceived = { _ in
                 // The first write request is so large that the kernel first accepts only a part of it.
-                if !stream.isStalled(forMilliseconds: 10_000), stream.pendingBytes < pendingBytes { loop.stop() }
+                if !stream.checkStalled(forMilliseconds: 10_000), stream.pendingBytes < pendingBytes { loop.stop() }
             }
             clients[0].stream?.startReading()
         }

@@ -198,7 +198,7 @@ import WebSocket
                 client = raw
                 // The client closes its side after it has read the end of the server's stream.
                 raw.onEnded = { _ in
-                    #expect(server.rejections == 1)
+                    #expect(server.rejectionCount == 1)
                     loop.stop()
                 }
             }
