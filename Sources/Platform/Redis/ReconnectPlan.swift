@@ -24,8 +24,8 @@ package struct ReconnectPlan: Sendable {
         let maxPause = max(1, self.longestPause.count)
         // The limit of the exponent prevents an overflow; the longest pause is reached long before.
         let exponent = min(self.failureCount, 40)
-        let pause = max(
-            1, min(maxPause, self.firstPause.count.multipliedReportingOverflow(by: 1 << exponent).partialValue))
+        let doubledPause = self.firstPause.count.multipliedReportingOverflow(by: 1 << exponent).partialValue
+        let pause = max(1, min(maxPause, doubledPause))
         self.failureCount += 1
         self.nextAttemptMilliseconds = now + Int64.random(in: (pause + 1) / 2...pause, using: &generator)
     }

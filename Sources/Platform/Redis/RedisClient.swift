@@ -26,7 +26,7 @@ package final class RedisClient {
     /// - Parameters:
     ///   - settings: the address of the server, and the limits.
     ///   - scripts: the scripts to load at each connect, so that they can be run by their hash.
-    ///   - random: the source of the jitter of reconnects.
+    ///   - random: the source of the random part of the pauses between attempts to connect.
     ///   - now: returns the time in milliseconds of the monotonic clock, for the pauses between attempts.
     package init(
         _ settings: Settings, scripts: [RedisScript] = [], random: some RandomNumberGenerator,
@@ -101,8 +101,8 @@ package final class RedisClient {
             if case .error(let text) = $0 { text.hasPrefix("NOSCRIPT") } else { false }
         }
         guard !isScriptMissing else {
-            // The other commands of the pipeline have run. An error of the load must not hide that, and is reported by
-            // the next connect.
+            // The other commands of the pipeline have run. An error of loading the scripts must not hide that; the next
+            // connect reports it.
             do throws(RedisError) { try self.loadScripts() } catch { self.closeConnection() }
             throw .scriptsMissing
         }

@@ -51,7 +51,7 @@ enum UpCommand: Subcommand {
         options.broker = Self.broker(&reader)
         options.kafkaSecurity = KafkaSecurity(&reader)
         // `RunDirectory` is used only to make the path of any file absolute.
-        options.kafkaArguments = KafkaSecurity.arguments(from: reader, absolute: { RunDirectory($0).path })
+        options.kafkaArguments = KafkaSecurity.arguments(from: reader, absolutePath: { RunDirectory($0).path })
         if options.kafkaSecurity.transport != .plaintext, !Self.isExternal(options.broker) {
             reader.reject(
                 "kafka-security", value: options.kafkaSecurity.transport.rawValue,

@@ -67,7 +67,7 @@ package final class HTTPClient: Sendable {
     private let maxOpenRequests: Int
     private let state = Locked(State())
     private let multi: MultiHandle
-    /// The turns of the client's thread; an idle one takes a second.
+    /// Records the turns of the client's thread; an idle turn takes a second.
     private let turns = TurnClock()
 
     /// Creates a client; it sends requests only while `run` is running.

@@ -55,10 +55,10 @@ internal import MachineKit
     /// Sends and receives as much as is possible without blocking.
     ///
     /// - Returns: the completion handler and the result of each transfer that has ended.
-    func performTransfers() -> [(@Sendable (HTTPResult) -> Void, HTTPResult)] {
+    func performTransfers() -> [(complete: @Sendable (HTTPResult) -> Void, result: HTTPResult)] {
         var runningCount: Int32 = 0
         _ = unsafe curl_multi_perform(self.handle, &runningCount)
-        var ended: [(@Sendable (HTTPResult) -> Void, HTTPResult)] = []
+        var ended: [(complete: @Sendable (HTTPResult) -> Void, result: HTTPResult)] = []
         var queuedMessageCount: Int32 = 0
         while let message = unsafe curl_multi_info_read(self.handle, &queuedMessageCount) {
             guard unsafe message.pointee.msg == CURLMSG_DONE, let easy = unsafe message.pointee.easy_handle else {

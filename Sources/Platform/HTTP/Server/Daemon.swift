@@ -190,7 +190,8 @@ private func handleRequest(
         exchange.receivedBodyBytes += count
         // The daemon sends a response only after the whole body. Therefore a body that is over the limit is read and
         // discarded, so that its client gets a 413. The connection of a far larger body is closed.
-        guard exchange.receivedBodyBytes <= 4 * core.limits.bodyBytes + 65_536 else { return .NO }
+        let maxDiscardedBytes = 4 * core.limits.bodyBytes + 65_536
+        guard exchange.receivedBodyBytes <= maxDiscardedBytes else { return .NO }
         if exchange.isBodyNeeded, exchange.receivedBodyBytes <= core.limits.bodyBytes, let upload = unsafe upload {
             unsafe exchange.request.body.append(contentsOf: UnsafeRawBufferPointer(start: upload, count: count))
         }

@@ -72,11 +72,15 @@ package struct HTTPRequest: Sendable, Equatable {
         self.body = body
     }
 
+    /// The largest body of a rejected request that is read and discarded, so that its connection can stay open.
+    private static let maxSmallBodyBytes = 16 << 10
+
     /// Whether the headers announce no body, or one that is small enough to be read and discarded.
     var hasSmallBody: Bool {
         // The length of a chunked body is unknown. A client that sends `Expect` has not sent its body yet.
         if self.headers["transfer-encoding"] != nil || self.headers["expect"] != nil { return false }
-        return (self.headers["content-length"].map { Int($0) ?? .max } ?? 0) <= 16 << 10
+        let announcedBytes = self.headers["content-length"].map { Int($0) ?? .max } ?? 0
+        return announcedBytes <= Self.maxSmallBodyBytes
     }
 
     /// The token of an `Authorization: Bearer` header.
@@ -136,9 +140,9 @@ package enum PercentEncoding {
 
     private static func hexDigit(_ byte: UInt8) -> UInt8? {
         switch byte {
-        case 48...57: byte - 48
-        case 65...70: byte - 55
-        case 97...102: byte - 87
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
         default: nil
         }
     }

@@ -27,9 +27,9 @@ struct OpenConnections {
         let address: IPAddress?
         let descriptor: Int32
         var phase = Phase.readingHead
-        /// The size of the response that is being sent; 0 in other phases, and after the connection was cut off for it.
+        /// The size of the response that is being sent; 0 in other phases, and after `takeConnectionWithUnreadResponse`.
         var responseBytes = 0
-        /// When the current phase must have ended; nil for no limit, and after the connection was shut down.
+        /// When the current phase must have ended; nil without a limit, and after the connection was chosen to be shut down.
         var deadline: MonotonicTime?
 
         /// Whether the server waits for the client's next bytes.
@@ -109,7 +109,7 @@ struct OpenConnections {
     mutating func enterPhase(_ phase: Phase, of id: UInt, at now: MonotonicTime) {
         let limit: Duration? =
             switch phase {
-            // Between two requests a connection may be idle for `idleTimeout`; `headTimeout` begins after it.
+            // Between two requests a connection may be idle for `idleTimeout`; `headTimeout` begins after that.
             case .readingHead: self.limits.idleTimeout + self.limits.headTimeout
             case .readingBody: self.limits.bodyTimeout
             case .handling: nil
@@ -129,10 +129,10 @@ struct OpenConnections {
 
     /// Chooses a connection to shut down when the responses that clients have not received take too much memory.
     ///
-    /// The choice is among the connections that send: the address with the most bytes, then the longest time.
+    /// The choice is among the connections that send: the address with the most bytes, then the earliest deadline.
     ///
     /// - Returns: the descriptor of the connection, each of them only once; nil within the limit.
-    mutating func takeUnreadResponse() -> Int32? {
+    mutating func takeConnectionWithUnreadResponse() -> Int32? {
         guard self.responseBytes > self.limits.unreadResponseBytes else { return nil }
         let sending = self.connections.filter { $0.value.responseBytes > 0 }
         var bytesByAddress: [IPAddress?: Int] = [:]
@@ -151,7 +151,7 @@ struct OpenConnections {
         return chosen.value.descriptor
     }
 
-    /// Counts the response of a connection no longer.
+    /// Stops counting the response of a connection.
     private mutating func forgetResponse(of id: UInt) {
         self.responseBytes -= self.connections[id]?.responseBytes ?? 0
         self.connections[id]?.responseBytes = 0

@@ -6,7 +6,7 @@ internal import MachineKit
 
 /// The connections of a server, as the daemon reports them on its thread.
 extension ServerCore {
-    /// Whether a connection of this address is accepted.
+    /// Decides whether a connection of this address is accepted; reports a refusal.
     func accepts(_ address: IPAddress?) -> Bool {
         let isAccepted = self.connections.withLock { $0.mayOpen(from: address) }
         if !isAccepted { self.reportRefusal(.connectionsPerAddress) }
@@ -35,21 +35,22 @@ extension ServerCore {
         self.connections.withLock { $0.enterPhase(phase, of: id, at: MonotonicClock.now) }
     }
 
-    /// Begins the phase in which a response is sent, and shuts down connections whose clients leave theirs unread while
-    /// all responses together take too much memory.
+    /// Begins the phase in which a response is sent.
+    ///
+    /// If all unread responses together then take too much memory, shuts down connections that send.
     func beginSending(_ response: HTTPResponse, on id: UInt) {
-        let cutCount = self.connections.withLock { connections in
+        let shutDownCount = self.connections.withLock { connections in
             connections.enterPhase(.sendingResponse, of: id, at: MonotonicClock.now)
             connections.addResponse(ofBytes: response.body.count, of: id)
-            var cutCount = 0
+            var shutDownCount = 0
             // `shutdown` is called under the lock for the reason that `shutDownOverdue` names.
-            while let descriptor = connections.takeUnreadResponse() {
+            while let descriptor = connections.takeConnectionWithUnreadResponse() {
                 _ = shutdown(descriptor, Int32(SHUT_RDWR))
-                cutCount += 1
+                shutDownCount += 1
             }
-            return cutCount
+            return shutDownCount
         }
-        for _ in 0..<cutCount { self.reportRefusal(.unreadResponses) }
+        for _ in 0..<shutDownCount { self.reportRefusal(.unreadResponses) }
     }
 
     /// Counts a request of a client behind a trusted proxy.

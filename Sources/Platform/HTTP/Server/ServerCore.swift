@@ -59,8 +59,8 @@ final class ServerCore: Sendable {
             let isFirst = state.pending.isEmpty
             state.pending[response.id] = response
             state.deadlines.append((deadline, response.id))
-            // The entry of an answered request is not removed at once. All such entries are removed together before
-            // they outnumber the entries of pending requests.
+            // The entry of an answered request is not removed at once. All such entries are removed together when they
+            // outnumber the entries of pending requests, but not while there are only a few.
             if state.deadlines.count > 2 * state.pending.count + 64 {
                 state.deadlines.removeAll { state.pending[$0.id] == nil }
             }
@@ -102,7 +102,8 @@ final class ServerCore: Sendable {
             }
             for response in overdue { _ = response.complete(.failure(.deadlineExceeded, body: self.failureBody)) }
             if isStopping { return }
-            let nextCheck = self.shutDownOverdue(at: now) ? nil : now + Self.connectionCheckInterval
+            let hasNoConnection = self.shutDownOverdue(at: now)
+            let nextCheck = hasNoConnection ? nil : now + Self.connectionCheckInterval
             let wakeTime = [nextDeadline, nextCheck].compactMap { $0 }.min()
             self.deadlinesChanged.wait(timeout: wakeTime.map { Duration($0 - now) })
         }

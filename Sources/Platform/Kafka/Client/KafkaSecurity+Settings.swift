@@ -73,12 +73,12 @@ extension KafkaSecurity {
     ///
     /// - Parameters:
     ///   - reader: the reader after `init` has read the settings.
-    ///   - absolute: returns the absolute form of a path, for a child with another working directory.
+    ///   - absolutePath: returns the absolute form of a path, for a child with another working directory.
     /// - Returns: the options and their values.
     package static func arguments(
-        from reader: SettingsReader, absolute: (String) -> String
+        from reader: SettingsReader, absolutePath: (String) -> String
     ) -> [String] {
         let setOptions = reader.effective.filter { $0.source != .defaultValue && Self.optionNames.contains($0.name) }
-        return setOptions.flatMap { ["--\($0.name)", $0.name.hasSuffix("-file") ? absolute($0.value) : $0.value] }
+        return setOptions.flatMap { ["--\($0.name)", $0.name.hasSuffix("-file") ? absolutePath($0.value) : $0.value] }
     }
 }

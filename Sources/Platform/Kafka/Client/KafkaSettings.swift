@@ -22,6 +22,11 @@ package enum KafkaLogLevel: Int, Sendable, Comparable {
 ///
 /// Each client adds the settings of its role. `overrides` are applied last. All names are librdkafka's.
 package struct KafkaSettings: Sendable {
+    /// Writes a log line of a client; the facility is librdkafka's name for the part of the client that reports.
+    ///
+    /// It is called on librdkafka's threads, so it must be quick and must not block.
+    package typealias LogWriter = @Sendable (_ level: KafkaLogLevel, _ facility: String, _ text: String) -> Void
+
     /// The bootstrap brokers: `host:port`, separated by commas.
     package var brokers: String
     /// The client id: the name of this client in the brokers' logs, metrics and quotas.
@@ -33,10 +38,8 @@ package struct KafkaSettings: Sendable {
     /// The maximum size in bytes of what a producer sends as one record or batch, and of what a consumer fetches from a
     /// partition at once; nil keeps librdkafka's default.
     package var maxMessageBytes: Int?
-    /// Receives the client's log lines: level, facility, text.
-    ///
-    /// It is called on librdkafka's threads, so it must be quick and must not block.
-    package var log: @Sendable (KafkaLogLevel, String, String) -> Void
+    /// Receives the client's log lines.
+    package var log: LogWriter
     /// Receives errors of the whole client, such as unreachable brokers.
     ///
     /// It is called on the producer's event thread, or inside the consumer's `poll`.
@@ -50,7 +53,7 @@ package struct KafkaSettings: Sendable {
     package init(
         brokers: String, clientID: String, security: KafkaSecurity = KafkaSecurity(),
         overrides: [String: String] = [:], maxMessageBytes: Int? = nil,
-        log: @escaping @Sendable (KafkaLogLevel, String, String) -> Void = KafkaSettings.logToStandardError
+        log: @escaping LogWriter = KafkaSettings.logToStandardError
     ) {
         self.brokers = brokers
         self.clientID = clientID

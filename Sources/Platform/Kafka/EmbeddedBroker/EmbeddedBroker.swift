@@ -95,6 +95,7 @@ internal import MachineKit
             "make broker \(id) the leader of \(topic)[\(partition)]")
     }
 
+    /// Makes the brokers send small responses at once; see `Listeners`.
     private func disableNagle() {
         let addresses = self.bootstrap.split(separator: ",")
         Listeners.disableNagle(ports: Set(addresses.compactMap { UInt16($0.split(separator: ":").last ?? "") }))
@@ -121,6 +122,7 @@ internal import MachineKit
             "inject a fault into requests with API key \(apiKey)")
     }
 
+    /// Throws an error that names `action`, unless `code` means success.
     private func check(_ code: rd_kafka_resp_err_t, _ action: String) throws(EmbeddedBrokerError) {
         guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
         throw unsafe EmbeddedBrokerError(message: "Could not \(action): \(String(cString: rd_kafka_err2str(code)))")

@@ -10,12 +10,15 @@ enum Listeners {
     ///
     /// - Parameter ports: the ports on which the brokers listen.
     static func disableNagle(ports: Set<UInt16>) {
-        for descriptor in 0..<min(getdtablesize(), 65_536) where Self.isListening(descriptor, on: ports) {
+        for descriptor in 0..<min(getdtablesize(), Self.maxDescriptors) where Self.isListening(descriptor, on: ports) {
             var isOn: Int32 = 1
             _ = unsafe setsockopt(
                 descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
         }
     }
+
+    /// How many descriptors are looked at; the system may allow a process a thousand million.
+    private static let maxDescriptors: Int32 = 65_536
 
     /// Whether `descriptor` is an IPv4 socket that listens on one of `ports`.
     private static func isListening(_ descriptor: Int32, on ports: Set<UInt16>) -> Bool {

@@ -162,10 +162,12 @@ internal import MachineKit
 ///
 /// The pipeline fails after `timeout` without any progress, and in any case after 4 × `timeout`.
 struct PipelineDeadline {
-    /// How many timeouts a pipeline that makes progress may take.
+    /// How many times `timeout` a pipeline that makes progress may take.
     private static let totalTimeouts: Int64 = 4
     private let timeout: Milliseconds
+    /// When the pipeline fails in any case.
     private let totalEnd: MonotonicTime
+    /// When the pipeline fails unless bytes are sent or received before.
     private var idleEnd: MonotonicTime
 
     init(timeout: Milliseconds, now: MonotonicTime) {

@@ -34,8 +34,8 @@ import Testing
     @Test func `beyond the limit, the address with the most unread bytes loses its oldest response`() throws {
         var connections = try self.connections([30, 40, 50], limit: 100)
         #expect(connections.responseBytes == 120)
-        #expect(connections.takeUnreadResponse() == 1, "its address has 70 bytes, the other has 50")
-        #expect(connections.takeUnreadResponse() == nil && connections.responseBytes == 90)
+        #expect(connections.takeConnectionWithUnreadResponse() == 1, "its address has 70 bytes, the other has 50")
+        #expect(connections.takeConnectionWithUnreadResponse() == nil && connections.responseBytes == 90)
         connections.remove(1)
         #expect(connections.responseBytes == 90, "the taken response was not counted any more")
         // At 100 s the responses of the other connections are overdue.
@@ -47,7 +47,7 @@ import Testing
         var connections = try self.connections([30, 40, 50], limit: 100)
         // Connection 2 reads its next request, so its client has received the response.
         connections.enterPhase(.readingHead, of: 2, at: MonotonicTime(milliseconds: 9_000))
-        #expect(connections.responseBytes == 80 && connections.takeUnreadResponse() == nil)
+        #expect(connections.responseBytes == 80 && connections.takeConnectionWithUnreadResponse() == nil)
         connections.remove(3)
         #expect(connections.responseBytes == 30)
         connections.addResponse(ofBytes: 500, of: 77)
@@ -55,8 +55,8 @@ import Testing
 
         connections.enterPhase(.sendingResponse, of: 1, at: MonotonicTime(milliseconds: 9_000))
         connections.addResponse(ofBytes: 200, of: 1)
-        #expect(connections.takeUnreadResponse() == 1, "alone it exceeds the limit")
-        #expect(connections.takeUnreadResponse() == nil && connections.responseBytes == 0)
+        #expect(connections.takeConnectionWithUnreadResponse() == 1, "alone it exceeds the limit")
+        #expect(connections.takeConnectionWithUnreadResponse() == nil && connections.responseBytes == 0)
     }
 
     /// Rules: R13.40.

@@ -83,7 +83,7 @@ package final class KafkaProducer: Sendable {
 
     /// Sends records at once, and waits for the delivery reports of all of them.
     ///
-    /// After an error other records may have been written, or may still be.
+    /// After an error, some of the other records may have been written, or may be written later.
     ///
     /// - Parameters:
     ///   - records: the records.

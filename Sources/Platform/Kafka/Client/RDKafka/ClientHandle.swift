@@ -17,7 +17,7 @@ internal import CRdkafka
     ///
     /// - Throws: `invalidConfiguration`, whose message names the setting.
     init(
-        _ role: Role, _ settings: [(String, String)], log: @escaping @Sendable (KafkaLogLevel, String, String) -> Void
+        _ role: Role, _ settings: [(String, String)], log: @escaping KafkaSettings.LogWriter
     ) throws(KafkaError) {
         let logSink = LogSink(log)
         guard let configuration = unsafe rd_kafka_conf_new() else {

@@ -30,7 +30,7 @@ extension KafkaError {
             if isFatal {
                 kind = .fatal
             } else if requiresAbort {
-                // After the abort, the caller needs to know what was refused.
+                // A refusal keeps its kind, so that after the abort the caller knows that a record was refused.
                 if !kind.isRefusal { kind = .abortRequired }
             } else if isRetriable, kind != .timedOut, kind != .brokerDown {
                 kind = .retriable

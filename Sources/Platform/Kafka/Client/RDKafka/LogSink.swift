@@ -4,9 +4,9 @@ internal import Glibc
 
 /// Retains the log closure as long as librdkafka's threads may call it.
 final class LogSink: Sendable {
-    let write: @Sendable (KafkaLogLevel, String, String) -> Void
+    let write: KafkaSettings.LogWriter
 
-    init(_ write: @escaping @Sendable (KafkaLogLevel, String, String) -> Void) { self.write = write }
+    init(_ write: @escaping KafkaSettings.LogWriter) { self.write = write }
 }
 
 /// Passes a log line of librdkafka to the client's `LogSink`.
@@ -36,8 +36,7 @@ func clientLogged(
 
 extension KafkaSettings {
     /// Prints warnings and errors to standard error, and drops the rest.
-    package static let logToStandardError: @Sendable (KafkaLogLevel, String, String) -> Void = {
-        level, facility, text in
+    package static let logToStandardError: LogWriter = { level, facility, text in
         guard level <= .warning else { return }
         let line = Array("kafka \(level) \(facility): \(text)\n".utf8)
         // The line is written by a single call, so that lines of several threads do not mix. If the call fails, there
