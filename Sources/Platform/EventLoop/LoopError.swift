@@ -11,8 +11,8 @@ package enum LoopError: Error, Hashable, Sendable {
     case loopEnding
     /// The pending bytes of the stream would exceed their limit; no byte of this write was accepted.
     case overflow(limit: Int)
-    /// All streams of the loop together have reached the limit of the output budget, and this stream would exceed its share;
-    /// no byte of this write was accepted.
+    /// All streams of the loop together have reached the limit of the output budget, and this stream would exceed its
+    /// share; no byte of this write was accepted.
     case overShare
     /// No process listens at the address.
     case connectionRefused

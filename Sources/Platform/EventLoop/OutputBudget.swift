@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Limits the memory of everything that the streams of one loop have queued, and chooses which streams to end when it is
-/// exceeded.
+/// Limits the memory of everything that the streams of one loop have queued, and chooses which streams to end when it
+/// is exceeded.
 ///
 /// It is a value without IO. Bytes that many streams queue, such as a frame for all viewers of a live, count once.
 package struct OutputBudget: Sendable {
@@ -29,8 +29,8 @@ package struct OutputBudget: Sendable {
 
     /// Whether a stream may queue more bytes.
     ///
-    /// Beyond the limit, a stream may queue only up to its share: the limit divided by the number of queues. Therefore a
-    /// stream with little output is served, however much the peers of the other streams leave unread.
+    /// Beyond the limit, a stream may queue only up to its share: the limit divided by the number of queues. Therefore
+    /// a stream with little output is served, however much the peers of the other streams leave unread.
     ///
     /// - Parameters:
     ///   - bytes: The bytes to queue.
@@ -46,9 +46,9 @@ package struct OutputBudget: Sendable {
 
     /// How many bytes one stream should queue at once of a long output that it can continue later.
     ///
-    /// A step is at most half a share, so that many streams that begin such an output at the same time stay within their
-    /// shares. It is also at most a 256th of the free memory, so that all streams together do not fill the memory; but
-    /// this second bound is never below 2 KiB, because each step has a cost.
+    /// A step is at most half a share, so that many streams that begin such an output at the same time stay within
+    /// their shares. It is also at most a 256th of the free memory, so that all streams together do not fill the
+    /// memory; but this second bound is never below 2 KiB, because each step has a cost.
     package var stepBytes: Int {
         let freeBytes = max(0, self.limitBytes - max(0, self.queuedBytes))
         return max(1, min(self.shareBytes / 2, max(Self.leastMemoryBoundBytes, freeBytes / 256)))
@@ -59,8 +59,8 @@ package struct OutputBudget: Sendable {
 
     /// How many bytes must be freed; 0 within the limit.
     ///
-    /// Beyond the limit the number is so large that an eighth of the limit will be free again. Otherwise the largest queues
-    /// would soon be chosen again, and each choice looks at all queues.
+    /// Beyond the limit the number is so large that an eighth of the limit will be free again. Otherwise the largest
+    /// queues would soon be chosen again, and each choice looks at all queues.
     package var excessBytes: Int {
         self.queuedBytes <= self.limitBytes ? 0 : self.queuedBytes - (self.limitBytes - self.limitBytes / 8)
     }
@@ -81,8 +81,8 @@ package struct OutputBudget: Sendable {
 
     /// Chooses queues one after another, until they have enough bytes together.
     ///
-    /// Each time it chooses the largest queue of the party whose remaining queues have the most bytes together. Therefore
-    /// many small queues of one party count as much as one large queue.
+    /// Each time it chooses the largest queue of the party whose remaining queues have the most bytes together.
+    /// Therefore many small queues of one party count as much as one large queue.
     ///
     /// - Parameters:
     ///   - queues: The queues; empty ones are never chosen.
@@ -90,8 +90,8 @@ package struct OutputBudget: Sendable {
     /// - Returns: The indexes of the chosen queues, in the order of the choice.
     package static func largestQueues<Party: Hashable>(_ queues: [Queue<Party>], freeing bytes: Int) -> [Int] {
         var partyBytes: [Party: Int] = [:]
-        // For each queue, its bytes and those of the smaller queues of its party: what the party has left when this queue
-        // is its largest.
+        // For each queue, its bytes and those of the smaller queues of its party: what the party has left when this
+        // queue is its largest.
         var remainingBytes = [Int](repeating: 0, count: queues.count)
         for index in queues.indices.sorted(by: { queues[$0].bytes < queues[$1].bytes }) {
             let queue = queues[index]

@@ -2,8 +2,8 @@
 
 /// Notices that a peer takes none of the bytes that are queued for it.
 ///
-/// A byte is taken when the socket accepts it, or when the peer acknowledges it. The socket alone would not be enough: it
-/// accepts more only when a large part of its buffer is free, which takes long for a phone with a bad connection.
+/// A byte is taken when the socket accepts it, or when the peer acknowledges it. The socket alone would not be enough:
+/// it accepts more only when a large part of its buffer is free, which takes long for a phone with a bad connection.
 ///
 /// It is a value without IO and clock, made when the first byte is queued.
 struct OutputProgress {
@@ -11,8 +11,8 @@ struct OutputProgress {
     private var acceptedBytes = 0
     /// The time of the last progress, as far as the checks have seen it.
     private var progressMilliseconds: UInt64
-    /// The bytes that the peer had not acknowledged when a check last read their number; nil from the time when the socket
-    /// accepts more bytes until the next reading.
+    /// The bytes that the peer had not acknowledged when a check last read their number; nil from the time when the
+    /// socket accepts more bytes until the next reading.
     private var unacknowledgedBytes: Int?
     /// Whether the last check found the peer overdue.
     private var wasOverdue = false
@@ -21,13 +21,13 @@ struct OutputProgress {
 
     /// Checks whether the peer is stalled; to be called regularly.
     ///
-    /// After a pause of this whole process, the socket may have room that the loop has not seen yet. Therefore a peer is
-    /// stalled only when two checks in a row find it overdue.
+    /// After a pause of this whole process, the socket may have room that the loop has not seen yet. Therefore a peer
+    /// is stalled only when two checks in a row find it overdue.
     ///
     /// - Parameters:
     ///   - acceptedBytes: How many queued bytes the socket has accepted since this value was made.
-    ///   - unacknowledgedBytes: How many accepted bytes the peer has not acknowledged; read once after the last accepted
-    ///     byte, and then only when the peer is overdue.
+    ///   - unacknowledgedBytes: How many accepted bytes the peer has not acknowledged; read once after the last
+    ///     accepted byte, and then only when the peer is overdue.
     ///   - nowMilliseconds: The loop's time.
     ///   - timeoutMilliseconds: How long the peer may take no byte.
     /// - Returns: Whether this check and the one before found the peer overdue.

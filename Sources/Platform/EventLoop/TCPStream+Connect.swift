@@ -13,8 +13,8 @@ extension TCPStream {
     ///   - port: The port to connect to.
     ///   - source: A numeric address of this machine to connect from; nil for the system's choice.
     ///   - receiveBufferBytes: The size of the system's receive buffer, which requires a `source`; 0 for the system's
-    ///     choice. A size also limits TCP segments to those of an Ethernet. The loopback interface has far larger segments,
-    ///     with which a peer on this machine would buffer more than for a client in another network.
+    ///     choice. A size also limits TCP segments to those of an Ethernet. The loopback interface has far larger
+    ///     segments, with which a peer on this machine would buffer more than for a client in another network.
     ///   - security: Encrypts the stream; nil sends clear text.
     ///   - delegate: Receives the stream's events.
     /// - Returns: The stream, which accepts writes once it is connected.

@@ -77,7 +77,8 @@ package final class TCPStream: LoopHandle {
             timeoutMilliseconds: milliseconds)
     }
 
-    /// The number of bytes that the system has accepted and the peer has not acknowledged; 0 if the system does not know.
+    /// The number of bytes that the system has accepted and the peer has not acknowledged; 0 if the system does not
+    /// know.
     private var unacknowledgedBytes: Int {
         var descriptor: Int32 = -1
         var bytes: Int32 = 0

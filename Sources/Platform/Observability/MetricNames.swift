@@ -121,8 +121,8 @@ package enum MetricNames {
         package static let shardTurnAge = "gateway_shard_turn_age_seconds"
     }
 
-    /// The counts of messages in the barrage machine; with the gateway's counts they form the ledger of the feed (counters
-    /// that must add up).
+    /// The counts of messages in the barrage machine; with the gateway's counts they form the ledger of the feed
+    /// (counters that must add up).
     package enum Barrage {
         /// Received messages, by class.
         package static let published = "barrage_published_total"

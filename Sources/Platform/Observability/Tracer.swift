@@ -3,8 +3,8 @@ internal import Concurrency
 
 /// Chooses which traces are recorded, and stores their spans until they are sent.
 ///
-/// May be used from any thread. Callers check `isOn` first. While `isOn` is false they do nothing else: they generate no
-/// id, read no clock and allocate nothing.
+/// May be used from any thread. Callers check `isOn` first. While `isOn` is false they do nothing else: they generate
+/// no id, read no clock and allocate nothing.
 package final class Tracer: Sendable {
     /// A tracer that records nothing.
     package static let off = Tracer(isOn: false, share: 0, capacity: 0) { 0 }

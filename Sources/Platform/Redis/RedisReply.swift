@@ -41,8 +41,8 @@ package enum RedisError: Error, Equatable, Sendable {
     case tooLarge(String)
     /// The replies had this many bytes, more than the limit. The connection was closed.
     case replyTooLarge(Int)
-    /// The server no longer had a script; the client loads its scripts again, now or when it next connects. The pipeline's
-    /// calls of missing scripts changed nothing; its other commands may have been executed.
+    /// The server no longer had a script; the client loads its scripts again, now or when it next connects. The
+    /// pipeline's calls of missing scripts changed nothing; its other commands may have been executed.
     case scriptsMissing
 
     /// Whether commands may have been executed, although the pipeline failed.
@@ -61,8 +61,8 @@ package struct RedisCommand: Equatable, Sendable {
     /// A command from texts.
     package init(_ arguments: [String]) { self.arguments = arguments.map { Array($0.utf8) } }
 
-    /// The approximate size of the command on the wire, in bytes: its arguments, and 16 each for the header of the command
-    /// and of every argument.
+    /// The approximate size of the command on the wire, in bytes: its arguments, and 16 each for the header of the
+    /// command and of every argument.
     var byteCount: Int { self.arguments.reduce(16) { $0 + $1.count + 16 } }
 
     /// Encodes the commands in Redis's protocol.

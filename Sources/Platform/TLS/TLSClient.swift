@@ -37,7 +37,8 @@ package import EventLoop
     /// - Parameter host: The name or numeric address to which the client connects. The server's certificate must be
     ///   valid for it.
     /// - Returns: The session, whose handshake has not begun.
-    /// - Throws: `LoopError.tls` when `host` is neither a valid name nor a numeric address, or OpenSSL cannot make a session.
+    /// - Throws: `LoopError.tls` when `host` is neither a valid name nor a numeric address, or OpenSSL cannot make a
+    ///   session.
     package func makeSession(host: String) throws(LoopError) -> TLSSession {
         try unsafe TLSSession(context: self.context, host: host)
     }

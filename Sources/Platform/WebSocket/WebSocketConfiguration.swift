@@ -13,8 +13,8 @@ package struct WebSocketConfiguration: Sendable {
     package var maxPendingBytes = 1_048_576
     /// The maximum memory of what all connections of the loop queue, in bytes.
     ///
-    /// Beyond the limit, a connection that has queued more than its share (the limit divided by the number of queues) may
-    /// queue no more. The sweeps of the group then end the connections that have queued the most.
+    /// Beyond the limit, a connection that has queued more than its share (the limit divided by the number of queues)
+    /// may queue no more. The sweeps of the group then end the connections that have queued the most.
     package var maxQueuedBytes = Int.max
     /// How long a peer may accept none of its pending bytes, before the connection is ended; zero for no limit.
     package var outputTimeout = Duration.zero

@@ -99,8 +99,8 @@ package final class WebSocketConnection {
     /// Sends an encoded frame, which any number of a server's connections may share.
     ///
     /// When more than `maxPendingBytes` would be pending, the unsent frames are dropped and the connection closes with
-    /// `overflowCode`. When all connections queue more than `maxQueuedBytes`, and this one would queue more than its share,
-    /// it ends.
+    /// `overflowCode`. When all connections queue more than `maxQueuedBytes`, and this one would queue more than its
+    /// share, it ends.
     @discardableResult package func send(_ frame: SharedBytes) -> SendOutcome {
         guard self.state == .open, let stream = self.stream else { return .notOpen }
         do throws(LoopError) {

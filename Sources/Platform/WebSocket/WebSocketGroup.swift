@@ -97,7 +97,8 @@ package final class WebSocketGroup {
 
     /// Ends connections of the client addresses with the largest queues, if all queues together exceed their limit.
     ///
-    /// Many clients can share an address. Therefore the queues of an address count together only while the limit is exceeded.
+    /// Many clients can share an address. Therefore the queues of an address count together only while the limit is
+    /// exceeded.
     private func endLargestQueues() {
         let excessBytes = self.loop.outputBudget.excessBytes
         if excessBytes == 0 { return }

@@ -53,8 +53,8 @@ package typealias HTTPObserver = @Sendable (_ status: Int, _ microseconds: Int) 
 package struct HTTPLimits: Sendable, Equatable {
     /// The maximum number of open connections; further connections stay in the kernel's queue.
     ///
-    /// When more than nine tenths of this number are open, one connection is closed for each new one. It is a connection
-    /// that waits for bytes from its client, of the address with the most connections.
+    /// When more than nine tenths of this number are open, one connection is closed for each new one. It is a
+    /// connection that waits for bytes from its client, of the address with the most connections.
     package var connections = 1_000
     /// The maximum number of open connections of one address, or of one IPv6 network of 64 bits; further ones are
     /// closed at once.
@@ -92,8 +92,8 @@ package struct HTTPLimits: Sendable, Equatable {
     package var responseTimeout = Duration.seconds(30)
     /// The maximum size of all responses that clients have not received yet, in bytes.
     ///
-    /// Beyond the limit, connections that send are closed, one after another: the one with the earliest deadline among those
-    /// of the address with the most bytes.
+    /// Beyond the limit, connections that send are closed, one after another: the one with the earliest deadline among
+    /// those of the address with the most bytes.
     package var unreadResponseBytes = 128 << 20
     /// The maximum time until the handler responds; then the server responds with 504.
     package var handlerTimeout = Duration.seconds(10)

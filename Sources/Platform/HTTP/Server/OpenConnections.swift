@@ -27,9 +27,11 @@ struct OpenConnections {
         let address: IPAddress?
         let descriptor: Int32
         var phase = Phase.readingHead
-        /// The size of the response that is being sent; 0 in other phases, and after `takeConnectionWithUnreadResponse`.
+        /// The size of the response that is being sent; 0 in other phases, and after
+        /// `takeConnectionWithUnreadResponse`.
         var responseBytes = 0
-        /// When the current phase must have ended; nil without a limit, and after the connection was chosen to be shut down.
+        /// When the current phase must have ended; nil without a limit, and after the connection was chosen to be shut
+        /// down.
         var deadline: MonotonicTime?
 
         /// Whether the server waits for the client's next bytes.

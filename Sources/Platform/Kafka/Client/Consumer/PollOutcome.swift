@@ -28,8 +28,8 @@ package enum RebalanceEvent: Sendable, Equatable {
     case assigned([TopicPartition])
     /// These partitions are about to be revoked.
     ///
-    /// The handler finishes all work on them, and then calls `unassign`; otherwise the consumer does so when the handler
-    /// returns. If `lost` is true, another member may already own them, and commits for them fail.
+    /// The handler finishes all work on them, and then calls `unassign`; otherwise the consumer does so when the
+    /// handler returns. If `lost` is true, another member may already own them, and commits for them fail.
     case revoked([TopicPartition], lost: Bool)
 }
 
