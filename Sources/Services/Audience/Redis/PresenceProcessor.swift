@@ -21,7 +21,7 @@ package final class PresenceProcessor: PartitionProcessor {
     private var cursor = OutboxCursor()
     /// The position in the outbox that was last committed.
     private var committedCursor = OutboxCursor()
-    package private(set) var causes: [Int] = []
+    package private(set) var causeIndexes: [Int] = []
 
     /// A processor without rows.
     ///
@@ -61,7 +61,7 @@ package final class PresenceProcessor: PartitionProcessor {
     }
 
     package func process(_ inputs: [InboxInput], effects: inout [Effect]) throws(ProcessorError) {
-        self.causes.removeAll(keepingCapacity: true)
+        self.causeIndexes.removeAll(keepingCapacity: true)
         // If there are lives without a committed epoch, the committed metadata is lost: an operator has reset the offset.
         let hadLives = self.cursor.epoch.isEmpty && !self.rows.lives.isEmpty
         let batch = self.machine.plan(inputs.map(self.decode), in: &self.rows)
@@ -88,10 +88,10 @@ package final class PresenceProcessor: PartitionProcessor {
             results = leaseResults
         }
         // The effects of a changed availability are attributed to the first input.
-        while self.causes.count < effects.count { self.causes.append(0) }
+        while self.causeIndexes.count < effects.count { self.causeIndexes.append(0) }
         for (index, planned) in batch.enumerated() {
             self.handle(.leasesAnswered(planned, results[index]), at: planned.moment, &effects)
-            while self.causes.count < effects.count { self.causes.append(index) }
+            while self.causeIndexes.count < effects.count { self.causeIndexes.append(index) }
             self.metrics.count(results[index].changes)
         }
     }
@@ -138,7 +138,7 @@ package final class PresenceProcessor: PartitionProcessor {
     ) throws(ProcessorError) -> Bool {
         let moment = self.advance(to: input)
         // There is only one input, whose index is 0.
-        defer { self.causes = Array(repeating: 0, count: effects.count) }
+        defer { self.causeIndexes = Array(repeating: 0, count: effects.count) }
         // An epoch must not settle if Redis has lost it since the last input: the counts would be marked as certain, and
         // viewers who are still there would count as gone.
         if let settlesAt = self.rows.partition.settlesAt, settlesAt <= moment.now,

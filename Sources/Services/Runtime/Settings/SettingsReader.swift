@@ -21,6 +21,7 @@ package struct SettingsReader {
     package let environment: [String: String]
     /// The arguments before `--`.
     var arguments: [String]
+    /// The arguments after `--`, which are no options.
     private var argumentsAfterOptions: [String]
     /// For each of `arguments`, whether a setting has used it.
     var isUsed: [Bool]
@@ -69,7 +70,7 @@ package struct SettingsReader {
     ) -> String {
         let presentation = Presentation(
             placeholder: placeholder, isSecret: isSecret, help: help, remedy: "give a value")
-        return self.value(name, defaultValue, defaultText: defaultValue, variable, presentation) { $0 } ?? ""
+        return self.readValue(name, defaultValue, defaultText: defaultValue, variable, presentation) { $0 } ?? ""
     }
 
     /// Reads an optional text.
@@ -78,7 +79,7 @@ package struct SettingsReader {
     ) -> String? {
         let presentation = Presentation(
             placeholder: placeholder, isSecret: isSecret, help: help, remedy: "give a value")
-        let text = self.value(name, "", defaultText: "", variable, presentation) { $0 } ?? ""
+        let text = self.readValue(name, "", defaultText: "", variable, presentation) { $0 } ?? ""
         return text.isEmpty ? nil : text
     }
 
@@ -89,19 +90,20 @@ package struct SettingsReader {
     ) -> Int {
         let remedy = "give a whole number from \(range.lowerBound) to \(range.upperBound)"
         let presentation = Presentation(placeholder: placeholder, help: help, remedy: remedy)
-        return self.value(name, defaultValue, defaultText: defaultValue?.description, variable, presentation) {
+        return self.readValue(name, defaultValue, defaultText: defaultValue?.description, variable, presentation) {
             Int($0).flatMap { range.contains($0) ? $0 : nil }
         } ?? range.lowerBound
     }
 
-    /// Reads a duration such as `1500`, `1500ms`, `20s`, `5m` or `2h`, and returns milliseconds.
+    /// Reads a duration such as `1500`, `1500ms`, `20s`, `5m` or `2h`, and returns milliseconds; at most a week unless
+    /// `range` says otherwise.
     package mutating func milliseconds(
         _ name: String, default defaultValue: Int? = nil, range: ClosedRange<Int> = 0...604_800_000,
         env variable: String? = nil, placeholder: String = "TIME", help: String
     ) -> Int {
         let remedy = "give a time such as 1500ms, 20s or 5m, from \(range.lowerBound)ms to \(range.upperBound)ms"
         let presentation = Presentation(placeholder: placeholder, help: help, remedy: remedy)
-        return self.value(name, defaultValue, defaultText: defaultValue.map { "\($0)ms" }, variable, presentation) {
+        return self.readValue(name, defaultValue, defaultText: defaultValue.map { "\($0)ms" }, variable, presentation) {
             Self.parseMilliseconds($0).flatMap { range.contains($0) ? $0 : nil }
         } ?? range.lowerBound
     }
@@ -113,10 +115,9 @@ package struct SettingsReader {
         let names = Choice.allCases.map(\.rawValue)
         let remedy = "give one of \(names.joined(separator: ", "))"
         let presentation = Presentation(placeholder: names.joined(separator: "|"), help: help, remedy: remedy)
-        return self.value(name, defaultValue, defaultText: defaultValue.rawValue, variable, presentation) {
+        return self.readValue(name, defaultValue, defaultText: defaultValue.rawValue, variable, presentation) {
             Choice(rawValue: $0)
-        }
-            ?? defaultValue
+        } ?? defaultValue
     }
 
     /// Reads texts that are separated by commas; empty texts are ignored.
@@ -126,7 +127,7 @@ package struct SettingsReader {
     ) -> [String] {
         let presentation = Presentation(placeholder: placeholder, help: help, remedy: "give texts divided by commas")
         let defaultText = defaultValue.joined(separator: ",")
-        return self.value(name, defaultValue, defaultText: defaultText, variable, presentation) {
+        return self.readValue(name, defaultValue, defaultText: defaultText, variable, presentation) {
             $0.split(separator: ",").map(String.init)
         } ?? defaultValue
     }
@@ -236,10 +237,9 @@ package struct SettingsReader {
     ///   - presentation: the texts for help and errors.
     ///   - parse: parses the text of the value; returns nil if the text is invalid.
     /// - Returns: the value, or the default if the value is missing or invalid.
-    private mutating func value<Value>(
+    private mutating func readValue<Value>(
         _ name: String, _ defaultValue: Value?, defaultText: String?, _ variable: String?,
-        _ presentation: Presentation,
-        parse: (String) -> Value?
+        _ presentation: Presentation, parse: (String) -> Value?
     ) -> Value? {
         let variable = variable ?? self.variable(for: name)
         var input: (key: String, text: String)?
@@ -303,10 +303,12 @@ package struct SettingsReader {
 
     private static func parseMilliseconds(_ text: String) -> Int? {
         // A longer unit stands before its suffix (`ms` before `s`). A number without a unit is in milliseconds.
-        let units: [(String, Int)] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("", 1)]
-        guard let (unit, factor) = units.first(where: { text.hasSuffix($0.0) }) else { return nil }
-        guard let number = Int(text.dropLast(unit.count)) else { return nil }
-        let (product, hasOverflowed) = number.multipliedReportingOverflow(by: factor)
+        let units: [(suffix: String, milliseconds: Int)] = [
+            ("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("", 1),
+        ]
+        guard let unit = units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
+        guard let number = Int(text.dropLast(unit.suffix.count)) else { return nil }
+        let (product, hasOverflowed) = number.multipliedReportingOverflow(by: unit.milliseconds)
         return hasOverflowed ? nil : product
     }
 }

@@ -81,7 +81,7 @@ package struct DeliveryQueue: Sendable {
         var attempts = 0
     }
 
-    /// The events of one live, in order; only the first one can be in flight.
+    /// The queued events of one live, in order; only the first one can be in flight.
     private struct LiveQueue: Sendable {
         var events: [PendingEvent] = []
         var isInFlight = false
@@ -145,8 +145,8 @@ package struct DeliveryQueue: Sendable {
     /// - Parameters:
     ///   - position: the position of the event's record.
     ///   - key: the event's live.
-    ///   - catchUp: the catch-up that read the event. If the app's share is used up, the app is removed from the catch-up
-    ///     and lags from this event on.
+    ///   - catchUp: the catch-up that read the event. If the app's share is used up, the app is removed from the
+    ///     catch-up and lags from this event on.
     /// - Returns: whether the event is queued.
     package mutating func addInCatchUp(_ position: EventPosition, of key: LiveKey, in catchUp: inout CatchUp) -> Bool {
         guard catchUp.partition == position.partition, catchUp.apps.contains(key.app),
@@ -240,7 +240,7 @@ package struct DeliveryQueue: Sendable {
 
     /// When the next retry pause ends.
     ///
-    /// Events whose pause has already ended wait until another request ends, not for a time.
+    /// An event whose pause has already ended is left out: it waits for the end of another request, not for a time.
     package func nextDue(after now: MonotonicTime) -> MonotonicTime? {
         self.liveQueues.values.lazy.filter { !$0.isInFlight && $0.notBefore > now }.map(\.notBefore).min()
     }

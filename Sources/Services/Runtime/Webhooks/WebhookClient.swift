@@ -13,6 +13,8 @@ internal import PlazaWire
 package final class WebhookClient: Sendable {
     /// How long a backend may take to respond.
     package static let defaultTimeout: Duration = .seconds(2)
+    /// After how many milliseconds a user whose call was refused as `overloaded` may try again.
+    private static let retryAfterMilliseconds: Int64 = 1_000
     private let shares: WebhookShares
     private let hooks: [AppID: AppHooks]
     private let timeout: Duration
@@ -68,7 +70,8 @@ package final class WebhookClient: Sendable {
         guard self.inFlight.withLock({ $0.addRequest(of: sender) }) else {
             self.metrics.countOverloaded(isGift: isGift)
             throw ReplyError(
-                .overloaded, "too many messages and gifts wait for the app's backend", retryAfter: 1000)
+                .overloaded, "too many messages and gifts wait for the app's backend",
+                retryAfter: Self.retryAfterMilliseconds)
         }
         let post = WebhookPost.make(
             Wire.encode(request), event: request.content.name, hooks: hooks, at: WallClock.milliseconds() / 1000,

@@ -17,6 +17,8 @@ extension WebhookDecision {
 
     /// The codes with which an app may refuse a gift; the sender receives the app's code (R14.8).
     private static let appCodes = 102_100...102_200
+    /// After how many milliseconds the sender may try again if the backend did not answer.
+    private static let retryAfterMilliseconds: Int64 = 1_000
     /// The maximum length of the backend's text, in Unicode scalars.
     private static let maxTextScalars = 200
 
@@ -52,7 +54,7 @@ extension WebhookDecision {
                 ReplyError(
                     isGift ? .giftCheckFailed : .sensitiveWords,
                     "the app's backend did not answer about the \(subject)",
-                    retryAfter: 1000))
+                    retryAfter: Self.retryAfterMilliseconds))
         }
     }
 }

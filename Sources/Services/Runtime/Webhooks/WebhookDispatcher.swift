@@ -32,8 +32,8 @@ final class WebhookDispatcher {
     private let readStatus: ReadStatus
     /// Gets the progress of `catchUpConsumer`, which has something to read only during a catch-up.
     private let catchUpStatus: ReadStatus
-    /// Sends the request for the event at a position; the last parameter is the time at which the attempt began.
-    private let send: (HTTPPost, DeliveryQueue.EventPosition, MonotonicTime) -> Void
+    /// Sends the request for the event at `position`, in an attempt that began at `beganAt`.
+    private let send: (_ post: HTTPPost, _ position: DeliveryQueue.EventPosition, _ beganAt: MonotonicTime) -> Void
     private var queue: DeliveryQueue
     /// The app, the name and the request body of each queued event.
     private var bodies: [DeliveryQueue.EventPosition: (app: AppID, event: WebhookName, body: [UInt8])] = [:]
@@ -48,15 +48,15 @@ final class WebhookDispatcher {
     private var catchUpOffset: Int64 = 0
     /// The partition of the last catch-up; -1 before the first.
     private var lastCatchUpPartition: Int32 = -1
-    /// The error of a failed acquisition.
+    /// The error of the rebalance handler, which could not acquire partitions.
     ///
-    /// The rebalance handler cannot throw, so it stores the error here; `runTurn` throws it when the poll returns.
+    /// The handler cannot throw, so it stores the error here; `runTurn` throws the error when the poll returns.
     private var failure: KafkaError?
 
     init(
         consumer: KafkaConsumer, catchUpConsumer: KafkaConsumer, hooks: [AppID: AppHooks], limits: DeliveryQueue.Limits,
         log: Log, metrics: WebhookMetrics, readStatus: ReadStatus, catchUpStatus: ReadStatus,
-        send: @escaping (HTTPPost, DeliveryQueue.EventPosition, MonotonicTime) -> Void
+        send: @escaping (_ post: HTTPPost, _ position: DeliveryQueue.EventPosition, _ beganAt: MonotonicTime) -> Void
     ) {
         self.consumer = consumer
         self.catchUpConsumer = catchUpConsumer
@@ -231,7 +231,7 @@ final class WebhookDispatcher {
     }
 
     /// Decodes the event of a record; nil if the app does not subscribe to the event or the record is malformed.
-    private func event(of record: IncomingRecord) -> (WebhookEvent, [UInt8])? {
+    private func event(of record: IncomingRecord) -> (event: WebhookEvent, value: [UInt8])? {
         guard let value = record.value else { return nil }
         do throws(WireError) {
             let event = try Wire.decode(WebhookEvent.self, from: value)

@@ -44,7 +44,7 @@ final class DeadlyProcessor: PartitionProcessor {
     func removeNextDue(before input: InboxInput) -> (key: String, row: [UInt8])? {
         self.presence.removeNextDue(before: input)
     }
-    var causes: [Int] { self.presence.causes }
+    var causeIndexes: [Int] { self.presence.causeIndexes }
     var changes: [(key: String, row: [UInt8]?)] { self.presence.changes }
     var offsetMetadata: String { self.presence.offsetMetadata }
     var nextDue: Timestamp? { self.presence.nextDue }

@@ -94,7 +94,7 @@ import Testing
             try harness.sendText("deadly", in: live)
             try harness.sendText("after", in: live)
             try harness.flush()
-            try harness.writeFailedAttempts(ProcessingAttempts.limit, in: live, uncommittedInputs: 2)
+            try harness.writeFailedAttempts(ProcessingAttempts.maxAloneAttempts, in: live, uncommittedInputs: 2)
             let second = harness.start("two")
             let numbers = try harness.readFeedNumbers(of: [live]) { $0[live]?.contains(2) ?? false }
             #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == [1, 2])

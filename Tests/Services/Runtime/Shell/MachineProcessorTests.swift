@@ -105,7 +105,7 @@ import Testing
         processor.process(
             [Self.textInput("a", at: 10, offset: 0), Self.textInput("b", at: 20, offset: 1)], effects: &effects)
         // Each text has a feed item and a reply; a cause is the index of an input in its batch.
-        #expect(processor.causes == [0, 0, 1, 1])
+        #expect(processor.causeIndexes == [0, 0, 1, 1])
     }
 
     /// Rules: R16.12.

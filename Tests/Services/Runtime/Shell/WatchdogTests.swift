@@ -6,46 +6,46 @@ import Testing
 
 /// When a process must end because of hung loops.
 @Suite struct HangWatchTests {
-    /// The times, in seconds, of the looks after which the process must end.
+    /// The times, in seconds, of the checks after which the process must end.
     ///
-    /// `looks` are the times of all looks; `hungLoops` returns the names of the loops that are hung at a time.
-    private static func endTimes(looks: [Int64], hungLoops: (Int64) -> [String]) -> [Int64] {
+    /// `checkTimes` are the times of all checks; `hungLoops` returns the names of the loops that are hung at a time.
+    private static func endTimes(checkTimes: [Int64], hungLoops: (Int64) -> [String]) -> [Int64] {
         var watch = HangWatch()
-        return looks.filter { second in
-            !watch.look(hungLoops(second), at: MonotonicTime(milliseconds: second * 1000)).isEmpty
+        return checkTimes.filter { second in
+            !watch.check(hungLoops(second), at: MonotonicTime(milliseconds: second * 1000)).isEmpty
         }
     }
 
-    @Test func `a loop that is hung at thirty looks in a row ends the process`() {
-        #expect(Self.endTimes(looks: Array(1...30)) { _ in ["feeds"] } == [30])
-        #expect(Self.endTimes(looks: Array(1...29)) { _ in ["feeds"] }.isEmpty)
+    @Test func `a loop that is hung at thirty checks in a row ends the process`() {
+        #expect(Self.endTimes(checkTimes: Array(1...30)) { _ in ["feeds"] } == [30])
+        #expect(Self.endTimes(checkTimes: Array(1...29)) { _ in ["feeds"] }.isEmpty)
     }
 
     @Test func `a loop that turns once in between begins the count again`() {
-        #expect(Self.endTimes(looks: Array(1...59)) { $0 == 29 ? [] : ["feeds"] } == [59])
+        #expect(Self.endTimes(checkTimes: Array(1...59)) { $0 == 29 ? [] : ["feeds"] } == [59])
     }
 
-    @Test func `two loops of which one is hung at a time, for 20 looks each, do not end the process`() {
-        #expect(Self.endTimes(looks: Array(1...200)) { [$0 / 20 % 2 == 0 ? "feeds" : "tables"] }.isEmpty)
+    @Test func `two loops of which one is hung at a time, for 20 checks each, do not end the process`() {
+        #expect(Self.endTimes(checkTimes: Array(1...200)) { [$0 / 20 % 2 == 0 ? "feeds" : "tables"] }.isEmpty)
     }
 
     @Test func `a process that is stopped and continued again and again is not ended`() {
         // It runs for 20 of 60 s; after it continues, a loop seems hung until its first turn.
-        let looks: [Int64] = (0..<20).flatMap { minute in (1...20).map { minute * 60 + $0 } }
-        #expect(Self.endTimes(looks: looks) { _ in ["feeds"] }.isEmpty)
+        let checkTimes: [Int64] = (0..<20).flatMap { minute in (1...20).map { minute * 60 + $0 } }
+        #expect(Self.endTimes(checkTimes: checkTimes) { _ in ["feeds"] }.isEmpty)
     }
 
     @Test func `the names of all loops that stay hung are returned`() {
         var watch = HangWatch()
         var names: [String] = []
         for second: Int64 in 1...30 {
-            names = watch.look(["tables", "feeds"], at: MonotonicTime(milliseconds: second * 1000))
+            names = watch.check(["tables", "feeds"], at: MonotonicTime(milliseconds: second * 1000))
         }
         #expect(names == ["feeds", "tables"])
     }
 }
 
-/// The thread that looks at the loops.
+/// The thread that checks the loops.
 @Suite struct WatchdogTests {
     @Test(.timeLimit(.minutes(1)))
     func `a watchdog reports a loop that stays hung, once`() async {
@@ -63,16 +63,16 @@ import Testing
     @Test(.timeLimit(.minutes(1)))
     func `a watchdog of loops that turn runs until it is stopped`() async {
         await runOnDedicatedThread {
-            let looks = ConditionVariable(0)
+            let checkCount = ConditionVariable(0)
             let reports = Locked<[[String]]>([])
             let watchdog = Watchdog(
                 interval: Milliseconds(1),
                 hungLoops: {
-                    looks.update { $0 += 1 }
+                    checkCount.update { $0 += 1 }
                     return []
                 }, report: { names in reports.withLock { $0.append(names) } })
             let thread = DedicatedThread("watchdog") { watchdog.run() }
-            #expect(looks.wait(timeout: .seconds(20)) { $0 > 2 * HangWatch.requiredLooks ? true : nil } == true)
+            #expect(checkCount.wait(timeout: .seconds(20)) { $0 > 2 * HangWatch.requiredChecks ? true : nil } == true)
             watchdog.stop()
             thread.join()
             #expect(reports.withLock { $0 }.isEmpty)

@@ -12,8 +12,8 @@ internal import PlazaModel
 /// write is unknown, the shell's session ends; the next session reads back which records were written.
 ///
 /// All records of a batch are in one request, so the broker stores all or none of them. If it refused the first of two
-/// requests, it could store the second one: it accepts any sequence number of a producer that has not yet written to the
-/// partition. The second request would then commit a batch whose first records are missing.
+/// requests, it could store the second one: it accepts any sequence number of a producer that has not yet written to
+/// the partition. The second request would then commit a batch whose first records are missing.
 final class AppendWriter {
     /// A batch of more bytes may need a second request.
     ///

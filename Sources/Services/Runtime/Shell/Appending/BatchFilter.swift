@@ -3,9 +3,10 @@ package import KafkaClient
 
 /// Selects the valid records of a partition to which batches are appended (docs/decisions/0007).
 ///
-/// A slow owner may still append after another owner has claimed the partition, and an owner may crash in the middle of
-/// a batch. All readers must nevertheless accept the same records. They therefore decide from the partition's records
-/// alone:
+/// Each owner of a partition has an epoch, a number above those of all former owners. It claims the partition by a
+/// record with its epoch. A slow owner may still append after another owner's claim, and an owner may crash in the
+/// middle of a batch. All readers must nevertheless accept the same records. They therefore decide from the partition's
+/// records alone:
 ///
 /// - A batch becomes valid as a whole when its last record is read.
 /// - A batch without its last record is dropped when the next claim is read.

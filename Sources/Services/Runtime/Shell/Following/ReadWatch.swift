@@ -19,14 +19,16 @@ package struct ReadWatch: Sendable {
         case stalled
     }
 
-    /// The longest time between two turns of a reader that was not stopped and continued.
-    static let longestTurn = Milliseconds.seconds(5)
+    /// A longer time between two turns shows that the whole process was suspended meanwhile.
+    static let maxTurnInterval = Milliseconds.seconds(5)
     /// The time between two queries of the ends, also after a query has failed, because a query delays the reader.
     static let checkInterval = Milliseconds.seconds(10)
     /// The time between two queries while a partition is stalled.
     static let stalledCheckInterval = Milliseconds.seconds(2)
-    /// How long a partition that a scan left without reading anything waits for the next scan.
-    static let nextScanTime = Milliseconds.seconds(3)
+    /// How long a partition goes on waiting after a scan (the reading of one range) that has read nothing.
+    ///
+    /// If no other scan of the partition begins within this time, the partition is not watched any more.
+    static let maxTimeToNextScan = Milliseconds.seconds(3)
 
     private struct Partition {
         /// The offset after the last record; nil until it is known.
@@ -69,11 +71,11 @@ package struct ReadWatch: Sendable {
     package mutating func turnBegan(at now: MonotonicTime) {
         self.failingSince = nil
         if self.readingSince == nil { self.readingSince = now }
-        if let lastTurnAt, now - lastTurnAt > Self.longestTurn { self.restartWaiting(at: now) }
+        if let lastTurnAt, now - lastTurnAt > Self.maxTurnInterval { self.restartWaiting(at: now) }
         self.lastTurnAt = now
     }
 
-    /// Gives whatever waits the whole time again.
+    /// Restarts the waiting time of everything that waits.
     private mutating func restartWaiting(at now: MonotonicTime) {
         for partition in self.progress.waitingPartitions {
             self.progress.workDone(in: partition)
@@ -84,11 +86,11 @@ package struct ReadWatch: Sendable {
 
     /// Records that the consumer cannot be used any more, or could not be set up.
     package mutating func consumerFailed(_ error: KafkaError, at now: MonotonicTime) {
-        let hadRead = self.readingSince != nil
+        let hadConsumer = self.readingSince != nil
         self.readingSince = nil
         self.lastTurnAt = nil
         self.partitions.removeAll()
-        guard !hadRead else { return }
+        guard !hadConsumer else { return }
         if self.failingSince == nil { self.failingSince = now }
         self.brokerAnswered(!Self.isBrokerCause(error), at: now)
     }
@@ -125,7 +127,7 @@ package struct ReadWatch: Sendable {
         }
     }
 
-    /// Stops watching each partition that has waited for `nextScanTime` without a scan or a queued request.
+    /// Stops watching each partition that has waited for `maxTimeToNextScan` without a scan or a queued request.
     ///
     /// - Parameters:
     ///   - queuedPartitions: the partitions with a queued request.
@@ -137,7 +139,7 @@ package struct ReadWatch: Sendable {
             if queuedPartitions.contains(partition) { self.unassignedSince[partition] = now }
             let since = self.unassignedSince[partition, default: now]
             self.unassignedSince[partition] = since
-            if now - since >= Self.nextScanTime { self.progress.workDone(in: partition) }
+            if now - since >= Self.maxTimeToNextScan { self.progress.workDone(in: partition) }
         }
     }
 
@@ -160,7 +162,8 @@ package struct ReadWatch: Sendable {
         }
         // A late error may concern a partition that is not read any more.
         self.readFailed(outcome.partitionErrors.keys.filter { self.partitions[$0] != nil }, at: now)
-        // Which partitions the error concerns is unknown; those without unread records are found by the next query.
+        // It is unknown which partitions the error concerns. The next query of the ends shows which have unread
+        // records.
         if !outcome.errors.isEmpty { self.readFailed(self.partitions.keys, at: now) }
     }
 
@@ -217,7 +220,7 @@ package struct ReadWatch: Sendable {
     }
 
     private mutating func brokerAnswered(_ isAnswering: Bool, at now: MonotonicTime) {
-        // What waited for the broker gets the whole time again.
+        // What waited for the broker did not wait for the reader.
         if isAnswering, self.isBrokerAnswering == false { self.restartWaiting(at: now) }
         if !isAnswering { self.reachableSince = now }
         self.isBrokerAnswering = isAnswering
@@ -243,7 +246,7 @@ package struct ReadWatch: Sendable {
 
     /// How long each partition has waited.
     ///
-    /// Partitions that are loading have one queue of fetched records: a later one waits while an earlier one is read.
+    /// Partitions that are loading share one queue of fetched records, so one of them may wait while another is read.
     private func waitingTimes(at now: MonotonicTime) -> [TopicPartition: Milliseconds] {
         let sinceLoading = now - self.loadingProgressAt
         return self.progress.waitingTimes(at: now).reduce(into: [:]) { times, entry in

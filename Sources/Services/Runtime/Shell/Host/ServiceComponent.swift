@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A part of a service that runs on its own thread until `stop`, such as a machine's shell or the gateway.
+/// A piece of a service that runs on its own thread until `stop`, such as a machine's shell or the gateway.
+///
+/// Its parts are the loops and readers that health reports name, such as the shards of a gateway. A loop turns each
+/// time that it passes through its body.
 package protocol ServiceComponent: Sendable {
     /// The component's name in the response of `/readyz`.
     var name: String { get }

@@ -2,7 +2,7 @@
 
 /// The health of a service, as its ops port tells it.
 package struct ServiceHealth: Equatable, Sendable {
-    /// The parts that cannot do their work now; what the service waits for before it has components.
+    /// The parts that cannot do their work now; before the service has components, what it waits for.
     package var unready: [String]
     /// The parts whose loops hang, or that have work and make no progress.
     package var hung: [String]

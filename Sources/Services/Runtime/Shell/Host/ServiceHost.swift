@@ -173,9 +173,10 @@ package final class ServiceHost: Sendable {
 
     /// Ends the process because loops hang, with the status that makes its supervisor start a new one.
     ///
-    /// The ordinary end may wait for a loop that hangs, or for a lock that the loop holds; so may the log. When their
-    /// time is over, the process therefore exits without them.
+    /// The ordinary end may wait for a loop that hangs, or for a lock that the loop holds, and so may the log.
+    /// Therefore the process exits without them after a time.
     private func endHungProcess(_ names: [String], fail: @Sendable () -> Void) {
+        // An ordinary end takes at most 2.5 s longer than the drain.
         let limit = Duration.milliseconds(self.settings.drainMilliseconds) + .seconds(5)
         _ = DedicatedThread("watchdog-exit") {
             DedicatedThread.sleep(for: limit)

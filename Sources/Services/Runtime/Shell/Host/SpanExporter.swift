@@ -71,7 +71,7 @@ package final class SpanExporter: Sendable {
 
     /// Sends spans until `stop` is called, then sends the remaining spans and returns.
     ///
-    /// If the client's thread hangs, it is left behind.
+    /// If the client's thread hangs, this call returns without waiting for the thread's end.
     package func run() {
         let thread = DedicatedThread("traces-http") { [client] in client.run() }
         while !self.isStopping.withLock({ $0 }) {

@@ -61,11 +61,12 @@ struct TopicSetup {
         }
     }
 
-    /// Checks that existing topics accept the largest records that services write, and that the brokers set the times of
-    /// records.
+    /// Checks that existing topics accept the largest records that services write, and that the brokers set the times
+    /// of records.
     ///
-    /// Otherwise an input whose records are too large for a topic would be set aside as a dead letter. And one record with
-    /// a time in the far future would stop all timers of its partition, because a partition's time never goes back.
+    /// Otherwise an input whose records are too large for a topic would be set aside as a dead letter. And one record
+    /// with a time in the far future would stop all timers of its partition, because a partition's time never goes
+    /// back.
     private func checkSettings(_ admin: KafkaAdmin) throws(KafkaError) {
         let topics: [TopicDescription]
         do throws(KafkaError) {

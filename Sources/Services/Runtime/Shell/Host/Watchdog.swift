@@ -2,7 +2,7 @@
 internal import Concurrency
 package import MachineKit
 
-/// Looks at a process's loops from a thread of its own, and reports those that hang (`HangWatch`).
+/// Checks a process's loops on a thread of its own, and reports those that hang (`HangWatch`).
 package final class Watchdog: Sendable {
     private let interval: Milliseconds
     private let hungLoops: @Sendable () -> [String]
@@ -12,7 +12,7 @@ package final class Watchdog: Sendable {
     /// Creates a watchdog; `run` starts it.
     ///
     /// - Parameters:
-    ///   - interval: the time between two looks.
+    ///   - interval: the time between two checks.
     ///   - hungLoops: returns the names of the loops that have not turned for too long.
     ///   - report: called at most once, with the names of the loops that stay hung.
     package init(
@@ -24,11 +24,11 @@ package final class Watchdog: Sendable {
         self.report = report
     }
 
-    /// Looks at the loops on the calling thread, until `stop` is called or a loop was reported.
+    /// Checks the loops on the calling thread, until `stop` is called or a loop was reported.
     package func run() {
         var watch = HangWatch()
         while self.isStopping.wait(timeout: Duration(self.interval), for: { $0 ? () : nil }) == nil {
-            let names = watch.look(self.hungLoops(), at: MonotonicClock.now)
+            let names = watch.check(self.hungLoops(), at: MonotonicClock.now)
             if !names.isEmpty { return self.report(names) }
         }
     }

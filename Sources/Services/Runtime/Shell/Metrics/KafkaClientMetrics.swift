@@ -24,7 +24,8 @@ package struct KafkaClientMetrics: Sendable {
         return settings
     }
 
-    /// The counter of the records that a producer's full queue rejected, with the label `writer`; the caller increments it.
+    /// The counter of the records that a producer's full queue rejected, with the label `writer`; the caller increments
+    /// it.
     package func drops(of writer: String) -> Counter {
         self.registry.counter(
             MetricNames.Kafka.producerQueueDrops, help: "Messages that a producer's full queue did not take.",

@@ -24,7 +24,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     private var standstill = Milliseconds(0)
     /// `standstill` as of the last commit, which a rollback restores.
     private var committedStandstill = Milliseconds(0)
-    package private(set) var causes: [Int] = []
+    package private(set) var causeIndexes: [Int] = []
 
     /// Creates a processor without rows.
     ///
@@ -79,7 +79,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     }
 
     package func process(_ inputs: [InboxInput], effects: inout [Effect]) {
-        self.causes.removeAll(keepingCapacity: true)
+        self.causeIndexes.removeAll(keepingCapacity: true)
         self.refresh?(&self.machine)
         for (index, input) in inputs.enumerated() {
             let moment = self.advance(to: input)
@@ -92,7 +92,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
                     self.reportMalformed("offset \(input.moment.offset)", "\(error)")
                 }
             }
-            while self.causes.count < effects.count { self.causes.append(index) }
+            while self.causeIndexes.count < effects.count { self.causeIndexes.append(index) }
         }
     }
 
@@ -102,11 +102,11 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
 
     package func processNextDue(before input: InboxInput, effects: inout [Effect]) -> Bool {
         let moment = self.advance(to: input)
-        self.causes.removeAll(keepingCapacity: true)
+        self.causeIndexes.removeAll(keepingCapacity: true)
         self.refresh?(&self.machine)
         let handledCount = self.machine.handleDue(in: &self.journal, at: moment, limit: 1, into: &effects)
         // There is only one input, whose index is 0.
-        self.causes = Array(repeating: 0, count: effects.count)
+        self.causeIndexes = Array(repeating: 0, count: effects.count)
         return handledCount > 0
     }
 

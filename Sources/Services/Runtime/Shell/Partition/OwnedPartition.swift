@@ -27,8 +27,8 @@ final class OwnedPartition {
     var generation: Int64
     /// Whether the processor's `acquired` was called with the current `generation`.
     var hasCalledAcquired = false
-    /// The end of the feed partition when the inbox partition was revoked, or that of the state partition if the machine
-    /// does not append; nil if the rows were not known to be current then.
+    /// The end of the feed partition when the inbox partition was revoked, or that of the state partition if the
+    /// machine does not append; nil if the rows were not known to be current then.
     ///
     /// The next owner writes a claim to the feed partition, or a record of attempts to the state partition. As long as
     /// that partition still has this end, the rows and the record of attempts here are current.

@@ -76,7 +76,7 @@ package protocol PartitionProcessor: AnyObject {
     func removeNextDue(before input: InboxInput) -> (key: String, row: [UInt8])?
 
     /// For each effect of the last `process`, the index of the input that caused it; empty if unknown.
-    var causes: [Int] { get }
+    var causeIndexes: [Int] { get }
     /// The rows that the last `process` changed; `row` is nil for a removed row.
     var changes: [(key: String, row: [UInt8]?)] { get }
     /// The processor's part of the offset's metadata: one short line.
@@ -93,7 +93,7 @@ package protocol PartitionProcessor: AnyObject {
 }
 
 extension PartitionProcessor {
-    package var causes: [Int] { [] }
+    package var causeIndexes: [Int] { [] }
     package var rowCount: Int { 0 }
     package func isRowDue(before input: InboxInput) -> Bool { false }
     package func processNextDue(before input: InboxInput, effects: inout [Effect]) -> Bool { false }

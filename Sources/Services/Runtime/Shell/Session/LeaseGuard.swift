@@ -22,11 +22,11 @@ struct LeaseGuard {
         self.phaseBeganAt = now
     }
 
-    /// Records that a transaction succeeded, which proves that this instance was a member of the group at `began`, the
-    /// start of the transaction.
-    mutating func membershipConfirmed(at began: MonotonicTime) {
+    /// Records that a transaction succeeded, which proves that this instance was a member of the group at `beganAt`,
+    /// the start of the transaction.
+    mutating func membershipConfirmed(at beganAt: MonotonicTime) {
         self.isStalled = false
-        self.phaseBeganAt = began
+        self.phaseBeganAt = beganAt
     }
 
     /// Whether another member may own the partitions by now.

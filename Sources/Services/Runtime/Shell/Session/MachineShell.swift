@@ -5,8 +5,8 @@ package import KafkaClient
 internal import MachineKit
 package import Observability
 
-/// Runs a machine: polls a batch of its inbox, decides it, commits the result and sends the replies
-/// (docs/ARCHITECTURE.md).
+/// Runs a machine (a pure state machine): polls a batch of its inbox, decides the inputs, commits the result and sends
+/// the replies (docs/ARCHITECTURE.md).
 ///
 /// All work is done on the thread that calls `run()`, which returns after `stop()`. After an error that makes a Kafka
 /// client unusable, the shell begins a new `ShellSession`. An aborted transaction is retried within the session.
@@ -36,7 +36,7 @@ package final class MachineShell: Sendable {
 
     package var hungLoops: [String] { self.status.isTurning ? [] : [self.machineName] }
     package var stalledParts: [String] {
-        // A loop that hangs is named already.
+        // `hungLoops` already names a loop that hangs.
         self.status.isTurning && (self.status.isStalled || !self.status.hasTurned) ? [self.machineName] : []
     }
 
@@ -54,7 +54,7 @@ package final class MachineShell: Sendable {
     package func run() {
         var restarts = SessionRestarts()
         while !self.status.isStopping {
-            let began = MonotonicClock.now
+            let beganAt = MonotonicClock.now
             self.status.reportSession()
             let sessionTimeout = self.settings.sessionTimeout.timeout
             do {
@@ -72,7 +72,7 @@ package final class MachineShell: Sendable {
                 self.log.warning(
                     "the machine begins anew", [.detail: .string("\(error)"), .reason: .string(self.spec.name)])
                 switch restarts.sessionFailed(
-                    error, isStalled: self.status.isStalled, beganAt: began, at: MonotonicClock.now)
+                    error, isStalled: self.status.isStalled, beganAt: beganAt, at: MonotonicClock.now)
                 {
                 case .restart(after: let pause):
                     if !self.status.isStopping { DedicatedThread.sleep(for: Duration(pause)) }
@@ -96,8 +96,10 @@ package struct ShellSettings: Sendable {
     package var process = UInt64.random(in: .min ... .max).description
     package var partitions: Int
     package var mode: KafkaMode
-    /// The interval between checkpoints (transactions) of a partition with appended batches; a restore reads at most
-    /// the batches of one interval.
+    /// The interval between checkpoints of a partition with appended batches; a restore reads at most the batches of
+    /// one interval.
+    ///
+    /// A checkpoint is a transaction that writes all changed rows to the state topic.
     package var checkpointInterval: Duration = .seconds(15)
     /// How long an appended batch may take to become durable; after that the session ends.
     ///
@@ -105,7 +107,7 @@ package struct ShellSettings: Sendable {
     package var appendTimeout: @Sendable () -> Duration = { .seconds(5) }
     /// How long an instance may send no heartbeat before the group reassigns its partitions.
     ///
-    /// The in-memory broker needs more than twice its own rebalance interval.
+    /// The in-memory broker needs a longer time than Kafka (`EmbeddedBroker.sessionTimeout`).
     package var sessionTimeout: GroupSessionTimeout
     /// Records the spans of traced inputs.
     package var tracer = Tracer.off

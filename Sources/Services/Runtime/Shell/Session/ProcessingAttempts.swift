@@ -5,8 +5,9 @@ internal import KafkaClient
 ///
 /// Before an owner processes the first input after an acquisition, it writes a record of the attempt. If the owner
 /// dies, the next owner finds the record at the committed offset. That owner processes the inputs of the failed batch
-/// one by one, and writes a record before each. An input whose processing was begun alone `limit` times is not
-/// processed again. By then at least three owners have died: one with the input's batch, and two with the input alone.
+/// one by one, and writes a record before each. An input whose processing was begun alone `maxAloneAttempts` times is
+/// not processed again. By then at least three owners have died: one with the input's batch, and two with the input
+/// alone.
 ///
 /// The record is a row of the state topic, written without a transaction, and is ignored once a later offset is
 /// committed.
@@ -39,14 +40,15 @@ struct ProcessingAttempts {
     enum StepDecision: Equatable {
         /// Write the record, if there is one; once it is durable, process the step.
         case process(Record?)
-        /// Write the input or the row to the dead letters, because `limit` owners died while they processed it alone.
+        /// Write the input or the row to the dead letters, because `maxAloneAttempts` owners died while they processed
+        /// it alone.
         case setAside
     }
 
     /// The key of the record in the state topic; no machine's key begins with `#`.
     static let key = "#attempts"
     /// How often a step may be begun alone.
-    static let limit = 2
+    static let maxAloneAttempts = 2
     /// How many offsets are processed one by one, from the committed offset at which an owner died.
     ///
     /// A batch has fewer records.
@@ -86,8 +88,8 @@ struct ProcessingAttempts {
     /// Ends the ownership of the partition while this process is alive, so that its own attempt does not count.
     ///
     /// - Parameter offset: the committed offset.
-    /// - Returns: the record to write before another owner acquires the partition; nil if the record in the state topic is
-    ///   of another offset or of another process.
+    /// - Returns: the record to write before another owner acquires the partition; nil if the record in the state topic
+    ///   is of another offset or of another process.
     mutating func released(at offset: Int64) -> Record? {
         guard var record = self.record, record.offset == offset, record.process == self.process else { return nil }
         record.count = max(0, record.count - 1)
@@ -132,7 +134,7 @@ struct ProcessingAttempts {
         if let record = self.record, record.offset == offset, record.step == step {
             // A record of this process is already written, and is no sign of a crash.
             guard record.process != self.process else { return .process(nil) }
-            guard record.count < Self.limit else { return .setAside }
+            guard record.count < Self.maxAloneAttempts else { return .setAside }
             newRecord.count = record.count + 1
         }
         self.record = newRecord

@@ -29,8 +29,9 @@ struct SessionRestarts {
 
     /// Decides what follows a session that failed.
     ///
-    /// A session was stuck if it lasted for at least 10 s and the work waits for as long, or if a write to Kafka was not
-    /// answered. A new client continues after most faults; a process that needs a new client again and again is replaced.
+    /// A session was stuck if it lasted for at least 10 s and the work waits for as long, or if a write to Kafka was
+    /// not answered. A new client continues after most faults; a process that needs a new client again and again is
+    /// replaced.
     ///
     /// - Parameters:
     ///   - error: the error that ended the session.

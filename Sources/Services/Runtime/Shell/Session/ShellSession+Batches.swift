@@ -23,7 +23,7 @@ extension ShellSession {
     }
 
     private func processBatch(_ records: [IncomingRecord]) throws {
-        let began = MonotonicClock.now
+        let beganAt = MonotonicClock.now
         var output = BatchOutput()
         var replies: [OutgoingRecord] = []
         var partitions: [OwnedPartition] = []
@@ -35,7 +35,7 @@ extension ShellSession {
             }
             guard !partitions.isEmpty, let group = self.group else { return }
             // A batch may contain several runs of one partition, but each partition is committed only once, because its
-            // row plan covers all changes since the last commit.
+            // plan for the rows (`planRows`) covers all changes since the last commit.
             if let appender = self.appender,
                 let batches = self.appendableBatches(of: output, partitions, to: appender.topic)
             {
@@ -56,7 +56,7 @@ extension ShellSession {
         self.reportDurable(partitions)
         self.metrics.batchCommitted(
             records: records.count, written: output.items.count + output.rows.count, replies: replies.count,
-            milliseconds: (MonotonicClock.now - began).count,
+            milliseconds: (MonotonicClock.now - beganAt).count,
             rows: self.owned.values.reduce(0) { $0 + $1.processor.rowCount })
     }
 
@@ -107,10 +107,10 @@ extension ShellSession {
         _ effects: [Effect], of records: ArraySlice<IncomingRecord>, _ partition: OwnedPartition,
         into output: inout BatchOutput, _ replies: inout [OutgoingRecord]
     ) {
-        let causes = partition.processor.causes
+        let causeIndexes = partition.processor.causeIndexes
         for (index, effect) in effects.enumerated() {
             let topicRecord = TopicRecord(effect)
-            let cause = index < causes.count ? records[records.startIndex + causes[index]] : nil
+            let cause = index < causeIndexes.count ? records[records.startIndex + causeIndexes[index]] : nil
             let record = topicRecord.outgoing(
                 partitions: self.settings.partitions,
                 trace: cause.flatMap { self.traceHeader(of: topicRecord.topic, causedBy: $0) })
@@ -184,7 +184,7 @@ extension ShellSession {
     func transact(
         _ output: inout BatchOutput, _ partitions: [OwnedPartition], _ group: GroupMetadata
     ) throws(KafkaError) {
-        let began = MonotonicClock.now
+        let beganAt = MonotonicClock.now
         for partition in partitions {
             let plan = partition.planRows(mustWriteRows: self.appender != nil)
             if case .stateTopic(let rows, _) = plan {
@@ -195,10 +195,10 @@ extension ShellSession {
             output.offsets[partition.topicPartition] = OffsetAndMetadata(offset: partition.position, metadata: metadata)
         }
         try self.writer.commit(output, group: group, consumer: self.consumer)
-        self.leaseGuard.membershipConfirmed(at: began)
+        self.leaseGuard.membershipConfirmed(at: beganAt)
         for partition in partitions {
             if let offset = output.offsets[partition.topicPartition] {
-                partition.transactionCommitted(offset, beganAt: began)
+                partition.transactionCommitted(offset, beganAt: beganAt)
             }
         }
     }

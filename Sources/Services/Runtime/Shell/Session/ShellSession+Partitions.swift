@@ -8,6 +8,10 @@ internal import PlazaModel
 internal import PlazaWire
 
 /// Acquires, restores and releases partitions.
+///
+/// An owner's generation is the offset of the tick with which it acquired the partition. If the machine appends batches
+/// to a feed, the owner first claims the feed partition: it writes a record with its generation, after which readers
+/// ignore what former owners append.
 extension ShellSession {
     /// How long a takeover may take: waiting for the previous owner's transaction and reading the state topic to its
     /// end.
@@ -62,8 +66,8 @@ extension ShellSession {
 
     /// Restores the rows of `partitions` and starts consuming them; heartbeats continue meanwhile.
     private func acquire(_ partitions: [TopicPartition]) throws {
-        let began = MonotonicClock.now
-        let deadline = began + Self.restoreTimeout
+        let beganAt = MonotonicClock.now
+        let deadline = beganAt + Self.restoreTimeout
         self.group = self.consumer.groupMetadata()
         let resumed = self.resumeUnclaimedPartitions(among: partitions)
         let takenOver = partitions.filter { !resumed.contains($0) }
@@ -78,8 +82,8 @@ extension ShellSession {
             if let partition = self.revoked.removeValue(forKey: topicPartition),
                 partition.isUnchanged(committed: offset, end: stateEnds[topicPartition])
             {
-                // No other member has committed since the revocation, so the rows are current. None has written a record
-                // of attempts either, so that of this instance is current too.
+                // No other member has committed since the revocation, so the rows are current. None has written a
+                // record of attempts either, so the record of this instance is current too.
                 partition.hasCalledAcquired = false
                 self.owned[topicPartition] = partition
             } else {
@@ -104,7 +108,7 @@ extension ShellSession {
         try self.restore(unrestored, deadline: deadline)
         self.beginAttempts(at: partitions)
         self.metrics.partitions.set(self.owned.count)
-        let duration = MonotonicClock.now - began
+        let duration = MonotonicClock.now - beganAt
         self.metrics.restore.record(milliseconds: Int(duration.count))
         self.log.info(
             "partitions acquired",
@@ -145,8 +149,8 @@ extension ShellSession {
     ///
     /// The next owner of a partition writes a claim to its feed partition, which moves the end. As long as the end
     /// stays the same, the rows of this instance are therefore current. The group's committed offset could not show
-    /// this, because appended batches do not change it. Nor does it show a record of attempts in the state partition,
-    /// which is all that an owner leaves that dies in its first batch.
+    /// this: appended batches do not change it, and an owner that dies in its first batch leaves only a record of
+    /// attempts in the state partition.
     ///
     /// - Returns: the end for each partition whose rows are known to be current; empty after a failure and at the
     ///   session's end.
@@ -167,7 +171,9 @@ extension ShellSession {
         let queried = partitions.map { TopicPartition(topic.rawValue, $0.partition) }
         guard let ends = try? self.stateReader.ends(of: queried) else { return [:] }
         var result: [TopicPartition: Int64] = [:]
-        for (topicPartition, other) in zip(partitions, queried) { result[topicPartition] = ends[other] }
+        for (topicPartition, queriedPartition) in zip(partitions, queried) {
+            result[topicPartition] = ends[queriedPartition]
+        }
         return result
     }
 
@@ -199,12 +205,12 @@ extension ShellSession {
             }
         }
         var uncheckpointed = try self.claim(unrestored)
-        let starts = Dictionary(
+        let feedStarts = Dictionary(
             uncheckpointed.map { number, batches in
                 (TopicPartition(batches.topic.rawValue, number), batches.checkpointOffset)
             },
             uniquingKeysWith: { first, _ in first })
-        try self.stateReader.read(statePartitions, tails: starts, deadline: deadline) { record in
+        try self.stateReader.read(statePartitions, tails: feedStarts, deadline: deadline) { record in
             if record.topic == self.appender?.topic.rawValue {
                 uncheckpointed[record.partition]?.append(record)
                 return

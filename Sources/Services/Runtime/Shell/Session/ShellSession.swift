@@ -14,6 +14,9 @@ final class ShellSession {
     /// fixed amount of work.
     private static let minBatchInterval = Milliseconds(10)
 
+    /// How much earlier than the group this instance considers its membership doubtful (`LeaseGuard`).
+    private static let leaseMargin = Duration.milliseconds(100)
+
     let spec: MachineSpec
     let settings: ShellSettings
     let log: Log
@@ -40,8 +43,8 @@ final class ShellSession {
     var group: GroupMetadata?
     /// Detects that the group may have given the partitions to another member.
     var leaseGuard: LeaseGuard
-    /// The error of the last batch that failed.
-    private var lastFailure: String?
+    /// The error of the last batch that failed, or of the last read.
+    private var lastWorkError: String?
     /// Whether this member has taken part in a rebalance, which may have assigned no partition to it.
     private var hasJoined = false
     /// When the next batch may begin.
@@ -69,7 +72,7 @@ final class ShellSession {
         self.status = status
         self.spans = BatchSpans(settings.tracer, machine: spec.name)
         self.leaseGuard = LeaseGuard(
-            limit: Milliseconds(sessionTimeout - GroupSessionTimeout.heartbeatInterval - .milliseconds(100)))
+            limit: Milliseconds(sessionTimeout - GroupSessionTimeout.heartbeatInterval - Self.leaseMargin))
         let clientMetrics = KafkaClientMetrics(registry)
         self.consumer = try KafkaConsumer(
             clientMetrics.exportingLag(settings.kafka, as: spec.name), group: spec.name,
@@ -148,23 +151,23 @@ final class ShellSession {
         if let fatalError { throw fatalError }
         guard self.status.isSessionStalled else { return }
         self.forgetUnreadablePartitionsWithoutWork()
-        if self.status.isSessionStalled { throw SessionStalledError(cause: self.lastFailure) }
+        if self.status.isSessionStalled { throw SessionStalledError(cause: self.lastWorkError) }
     }
 
     /// Records which partitions have work after a poll, and which have none.
     private func watchProgress(of records: [IncomingRecord], _ outcome: PollOutcome) {
         let now = MonotonicClock.now
-        let withWork = Self.runs(of: records).map { records[$0.lowerBound].topicPartition }
+        let partitionsWithWork = Self.runs(of: records).map { records[$0.lowerBound].topicPartition }
             .filter { self.owned[$0] != nil }
         self.reportProgress { watch in
-            for partition in withWork { watch.workArrived(in: partition, at: now) }
+            for partition in partitionsWithWork { watch.workArrived(in: partition, at: now) }
         }
-        for (partition, end) in outcome.reachedEnds where !withWork.contains(partition) {
+        for (partition, end) in outcome.reachedEnds where !partitionsWithWork.contains(partition) {
             self.owned[partition]?.lastReachedEnd = end
             self.reportProgress { $0.workDone(in: partition) }
         }
         for (partition, error) in outcome.partitionErrors where self.owned[partition] != nil {
-            self.lastFailure = "\(error)"
+            self.lastWorkError = "\(error)"
             self.reportProgress { $0.readFailed(in: partition, at: now) }
         }
     }
@@ -198,7 +201,7 @@ final class ShellSession {
 
     /// Records a failed batch of the partitions and waits before it is processed again.
     func pauseAfterFailure(of partitions: [OwnedPartition], _ error: any Error) {
-        self.lastFailure = "\(error)"
+        self.lastWorkError = "\(error)"
         self.reportProgress { watch in
             for partition in partitions { watch.workFailed(in: partition.topicPartition) }
         }

@@ -82,7 +82,7 @@ final class NonTransactionalWriter: BatchWriter {
         self.mirrors[partition]?.bytesSinceRewrite += bytes
     }
 
-    /// Writes all values of each partition again to which more than `rewriteBytes` were written.
+    /// Writes all values of a partition again if more than `rewriteBytes` were written to it.
     private func rewriteLargePartitions() throws(KafkaError) {
         for (partition, mirror) in self.mirrors where mirror.bytesSinceRewrite > Self.rewriteBytes {
             for (key, value) in mirror.values {

@@ -3,8 +3,8 @@ internal import KafkaClient
 
 /// The records of a batch that a broker refused.
 ///
-/// Only the delivery reports say why a record was refused. The error of a failed transaction says only that records were
-/// not delivered.
+/// Only the delivery reports say why a record was refused. The error of a failed transaction says only that records
+/// were not delivered.
 struct RefusedRecords: Sendable {
     /// A topic that is configured as documented accepts this many bytes at once, with a large margin.
     ///

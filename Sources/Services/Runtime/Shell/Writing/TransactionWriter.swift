@@ -9,14 +9,14 @@ internal import PlazaModel
 /// A delayed request to end a transaction ends whichever transaction of the producer's epoch is open when the request
 /// arrives. librdkafka repeats an unanswered request, so a delayed copy may remain after the answer. After a
 /// transaction whose end may have been requested twice, the next transaction therefore begins with a new epoch
-/// (`docs/decisions/0010-new-epoch-after-a-doubtful-end.md`). So does the transaction after one whose records the broker
-/// refused.
+/// (`docs/decisions/0010-new-epoch-after-a-doubtful-end.md`). So does the transaction after one whose records the
+/// broker refused.
 final class TransactionWriter: BatchWriter {
-    /// How long the end of a transaction must take, so that its request counts as repeated.
+    /// If the end of a transaction takes at least this time, its request may have been repeated.
     ///
     /// It is less than the `socket.timeout.ms` of 1.9 s after which librdkafka repeats an unanswered request.
     private static let repeatedAfter = Milliseconds.seconds(1)
-    /// The same limit for an end during which a connection failed.
+    /// The same for an end during which a connection failed.
     ///
     /// librdkafka needs at least this time to detect the failure and to connect again. If the end took less time, its
     /// request was not repeated: the failed connection was to another, unreachable broker.
@@ -95,7 +95,8 @@ final class TransactionWriter: BatchWriter {
             throw try self.abort(after: error)
         }
         do {
-            try self.endTransaction { () throws(KafkaError) in try self.producer.commitTransaction(timeout: .seconds(2))
+            try self.endTransaction { () throws(KafkaError) in
+                try self.producer.commitTransaction(timeout: .seconds(2))
             }
         } catch {
             if error.isFatal { throw error }
@@ -111,8 +112,8 @@ final class TransactionWriter: BatchWriter {
         try self.endTransaction { () throws(KafkaError) in try self.producer.abortTransaction(timeout: .seconds(2)) }
         // The abort waits for all delivery reports.
         guard let refusal = self.refusedRecords.withLock({ $0.reason }) else { return error }
-        // librdkafka has counted the refused records, but the broker has not. The broker would therefore reject the next
-        // record of the same partition and epoch, because its sequence number leaves a gap.
+        // librdkafka has counted the refused records, but the broker has not. The broker would therefore reject the
+        // next record of the same partition and epoch, because its sequence number leaves a gap.
         self.needsNewEpoch = true
         return refusal
     }
@@ -122,13 +123,13 @@ final class TransactionWriter: BatchWriter {
     /// - Parameter call: commits or aborts the transaction.
     /// - Throws: `unanswered` when the request was not answered.
     private func endTransaction(_ call: () throws(KafkaError) -> Void) throws(KafkaError) {
-        let began = MonotonicClock.now
+        let beganAt = MonotonicClock.now
         let errorsBefore = self.connectionErrors.withLock { $0 }
         // This also runs after a failure, because a commit that failed may have been requested twice as well.
         defer {
             let hasConnectionError = self.connectionErrors.withLock { $0 } != errorsBefore
-            let repeatedAfter = hasConnectionError ? Self.repeatedAfterError : Self.repeatedAfter
-            if MonotonicClock.now - began >= repeatedAfter { self.needsNewEpoch = true }
+            let limit = hasConnectionError ? Self.repeatedAfterError : Self.repeatedAfter
+            if MonotonicClock.now - beganAt >= limit { self.needsNewEpoch = true }
         }
         do {
             try self.retrying(call)
