@@ -21,7 +21,7 @@ public final class LoopTransport: Transport {
         let commands = self.commands
         let tls: TLSClient
         do throws(LoopError) {
-            tls = try TLSClient(authorities: certificateAuthorities)
+            tls = try TLSClient(authoritiesFile: certificateAuthorities)
         } catch {
             throw .invalidParameter("the certificates of authorities cannot be read: \(error)")
         }

@@ -17,7 +17,8 @@ package enum ProxyHeaderError: Error, Hashable, Sendable {
 /// It is a value without IO: bytes in, the client's address out. It buffers at most `maxBytes`.
 ///
 /// The header is 12 bytes of signature, a byte of version and command, a byte of address family and transport, two
-/// bytes with the length of the rest, the addresses of client and proxy, and further fields, which are skipped.
+/// bytes with the number of bytes that follow, the addresses of client and proxy, and further fields, which are
+/// skipped.
 package struct ProxyHeaderReader: Sendable {
     /// The largest header in bytes, its further fields included.
     package static let maxBytes = 2_048
@@ -29,7 +30,8 @@ package struct ProxyHeaderReader: Sendable {
     private static let unspecifiedFamily: UInt8 = 0x00
     private static let tcp4: UInt8 = 0x11
     private static let tcp6: UInt8 = 0x21
-    /// The bytes before the addresses: the signature, bytes 12 and 13, and two bytes with the length of the rest.
+    /// The bytes before the addresses: the signature, bytes 12 and 13, and two bytes with the number of bytes that
+    /// follow.
     private static let fixedBytes = 16
     private var received: [UInt8] = []
 
@@ -68,9 +70,9 @@ package struct ProxyHeaderReader: Sendable {
                 continue
             }
             if count < Self.fixedBytes { continue }
-            let length = Int(self.received[14]) << 8 | Int(self.received[15])
-            if count == Self.fixedBytes { try self.checkFamily(length: length) }
-            if count == Self.fixedBytes + length { return Header(client: self.client, usedBytes: index + 1) }
+            let variableBytes = Int(self.received[14]) << 8 | Int(self.received[15])
+            if count == Self.fixedBytes { try self.checkFamily(variableBytes: variableBytes) }
+            if count == Self.fixedBytes + variableBytes { return Header(client: self.client, usedBytes: index + 1) }
         }
         return nil
     }
@@ -78,15 +80,15 @@ package struct ProxyHeaderReader: Sendable {
     /// Whether the proxy speaks for itself.
     private var isLocal: Bool { self.received[12] == Self.localCommand }
 
-    /// Checks family and length as soon as they are known, before the addresses have been received.
-    private func checkFamily(length: Int) throws(ProxyHeaderError) {
-        guard Self.fixedBytes + length <= Self.maxBytes else { throw .length }
+    /// Checks the family, and the number of bytes after the fixed ones, before these bytes have been received.
+    private func checkFamily(variableBytes: Int) throws(ProxyHeaderError) {
+        guard Self.fixedBytes + variableBytes <= Self.maxBytes else { throw .length }
         if self.isLocal { return }
         // The addresses of client and proxy have 4 or 16 bytes each, and are followed by two ports of two bytes each.
         switch self.received[13] {
         case Self.unspecifiedFamily: return
-        case Self.tcp4: guard length >= 12 else { throw .length }
-        case Self.tcp6: guard length >= 36 else { throw .length }
+        case Self.tcp4: guard variableBytes >= 12 else { throw .length }
+        case Self.tcp6: guard variableBytes >= 36 else { throw .length }
         default: throw .family
         }
     }

@@ -76,12 +76,12 @@ internal import Glibc
     /// The time on the monotonic clock at which `timeout` is over.
     private static func deadline(after timeout: Duration) -> timespec {
         // A timeout of more than a year is shortened to a year, so that the sum cannot overflow.
-        let boundedTimeout = min(max(timeout, .zero), .seconds(365 * 86_400)).components
+        let (seconds, attoseconds) = min(max(timeout, .zero), .seconds(365 * 86_400)).components
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        let nanoseconds = time.tv_nsec + Int(boundedTimeout.attoseconds / 1_000_000_000)
+        let nanoseconds = time.tv_nsec + Int(attoseconds / 1_000_000_000)
         return timespec(
-            tv_sec: time.tv_sec + Int(boundedTimeout.seconds) + nanoseconds / 1_000_000_000,
+            tv_sec: time.tv_sec + Int(seconds) + nanoseconds / 1_000_000_000,
             tv_nsec: nanoseconds % 1_000_000_000)
     }
 }

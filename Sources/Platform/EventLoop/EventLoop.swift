@@ -30,7 +30,9 @@ internal import Glibc
     private(set) var isEnding = false
     /// Whether libuv's loop no longer exists: it was closed, or it could not be created.
     private var isReleased = false
+    /// Runs the hooks before each poll.
     private let prepare: UnsafeMutablePointer<uv_prepare_t>
+    /// Runs the hooks after each poll.
     private let check: UnsafeMutablePointer<uv_check_t>
     /// The hooks that the next call of `runHooks()` runs.
     private var scheduledHooks: [TurnEndHook] = []

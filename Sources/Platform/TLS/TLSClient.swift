@@ -10,10 +10,10 @@ package import EventLoop
 
     /// Makes a client that speaks TLS 1.2 and 1.3, and accepts only servers with a trusted certificate.
     ///
-    /// - Parameter authorities: The path of a file with the certificates of authorities in PEM; nil trusts the
+    /// - Parameter authoritiesFile: The path of a file with the certificates of authorities in PEM; nil trusts the
     ///   authorities of the system.
     /// - Throws: `LoopError.tls` when the certificates cannot be read.
-    package init(authorities: String? = nil) throws(LoopError) {
+    package init(authoritiesFile: String? = nil) throws(LoopError) {
         guard let context = unsafe SSL_CTX_new(TLS_client_method()) else {
             throw .tls(reason: OpenSSLErrors.takeText())
         }
@@ -21,8 +21,8 @@ package import EventLoop
         _ = unsafe plaza_SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION)
         unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         let isLoaded =
-            if let authorities {
-                unsafe SSL_CTX_load_verify_locations(context, authorities, nil) == 1
+            if let authoritiesFile {
+                unsafe SSL_CTX_load_verify_locations(context, authoritiesFile, nil) == 1
             } else {
                 unsafe SSL_CTX_set_default_verify_paths(context) == 1
             }

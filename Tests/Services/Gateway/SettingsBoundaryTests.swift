@@ -28,7 +28,7 @@ struct SettingsBoundaryTests {
         _ = AdmissionSettings(&reader)
         _ = PagesOptions(&reader)
         _ = WebhookSettings(&reader)
-        let options = reader.effective.map(\.name)
+        let options = reader.effectiveSettings.map(\.name)
         do {
             try reader.finish()
             return (options, nil)

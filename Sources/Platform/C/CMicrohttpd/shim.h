@@ -2,13 +2,15 @@
 #pragma once
 #include <microhttpd.h>
 
-// Swift cannot call functions with variable arguments.
+// `MHD_get_connection_info` has variable arguments, so Swift cannot call it.
 
+/// The address of the connection's peer; NULL if it is not known.
 static inline const struct sockaddr *plaza_mhd_peer(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     return info ? info->client_addr : NULL;
 }
 
+/// The descriptor of the connection's socket; -1 if it is not known.
 static inline int plaza_mhd_descriptor(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info ? info->connect_fd : -1;

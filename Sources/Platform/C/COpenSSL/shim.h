@@ -12,7 +12,7 @@ static inline long plaza_SSL_CTX_set_min_proto_version(SSL_CTX *context, int ver
     return SSL_CTX_set_min_proto_version(context, version);
 }
 
-/// Names the server whose certificate is asked for. Swift cannot call the macro itself.
+/// Sets the name of the server whose certificate the client requests. Swift cannot call the macro itself.
 static inline long plaza_SSL_set_tlsext_host_name(SSL *session, const char *name) {
     return SSL_set_tlsext_host_name(session, name);
 }

@@ -16,13 +16,13 @@ static inline rd_kafka_resp_err_t plaza_rd_kafka_produce(
         RD_KAFKA_V_OPAQUE(opaque), RD_KAFKA_V_END);
 }
 
-/// Lets the mock broker answer its next `count` requests with the API key `kind` by `error`, each `milliseconds` late.
-/// Swift cannot call the variadic function itself.
+/// Makes the mock broker answer its next `count` requests of the kind `api_key` with `error`, each `milliseconds` later
+/// than usual. Swift cannot call the variadic function itself.
 static inline rd_kafka_resp_err_t plaza_rd_kafka_mock_answer(
-    rd_kafka_mock_cluster_t *cluster, int32_t broker, int16_t kind, int count, rd_kafka_resp_err_t error,
+    rd_kafka_mock_cluster_t *cluster, int32_t broker, int16_t api_key, int count, rd_kafka_resp_err_t error,
     int milliseconds) {
     rd_kafka_resp_err_t result = RD_KAFKA_RESP_ERR_NO_ERROR;
     for (int i = 0; i < count && result == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
-        result = rd_kafka_mock_broker_push_request_error_rtts(cluster, broker, kind, 1, error, milliseconds);
+        result = rd_kafka_mock_broker_push_request_error_rtts(cluster, broker, api_key, 1, error, milliseconds);
     return result;
 }

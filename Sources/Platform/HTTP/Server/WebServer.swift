@@ -78,7 +78,7 @@ package final class WebServer: Sendable {
 
     /// Whether a handler has kept the server's thread for 30 s, so that no other request is served.
     package var isHung: Bool {
-        self.core.handlerClock.busySince.map { MonotonicClock.now - $0 >= .seconds(30) } ?? false
+        self.core.handlerClock.busySince.map { MonotonicClock.now - $0 >= TurnClock.turnLimit } ?? false
     }
 
     /// Stops the server.

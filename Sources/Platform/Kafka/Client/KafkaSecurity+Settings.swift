@@ -30,7 +30,7 @@ extension KafkaSecurity {
     /// Rejects combinations of settings that are incomplete or contradict each other; the reader has already rejected
     /// values that are invalid by themselves.
     private func rejectContradictions(_ reader: inout SettingsReader) {
-        let setNames = Set(reader.effective.filter { $0.source != .defaultValue }.map(\.name))
+        let setNames = Set(reader.effectiveSettings.filter { $0.source != .defaultValue }.map(\.name))
         // `secret("kafka-password")` declares the option --kafka-password-file and also reads an environment variable.
         // A file that cannot be read gives no password, and a password from the environment sets no option, so both
         // conditions are needed.
@@ -78,7 +78,9 @@ extension KafkaSecurity {
     package static func arguments(
         from reader: SettingsReader, absolutePath: (String) -> String
     ) -> [String] {
-        let setOptions = reader.effective.filter { $0.source != .defaultValue && Self.optionNames.contains($0.name) }
+        let setOptions = reader.effectiveSettings.filter {
+            $0.source != .defaultValue && Self.optionNames.contains($0.name)
+        }
         return setOptions.flatMap { ["--\($0.name)", $0.name.hasSuffix("-file") ? absolutePath($0.value) : $0.value] }
     }
 }

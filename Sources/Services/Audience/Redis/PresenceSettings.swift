@@ -32,7 +32,9 @@ package struct PresenceSettings: Sendable {
             "lease-seconds", default: 90, range: 2...3600,
             help: "How long a silent client stays in a live. The gateways need the same value.")
         if self.redisUser != nil, self.redisPassword == nil,
-            !reader.effective.contains(where: { $0.name == "redis-password-file" && $0.source != .defaultValue })
+            !reader.effectiveSettings.contains(where: {
+                $0.name == "redis-password-file" && $0.source != .defaultValue
+            })
         {
             reader.reject("redis-password-file", value: nil, remedy: "give the file with the password of --redis-user")
         }

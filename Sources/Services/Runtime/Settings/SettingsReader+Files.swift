@@ -4,7 +4,7 @@ extension SettingsReader {
     /// Reads a secret from the file that `--name-file` names, or from the environment variable of `--name`.
     ///
     /// A secret on the command line is rejected, because every user of the machine can read it there. Neither
-    /// `effective` nor a problem contains the secret.
+    /// `effectiveSettings` nor a problem contains the secret.
     ///
     /// - Parameters:
     ///   - name: the secret's name, such as `redis-password`.

@@ -61,7 +61,7 @@ package struct SettingsReader {
     ///   - defaultValue: the default; nil if the setting is required.
     ///   - variable: the environment variable; nil for the variable derived from the name.
     ///   - placeholder: the placeholder of the value in the help text.
-    ///   - isSecret: whether `effective` and error messages must not contain the value.
+    ///   - isSecret: whether `effectiveSettings` and error messages must not contain the value.
     ///   - help: a sentence that describes the setting.
     /// - Returns: the value; an empty text if a required value is missing, which `finish()` reports.
     package mutating func string(
@@ -154,8 +154,8 @@ package struct SettingsReader {
             guard argument == "--\(name)" || argument == "--no-\(name)" || hasValue else { continue }
             self.isUsed[index] = true
             source = .argument
-            let textWithoutValue = argument == "--\(name)" ? "true" : "false"
-            let text = hasValue ? String(argument.dropFirst("--\(name)=".count)) : textWithoutValue
+            let impliedText = argument == "--\(name)" ? "true" : "false"
+            let text = hasValue ? String(argument.dropFirst("--\(name)=".count)) : impliedText
             if let parsed = Self.parseBool(text) {
                 value = parsed
             } else {
@@ -195,7 +195,7 @@ package struct SettingsReader {
     }
 
     /// The value and the source of each setting except secrets, to be logged at the start.
-    package var effective: [EffectiveSetting] { self.declarations.compactMap(\.effective) }
+    package var effectiveSettings: [EffectiveSetting] { self.declarations.compactMap(\.effective) }
 
     /// Reports all problems.
     ///

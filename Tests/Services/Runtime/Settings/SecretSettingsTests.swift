@@ -39,7 +39,7 @@ import Testing
         let path = try self.writeFile(contents)
         let (secret, problems, reader) = self.read(["--redis-password-file", path])
         #expect(secret == "hush" && problems.isEmpty)
-        #expect(reader.effective.map(\.value) == [path])
+        #expect(reader.effectiveSettings.map(\.value) == [path])
         #expect(self.read([], ["LIVEPLAZA_REDIS_PASSWORD_FILE": path]).secret == "hush")
         #expect(self.read([], ["LIVEPLAZA_REDIS_PASSWORD": "of the environment"]).secret == "of the environment")
         #expect(self.read([]).secret == nil && self.read([]).problems.isEmpty)

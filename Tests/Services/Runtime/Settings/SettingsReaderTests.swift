@@ -18,7 +18,7 @@ import Testing
         equal(reader.int("http-port", default: 1, range: 0...65_535, help: "x"), 9)
         equal(reader.string("redis", default: "d", help: "x"), "d")
         try reader.finish()
-        #expect(reader.effective.map(\.source) == [.argument, .environment, .defaultValue])
+        #expect(reader.effectiveSettings.map(\.source) == [.argument, .environment, .defaultValue])
     }
 
     @Test func `every form of an option is read, and the last one wins`() throws {
@@ -70,7 +70,7 @@ import Testing
     @Test func `a secret does not appear in the effective settings`() {
         var reader = Self.reader(["--password=hunter2"])
         equal(reader.optionalString("password", isSecret: true, help: ""), "hunter2")
-        #expect(reader.effective.isEmpty)
+        #expect(reader.effectiveSettings.isEmpty)
     }
 
     @Test func `positional arguments are the arguments that no option consumed`() throws {

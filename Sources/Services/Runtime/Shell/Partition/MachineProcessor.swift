@@ -11,7 +11,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     private var machine: M
     private let log: Log
     private let malformed: Counter
-    private let observe: ((M.Row?, M.Row?) -> Void)?
+    private let observe: ((_ before: M.Row?, _ after: M.Row?) -> Void)?
     private let refresh: ((inout M) -> Void)?
     private var journal = Journal<M.Key, M.Row>()
     /// The latest time of an input.
@@ -35,7 +35,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     ///   - observe: called for metrics after a commit, with each changed row before and after the change.
     ///   - refresh: called at the start of each batch to update the machine's tables.
     package init(
-        _ machine: M, log: Log, malformed: Counter, observe: ((M.Row?, M.Row?) -> Void)? = nil,
+        _ machine: M, log: Log, malformed: Counter, observe: ((_ before: M.Row?, _ after: M.Row?) -> Void)? = nil,
         refresh: ((inout M) -> Void)? = nil
     ) {
         self.refresh = refresh
@@ -47,7 +47,7 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
 
     /// Creates the processor of the partition that `context` names.
     package convenience init(
-        _ machine: M, _ context: ProcessorContext, observe: ((M.Row?, M.Row?) -> Void)? = nil,
+        _ machine: M, _ context: ProcessorContext, observe: ((_ before: M.Row?, _ after: M.Row?) -> Void)? = nil,
         refresh: ((inout M) -> Void)? = nil
     ) {
         let malformed = context.metrics.counter(

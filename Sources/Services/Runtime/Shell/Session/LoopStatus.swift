@@ -68,7 +68,7 @@ package final class LoopStatus: Sendable {
     package func setWaker(_ waker: ConsumerWaker) { self.state.withLock { $0.waker = waker } }
 
     /// Records the beginning of a session.
-    package func reportSession() { self.reportProgress { $0.sessionBegan() } }
+    package func reportSessionBegan() { self.reportProgress { $0.sessionBegan() } }
 
     /// Records the end of a turn.
     package func reportTurn(isReady: Bool) {

@@ -55,7 +55,7 @@ package final class MachineShell: Sendable {
         var restarts = SessionRestarts()
         while !self.status.isStopping {
             let beganAt = MonotonicClock.now
-            self.status.reportSession()
+            self.status.reportSessionBegan()
             let sessionTimeout = self.settings.sessionTimeout.timeout
             do {
                 defer { self.status.resetReadiness() }

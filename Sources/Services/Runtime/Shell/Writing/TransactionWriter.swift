@@ -21,6 +21,8 @@ final class TransactionWriter: BatchWriter {
     /// librdkafka needs at least this time to detect the failure and to connect again. If the end took less time, its
     /// request was not repeated: the failed connection was to another, unreachable broker.
     private static let repeatedAfterError = Milliseconds(20)
+    /// How long one call of the producer waits; a call that may be repeated is repeated until `timeout`.
+    private static let callTimeout = Duration.seconds(2)
 
     private let settings: KafkaSettings
     private let transactionalID: String
@@ -66,7 +68,7 @@ final class TransactionWriter: BatchWriter {
 
     var fatalError: KafkaError? { self.producer.fatalError }
 
-    func prepare() throws(KafkaError) { try self.producer.initTransactions(timeout: .seconds(2)) }
+    func prepare() throws(KafkaError) { try self.producer.initTransactions(timeout: Self.callTimeout) }
 
     /// Writes a batch.
     ///
@@ -86,7 +88,7 @@ final class TransactionWriter: BatchWriter {
             // Without offsets, or with refreshed group metadata, the broker would accept the commit of a former owner.
             // Therefore every transaction contains offsets, with the group metadata from before its first input.
             try self.retrying { () throws(KafkaError) in
-                try self.producer.sendOffsets(batch.offsets, group: group, timeout: .seconds(2))
+                try self.producer.sendOffsets(batch.offsets, group: group, timeout: Self.callTimeout)
             }
             for record in batch.records(state: self.stateTopic) {
                 try self.producer.send(record)
@@ -96,7 +98,7 @@ final class TransactionWriter: BatchWriter {
         }
         do {
             try self.endTransaction { () throws(KafkaError) in
-                try self.producer.commitTransaction(timeout: .seconds(2))
+                try self.producer.commitTransaction(timeout: Self.callTimeout)
             }
         } catch {
             if error.isFatal { throw error }
@@ -109,7 +111,9 @@ final class TransactionWriter: BatchWriter {
     /// - Returns: the error for the caller to throw: why the broker refused records, or else `error`.
     private func abort(after error: KafkaError) throws(KafkaError) -> KafkaError {
         if error.isFatal || error.kind == .fenced { return error }
-        try self.endTransaction { () throws(KafkaError) in try self.producer.abortTransaction(timeout: .seconds(2)) }
+        try self.endTransaction { () throws(KafkaError) in
+            try self.producer.abortTransaction(timeout: Self.callTimeout)
+        }
         // The abort waits for all delivery reports.
         guard let refusal = self.refusedRecords.withLock({ $0.reason }) else { return error }
         // librdkafka has counted the refused records, but the broker has not. The broker would therefore reject the
@@ -146,7 +150,7 @@ final class TransactionWriter: BatchWriter {
     /// producer.
     private func renewEpoch() throws(KafkaError) {
         let producer = try Self.makeProducer(self.settings, self.transactionalID, self.refusedRecords)
-        try self.retrying { () throws(KafkaError) in try producer.initTransactions(timeout: .seconds(2)) }
+        try self.retrying { () throws(KafkaError) in try producer.initTransactions(timeout: Self.callTimeout) }
         self.producer.close(timeout: .zero)
         self.producer = producer
         self.needsNewEpoch = false
