@@ -68,7 +68,9 @@ exit(
         settings: { GatewayOptions(&$0) },
         traceShare: { $0.traceShare },
         check: { settings, reader in
-            if !settings.hasInvalidApps, let validationError = AppKeyAuthenticator.validationError(in: settings.apps) {
+            if !settings.hasInvalidApps,
+                let validationError = AppKeyAuthenticator.validationError(in: settings.appsFile)
+            {
                 reader.reject(settings.appsOption, value: nil, remedy: validationError)
             }
         },
@@ -86,10 +88,10 @@ exit(
             } else {
                 host.log.info("sessions are bound to their users without a secret: see --session-key-file")
             }
-            let authenticator = try AppKeyAuthenticator(apps: host.settings.apps)
+            let authenticator = try AppKeyAuthenticator(apps: host.settings.appsFile)
             options.admission.apply(to: &settings, apps: authenticator.appCount)
             settings.origins = options.pages.origins
-            settings.pages = options.pages.settings(apps: try AppKeyring(json: host.settings.apps))
+            settings.pages = options.pages.settings(apps: try AppKeyring(json: host.settings.appsFile))
             if options.pages.lacksPages { host.log.warning("there are no pages beside the program: see --pages") }
             if let app = options.pages.demoApp, let pages = settings.pages {
                 if pages.demoTokens == nil {

@@ -49,7 +49,7 @@ import Testing
     /// an error.
     private static func answerQueries(of watch: inout ReadWatch, in seconds: ClosedRange<Int64>, end: Int64?) {
         for second in seconds {
-            let partitions = watch.partitionsToCheck(at: Self.at(second))
+            let partitions = watch.takePartitionsToCheck(at: Self.at(second))
             guard !partitions.isEmpty else { continue }
             if let end {
                 let pairs = partitions.map { ($0, end) }
@@ -182,7 +182,7 @@ import Testing
     @Test func `a read that is not permitted is no stall, because a new process could not read either`() {
         var watch = Self.caughtUp()
         watch.polled([], Self.errors(in: Self.partition), at: Self.at(20))
-        let partitions = watch.partitionsToCheck(at: Self.at(30))
+        let partitions = watch.takePartitionsToCheck(at: Self.at(30))
         #expect(partitions == [Self.partition])
         watch.checkFailed(KafkaError(.accessDenied, "not permitted"), of: partitions, at: Self.at(30))
         #expect(watch.state(at: Self.at(30)) == .waitingForBroker)

@@ -47,7 +47,7 @@ package final class ReadStatus: Sendable {
     }
 
     private func checkProgress(of consumer: KafkaConsumer) throws(KafkaError) {
-        let partitions = self.watch.withLock { $0.partitionsToCheck(at: MonotonicClock.now) }
+        let partitions = self.watch.withLock { $0.takePartitionsToCheck(at: MonotonicClock.now) }
         guard !partitions.isEmpty else { return }
         do throws(KafkaError) {
             let ends = try consumer.endOffsets(of: Array(partitions), timeout: Self.checkTimeout)

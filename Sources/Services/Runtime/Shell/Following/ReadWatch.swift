@@ -36,9 +36,9 @@ package struct ReadWatch: Sendable {
         /// Whether the end was not reached since the partition was assigned.
         var isLoading = true
         /// Whether nothing was read since the partition was assigned.
-        var isSilent = true
+        var hasReadNothing = true
         /// Whether records or the end were read since the last check.
-        var isActive = true
+        var wasReadSinceCheck = true
     }
 
     private var partitions: [TopicPartition: Partition] = [:]
@@ -116,8 +116,8 @@ package struct ReadWatch: Sendable {
     /// Records that a range of a partition is not read any more; if nothing of it was read, the partition goes on
     /// waiting until a later range is read or `forgetWithoutScan` removes it.
     package mutating func scanEnded(in partition: TopicPartition) {
-        let isSilent = self.partitions.removeValue(forKey: partition)?.isSilent ?? true
-        if !isSilent { self.progress.workDone(in: partition) }
+        let hasReadNothing = self.partitions.removeValue(forKey: partition)?.hasReadNothing ?? true
+        if !hasReadNothing { self.progress.workDone(in: partition) }
     }
 
     /// Stops watching the partitions that the consumer does not read.
@@ -168,22 +168,24 @@ package struct ReadWatch: Sendable {
     }
 
     private mutating func recordsRead(in partition: TopicPartition, upTo offset: Int64, at now: MonotonicTime) {
-        guard var state = self.partitions[partition] else { return }
-        state.position = max(state.position ?? 0, offset)
-        state.isActive = true
-        state.isSilent = false
-        self.partitions[partition] = state
+        guard var entry = self.partitions[partition] else { return }
+        entry.position = max(entry.position ?? 0, offset)
+        entry.wasReadSinceCheck = true
+        entry.hasReadNothing = false
+        self.partitions[partition] = entry
         self.progress.workDone(in: partition)
-        guard state.isLoading else { return }
+        guard entry.isLoading else { return }
         self.loadingProgressAt = now
         self.progress.workArrived(in: partition, at: now)
     }
 
     // MARK: Queries of the ends
 
-    /// The partitions whose ends must be queried now: those that are stalled; from time to time also those that were
-    /// quiet, because an answer to a read may be missing without any error.
-    package mutating func partitionsToCheck(at now: MonotonicTime) -> Set<TopicPartition> {
+    /// Returns the partitions whose ends must be queried now, and schedules the next query.
+    ///
+    /// They are the partitions that are stalled. If none is, they are, from time to time, those of which nothing was read
+    /// since the last query, because an answer to a read may be missing without any error.
+    package mutating func takePartitionsToCheck(at now: MonotonicTime) -> Set<TopicPartition> {
         let stalled = self.waitingTimes(at: now).filter { $0.value >= ProgressWatch.limit }.keys
         guard stalled.isEmpty else {
             if now < self.nextStalledCheckAt { return [] }
@@ -193,8 +195,8 @@ package struct ReadWatch: Sendable {
         self.isBrokerAnswering = nil
         guard now >= self.nextCheckAt else { return [] }
         self.nextCheckAt = now + Self.checkInterval
-        let quiet = self.partitions.filter { !$0.value.isActive && $0.value.position != nil }.keys
-        for partition in self.partitions.keys { self.partitions[partition]?.isActive = false }
+        let quiet = self.partitions.filter { !$0.value.wasReadSinceCheck && $0.value.position != nil }.keys
+        for partition in self.partitions.keys { self.partitions[partition]?.wasReadSinceCheck = false }
         return Set(quiet)
     }
 

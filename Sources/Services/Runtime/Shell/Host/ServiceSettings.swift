@@ -26,7 +26,7 @@ package struct ServiceSettings: Sendable {
     package var replication: Int
     package var mode: KafkaMode
     /// The bytes of the apps file: keys, policies and webhooks of each app.
-    package var apps: [UInt8]
+    package var appsFile: [UInt8]
     /// The option that gave the apps file; error messages name it.
     package var appsOption: String
     /// Whether a problem with the apps file was already reported.
@@ -85,7 +85,7 @@ package struct ServiceSettings: Sendable {
         if let collectorURL, !collectorURL.hasPrefix("http://"), !collectorURL.hasPrefix("https://") {
             reader.reject("traces", value: collectorURL, remedy: "give an address that begins with http:// or https://")
         }
-        self.apps = []
+        self.appsFile = []
         var hasInvalidApps = false
         if appsPath != nil, inlineJSON != nil {
             reader.reject("apps-json", value: nil, remedy: AppsDocument.onlyOneSourceAdvice)
@@ -95,16 +95,16 @@ package struct ServiceSettings: Sendable {
         // The inline JSON contains secret keys, so error messages must not quote it.
         let quotableValue = inlineJSON == nil ? appsPath : nil
         if let inlineJSON {
-            self.apps = Array(inlineJSON.utf8)
+            self.appsFile = Array(inlineJSON.utf8)
         } else if let appsPath {
             do {
-                self.apps = [UInt8](try Data(contentsOf: URL(filePath: appsPath)))
+                self.appsFile = [UInt8](try Data(contentsOf: URL(filePath: appsPath)))
             } catch {
                 reader.reject("apps", value: appsPath, remedy: "give a file that can be read")
                 hasInvalidApps = true
             }
         }
-        let validationErrors = AppsDocument.validationErrors(in: self.apps, sending: backendRequests)
+        let validationErrors = AppsDocument.validationErrors(in: self.appsFile, sending: backendRequests)
         for validationError in validationErrors {
             reader.reject(self.appsOption, value: quotableValue, remedy: validationError)
         }
@@ -114,7 +114,7 @@ package struct ServiceSettings: Sendable {
     /// The policies in the apps file, which was validated when it was read.
     package var policies: Policies {
         var policies: [AppID: AppPolicy] = [:]
-        for (app, entry) in Self.entries(in: self.apps) {
+        for (app, entry) in Self.entries(in: self.appsFile) {
             var policy = entry.policy ?? AppPolicy()
             policy.hasWebhooks = entry.hasWebhooks
             policies[app] = policy
@@ -123,7 +123,7 @@ package struct ServiceSettings: Sendable {
     }
 
     /// The webhook configuration of each app that has one.
-    package var hooks: [AppID: AppHooks] { Self.entries(in: self.apps).compactMapValues(\.hooks) }
+    package var hooks: [AppID: AppHooks] { Self.entries(in: self.appsFile).compactMapValues(\.hooks) }
 
     /// The settings that all Kafka clients of this process share.
     package func kafka(log: Log) -> KafkaSettings {

@@ -29,7 +29,7 @@ struct SessionRestarts {
 
     /// Decides what follows a session that failed.
     ///
-    /// A session was stuck if it lasted for at least 10 s and the work waits for as long, or if a write to Kafka was
+    /// A session was stuck if it lasted for at least 10 s and some work has waited for 10 s, or if a write to Kafka was
     /// not answered. A new client continues after most faults; a process that needs a new client again and again is
     /// replaced.
     ///
