@@ -67,23 +67,23 @@ package struct AttackClientSetting: Sendable {
 /// Each method returns what the connection sends next.
 package protocol AttackClient {
     /// What the connection sends first; called when it is open and its handshake, if any, is complete.
-    mutating func opened() -> [AttackBytes]
+    mutating func opened() -> [AttackAction]
     /// What the connection sends when the gateway has replied to a call with this outcome.
-    mutating func replied(_ outcome: Outcome) -> [AttackBytes]
+    mutating func replied(_ outcome: Outcome) -> [AttackAction]
     /// What the connection sends in a turn; called at each interval `Attack.turnInterval`.
-    mutating func takeTurn() -> [AttackBytes]
+    mutating func takeTurn() -> [AttackAction]
     /// The calls that remove what the client has created; called when the attack ends.
-    mutating func cleanUp() -> [AttackBytes]
+    mutating func cleanUp() -> [AttackAction]
 }
 
 extension AttackClient {
-    package mutating func replied(_ outcome: Outcome) -> [AttackBytes] { [] }
-    package mutating func takeTurn() -> [AttackBytes] { [] }
-    package mutating func cleanUp() -> [AttackBytes] { [] }
+    package mutating func replied(_ outcome: Outcome) -> [AttackAction] { [] }
+    package mutating func takeTurn() -> [AttackAction] { [] }
+    package mutating func cleanUp() -> [AttackAction] { [] }
 }
 
-/// Something that a connection sends or does.
-package enum AttackBytes: Hashable, Sendable {
+/// Something that a connection of an attack sends or does.
+package enum AttackAction: Hashable, Sendable {
     /// These bytes as they are.
     case raw([UInt8])
     /// A masked text frame.
@@ -94,7 +94,7 @@ package enum AttackBytes: Hashable, Sendable {
     case stopReading
 
     /// The bytes of a text as they are.
-    static func raw(_ text: String) -> AttackBytes { .raw(Array(text.utf8)) }
+    static func raw(_ text: String) -> AttackAction { .raw(Array(text.utf8)) }
 }
 
 /// Makes the text frames of one connection's calls, with ids that count up from 1.
@@ -107,11 +107,11 @@ struct CallWriter {
     ///   - method: the method's name.
     ///   - params: the JSON of its parameters.
     /// - Returns: the frame.
-    mutating func call(_ method: String, _ params: String) -> AttackBytes {
+    mutating func call(_ method: String, _ params: String) -> AttackAction {
         self.id += 1
         return .text("{\"id\":\(self.id),\"method\":\"\(method)\",\"params\":\(params)}")
     }
 
     /// A login with a new session.
-    mutating func login(_ token: String) -> AttackBytes { self.call("login", "{\"token\":\"\(token)\"}") }
+    mutating func login(_ token: String) -> AttackAction { self.call("login", "{\"token\":\"\(token)\"}") }
 }

@@ -7,7 +7,7 @@ package struct AttackTarget: Sendable {
     /// A process whose metrics can be read.
     package struct Process: Sendable {
         package var name: String
-        /// The program's name.
+        /// The raw value of a `ServiceKind`, such as `gateway`.
         package var kind: String
         package var opsPort: Int
 
@@ -32,13 +32,12 @@ package struct AttackTarget: Sendable {
 
     /// Describes a cluster.
     ///
-    /// `token` makes a token for a user; if its second argument is true, the token has the role of the app's own
-    /// server.
+    /// `token` makes a token for a user; if `isServer`, the token has the role of the app's own server.
     ///
     /// - Throws: `notLoopback` with the first host that is not on the loopback interface.
     package init(
         gateways: [PlazaAddress], http: [PlazaAddress], processes: [Process], partitions: Int?, app: AppID,
-        token: @escaping @Sendable (String, Bool) -> String
+        token: @escaping @Sendable (_ user: String, _ isServer: Bool) -> String
     ) throws(AttackError) {
         self.gateways = try Self.numericAddresses(of: gateways)
         self.http = try Self.numericAddresses(of: http)

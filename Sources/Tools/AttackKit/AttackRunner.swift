@@ -45,11 +45,11 @@ package enum AttackRunner {
         let tally = Locked(AttackTally())
         var measured = AttackMeasurement()
         measured.allowedBytes = attack.allowedBytes
-        let names = Self.namePrefix(plan, suffix)
+        let namePrefix = Self.namePrefix(plan, suffix)
         let report = try await Self.runHonestClients(plan, suffix, duration: plan.duration) { lives in
             let mayEnd = Locked(false)
             let monitoring = Task { await monitor.watch { mayEnd.withLock { $0 = true } } }
-            let result = try await Self.runSwarm(attack, plan, namePrefix: "\(names)x", honestLives: lives) {
+            let result = try await Self.runSwarm(attack, plan, namePrefix: "\(namePrefix)x", honestLives: lives) {
                 mayEnd.withLock { $0 }
             }
             tally.withLock { $0 = result }
@@ -58,7 +58,7 @@ package enum AttackRunner {
         }
         measured.honest = HonestResult(report)
         measured.tally = tally.withLock { $0 }
-        measured.partitions = try await PartitionCheck(target: plan.target, namePrefix: "\(names)p").run()
+        measured.partitions = try await PartitionCheck(target: plan.target, namePrefix: "\(namePrefix)p").run()
         (measured.gateways, measured.http) = await monitor.end()
         return measured
     }

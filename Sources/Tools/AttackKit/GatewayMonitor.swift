@@ -47,7 +47,7 @@ actor GatewayMonitor {
     /// Reads the metrics after the attack.
     ///
     /// - Returns: the changes by gateway, and how many HTTP requests were answered.
-    func end() async -> ([String: GatewayChange], AnswerRate) {
+    func end() async -> (changes: [String: GatewayChange], http: AnswerRate) {
         await self.update()
         return (self.changes, self.http)
     }
@@ -60,7 +60,8 @@ actor GatewayMonitor {
         }
     }
 
-    private func readings() async -> [(String, GatewayReading?)] {
+    /// The current metrics of each gateway; a reading is nil if the gateway does not answer.
+    private func readings() async -> [(name: String, reading: GatewayReading?)] {
         let gateways = self.target.processes.filter { $0.kind == ServiceKind.gateway.rawValue }
         return await runOnDedicatedThread("metrics") {
             gateways.map { ($0.name, Self.reading(HealthProbe.metrics(port: $0.opsPort))) }

@@ -22,9 +22,9 @@ package enum Loopback {
     package static func source(of index: Int, to host: String) -> String? {
         guard let address = IPAddress(host), address.isIPv4 else { return nil }
         let group = index / Self.connectionsPerSource
-        // The second number is at least 1, because 127.0.0.1 is the address of the honest clients. Each of the three
-        // numbers has 250 values.
-        return "127.\(1 + group / 62_500 % 250).\(group / 250 % 250).\(1 + group % 250)"
+        // Each of the last three numbers of the address has 250 values. The second number is at least 1, because
+        // 127.0.0.1 is the address of the honest clients.
+        return "127.\(1 + group / (250 * 250) % 250).\(group / 250 % 250).\(1 + group % 250)"
     }
 
     /// The number of connections that share a source address: half of the HTTP connections that a gateway allows per

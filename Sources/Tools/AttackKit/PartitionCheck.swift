@@ -26,9 +26,9 @@ struct PartitionCheck {
         )
         options.callTimeout = .seconds(10)
         let client = hub.client(addresses: self.target.gateways, options: options)
-        let lives = self.lives
+        let liveNames = self.liveNames
         return await withTaskGroup(of: Bool.self) { group in
-            for (index, live) in lives.enumerated() {
+            for (index, live) in liveNames.enumerated() {
                 let params = Params(live: live, owner: "\(self.namePrefix)-\(index)")
                 group.addTask {
                     do {
@@ -50,7 +50,7 @@ struct PartitionCheck {
     }
 
     /// One live's name for each partition; a partition for which none is found is left out.
-    private var lives: [String] {
+    private var liveNames: [String] {
         let count = self.target.partitions ?? AttackTarget.assumedPartitions
         return (0..<count).compactMap {
             PartitionedName.live("\(self.namePrefix)-\($0)", app: self.target.app, partition: $0, of: count)

@@ -3,8 +3,8 @@ import BarrageCore
 import MachineKit
 import PlazaModel
 
-/// Measures how many inputs the fan-out's machine handles in one CPU second, including rows, idempotency windows,
-/// effects and undo records.
+/// Measures how many inputs the fan-out's machine (`BarrageMachine`) handles in one CPU second, including rows,
+/// idempotency windows, effects, and the records with which an aborted batch is undone.
 enum BarrageBench {
     static let benchmark = Benchmark(
         name: "barrage",
@@ -43,9 +43,9 @@ enum BarrageBench {
             rows.commit()
             var itemCount = 0
             var seconds = 0.0
-            for firstIndex in stride(from: 0, to: BarrageLoad.count, by: BarrageLoad.batch) {
+            for firstIndex in stride(from: 0, to: BarrageLoad.inputCount, by: BarrageLoad.batchSize) {
                 // The inputs are created just before they are handled, as the shell decodes its inputs.
-                let inputs = load.inputs(firstIndex..<firstIndex + BarrageLoad.batch)
+                let inputs = load.inputs(firstIndex..<firstIndex + BarrageLoad.batchSize)
                 let start = threadCPUSeconds()
                 effects.removeAll(keepingCapacity: true)
                 for (index, input) in inputs.enumerated() {
@@ -57,8 +57,8 @@ enum BarrageBench {
                 seconds += threadCPUSeconds() - start
                 for effect in effects { if case .feed = effect { itemCount += 1 } }
             }
-            rates.append(Double(BarrageLoad.count) / seconds)
-            itemsPerInput = Double(itemCount) / Double(BarrageLoad.count)
+            rates.append(Double(BarrageLoad.inputCount) / seconds)
+            itemsPerInput = Double(itemCount) / Double(BarrageLoad.inputCount)
             guard machine.ledger(of: rows).isBalanced else {
                 throw BenchFailure(description: "the ledger's counters do not add up")
             }

@@ -5,9 +5,9 @@ import PlazaModel
 /// A sequence of inputs of one kind, with their times.
 struct BarrageLoad {
     /// The number of inputs in one batch, after which the rows are committed.
-    static let batch = 1_000
+    static let batchSize = 1_000
     /// The number of inputs in one round.
-    static let count = 200_000
+    static let inputCount = 200_000
 
     var name: String
     /// The number of lives; consecutive inputs go to consecutive lives.
@@ -18,9 +18,10 @@ struct BarrageLoad {
     var intervalMilliseconds = 0.05
     /// Whether the inputs are messages, to which the target applies.
     var isMessages = false
-    /// Makes the command that a caller sends as the input with this number.
-    var command: (Caller, Int) -> BarrageCommand
+    /// Makes the command that a caller sends as the input with this index.
+    var command: (_ caller: Caller, _ index: Int) -> BarrageCommand
 
+    /// All loads; `tip` and `control` publish an item of the feed class with this name.
     static var all: [BarrageLoad] {
         [
             BarrageLoad(name: "spread", isMessages: true, command: Self.text),
@@ -60,7 +61,7 @@ struct BarrageLoad {
 
     /// The time and offset of an input.
     func moment(_ index: Int) -> Moment {
-        let now = 1_700_000_000_000 + Int64(Double(index) * self.intervalMilliseconds)
+        let now = firstInputMilliseconds + Int64(Double(index) * self.intervalMilliseconds)
         return Moment(now: Timestamp(milliseconds: now), offset: Int64(index))
     }
 
@@ -69,9 +70,9 @@ struct BarrageLoad {
         (0..<self.lives).map { BarrageInput(self.key($0), .opened(epoch: 1, owner: "host")) }
     }
 
-    /// The inputs with these numbers.
-    func inputs(_ numbers: Range<Int>) -> [BarrageInput] {
-        numbers.map { index in
+    /// The inputs with these indexes.
+    func inputs(_ indexes: Range<Int>) -> [BarrageInput] {
+        indexes.map { index in
             let sender = index / self.lives % self.senders
             let caller = Caller(
                 user: UserInfo(userID: UserID("user-\(sender)"), userName: "User \(sender)"), role: .user,

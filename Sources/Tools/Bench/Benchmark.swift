@@ -21,24 +21,29 @@ struct BenchReport {
     /// The number of rounds whose median is reported: `defaultCount`, or 1 with the option `--once`, for a profiler.
     static func rounds(_ defaultCount: Int) -> Int { CommandLine.arguments.contains("--once") ? 1 : defaultCount }
 
-    /// One JSON object with all values.
+    /// One JSON object with all values, and `good`: whether the results reach the target.
     var json: String {
         let members =
             self.values.map { "\"\($0.name)\": \(Self.number($0.value))" } + ["\"good\": \(self.reachesTarget)"]
         return "{\(members.joined(separator: ", "))}"
     }
 
-    /// A line for each value.
+    /// A line for each value, and one for `good`.
     var text: String {
         (self.values.map { "\($0.name): \(Self.number($0.value))" } + ["good: \(self.reachesTarget)"]).joined(
             separator: "\n")
     }
 
     /// The value as text: a whole number, or rounded to three decimals.
+    ///
+    /// Below 1e15 a `Double` holds every whole number exactly.
     private static func number(_ value: Double) -> String {
         value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : String((value * 1_000).rounded() / 1_000)
     }
 }
+
+/// The time of a benchmark's first input, in milliseconds since 1970; any time would do.
+let firstInputMilliseconds: Int64 = 1_700_000_000_000
 
 /// Why a benchmark produced no results.
 struct BenchFailure: Error, CustomStringConvertible {

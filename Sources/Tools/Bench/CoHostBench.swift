@@ -111,7 +111,7 @@ private struct CoHostBenchRun {
 
     /// Lets the machine handle a command at the next offset; 200 commands are in each millisecond.
     private mutating func handle(_ command: ConnectionCommand) {
-        let now = Timestamp(milliseconds: 1_700_000_000_000 + self.offset / 200)
+        let now = Timestamp(milliseconds: firstInputMilliseconds + self.offset / 200)
         let moment = Moment(now: now, offset: self.offset)
         self.machine.handle(ConnectionInput(app: Self.app, command), in: &self.rows, at: moment, into: &self.effects)
         self.offset += 1

@@ -42,10 +42,10 @@ enum DirectoryBench {
             rows.commit()
             var refused = 0
             var seconds = 0.0
-            for start in stride(from: 0, to: inputs.count, by: DirectorySchedule.batch) {
+            for start in stride(from: 0, to: inputs.count, by: DirectorySchedule.batchSize) {
                 effects.removeAll(keepingCapacity: true)
                 let began = threadCPUSeconds()
-                for index in start..<min(start + DirectorySchedule.batch, inputs.count) {
+                for index in start..<min(start + DirectorySchedule.batchSize, inputs.count) {
                     let moment = schedule.moment(DirectorySchedule.firstMeasuredIndex + index)
                     machine.handleDue(in: &rows, at: moment, into: &effects)
                     machine.handle(inputs[index], in: &rows, at: moment, into: &effects)
@@ -86,9 +86,9 @@ private enum DirectoryPattern: String, CaseIterable {
 /// The commands of a round, which go to many lives in turn.
 private struct DirectorySchedule {
     /// The number of inputs in one batch, after which the rows are committed.
-    static let batch = 1_000
+    static let batchSize = 1_000
     /// The number of measured commands.
-    static let commands = 120_000
+    static let commandCount = 120_000
     static let lives = 400
     /// The index of the first measured input, above the indexes of the inputs of `preparation`.
     static let firstMeasuredIndex = 10_000
@@ -97,7 +97,7 @@ private struct DirectorySchedule {
 
     /// The time and offset of the input with this index: twenty inputs in each millisecond.
     func moment(_ index: Int) -> Moment {
-        Moment(now: Timestamp(milliseconds: 1_700_000_000_000 + Int64(index / 20)), offset: Int64(index) + 1)
+        Moment(now: Timestamp(milliseconds: firstInputMilliseconds + Int64(index / 20)), offset: Int64(index) + 1)
     }
 
     private func live(_ index: Int) -> LiveID { LiveID("live-\(index)") }
@@ -106,7 +106,7 @@ private struct DirectorySchedule {
         UserInfo(userID: UserID(name), userName: "User \(name)", avatarURL: "https://example.org/\(name)")
     }
 
-    /// A user with the counter of its call; `preparation` uses the counters 1 and 2.
+    /// The user with this name as the caller of its call number `counter`; `preparation` uses the counters 1 and 2.
     private func caller(_ name: String, _ counter: Int) -> Caller {
         Caller(
             user: self.user(name), role: .user,
@@ -139,7 +139,7 @@ private struct DirectorySchedule {
 
     /// The measured commands.
     var inputs: [DirectoryInput] {
-        (0..<Self.commands).map { index in
+        (0..<Self.commandCount).map { index in
             let (live, turn) = (index % Self.lives, index / Self.lives)
             return DirectoryInput(app: "demo", self.command(live: live, turn: turn, input: index))
         }

@@ -13,9 +13,9 @@ enum FrameBench {
     private static let maximumNanoseconds = 10_000.0
     private static let rounds = BenchReport.rounds(7)
     /// How often a round repeats the measured work.
-    private static let count = 20_000
+    private static let repetitions = 20_000
 
-    /// A `barrage.sendText` frame of 360 bytes with a text and two members of extension info.
+    /// A `barrage.sendText` frame with a text, which is padded to 360 bytes, and two members of extension info.
     private static func frame(_ text: String) -> [UInt8] {
         let head = #"{"id":4711,"method":"barrage.sendText","params":{"extensionInfo":{"badge":"gold","level":"17"},"#
         let body = #""live":"concert-2026","text":""# + text
@@ -35,8 +35,8 @@ enum FrameBench {
         guard case .forward(.barrage(let input), _) = try parser.parse(CallFrame(plain)) else {
             throw BenchFailure(description: "the frame is no message")
         }
-        let record = Wire.encode(input)
-        let info = Wire.encode(
+        let inputRecord = Wire.encode(input)
+        let liveRecord = Wire.encode(
             LiveInfo(liveID: "concert-2026", liveOwner: caller.user) {
                 ($0.liveName, $0.categoryList, $0.admins) = ("Concert", [1, 2], ["bob", "carol"])
             })
@@ -55,14 +55,14 @@ enum FrameBench {
             (
                 "input_nanoseconds",
                 try self.nanoseconds {
-                    _ = try Wire.decode(BarrageInput.self, from: record)
+                    _ = try Wire.decode(BarrageInput.self, from: inputRecord)
                 }
             ))
         report.values.append(
             (
                 "live_nanoseconds",
                 try self.nanoseconds {
-                    _ = try Wire.decode(LiveInfo.self, from: info)
+                    _ = try Wire.decode(LiveInfo.self, from: liveRecord)
                 }
             ))
         report.reachesTarget = message <= self.maximumNanoseconds
@@ -74,8 +74,8 @@ enum FrameBench {
         var times: [Double] = []
         for _ in 0..<self.rounds {
             let start = threadCPUSeconds()
-            for _ in 0..<self.count { try work() }
-            times.append((threadCPUSeconds() - start) * 1e9 / Double(self.count))
+            for _ in 0..<self.repetitions { try work() }
+            times.append((threadCPUSeconds() - start) * 1e9 / Double(self.repetitions))
         }
         return median(times).rounded()
     }

@@ -28,6 +28,7 @@ enum IdleBench {
             after = Self.residentBytes()
             loop.stop()
         }
+        // The delay lets the last handshake finish before the memory is read.
         counter.onAllConnected = { timer.start(after: .milliseconds(500)) }
         loop.run()
         _ = try waitForReceivedBytes()

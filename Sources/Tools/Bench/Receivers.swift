@@ -44,6 +44,7 @@ enum Receivers {
 
 /// All connections of the receiving process.
 private final class Receiver: TCPStreamDelegate {
+    /// The request of a WebSocket handshake, with the sample key of RFC 6455.
     private static let request = SharedBytes(
         "GET / HTTP/1.1\r\nHost: bench\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n")

@@ -42,10 +42,10 @@ enum SeatBench {
             let firstMeasuredIndex = schedule.preparation.count
             var succeeded = 0
             var seconds = 0.0
-            for start in stride(from: 0, to: inputs.count, by: SeatSchedule.batch) {
+            for start in stride(from: 0, to: inputs.count, by: SeatSchedule.batchSize) {
                 effects.removeAll(keepingCapacity: true)
                 let began = threadCPUSeconds()
-                for index in start..<min(start + SeatSchedule.batch, inputs.count) {
+                for index in start..<min(start + SeatSchedule.batchSize, inputs.count) {
                     machine.handle(
                         inputs[index], in: &rows, at: schedule.moment(firstMeasuredIndex + index), into: &effects)
                 }
@@ -84,21 +84,21 @@ private enum SeatPattern: String, CaseIterable {
 /// The calls of a round, which go to many lives in turn.
 private struct SeatSchedule {
     /// The number of inputs in one batch, after which the rows are committed.
-    static let batch = 1_000
+    static let batchSize = 1_000
     /// The number of measured calls.
-    static let calls = 120_000
+    static let callCount = 120_000
     static let lives = 400
 
     var pattern: SeatPattern
 
     /// The time and offset of an input: two inputs in each millisecond, so that no user reaches its rate limit.
     func moment(_ index: Int) -> Moment {
-        Moment(now: Timestamp(milliseconds: 1_700_000_000_000 + Int64(index / 2)), offset: Int64(index) + 1)
+        Moment(now: Timestamp(milliseconds: firstInputMilliseconds + Int64(index / 2)), offset: Int64(index) + 1)
     }
 
     private func key(_ live: Int) -> LiveKey { LiveKey("demo", LiveID("live-\(live)")) }
 
-    /// A user with the counter of its call; `preparation` uses the counter 1.
+    /// The user with this name as the caller of its call number `counter`; `preparation` uses the counter 1.
     private func caller(_ name: String, _ counter: Int) -> Caller {
         Caller(
             user: UserInfo(userID: UserID(name), userName: "User \(name)", avatarURL: "https://example.org/\(name)"),
@@ -135,7 +135,7 @@ private struct SeatSchedule {
 
     /// The measured calls.
     var inputs: [SeatInput] {
-        (0..<Self.calls).map { index in
+        (0..<Self.callCount).map { index in
             let (live, turn) = (index % Self.lives, index / Self.lives)
             return SeatInput(self.key(live), self.command(live: live, turn: turn))
         }
@@ -144,29 +144,31 @@ private struct SeatSchedule {
     /// The call for live number `live` in its turn number `turn`.
     private func command(live: Int, turn: Int) -> SeatCommand {
         let (isEven, owner, seated) = (turn % 2 == 0, "owner-\(live)", "seated-\(live)")
+        // Each turn has its own counter, above the counter of `preparation`. The guests are 20 users in turn.
+        let counter = turn + 10
         switch self.pattern(live) {
         case .takeLeave, .mixed:
-            let guest = self.caller("guest-\(live)-\(turn / 2 % 20)", turn + 10)
+            let guest = self.caller("guest-\(live)-\(turn / 2 % 20)", counter)
             return isEven ? .take(seatIndex: -1, caller: guest) : .leave(caller: guest)
         case .device:
-            return .device(microphone: isEven, camera: nil, suspend: nil, caller: self.caller(seated, turn + 10))
+            return .device(microphone: isEven, camera: nil, suspend: nil, caller: self.caller(seated, counter))
         case .applyAccept:
             let guest = "guest-\(live)-\(turn / 3 % 20)"
             switch turn % 3 {
             case 0:
                 return .apply(
-                    seatIndex: -1, timeoutSeconds: 30, extraInfo: "please", caller: self.caller(guest, turn + 10))
-            case 1: return .acceptApplication(user: UserID(guest), caller: self.caller(owner, turn + 10))
-            default: return .leave(caller: self.caller(guest, turn + 10))
+                    seatIndex: -1, timeoutSeconds: 30, extraInfo: "please", caller: self.caller(guest, counter))
+            case 1: return .acceptApplication(user: UserID(guest), caller: self.caller(owner, counter))
+            default: return .leave(caller: self.caller(guest, counter))
             }
         case .move:
             return .move(
                 user: UserID(seated), to: isEven ? 5 : 3, policy: .abortWhenOccupied,
-                caller: self.caller(owner, turn + 10))
+                caller: self.caller(owner, counter))
         case .lock:
             return .lock(
-                seatIndex: 7, isLocked: isEven, microphone: nil, camera: nil, caller: self.caller(owner, turn + 10))
-        case .refused: return .take(seatIndex: 3, caller: self.caller("guest-\(live)-\(turn % 20)", turn + 10))
+                seatIndex: 7, isLocked: isEven, microphone: nil, camera: nil, caller: self.caller(owner, counter))
+        case .refused: return .take(seatIndex: 3, caller: self.caller("guest-\(live)-\(turn % 20)", counter))
         }
     }
 }

@@ -15,9 +15,9 @@ package struct ChaosReport: Hashable, Sendable, Codable {
     }
 
     /// Adds the rounds of a later run, whose error replaces that of this report.
-    package mutating func append(_ other: ChaosReport) {
-        self.rounds += other.rounds
-        self.error = other.error
+    package mutating func append(_ laterReport: ChaosReport) {
+        self.rounds += laterReport.rounds
+        self.error = laterReport.error
     }
 
     /// Decodes the text that the property `json` returns.

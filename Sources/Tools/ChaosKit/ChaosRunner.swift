@@ -21,7 +21,7 @@ package struct ChaosPlan: Sendable {
     package init(
         seed: UInt64, rounds: ClosedRange<Int>, duration: Duration, only: String? = nil,
         clockLibrary: String? = nil,
-        token: @escaping @Sendable (String, Bool) -> String
+        token: @escaping @Sendable (_ user: String, _ isServer: Bool) -> String
     ) {
         self.seed = seed
         self.rounds = rounds
@@ -149,10 +149,11 @@ package enum ChaosRunner {
         _ round: ChaosRound, _ plan: ChaosPlan, _ addresses: [PlazaAddress], _ injector: some FaultInjecting
     ) async throws -> RoundResult {
         let name = "ch\(String(UInt32.random(in: .min ... .max), radix: 36))-\(round.number)"
+        // A step may take 15 s longer than the fault lets clients wait, before it counts as a stall.
         let workload = try StageWorkload(
             StageWorkload.Setting(
                 addresses: addresses, name: name, token: plan.token,
-                stepTimeout: round.fault.allowedStandstill + .seconds(15)))
+                stepTimeout: round.fault.allowedPause + .seconds(15)))
         let isLoadOver = Locked(false)
         async let history = workload.run { isLoadOver.withLock { $0 } }
         let (load, reasonNotInjected) = try await Self.runLoad(round, plan, addresses, name) {
@@ -186,6 +187,7 @@ package enum ChaosRunner {
     ) async throws -> (LoadReport, reasonNotInjected: String?) {
         var load = LoadPlan(addresses: addresses, name: "\(name)l") { plan.token($0, /* isServer: */ false) }
         (load.lives, load.viewers, load.rate) = (4, 10, 5)
+        // The fault begins 9 s after the first message at the latest, so messages are sent for 3 s after it at least.
         load.duration = .seconds(12) + round.fault.duration
         load.drainTimeout = .seconds(40)
         // The stream ends when the first message is sent, or when the load ends without one.
@@ -241,7 +243,7 @@ package enum ChaosRunner {
             findings.append("\(promise) (\(count))")
             evidence.append(Evidence(finding: "\(promise) (\(count))", load.incidents.filter { $0.kind == kind }))
         }
-        let maxPauseMilliseconds = Double(round.fault.allowedStandstill.components.seconds) * 1000
+        let maxPauseMilliseconds = Double(round.fault.allowedPause.components.seconds) * 1000
         if load.longestPauseMilliseconds > maxPauseMilliseconds {
             findings.append(
                 "recovery: a feed paused for \(Int(load.longestPauseMilliseconds)) ms, more than \(Int(maxPauseMilliseconds))"

@@ -58,6 +58,7 @@ struct FaultInjector: FaultInjecting {
             }
         case .killRepeatedly(let name, let times):
             try await cluster.kill(name)
+            // During each pause, the cluster restarts the process.
             for _ in 1..<max(1, times) {
                 try? await Task.sleep(for: .seconds(2))
                 try? await cluster.kill(name)

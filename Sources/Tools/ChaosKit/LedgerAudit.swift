@@ -3,17 +3,18 @@ internal import ClusterKit
 internal import Concurrency
 internal import LoadKit
 
-/// Checks the servers' own ledger after a round (I10).
+/// Checks the servers' own ledgers after a round (I10): counters that must add up, such as
+/// published = admitted + refused + dropped.
 ///
-/// A process that was killed counts from 0 again, on both sides of the equation. So the ledger of each process is even
-/// at any time, except while it counts.
+/// A process that was killed counts from 0 again, on both sides of the equation. So the ledger of each process is
+/// balanced at any time, except while the process counts.
 enum LedgerAudit {
-    /// How long a ledger may stay uneven.
+    /// How long a ledger may stay unbalanced.
     private static let limit = Duration.seconds(10)
 
-    /// Reads the ledger of each process until it is even.
+    /// Reads the ledger of each process until it is balanced.
     ///
-    /// - Returns: a sentence for each process whose ledger stayed uneven for 10 s.
+    /// - Returns: a sentence for each process whose ledger stayed unbalanced for 10 s.
     static func findings(in cluster: LocalCluster) async -> [String] {
         var findings: [String] = []
         for process in cluster.processes {

@@ -9,7 +9,7 @@ package struct RoundResult: Hashable, Sendable, Codable {
     package var only: String?
     /// The number of the round.
     package var number: Int
-    /// The numbers of brokers and of instances of each service; nil in a report that does not say.
+    /// The numbers of brokers and of instances of each service; nil in an older report.
     ///
     /// They decide which faults are possible, so only the same numbers repeat a round.
     package var brokers: Int?
@@ -18,9 +18,9 @@ package struct RoundResult: Hashable, Sendable, Codable {
     package var fault: String
     /// The kind of the fault, by which reports are grouped.
     package var kind: String
-    /// The directory of Kafka; nil if the broker was in memory, or in a report that does not say.
+    /// The directory of Kafka; nil if the broker was in memory, or in an older report.
     package var kafkaHome: String?
-    /// The file of libfaketime, or `none` if no clock could be set wrong; nil in a report that does not say.
+    /// The file of libfaketime, or `none` if no clock could be set wrong; nil in an older report.
     package var faketime: String?
     /// The compose project whose containers had the fault; nil if the run started a cluster of its own.
     package var composeProject: String?
@@ -34,13 +34,13 @@ package struct RoundResult: Hashable, Sendable, Codable {
     package var missing: Int
     package var repeated: Int
     package var reordered: Int
-    /// The number of tips that a viewer left who had not left.
+    /// The number of feed items that say that a viewer left who had not left.
     package var falseLeaves: Int
     /// The number of battles that began.
     package var battles: Int
     /// The number of seat applications and co-host requests.
     package var requests: Int
-    /// The numbers of other steps of the workload, such as `gifts`; nil in a report that does not say.
+    /// The numbers of other steps of the workload, such as `gifts`; nil in an older report.
     package var workload: [String: Int]?
     /// The longest delay with which the machine woke this process, in milliseconds; nil if it was not measured.
     ///
@@ -52,7 +52,7 @@ package struct RoundResult: Hashable, Sendable, Codable {
     package var invalid: String?
     /// The broken promises, one sentence each; empty if every promise held.
     package var findings: [String]
-    /// The shortest excerpts of the round's history that show the findings; nil in a report that does not say.
+    /// The shortest excerpts of the round's history that show the findings; nil in an older report.
     package var evidence: [Evidence]?
 
     /// The options with which `plaza chaos` runs the round again, in the syntax of a shell.
@@ -70,9 +70,9 @@ package struct RoundResult: Hashable, Sendable, Codable {
         return options
     }
 
-    /// Whether the broker was in memory, which writes effects at least once (docs/OPERATING.md, `--kafka-mode`).
+    /// Whether the broker was in memory: it writes effects at least once (docs/OPERATING.md, `--kafka-mode`).
     ///
-    /// After a kill or a stop of a service an effect may then be repeated, and no bug is needed for it.
+    /// After a kill or a stop of a service, such a broker may repeat an effect although the service has no bug.
     var hadBrokerInMemory: Bool { self.instances != nil && self.kafkaHome == nil && self.composeProject == nil }
 
     /// Notes what `options` needs besides the seed.

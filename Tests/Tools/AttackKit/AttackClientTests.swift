@@ -15,7 +15,7 @@ import Testing
     }
 
     /// The text frames and raw bytes among `messages`, as strings.
-    private static func texts(_ messages: [AttackBytes]) -> [String] {
+    private static func texts(_ messages: [AttackAction]) -> [String] {
         messages.compactMap {
             switch $0 {
             case .text(let text): text

@@ -54,27 +54,27 @@ struct ComposeFaultTests {
     @Test func `a service is killed inside its container, and a broker is killed and started by Docker`() {
         let service = Self.fault(.kill(["gateway-2", "room-directory-1"]))
         #expect(
-            service?.first == [
+            service?.beginSteps == [
                 .docker([
                     ["exec", "p_gateway_3", "sh", "-c", "kill -9 -1"],
                     ["exec", "p_room-directory_1", "sh", "-c", "kill -9 -1"],
                 ])
             ])
-        #expect(service?.rest == [])
+        #expect(service?.endSteps == [])
         let broker = Self.fault(.kill(["broker-2"]))
-        #expect(broker?.first == [.docker([["kill", "p_kafka-2_1"]])])
-        #expect(broker?.rest == [.docker([["start", "p_kafka-2_1"]])])
+        #expect(broker?.beginSteps == [.docker([["kill", "p_kafka-2_1"]])])
+        #expect(broker?.endSteps == [.docker([["start", "p_kafka-2_1"]])])
     }
 
     @Test func `a paused container is continued, and a disconnected one is connected again`() {
         let freeze = Self.fault(.freeze(["gateway-1", "redis"], seconds: 8))
-        #expect(freeze?.first == [.docker([["pause", "p_gateway_1", "p_redis_1"]])])
-        #expect(freeze?.rest == [.wait(seconds: 8), .docker([["unpause", "p_gateway_1", "p_redis_1"]])])
+        #expect(freeze?.beginSteps == [.docker([["pause", "p_gateway_1", "p_redis_1"]])])
+        #expect(freeze?.endSteps == [.wait(seconds: 8), .docker([["unpause", "p_gateway_1", "p_redis_1"]])])
         for (link, network) in [(Link.kafka("gateway-1"), "p_cluster"), (.clients("gateway-1"), "p_clients")] {
             let cut = Self.fault(.interrupt(link, .silence([.toServer, .toClient]), seconds: 12))
-            #expect(cut?.first == [.docker([["network", "disconnect", network, "p_gateway_1"]])])
+            #expect(cut?.beginSteps == [.docker([["network", "disconnect", network, "p_gateway_1"]])])
             #expect(
-                cut?.rest == [
+                cut?.endSteps == [
                     .wait(seconds: 12),
                     .docker([["network", "connect", "--alias", "gateway", network, "p_gateway_1"]]),
                 ])
@@ -82,13 +82,13 @@ struct ComposeFaultTests {
     }
 
     @Test func `a rolling restart waits for each container before the next`() {
-        let steps = Self.fault(.rollingRestart(.gateway))?.first ?? []
+        let steps = Self.fault(.rollingRestart(.gateway))?.beginSteps ?? []
         #expect(
             steps
                 == ["p_gateway_1", "p_gateway_3", "p_gateway_4"].flatMap { name -> [ComposeStep] in
                     [.docker([["restart", "-t", "10", name]]), .waitUntilReady]
                 })
-        #expect(Self.fault(.killRepeatedly("gateway-1", times: 3))?.rest.count == 4)
+        #expect(Self.fault(.killRepeatedly("gateway-1", times: 3))?.endSteps.count == 4)
     }
 
     @Test func `faults that cannot be injected into containers are not drawn, and all others are`() {

@@ -19,7 +19,7 @@ package struct PingFlood: Attack {
 /// One user who joins and leaves a live as fast as it can.
 package struct JoinFlood: Attack {
     package let name = "join-flood"
-    package let summary = "one user joins and leaves a live of honest viewers 100 times a second"
+    package let summary = "one user joins and leaves a live of honest viewers 50 times a second"
     package let channel = AttackChannel.webSocket
     package let turnInterval: Duration? = .milliseconds(20)
 
@@ -73,22 +73,22 @@ private struct FloodingClient: AttackClient {
     private let token: String?
     private let live: String?
     /// Makes the frames of one turn.
-    private let makeFrames: (inout CallWriter) -> [AttackBytes]
+    private let makeFrames: (inout CallWriter) -> [AttackAction]
     private var writer = CallWriter()
     /// Whether the client sends frames in its turns.
     private var isReady: Bool
 
     /// Makes a client; without a token it sends frames from its first turn on, without a login.
-    init(token: String?, live: String?, makeFrames: @escaping (inout CallWriter) -> [AttackBytes]) {
+    init(token: String?, live: String?, makeFrames: @escaping (inout CallWriter) -> [AttackAction]) {
         self.token = token
         self.live = live
         self.makeFrames = makeFrames
         self.isReady = token == nil
     }
 
-    mutating func opened() -> [AttackBytes] { self.token.map { [self.writer.login($0)] } ?? [] }
+    mutating func opened() -> [AttackAction] { self.token.map { [self.writer.login($0)] } ?? [] }
 
-    mutating func replied(_ outcome: Outcome) -> [AttackBytes] {
+    mutating func replied(_ outcome: Outcome) -> [AttackAction] {
         switch (outcome, self.live) {
         case (.success(.loggedIn), let live?): return [self.writer.call("live.join", "{\"live\":\"\(live)\"}")]
         case (.success(.loggedIn), nil), (.success(.joined), _): self.isReady = true
@@ -97,5 +97,5 @@ private struct FloodingClient: AttackClient {
         return []
     }
 
-    mutating func takeTurn() -> [AttackBytes] { self.isReady ? self.makeFrames(&self.writer) : [] }
+    mutating func takeTurn() -> [AttackAction] { self.isReady ? self.makeFrames(&self.writer) : [] }
 }

@@ -4,7 +4,7 @@ internal import PlazaModel
 /// Calls with numbers at the ends of their ranges: counts, cursors, offsets, durations, ids, epochs, tickets.
 ///
 /// Swift traps on overflow, so unchecked arithmetic on such a number would crash the gateway. An example is the rank in
-/// a list's cursor, to which the gateway adds.
+/// a list's cursor: the gateway adds the number of listed lives to it.
 package struct NumberAttack: Attack {
     package let name = "number"
     package let summary = "cursors, offsets, times and ids at the ends of their ranges, in calls"
@@ -28,7 +28,7 @@ enum HostileNumbers {
     ]
 }
 
-/// Sends one of the calls in each turn, each with one of the numbers.
+/// Sends one call in each turn: the kinds of calls follow one another, and then begin again with the next number.
 private struct NumberClient: AttackClient {
     let token: String
     let live: String
@@ -42,16 +42,16 @@ private struct NumberClient: AttackClient {
         self.live = live
     }
 
-    mutating func opened() -> [AttackBytes] { [self.writer.login(self.token)] }
+    mutating func opened() -> [AttackAction] { [self.writer.login(self.token)] }
 
-    mutating func replied(_ outcome: Outcome) -> [AttackBytes] {
+    mutating func replied(_ outcome: Outcome) -> [AttackAction] {
         if case .success(.lives(_, let cursor)) = outcome, let dot = cursor.lastIndex(of: ".") {
             self.cursorPrefix = String(cursor[...dot])
         }
         return []
     }
 
-    mutating func takeTurn() -> [AttackBytes] {
+    mutating func takeTurn() -> [AttackAction] {
         self.turns += 1
         let number = HostileNumbers.all[self.turns / Self.callKinds % HostileNumbers.all.count]
         // A cursor is `gateway.snapshot.rank`.

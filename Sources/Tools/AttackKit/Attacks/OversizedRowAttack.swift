@@ -11,7 +11,7 @@ package struct OversizedRowAttack: Attack {
     package let channel = AttackChannel.webSocket
     package let turnInterval: Duration? = .milliseconds(100)
 
-    package func connections(limit: Int) -> Int { min(limit, 12) }
+    package func connections(limit: Int) -> Int { min(limit, AttackTarget.assumedPartitions) }
 
     package func client(_ setting: AttackClientSetting) -> any AttackClient {
         let name = "\(setting.namePrefix)-\(setting.index)-\(setting.attempt)"
@@ -35,9 +35,9 @@ private struct OversizedRowClient: AttackClient {
         self.live = live
     }
 
-    mutating func opened() -> [AttackBytes] { [self.writer.login(self.token)] }
+    mutating func opened() -> [AttackAction] { [self.writer.login(self.token)] }
 
-    mutating func replied(_ outcome: Outcome) -> [AttackBytes] {
+    mutating func replied(_ outcome: Outcome) -> [AttackAction] {
         switch outcome {
         case .success(.loggedIn): return [self.writer.call("live.create", "{\"live\":\"\(self.live)\"}")]
         case .success(.live): return [self.writer.call("live.join", "{\"live\":\"\(self.live)\"}")]
@@ -47,14 +47,15 @@ private struct OversizedRowClient: AttackClient {
         return []
     }
 
-    mutating func takeTurn() -> [AttackBytes] {
+    mutating func takeTurn() -> [AttackAction] {
         guard self.hasJoined else { return [] }
         self.turns += 1
         let users = (0..<20).map { "\"user-with-a-long-name-\(10_000 + self.turns * 20 + $0)\"" }
             .joined(separator: ",")
-        // A control character takes six bytes in JSON, a quote two. Services refuse control characters, so only one
-        // call in eight is applied: the one whose reason consists of quotes. If a service accepted control characters
-        // too, its row of 1,000 bans would exceed the broker's default maximum message size.
+        // A reason may have 200 bytes, also as JSON. A control character takes six bytes in JSON, a quote two. Services refuse
+        // control characters, so only one call in eight is applied: the one whose reason consists of quotes. If a
+        // service accepted control characters too, a row of 1,000 bans would exceed the broker's default maximum
+        // message size.
         let usesQuotes = self.turns % 8 == 0
         let reason = String(repeating: usesQuotes ? #"\""# : #"\u0001"#, count: usesQuotes ? 100 : 200)
         let ban = "{\"live\":\"\(self.live)\",\"users\":[\(users)],\"duration\":-1,\"reason\":\"\(reason)\"}"
@@ -66,7 +67,7 @@ private struct OversizedRowClient: AttackClient {
         ]
     }
 
-    mutating func cleanUp() -> [AttackBytes] {
+    mutating func cleanUp() -> [AttackAction] {
         self.hasJoined ? [self.writer.call("live.end", "{\"live\":\"\(self.live)\"}")] : []
     }
 }

@@ -70,6 +70,6 @@ private struct PayloadClient: AttackClient {
         self.params = params
     }
 
-    mutating func opened() -> [AttackBytes] { [self.writer.login(self.token)] }
-    mutating func takeTurn() -> [AttackBytes] { [self.writer.call("live.get", self.params)] }
+    mutating func opened() -> [AttackAction] { [self.writer.login(self.token)] }
+    mutating func takeTurn() -> [AttackAction] { [self.writer.call("live.get", self.params)] }
 }

@@ -52,6 +52,6 @@ private struct TricklingClient: AttackClient {
 
     init(_ beginning: String) { self.beginning = beginning }
 
-    mutating func opened() -> [AttackBytes] { [.raw(self.beginning)] }
-    mutating func takeTurn() -> [AttackBytes] { [.raw("a")] }
+    mutating func opened() -> [AttackAction] { [.raw(self.beginning)] }
+    mutating func takeTurn() -> [AttackAction] { [.raw("a")] }
 }

@@ -12,7 +12,8 @@ package struct SlowReaderAttack: Attack {
     package let channel = AttackChannel.webSocket
     package let turnInterval: Duration? = .milliseconds(250)
     package let readsSlowly = true
-    /// The default of a gateway's setting `pending-output-mib`, and a quarter for the allocator.
+    /// 256 MiB, the default of a gateway's setting `pending-output-mib`, and a quarter of it for the allocator's
+    /// overhead.
     package let allowedBytes = 320 << 20
 
     package func connections(limit: Int) -> Int { min(limit, 2_000) }
@@ -36,9 +37,9 @@ private struct LargeLiveOwner: AttackClient {
         self.live = live
     }
 
-    mutating func opened() -> [AttackBytes] { [self.writer.login(self.token)] }
+    mutating func opened() -> [AttackAction] { [self.writer.login(self.token)] }
 
-    mutating func replied(_ outcome: Outcome) -> [AttackBytes] {
+    mutating func replied(_ outcome: Outcome) -> [AttackAction] {
         switch outcome {
         case .success(.loggedIn): return [self.writer.call("live.create", "{\"live\":\"\(self.live)\"}")]
         case .success(.live): return [self.writer.call("live.join", "{\"live\":\"\(self.live)\"}")]
@@ -50,7 +51,7 @@ private struct LargeLiveOwner: AttackClient {
         }
     }
 
-    mutating func cleanUp() -> [AttackBytes] { [self.writer.call("live.end", "{\"live\":\"\(self.live)\"}")] }
+    mutating func cleanUp() -> [AttackAction] { [self.writer.call("live.end", "{\"live\":\"\(self.live)\"}")] }
 }
 
 /// Logs in, stops reading, joins a live, and asks for the large metadata in each turn.
@@ -67,15 +68,15 @@ private struct SlowReadingClient: AttackClient {
         self.largeLive = largeLive
     }
 
-    mutating func opened() -> [AttackBytes] { [self.writer.login(self.token)] }
+    mutating func opened() -> [AttackAction] { [self.writer.login(self.token)] }
 
-    mutating func replied(_ outcome: Outcome) -> [AttackBytes] {
+    mutating func replied(_ outcome: Outcome) -> [AttackAction] {
         guard case .success(.loggedIn) = outcome, !self.isLoggedIn else { return [] }
         self.isLoggedIn = true
         return [.stopReading, self.writer.call("live.join", "{\"live\":\"\(self.live)\"}")]
     }
 
-    mutating func takeTurn() -> [AttackBytes] {
+    mutating func takeTurn() -> [AttackAction] {
         self.isLoggedIn ? [self.writer.call("metadata.get", "{\"live\":\"\(self.largeLive)\"}")] : []
     }
 }

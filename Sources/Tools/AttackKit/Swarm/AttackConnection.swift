@@ -64,7 +64,7 @@ final class AttackConnection: TCPStreamDelegate {
     func stream(_ stream: TCPStream, received bytes: inout MutableSpan<UInt8>) {
         for answer in self.reader.read(&bytes) {
             switch answer {
-            // Without a handshake of this class, the client may send since the connection was established.
+            // If the attack writes the handshake itself, the client may send before the handshake is complete.
             case .status(101): if self.handshake != nil { self.open() }
             case .status(let status): self.end("HTTP \(status)")
             case .close(let code): self.end("close \(code)")
@@ -110,9 +110,9 @@ final class AttackConnection: TCPStreamDelegate {
         self.send(self.client.replied(outcome))
     }
 
-    private func send(_ messages: [AttackBytes]) {
-        for message in messages {
-            switch message {
+    private func send(_ actions: [AttackAction]) {
+        for action in actions {
+            switch action {
             case .raw(let bytes): self.write(SharedBytes(bytes))
             case .text(let text): self.writeFrame(.text, Array(text.utf8))
             case .ping: self.writeFrame(.ping, [])

@@ -90,6 +90,7 @@ final class AttackSwarm {
         }
         self.openConnections(after: elapsed)
         if let interval = self.attack.turnInterval, now >= self.nextTurnAt {
+            // In microseconds; a microsecond has 10^12 attoseconds.
             self.nextTurnAt =
                 now + interval.components.seconds * 1_000_000 + interval.components.attoseconds / 1_000_000_000_000
             for connection in self.connections.values { connection.takeTurn() }

@@ -75,7 +75,7 @@ package struct MetadataRead: Hashable, Sendable {
 }
 
 extension FeedContent {
-    /// What tells a text or gift of the workload from all others in its live; nil for other items.
+    /// The id of a text or gift of the workload, unique in its live; nil for other items.
     package var messageID: String? {
         switch self {
         case .text(_, let text, _): text

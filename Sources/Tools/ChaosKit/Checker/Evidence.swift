@@ -10,7 +10,7 @@ package struct Evidence: Hashable, Sendable, Codable {
         /// Who did it or received it.
         package var client: String
         package var live: String?
-        /// The position in the live's feed, of an item.
+        /// The epoch and number of an item in the live's feed; nil for any other event.
         package var epoch: Int64?
         package var number: Int64?
         /// What was done or received, with the id of a message.
@@ -81,6 +81,7 @@ package struct Evidence: Hashable, Sendable, Codable {
 
         /// The time of the day in UTC.
         private static func clockTime(_ milliseconds: Int64) -> String {
+            // The last `count` digits of a value below 10,000, with zeros in front of a short one.
             func digits(_ value: Int64, _ count: Int) -> String {
                 String(String(value + 10_000).suffix(count))
             }

@@ -4,19 +4,19 @@ internal import PlazaModel
 /// The checks of battles (I14, I15).
 extension HistoryChecker {
     /// What one client received about one battle.
-    private struct Sight {
-        var begins = 0
-        var ends = 0
+    private struct Observation {
+        var startCount = 0
+        var endCount = 0
         /// The final scores, in the order in which the client received them.
         var results: [[LiveID: Int64]] = []
-        /// Whether a gap may hide the begin, or the end.
-        var canMissBegin = false
-        var canMissEnd = false
+        /// Whether a gap may hide the start, or the end.
+        var mayMissStart = false
+        var mayMissEnd = false
         /// The number of the last item that shows the battle running.
         var lastRunning: Int64?
     }
 
-    /// Checks that each battle has one begin and one end in each live, and that its final scores are exact and the same
+    /// Checks that each battle has one start and one end in each live, and that its final scores are exact and the same
     /// for all clients.
     static func checkBattles(_ history: RoundHistory) -> [Finding] {
         var findings: [Finding] = []
@@ -25,24 +25,25 @@ extension HistoryChecker {
             var results = Set(history.battleReads.filter { $0.battle == battle && $0.hasEnded }.map(\.scores))
             var missedEnds: [String] = []
             for feed in history.feeds where lives.contains(feed.live) && !feed.hasLeft {
-                let sight = Self.sight(of: battle, in: feed)
+                let observation = Self.observation(of: battle, in: feed)
                 let context = "battle \(battle.text), \(feed.client) in \(feed.live)"
-                if sight.begins != 1, !sight.canMissBegin || sight.begins > 1 {
-                    findings.append(Finding(promise: "I14", text: "\(context): \(sight.begins) begins"))
+                if observation.startCount != 1, !observation.mayMissStart || observation.startCount > 1 {
+                    findings.append(Finding(promise: "I14", text: "\(context): \(observation.startCount) begins"))
                 }
-                if sight.ends != 1, !sight.canMissEnd || sight.ends > 1 {
-                    let lastSeen = sight.lastRunning.map { ", and ran as of item \($0)" } ?? ""
+                if observation.endCount != 1, !observation.mayMissEnd || observation.endCount > 1 {
+                    let lastSeen = observation.lastRunning.map { ", and ran as of item \($0)" } ?? ""
                     findings.append(
                         Finding(
                             promise: "I14",
-                            text: "\(context): \(sight.ends) ends\(sight.ends == 0 ? lastSeen : "")"))
-                } else if sight.ends == 0 {
+                            text: "\(context): \(observation.endCount) ends\(observation.endCount == 0 ? lastSeen : "")"
+                        ))
+                } else if observation.endCount == 0 {
                     missedEnds.append(feed.client)
                 }
-                if Set(sight.results).count > 1 {
+                if Set(observation.results).count > 1 {
                     findings.append(Finding(promise: "I14", text: "\(context): the scores changed after the end"))
                 }
-                guard let result = sight.results.last else { continue }
+                guard let result = observation.results.last else { continue }
                 results.insert(result)
                 findings += Self.scoreFindings(context, result, sums)
             }
@@ -50,7 +51,7 @@ extension HistoryChecker {
                 findings.append(
                     Finding(promise: "I14", text: "battle \(battle.text) has \(results.count) different results"))
             }
-            // A gap hides the end only from who reads the state afterwards, and the state has the result.
+            // A client that missed the end in a gap reads the state afterwards, which has the result.
             if results.isEmpty, let client = missedEnds.first {
                 findings.append(
                     Finding(
@@ -97,10 +98,10 @@ extension HistoryChecker {
     /// Collects what one client received about a battle.
     ///
     /// After a gap the client reads the stage again, and does not receive the events during the gap. So a gap hides the
-    /// begin only before the client saw the battle, and the end only between the last time that the client saw it run
+    /// start only before the client saw the battle, and the end only between the last time that the client saw it run
     /// and the next stage.
-    private static func sight(of battle: BattleID, in feed: FeedHistory) -> Sight {
-        var sight = Sight()
+    private static func observation(of battle: BattleID, in feed: FeedHistory) -> Observation {
+        var observation = Observation()
         // Whether there was a gap since the last stage that tells whether the battle runs.
         var hasGap = false
         var hasSeen = false
@@ -111,36 +112,36 @@ extension HistoryChecker {
                 continue
             }
             guard case .stage(let record, let events) = content else { continue }
-            let begins = events.filter { $0 == .battleStarted(battle: battle) }.count
-            let ends = events.filter { if case .battleEnded(battle, _) = $0 { true } else { false } }.count
-            sight.begins += begins
-            sight.ends += ends
+            let startCount = events.filter { $0 == .battleStarted(battle: battle) }.count
+            let endCount = events.filter { if case .battleEnded(battle, _) = $0 { true } else { false } }.count
+            observation.startCount += startCount
+            observation.endCount += endCount
             let view = record.battle.flatMap { $0.id == battle ? $0 : nil }
-            if !hasSeen, view != nil || begins + ends > 0 {
-                sight.canMissBegin = hasGap
+            if !hasSeen, view != nil || startCount + endCount > 0 {
+                observation.mayMissStart = hasGap
                 hasSeen = true
             }
             if let view, view.ended == nil {
                 hasGap = false
-                sight.lastRunning = number
+                observation.lastRunning = number
             } else if hasSeen, !isOver {
-                sight.canMissEnd = hasGap
+                observation.mayMissEnd = hasGap
                 isOver = true
             } else if !hasSeen {
                 hasGap = false
             }
             if let view, view.ended != nil {
-                sight.results.append(
+                observation.results.append(
                     Dictionary(view.sides.map { ($0.live, $0.score) }, uniquingKeysWith: { first, _ in first }))
             }
         }
         if !hasSeen {
             // A gap may hide the whole battle.
             let hasAnyGap = !feed.isComplete
-            (sight.canMissBegin, sight.canMissEnd) = (hasAnyGap, hasAnyGap)
+            (observation.mayMissStart, observation.mayMissEnd) = (hasAnyGap, hasAnyGap)
         } else if !isOver {
-            sight.canMissEnd = hasGap
+            observation.mayMissEnd = hasGap
         }
-        return sight
+        return observation
     }
 }

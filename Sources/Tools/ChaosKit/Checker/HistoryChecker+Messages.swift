@@ -3,8 +3,8 @@ internal import PlazaModel
 
 /// The checks of texts, gifts and likes.
 extension HistoryChecker {
-    /// Checks that each acknowledged text or gift is in the feed once, under the number that the reply named, that any
-    /// other is in the feed at most once, and a refused one never (I7, I8, I15, R5.7).
+    /// Checks that each acknowledged text or gift is in the feed once, with the number that the reply named; that a
+    /// refused one is never in it, and an unanswered one at most once (I7, I8, I15, R5.7).
     static func checkMessages(_ history: RoundHistory) -> [Finding] {
         var calls: [LiveID: [(id: String, call: CallRecord, isMuted: Bool)]] = [:]
         var findings: [Finding] = []
@@ -25,7 +25,7 @@ extension HistoryChecker {
         return findings
     }
 
-    /// Checks how one message came to one client.
+    /// Checks what one client received of one message.
     private static func findings(
         about id: String, _ outcome: CallRecord.Outcome, _ numbers: [Int64], in feed: FeedHistory
     ) -> [Finding] {
@@ -56,7 +56,8 @@ extension HistoryChecker {
         return findings
     }
 
-    /// Checks the likes and the final figures of each live: exactly what was acknowledged, and what the feed shows.
+    /// Checks that the likes of each live are those that were acknowledged, and that its final figures are what the
+    /// feed shows.
     static func checkTotals(_ history: RoundHistory) -> [Finding] {
         let lives = Set(history.feeds.map(\.live)).sorted { $0.text < $1.text }
         let likes = Dictionary(
@@ -127,9 +128,9 @@ extension FeedHistory {
     /// The numbers around a number that the client did not receive, as a part of a sentence.
     fileprivate func neighbors(of number: Int64) -> String {
         var (before, after): (Int64?, Int64?)
-        for case .item(_, let other, _, _) in self.steps {
-            if other < number { before = max(before ?? other, other) }
-            if other > number { after = min(after ?? other, other) }
+        for case .item(_, let received, _, _) in self.steps {
+            if received < number { before = max(before ?? received, received) }
+            if received > number { after = min(after ?? received, received) }
         }
         let names = [before, after].compactMap { $0.map(String.init) }
         return names.isEmpty ? "" : " (it got \(names.joined(separator: " and ")), not \(number))"

@@ -4,7 +4,7 @@ internal import PlazaModel
 
 /// Finds the shortest excerpts of a round's history that show its findings.
 package enum HistoryReducer {
-    /// An entry of a history that can be left out.
+    /// An entry of a history that can be left out, by its index in the history's list of such entries.
     private enum Entry {
         case step(feed: Int, index: Int)
         case call(Int)
@@ -27,7 +27,7 @@ package enum HistoryReducer {
         return found.prefix(Self.maxFindings).map { Self.evidence(of: $1, by: $0, in: history) }
     }
 
-    /// Leaves out of the history all without which the check still reports the finding.
+    /// Leaves out every entry of the history that the check does not need in order to report the finding.
     static func evidence(
         of finding: Finding, by check: HistoryChecker.Check, in history: RoundHistory
     ) -> Evidence {
@@ -86,7 +86,7 @@ package enum HistoryReducer {
         }.map(\.element.event)
     }
 
-    /// The ends of the request that a finding is about.
+    /// The ends of the request that a finding is about; its text begins with the name of the request.
     private static func ends(of finding: Finding, in history: RoundHistory) -> [Evidence.Event] {
         history.requests.filter { finding.text.hasPrefix("\($0.name) has") }.flatMap { request in
             request.ends.enumerated().map { index, end in

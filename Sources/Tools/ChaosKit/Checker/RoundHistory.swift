@@ -136,7 +136,7 @@ package struct RoundHistory: Sendable {
 
 /// A promise that was broken.
 package struct Finding: Hashable, Sendable, CustomStringConvertible {
-    /// The broken invariant, such as `I7`.
+    /// The broken invariant or rule, such as `I7` or `R5.7`.
     package var promise: String
     package var text: String
 

@@ -9,7 +9,7 @@ package struct ComposeContainers: Hashable, Sendable {
         var service: String
         /// The number that compose gave it, from 1 on; some are missing after a service was scaled down.
         var number: Int
-        /// The name by which the engine's commands take it.
+        /// The container's name in commands of Docker.
         var name: String
         /// Whether it runs, and is healthy if it has a health check.
         var isReady: Bool
@@ -21,7 +21,7 @@ package struct ComposeContainers: Hashable, Sendable {
         #"{{.Label "com.docker.compose.oneoff"}}"#, "{{.Names}}", "{{.State}}", "{{.Status}}",
     ].joined(separator: "\t")
 
-    /// In the order of services and numbers.
+    /// All containers, ordered by service and number.
     let containers: [Container]
 
     /// Reads what `docker ps --format` printed; the containers of `compose run` are left out.

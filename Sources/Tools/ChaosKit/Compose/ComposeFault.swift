@@ -13,9 +13,9 @@ package enum ComposeStep: Hashable, Sendable {
 /// How a fault is injected into containers: steps that begin it, and steps that end it.
 package struct ComposeFault: Hashable, Sendable {
     /// If one of these fails, the fault was not injected.
-    package var first: [ComposeStep] = []
-    /// These are tried whatever became of the others, and may fail: a container that was killed again may be down.
-    package var rest: [ComposeStep] = []
+    package var beginSteps: [ComposeStep] = []
+    /// These are tried even if an earlier step failed, and may fail: a container that was killed again may be down.
+    package var endSteps: [ComposeStep] = []
 
     /// Chooses the steps.
     ///
@@ -31,32 +31,33 @@ package struct ComposeFault: Hashable, Sendable {
         guard names.count == fault.processes.count || fault.isRollingRestart else { return nil }
         switch fault {
         case .kill(let processes):
-            self.first = [.docker(zip(processes, names).map { Self.kill($0, container: $1) })]
-            self.rest = Self.start(processes, names)
+            self.beginSteps = [.docker(zip(processes, names).map { Self.kill($0, container: $1) })]
+            self.endSteps = Self.start(processes, names)
         case .killRepeatedly(let process, let times):
             let kill = ComposeStep.docker(names.map { Self.kill(process, container: $0) })
-            self.first = [kill]
-            self.rest = (1..<max(2, times)).flatMap { _ in [.wait(seconds: 2), kill] } + Self.start([process], names)
+            self.beginSteps = [kill]
+            self.endSteps =
+                (1..<max(2, times)).flatMap { _ in [.wait(seconds: 2), kill] } + Self.start([process], names)
         case .freeze(_, let seconds), .freezeAtBattleEnd(_, let seconds), .freezeInAppend(_, let seconds):
-            self.first = [.docker([["pause"] + names])]
-            self.rest = [.wait(seconds: seconds), .docker([["unpause"] + names])]
-        case .terminate: self.first = [.docker([["restart", "-t", "10"] + names])]
+            self.beginSteps = [.docker([["pause"] + names])]
+            self.endSteps = [.wait(seconds: seconds), .docker([["unpause"] + names])]
+        case .terminate: self.beginSteps = [.docker([["restart", "-t", "10"] + names])]
         case .rollingRestart(let kind):
-            self.first = containers.names(of: kind.rawValue).flatMap { name -> [ComposeStep] in
+            self.beginSteps = containers.names(of: kind.rawValue).flatMap { name -> [ComposeStep] in
                 [.docker([["restart", "-t", "10", name]]), .waitUntilReady]
             }
-            if self.first.isEmpty { return nil }
+            if self.beginSteps.isEmpty { return nil }
         case .interrupt(let link, .silence([.toServer, .toClient]), let seconds):
             let network: String
             switch link {
-            // Also the network of Redis.
+            // Kafka and Redis are in the same network, so a link to Redis cannot be interrupted alone.
             case .kafka: network = "\(project)_cluster"
             case .clients: network = "\(project)_clients"
             case .redis: return nil
             }
             let service = Fault.service(of: link.process)
-            self.first = [.docker(names.map { ["network", "disconnect", network, $0] })]
-            self.rest = [
+            self.beginSteps = [.docker(names.map { ["network", "disconnect", network, $0] })]
+            self.endSteps = [
                 .wait(seconds: seconds),
                 .docker(names.map { ["network", "connect", "--alias", service, network, $0] }),
             ]
@@ -66,14 +67,14 @@ package struct ComposeFault: Hashable, Sendable {
 
     /// The command that kills a process with SIGKILL.
     ///
-    /// Services have an init, which ends when its only child does; then the restart policy applies as after a crash.
-    /// The others are the first process of their container, which only the engine can kill, and which it does not start
-    /// again by itself.
+    /// A service's container has an init process, which ends when its only child does; then Docker's restart policy
+    /// applies as after a crash. Redis and a broker are the first process of their container. Only the engine can kill
+    /// them, and it does not start them again by itself.
     private static func kill(_ process: String, container: String) -> [String] {
         Self.isStartedByHand(process) ? ["kill", container] : ["exec", container, "sh", "-c", "kill -9 -1"]
     }
 
-    /// Starts the containers that nobody else starts.
+    /// The step that starts the containers which Docker's restart policy does not start; none if there are none.
     private static func start(_ processes: [String], _ names: [String]) -> [ComposeStep] {
         let stopped = zip(processes, names).filter { Self.isStartedByHand($0.0) }.map(\.1)
         return stopped.isEmpty ? [] : [.docker([["start"] + stopped])]

@@ -12,16 +12,16 @@ struct ComposeFaultInjector: FaultInjecting {
         }
         let result: Result<Void, any Error>
         do {
-            for step in steps.first { try await self.take(step) }
+            for step in steps.beginSteps { try await self.carryOut(step) }
             result = .success(())
         } catch {
             result = .failure(error)
         }
-        for step in steps.rest { try? await self.take(step) }
+        for step in steps.endSteps { try? await self.carryOut(step) }
         try result.get()
     }
 
-    private func take(_ step: ComposeStep) async throws {
+    private func carryOut(_ step: ComposeStep) async throws {
         switch step {
         case .wait(let seconds): try await Task.sleep(for: .seconds(seconds))
         case .waitUntilReady: try? await self.cluster.waitUntilReady(within: .seconds(30))

@@ -66,7 +66,7 @@ package enum Fault: Hashable, Sendable {
     /// of a broker or a full disk.
     ///
     /// Each of repeated kills adds 5 s.
-    package var allowedStandstill: Duration {
+    package var allowedPause: Duration {
         switch self {
         case .kill(let names) where names.contains(where: { $0.hasPrefix("broker") }): .seconds(20)
         case .kill, .terminate, .rollingRestart, .flushRedis: .seconds(15)

@@ -104,7 +104,7 @@ package struct FaultSchedule: Sendable {
             "\(ServiceKind.cohostBattle.rawValue)-\($0 + 1)"
         }
         if battleInstances.count > 1 { faults.append(.freezeAtBattleEnd(battleInstances, seconds: 12)) }
-        // Each instance owns some of the partitions, so the burst's calls are in the hands of either.
+        // Each instance owns some of the partitions, so each of them has some of the burst's calls to append.
         faults += services.flatMap { kind in
             (0..<min(2, shape.instances[kind, default: 0])).map {
                 .freezeInAppend(["\(kind.rawValue)-\($0 + 1)"], seconds: 8)

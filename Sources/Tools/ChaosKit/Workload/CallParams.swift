@@ -9,6 +9,7 @@ struct CallParams: Encodable, Sendable {
     var text: String?
     var to: [LiveID]?
     var inviter: LiveID?
+    /// In seconds, like `duration`.
     var timeout: Int?
     var duration: Int?
     var battle: BattleID?

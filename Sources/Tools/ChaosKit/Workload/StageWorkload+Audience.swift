@@ -69,7 +69,7 @@ extension StageWorkload {
 
     /// Mutes the talker, lets it try to write, unmutes it, and lets it write.
     ///
-    /// A mute that was sent twice may be applied late. So from the first repetition on, the answers decide nothing.
+    /// A mute that was sent twice may be applied late. So once the host has repeated one, a refused text is no finding.
     private func muteTalker(_ round: Int) async throws(Stall) {
         let (host, talker) = (self.hosts[1], self.talker)
         let name = "\(talker.name) says \(round)"
@@ -89,7 +89,8 @@ extension StageWorkload {
 
     /// Mutes the talker for some seconds, or unmutes it.
     ///
-    /// - Returns: whether the talker knows; false if a gap may have hidden it, or the call was ever repeated.
+    /// - Returns: whether the talker certainly knows whether it is muted; false if a gap may have hidden the change, or
+    ///   any call of this kind was repeated.
     private func setMute(ofSeconds seconds: Int, by host: Witness) async throws(Stall) -> Bool {
         let gapsBefore = self.talker.gapCount
         let changesBefore = self.talker.muteChanges.count
@@ -113,7 +114,7 @@ extension StageWorkload {
             let visitor = self.makeWitness("visitor-\(round)", self.lives[0], isLate: true)
             self.visitors.withLock { $0.append(visitor) }
             try await self.visit(visitor, isBanned: round.isMultiple(of: 2))
-            visitor.stopOutside()
+            visitor.stopAfterLeaving()
             try? await Task.sleep(for: .milliseconds(300))
         }
     }
@@ -125,14 +126,14 @@ extension StageWorkload {
         try? await Task.sleep(for: .milliseconds(300))
         try await self.remove(visitor, isBanned: isBanned)
         if isBanned { await self.expectRefusal(of: visitor) }
-        // From here on, the visitor may enter again. A join of above whose answer was lost may be applied late.
+        // From here on, the visitor may enter again: a join that was sent above without an answer may be applied late.
         visitor.markGap()
         if isBanned {
             try await self.call(
                 self.hosts[0].client, self.hosts[0].name, "live.unban",
                 CallParams(live: visitor.live, users: [visitor.user]))
         }
-        // A ban that was sent twice may be applied after its end was.
+        // A ban that was sent twice may be applied after the unban.
         try await self.call(
             visitor.client, visitor.name, "live.join", params, live: visitor.live,
             alreadyDone: self.hasRepeated("live.ban") ? [.banned] : [])
@@ -142,9 +143,9 @@ extension StageWorkload {
             alreadyDone: [.notInRoom, .notMember, .noSuchRoomOnEntry])
     }
 
-    /// Kicks or bans a visitor until it is told.
+    /// Kicks or bans a visitor until it receives the notice of its removal.
     ///
-    /// While presence has lost its data, it may not know the visitor yet, so the host tries again.
+    /// After the presence service has lost its data, it may not know the visitor yet, so the host tries again.
     private func remove(_ visitor: Witness, isBanned: Bool) async throws(Stall) {
         let host = self.hosts[0]
         let params =

@@ -79,7 +79,7 @@ extension StageWorkload {
                             battle: battle, hasEnded: view.ended != nil, scores: scores, at: .ofThisMachine))
                 }
             } catch {
-                // The result is kept for a while only; a client that comes later gets it from nobody.
+                // The result is kept for a while only. Nobody can read it later.
                 if error.code == .noSuchBattle { return }
             }
         }
@@ -111,7 +111,7 @@ extension StageWorkload {
         }
     }
 
-    /// The battles whose begin a witness has received.
+    /// The battles of whose start a witness was told.
     private func startedBattles(seenBy witness: Witness) -> [BattleID] {
         witness.feed.contents.flatMap { content -> [BattleID] in
             guard case .stage(_, let events) = content else { return [] }

@@ -42,6 +42,8 @@ extension StageWorkload {
     }
 
     /// Records a request with its ends among a witness's notices, from the notice at `index` on.
+    ///
+    /// `end` returns the end that a notice tells, such as `accepted`; nil if the notice tells none.
     func recordRequest(
         _ name: String, of witness: Witness, from index: Int, _ end: (NoticeContent) -> String?
     ) {

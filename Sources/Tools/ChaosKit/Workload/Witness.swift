@@ -73,8 +73,8 @@ final class Witness: Sendable {
     /// Records that the client enters again, so it has not received what was in the feed meanwhile.
     func markGap() { self.state.withLock { $0.feed.steps.append(.gap) } }
 
-    /// Records that the client leaves the live, and stops it.
-    func stopOutside() {
+    /// Records that the client has left the live, and stops the client.
+    func stopAfterLeaving() {
         self.stop()
         self.state.withLock { state in
             state.feed.steps.append(.gap)
