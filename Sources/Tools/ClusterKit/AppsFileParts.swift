@@ -64,6 +64,7 @@ package struct AppsFileParts: Sendable {
         file["apps"] = apps.mapValues { entry -> Any in
             guard var app = entry as? [String: Any] else { return entry }
             if kind == .gateway {
+                // `d` is the private part of a key in JSON Web Key form.
                 let keys = app["keys"] as? [[String: Any]]
                 app["keys"] = keys?.map { key in key.filter { $0.key != "d" } }
             } else {

@@ -6,7 +6,7 @@ internal import Foundation
 extension ClusterState {
     /// A copy with the current readiness of every process; all processes are probed at once.
     package func checkingReadiness() async -> ClusterState {
-        let probeResults = await withTaskGroup(of: (Int, Bool, String?).self) { group in
+        let probeResults = await withTaskGroup(of: (index: Int, isReady: Bool, text: String?).self) { group in
             for (index, process) in self.processes.enumerated() {
                 group.addTask {
                     let (isReady, text) = await process.checkReadiness()

@@ -156,6 +156,7 @@ package enum HealthProbe {
         guard unsafe getaddrinfo(host, String(port), &hints, &list) == 0 else { return nil }
         defer { unsafe freeaddrinfo(list) }
         let (seconds, attoseconds) = timeout.components
+        // A microsecond has 10^12 attoseconds.
         var callTimeout = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
         let size = socklen_t(MemoryLayout<timeval>.size)
         var entry = unsafe list

@@ -129,11 +129,11 @@ package final class LocalCluster: Sendable {
     /// Sends a signal, such as SIGSTOP or SIGCONT, to the process `name`.
     ///
     /// - Throws: `unknownProcess`, or `notAlive` when it is down.
-    package func signal(_ name: String, _ number: Int32) throws(ClusterError) {
+    package func signal(_ name: String, _ signal: Int32) throws(ClusterError) {
         let sent = self.table.update { table -> Result<Void, ClusterError> in
             guard let member = table[name] else { return .failure(.unknownProcess(name)) }
             guard member.pid != nil else { return .failure(.notAlive(name)) }
-            member.send(number)
+            member.send(signal)
             return .success(())
         }
         try sent.get()
@@ -144,12 +144,12 @@ package final class LocalCluster: Sendable {
     /// The cluster restarts it if `ClusterOptions.restartsExitedProcesses` is set.
     ///
     /// - Throws: `unknownProcess`, or `notAlive` when it is down.
-    package func kill(_ name: String, _ number: Int32 = SIGKILL) async throws(ClusterError) {
+    package func kill(_ name: String, _ signal: Int32 = SIGKILL) async throws(ClusterError) {
         let killed = self.table.update { table -> Result<Int32, ClusterError> in
             guard let member = table[name] else { return .failure(.unknownProcess(name)) }
             guard let pid = member.pid else { return .failure(.notAlive(name)) }
             table[name]?.isStopRequested = true
-            member.send(number)
+            member.send(signal)
             return .success(pid)
         }
         let pid = try killed.get()
@@ -164,7 +164,7 @@ package final class LocalCluster: Sendable {
     /// Returns when the new process has a pid.
     package func restart(_ name: String) async throws(ClusterError) {
         try await runOnDedicatedThread("cluster-restart") { () -> Result<Void, ClusterError> in
-            guard let old = self.table.current[name] else { return .failure(.unknownProcess(name)) }
+            guard let memberBefore = self.table.current[name] else { return .failure(.unknownProcess(name)) }
             self.table.update { table in
                 table[name]?.desiredState = .running
                 table[name]?.skipsBackOff = true
@@ -173,10 +173,10 @@ package final class LocalCluster: Sendable {
             }
             let hasRestarted = { @Sendable (table: inout ProcessTable) -> Bool? in
                 guard let member = table[name] else { return true }
-                return member.starts > old.starts && member.pid != nil ? true : nil
+                return member.starts > memberBefore.starts && member.pid != nil ? true : nil
             }
             if self.table.wait(timeout: Self.terminationTimeout, for: hasRestarted) == nil {
-                self.table.update { if $0[name]?.pid == old.pid { $0[name]?.send(SIGKILL) } }
+                self.table.update { if $0[name]?.pid == memberBefore.pid { $0[name]?.send(SIGKILL) } }
                 _ = self.table.wait(timeout: Self.terminationTimeout, for: hasRestarted)
             }
             return .success(())

@@ -32,11 +32,12 @@ package enum PortRange {
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         // Servers set this option too: a port counts as free while its old connections are in TIME_WAIT.
-        var one: Int32 = 1
-        unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+        var isEnabled: Int32 = 1
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isEnabled, socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
+        // 127.0.0.1.
         address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
         return unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in

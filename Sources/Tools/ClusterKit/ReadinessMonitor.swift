@@ -38,7 +38,8 @@ struct ReadinessMonitor: Sendable {
 
     private func checkReadiness(_ member: ClusterMember) {
         guard HealthProbe.isReady(member.plan.probe) else { return }
-        let address: String? =
+        // Only the embedded broker writes its address into a file.
+        let brokerAddress: String? =
             if case .announcement(let file) = member.plan.probe {
                 FileManager.default.contents(atPath: file).map { String(decoding: $0, as: UTF8.self) }
             } else {
@@ -49,7 +50,7 @@ struct ReadinessMonitor: Sendable {
             guard table[member.plan.name]?.pid == member.pid else { return }
             table[member.plan.name]?.isReady = true
             table[member.plan.name]?.endsWithoutReady = 0
-            if let address { Self.recordBrokerAddress(address, in: &table) }
+            if let brokerAddress { Self.recordBrokerAddress(brokerAddress, in: &table) }
             Self.startDemoIfAllReady(in: &table)
         }
     }
@@ -70,10 +71,12 @@ struct ReadinessMonitor: Sendable {
 
     /// Starts the demo once all other processes are ready.
     private static func startDemoIfAllReady(in table: inout ProcessTable) {
-        let others = table.members.filter { $0.plan.kind != "demo" && $0.desiredState != .removed }
-        guard table.members.contains(where: { $0.plan.service != nil }), others.allSatisfy({ $0.isReady }) else {
-            return
+        let infrastructureAndServices = table.members.filter {
+            $0.plan.kind != "demo" && $0.desiredState != .removed
         }
+        guard table.members.contains(where: { $0.plan.service != nil }),
+            infrastructureAndServices.allSatisfy({ $0.isReady })
+        else { return }
         for member in table.members where member.plan.kind == "demo" && member.desiredState == .waiting {
             table[member.plan.name]?.desiredState = .running
         }

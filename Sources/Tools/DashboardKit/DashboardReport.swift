@@ -34,7 +34,10 @@ package struct DashboardReport: Sendable, Equatable, Encodable {
         }
     }
 
-    /// The ledger of messages (`published` to `dropped`) and the ledger of deliveries (`due` to `owed`).
+    /// Two ledgers: published = admitted + refused + dropped counts messages, and
+    /// due = delivered + shed + disconnected + owed counts their deliveries to viewers.
+    ///
+    /// An item is shed for a slow reader, or owed until the viewer's socket has taken it.
     package struct Ledger: Sendable, Equatable, Encodable {
         package var published: Double
         package var admitted: Double

@@ -17,7 +17,7 @@ package struct DashboardSample: Sendable, Equatable, Encodable {
     package var p99: Double?
     /// Messages dropped by the feed budget or shed for slow readers, per second.
     package var drops = 0.0
-    /// Records that wait to be read, of all readers.
+    /// Records that wait to be read, summed over all readers.
     package var lag = 0.0
     /// Resumes that were replayed exactly, per second.
     package var replays = 0.0

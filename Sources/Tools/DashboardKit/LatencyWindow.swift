@@ -3,7 +3,7 @@
 /// The quantiles of a duration over the last rounds of readings, computed from the buckets of a histogram.
 package struct LatencyWindow: Sendable {
     private let bucketName: String
-    private let rounds: Int
+    private let maxRounds: Int
     /// The growth of each cumulative bucket in each of the last rounds, by the bucket's upper bound in seconds (`le`).
     private var window: [[Double: Double]] = []
 
@@ -12,7 +12,7 @@ package struct LatencyWindow: Sendable {
     ///   - rounds: the number of rounds in the window. With few rounds a quantile jumps, with many it reacts slowly.
     package init(_ name: String, rounds: Int = 10) {
         self.bucketName = "\(name)_bucket"
-        self.rounds = rounds
+        self.maxRounds = rounds
     }
 
     /// Adds a round; `growth` is how much each counter has grown in it.
@@ -25,7 +25,7 @@ package struct LatencyWindow: Sendable {
             buckets[bound, default: 0] += value
         }
         self.window.append(buckets)
-        if self.window.count > self.rounds { self.window.removeFirst() }
+        if self.window.count > self.maxRounds { self.window.removeFirst() }
     }
 
     /// A quantile in milliseconds.

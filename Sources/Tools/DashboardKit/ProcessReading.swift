@@ -38,14 +38,14 @@ package struct ProcessReading: Sendable {
 
 /// The samples of a metrics page, found by name and label.
 package struct MetricsTable: Sendable, Equatable {
-    /// One sample.
+    /// What identifies a sample on the page: its metric and labels.
     package struct Sample: Sendable, Hashable {
         /// The metric's name.
         package var name: String
         /// Its labels.
         package var labels: [String: String]
 
-        /// Makes a sample's name.
+        /// Makes a sample's identity.
         package init(name: String, labels: [String: String]) {
             self.name = name
             self.labels = labels

@@ -92,8 +92,9 @@ package struct LiveLine: Equatable, Sendable {
 package enum ClockText {
     /// The time of day, such as `11:02:03.120`.
     package static func time(_ time: Timestamp) -> String {
-        let day: Int64 = 86_400_000
-        let milliseconds = ((time.milliseconds % day) + day) % day
+        let dayMilliseconds: Int64 = 86_400_000
+        // The remainder of a time before 1970 is negative.
+        let milliseconds = ((time.milliseconds % dayMilliseconds) + dayMilliseconds) % dayMilliseconds
         func digits(_ number: Int64, _ count: Int) -> String {
             let text = String(number)
             return String(repeating: "0", count: max(0, count - text.count)) + text

@@ -112,7 +112,7 @@ package struct LiveReplay {
 
     /// Updates the scene's stage, unless the scene has a newer revision.
     private mutating func updateStage(_ stage: StageRecord) {
-        if let old = self.scene.stage, (stage.epoch, stage.revision) < (old.epoch, old.revision) { return }
+        if let shown = self.scene.stage, (stage.epoch, stage.revision) < (shown.epoch, shown.revision) { return }
         self.scene.stage = stage
     }
 

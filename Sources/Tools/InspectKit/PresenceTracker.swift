@@ -6,7 +6,8 @@ package import PlazaModel
 ///
 /// Presence itself keeps its leases in Redis, which stores no history. The inbox has the records from which the leases
 /// are made: joins, leaves, heartbeats and kicks. Each member has a record within any period of one lease. So a replay
-/// that begins one lease before its window knows all members in the window.
+/// that begins one lease before its window knows all members in the window. A ticket is the inbox offset of a join, so
+/// a later join has a higher one.
 package struct PresenceTracker: Sendable {
     private struct Member {
         var ticket: Ticket

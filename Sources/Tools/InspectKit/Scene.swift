@@ -37,9 +37,9 @@ package struct Scene: Equatable, Sendable {
     package func text(names: Int) -> String {
         var parts: [String] = []
         let named = self.present.prefix(names).map(\.text).joined(separator: " ")
-        let others = self.presentCount - min(names, self.present.count)
+        let unnamedCount = self.presentCount - min(names, self.present.count)
         var present = "present \(self.presentCount)"
-        if !named.isEmpty { present += " (\(named)\(others > 0 ? " and \(others) more" : ""))" }
+        if !named.isEmpty { present += " (\(named)\(unnamedCount > 0 ? " and \(unnamedCount) more" : ""))" }
         if let shownCount { present += ", shown \(shownCount)\(self.isCountStale ? " stale" : "")" }
         parts.append(present)
         if self.stage != nil {

@@ -165,7 +165,9 @@ package final class TopicScanner {
     }
 
     /// The filter that drops batches of former owners, and the offset from which on it must get all records.
-    private func filter(of partition: Int32, from start: Int64) throws(KafkaError) -> (BatchFilter, Int64) {
+    private func filter(
+        of partition: Int32, from start: Int64
+    ) throws(KafkaError) -> (filter: BatchFilter, firstOffset: Int64) {
         let checkpoints = try AppendedFeed.makeCheckpointClient(self.settings, mode: self.mode)
         defer { checkpoints?.close() }
         let (filter, first) = try AppendedFeed.batchFilter(of: partition, from: start, checkpointClient: checkpoints)

@@ -24,7 +24,7 @@ extension ServerLedger.Program {
     /// Checks the counts of a process.
     ///
     /// - Parameter metrics: the process's page of metrics.
-    /// - Returns: how the counts differ from the ledger's equation; nil if they are even.
+    /// - Returns: how the counts differ from the ledger's equation; nil if they satisfy it.
     package func imbalance(of metrics: String) -> String? {
         var sums: [String: Double] = [:]
         for (sample, value) in MetricsPage(metrics).values {

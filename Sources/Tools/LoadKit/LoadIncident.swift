@@ -24,12 +24,12 @@ package struct LoadIncident: Hashable, Sendable {
 struct LoadIncidents {
     /// The maximum number of incidents of a kind; the report's counts have all.
     static let maxPerKind = 5
-    private(set) var all: [LoadIncident] = []
+    private(set) var firstOfEachKind: [LoadIncident] = []
 
-    /// Adds an incident of now, if there are not too many of its kind.
+    /// Adds an incident that happens now, if there are not too many of its kind.
     mutating func add(_ kind: LoadIncident.Kind, _ client: String, in live: LiveID, _ text: String) {
-        guard self.all.count(where: { $0.kind == kind }) < Self.maxPerKind else { return }
+        guard self.firstOfEachKind.count(where: { $0.kind == kind }) < Self.maxPerKind else { return }
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-        self.all.append(LoadIncident(kind: kind, client: client, live: live, text: text, at: now))
+        self.firstOfEachKind.append(LoadIncident(kind: kind, client: client, live: live, text: text, at: now))
     }
 }

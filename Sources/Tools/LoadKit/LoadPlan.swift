@@ -25,9 +25,9 @@ package struct LoadPlan: Sendable {
     /// The beginning of the names of lives and users, different in each run.
     package var name: String
     /// Makes a token for a user.
-    package var token: @Sendable (String) -> String
+    package var token: @Sendable (_ user: String) -> String
 
-    package init(addresses: [PlazaAddress], name: String, token: @escaping @Sendable (String) -> String) {
+    package init(addresses: [PlazaAddress], name: String, token: @escaping @Sendable (_ user: String) -> String) {
         self.addresses = addresses
         self.name = name
         self.token = token
@@ -41,6 +41,7 @@ extension LoadPlan {
     /// The duration in seconds.
     var seconds: Double {
         let (seconds, attoseconds) = self.duration.components
+        // A second has 10^18 attoseconds.
         return Double(seconds) + Double(attoseconds) / 1e18
     }
 

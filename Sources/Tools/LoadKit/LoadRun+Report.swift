@@ -41,13 +41,13 @@ extension LoadRun {
             unexpectedLeaveTips: self.unexpectedLeaveTips,
             longestPauseMilliseconds: Double(self.lives.map(\.longestPauseMicroseconds).max() ?? 0) / 1000,
             failures: self.failures)
-        report.incidents = self.allIncidents
+        report.incidents = self.firstIncidents
         if let failure = report.nothingAdmittedFailure { report.failures.append(failure) }
         return report
     }
 
-    /// The incidents of the run, with those that only its end shows.
-    private var allIncidents: [LoadIncident] {
+    /// The first incidents of each kind, including those that are found only at the end of the run.
+    private var firstIncidents: [LoadIncident] {
         var incidents = self.incidents
         for live in self.lives {
             for (sequence, acknowledged, received) in live.numberMismatches {
@@ -63,6 +63,6 @@ extension LoadRun {
                     "got item \(last) last, and item \(live.highestAcknowledged) was acknowledged")
             }
         }
-        return incidents.all
+        return incidents.firstOfEachKind
     }
 }

@@ -8,6 +8,7 @@ package struct EveningLive: Hashable, Sendable {
     package let notice: String
     /// A category that the pages name: 0 chatting, 1 music, 2 games, 3 shopping, 4 outdoors, 5 learning.
     package let category: Int
+    /// The number of the layout of seats (R3.16).
     package let seatTemplate: Int
     /// Whether viewers take a seat without an application.
     package let isFreeSeating: Bool

@@ -44,6 +44,7 @@ extension EveningScript {
             self.continueStage(live, at: time, into: &actions)
             return 3_000
         case .score:
+            // Only the first two lives battle.
             if self.stage == .battling, live < 2 {
                 actions.append(self.hostAction(live, .score(Int.random(in: 1...9, using: &self.random))))
             }

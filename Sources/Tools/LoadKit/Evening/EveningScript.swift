@@ -37,7 +37,7 @@ package struct EveningScript: Sendable {
         var seatedAt: [Int: Int64] = [:]
         /// The last reported speaking level of each user, by user id; a user who has reported silence has no entry.
         var speakingLevels: [String: Int] = [:]
-        /// When the admin last welcomed a viewer.
+        /// When the admin last welcomed a viewer; at first long ago, but a difference from it does not overflow.
         var lastWelcomeAt = Int64.min / 2
         /// When each event is due next, by the raw value of the event.
         var dueTimes: [Int64]

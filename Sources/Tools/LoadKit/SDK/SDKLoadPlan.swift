@@ -20,10 +20,10 @@ package struct SDKLoadPlan: Sendable {
     /// The app's name as the number that the SDK's login takes; 0 if the name is not a number.
     package var sdkAppID: Int32
     /// Makes a token for a user.
-    package var token: @Sendable (String) -> String
+    package var token: @Sendable (_ user: String) -> String
 
     package init(
-        addresses: [PlazaAddress], name: String, sdkAppID: Int32, token: @escaping @Sendable (String) -> String
+        addresses: [PlazaAddress], name: String, sdkAppID: Int32, token: @escaping @Sendable (_ user: String) -> String
     ) {
         self.addresses = addresses
         self.name = name

@@ -11,6 +11,7 @@ struct Params: Encodable, Sendable {
     var count: Int?
     var to: [LiveID]?
     var inviter: LiveID?
+    /// In seconds, like `duration`.
     var timeout: Int?
     var duration: Int?
     var needResponse: Bool?

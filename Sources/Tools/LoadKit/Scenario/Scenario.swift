@@ -17,7 +17,8 @@ package struct Scenario {
         package var say: @Sendable (String) -> Void
 
         package init(
-            addresses: [PlazaAddress], name: String, token: @escaping @Sendable (String, Bool) -> String,
+            addresses: [PlazaAddress], name: String,
+            token: @escaping @Sendable (_ user: String, _ isServer: Bool) -> String,
             say: @escaping @Sendable (String) -> Void
         ) {
             self.addresses = addresses
