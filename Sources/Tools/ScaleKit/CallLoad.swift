@@ -33,7 +33,8 @@ package final class CallLoad: Sendable {
     ///   - token: makes a token for a user.
     /// - Throws: the error with which a call was refused, or `LoopError`.
     package init(
-        _ kind: ServiceKind, lives: Int, addresses: [PlazaAddress], name: String, token: @Sendable (String) -> String
+        _ kind: ServiceKind, lives: Int, addresses: [PlazaAddress], name: String,
+        token: @Sendable (_ user: String) -> String
     ) async throws {
         self.kind = kind
         let hub = try ClientHub(name: "scale-calls")
@@ -104,7 +105,7 @@ package final class CallLoad: Sendable {
     }
 
     /// The method and the parameters of an owner's call number `round`.
-    private func makeCall(_ round: Int, _ live: LiveID) -> (String, Params) {
+    private func makeCall(_ round: Int, _ live: LiveID) -> (method: String, params: Params) {
         switch self.kind {
         case .roomDirectory: ("metadata.set", Params(live: live, metadata: ["round": "\(round)"]))
         case .audiencePresence: ("audience.list", Params(live: live, count: 10))

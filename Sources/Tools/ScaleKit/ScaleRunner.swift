@@ -21,9 +21,9 @@ package struct ScalePlan: Sendable {
     /// The beginning of the names of lives and users, unique in the cluster.
     package var name: String
     /// Makes a token for a user.
-    package var token: @Sendable (String) -> String
+    package var token: @Sendable (_ user: String) -> String
 
-    package init(services: [ServiceKind], name: String, token: @escaping @Sendable (String) -> String) {
+    package init(services: [ServiceKind], name: String, token: @escaping @Sendable (_ user: String) -> String) {
         self.services = services
         self.name = name
         self.token = token

@@ -98,7 +98,7 @@ enum ChaosCommand: Subcommand {
         return try await ChaosRunner.run(plan, on: cluster, address: address) { Subcommands.printDiagnostic($0) }
     }
 
-    /// The plan of a run, with tokens of the demo app.
+    /// The plan of a run, with tokens of the demo app, valid for one day.
     private static func plan(_ options: ChaosOptions, apps: AppsFile.Source) throws -> ChaosPlan {
         let key = try AppsFile.signingKey(of: AppsFile.demoApp, in: apps)
         return ChaosPlan(

@@ -16,6 +16,7 @@ final class DashboardCluster: Sendable {
 
     /// Milliseconds since the dashboard began.
     private var elapsedMilliseconds: Int {
+        // A millisecond has 10^15 attoseconds.
         let elapsed = (ContinuousClock.now - self.startedAt).components
         return Int(elapsed.seconds) * 1000 + Int(elapsed.attoseconds / 1_000_000_000_000_000)
     }

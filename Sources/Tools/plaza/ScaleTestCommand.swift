@@ -61,7 +61,7 @@ enum ScaleTestCommand: Subcommand {
         return report.isPassed ? 0 : 1
     }
 
-    /// Runs the scale test with tokens of the demo app.
+    /// Runs the scale test with tokens of the demo app, valid for one day.
     private static func scale(
         _ kinds: [ServiceKind], _ seconds: Int, _ cluster: LocalCluster
     ) async throws -> ScaleReport {

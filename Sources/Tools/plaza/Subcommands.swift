@@ -23,10 +23,8 @@ enum Subcommands {
     /// The visible subcommands, in the order in which a newcomer needs them.
     static let visible: [any Subcommand.Type] = [
         UpCommand.self, StatusCommand.self, DashboardCommand.self, DemoCommand.self, LoadCommand.self,
-        AttackCommand.self, ChaosCommand.self,
-        ScaleTestCommand.self,
-        TokenCommand.self,
-        InspectCommand.self, DeadLettersCommand.self,
+        AttackCommand.self, ChaosCommand.self, ScaleTestCommand.self, TokenCommand.self, InspectCommand.self,
+        DeadLettersCommand.self,
     ]
 
     /// The subcommands that only `plaza` itself starts.
@@ -52,7 +50,7 @@ enum Subcommands {
                 program: "plaza \(name)", summary: command.help, arguments: Array(arguments.dropFirst()),
                 environment: environment)
             let status = try await command.run(&reader)
-            return status == 0 && self.outputFailed.load(ordering: .relaxed) ? 74 : status
+            return status == 0 && self.hasOutputFailed.load(ordering: .relaxed) ? 74 : status
         } catch let error as SettingsError {
             if error.exitStatus == 0 { print(error, terminator: "") } else { Self.printDiagnostic("\(error)") }
             return error.exitStatus
@@ -75,13 +73,14 @@ enum Subcommands {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
         } catch {
-            if !self.outputFailed.exchange(true, ordering: .relaxed) {
+            if !self.hasOutputFailed.exchange(true, ordering: .relaxed) {
                 self.printDiagnostic("plaza: standard output cannot be written: \(error.localizedDescription)")
             }
         }
     }
 
-    private static let outputFailed = Atomic<Bool>(false)
+    /// Whether a line could not be written to standard output.
+    private static let hasOutputFailed = Atomic<Bool>(false)
 
     private static var overview: String {
         let width = self.visible.map { $0.name.count }.max() ?? 0
