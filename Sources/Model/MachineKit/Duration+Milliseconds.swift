@@ -5,6 +5,7 @@ extension Milliseconds {
     ///
     /// A duration that is longer than the longest span becomes the longest span.
     @inlinable package init(_ duration: Duration) {
+        // A millisecond has 10^15 attoseconds.
         let (seconds, attoseconds) = duration.components
         self.init(Self.seconds(seconds).count + attoseconds / 1_000_000_000_000_000)
     }

@@ -9,7 +9,8 @@
     /// Milliseconds since the fixed point.
     @usableFromInline package let milliseconds: Int64
 
-    /// Makes a time from milliseconds of the monotonic clock; a number out of bounds becomes the nearest bound.
+    /// Makes a time from milliseconds of the monotonic clock; a number out of bounds becomes `distantPast` or
+    /// `distantFuture`.
     @inlinable package init(milliseconds: Int64) {
         self.milliseconds = min(max(milliseconds, Int64.min / 4), Int64.max / 4)
     }

@@ -9,6 +9,7 @@
     /// A generator that starts from `seed`.
     @inlinable package init(seed: UInt64) { self.state = seed }
 
+    // The constants are those of SplitMix64.
     @inlinable package mutating func next() -> UInt64 {
         self.state &+= 0x9E37_79B9_7F4A_7C15
         var z = self.state

@@ -11,6 +11,7 @@
     @inlinable package static func hash(_ text: String, basis: UInt64 = Self.offsetBasis) -> UInt64 {
         text.withUTF8Bytes { bytes in
             var hash = basis
+            // The factor is the FNV prime for 64 bits.
             for index in bytes.indices { hash = (hash ^ UInt64(bytes[index])) &* 0x100_0000_01B3 }
             return hash
         }

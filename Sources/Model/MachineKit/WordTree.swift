@@ -5,9 +5,12 @@
 /// Words are inserted in sorted order, so the children of a node are in the order of their bytes.
 struct WordTree {
     struct Node {
+        /// The next bytes of words, each with the index of its node in `nodes`.
         var children: [(byte: UInt8, node: Int)] = []
+        /// Whether a word ends at this node.
         var isEnd = false
     }
+    /// All nodes; the first one is the root.
     var nodes = [Node()]
 
     mutating func insert(_ bytes: [UInt8]) {

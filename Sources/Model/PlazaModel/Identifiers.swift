@@ -203,6 +203,7 @@ package enum TextRule {
         let bytes = text.utf8
         return !bytes.isEmpty && bytes.count <= maxBytes
             && bytes.allSatisfy {
+                // Digits, upper-case letters, lower-case letters, the hyphen and the underscore.
                 (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || $0 == 0x2D
                     || $0 == 0x5F
             }

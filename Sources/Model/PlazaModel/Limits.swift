@@ -46,7 +46,7 @@ package enum Limits {
     package static let templates: ClosedRange<Int> = 1...999
     /// Seat calls of one session in one live within a second.
     package static let seatCallsPerSecond = 10
-    /// Revocation floors of one live; the oldest are dropped first.
+    /// Revocation floors (lowest valid tickets of kicked users) of one live; the oldest are dropped first.
     package static let floorsPerLive = 1000
     /// Users who are banned from one live at the same time.
     package static let bansPerLive = 1000

@@ -48,7 +48,7 @@ package enum PlazaTopic: String, CaseIterable, Sendable {
             .compacted
         case .deadLetters: .time(milliseconds: 14 * 24 * 3_600_000)
         case .userNotices: .time(milliseconds: 3_600_000)
-        case .replies: .time(milliseconds: 600_000)
+        case .replies: .time(milliseconds: 10 * 60_000)
         }
     }
 
@@ -61,12 +61,14 @@ package enum PlazaTopic: String, CaseIterable, Sendable {
         case .compacted:
             // Compact frequently; otherwise a restart would replay minutes of old counts.
             settings["cleanup.policy"] = "compact"
+            // 16 MiB.
             settings["segment.bytes"] = "16777216"
             settings["segment.ms"] = "60000"
             settings["min.cleanable.dirty.ratio"] = "0.1"
         case .time(let milliseconds):
             settings["cleanup.policy"] = "delete"
             settings["retention.ms"] = "\(milliseconds)"
+            // 64 MiB.
             settings["segment.bytes"] = "67108864"
         }
         return settings

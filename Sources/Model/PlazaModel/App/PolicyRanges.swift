@@ -4,7 +4,7 @@ extension AppPolicy {
     /// The largest audience of a live that an app may allow.
     package static let largestAudience: Int64 = 100_000_000
 
-    /// The valid range of each integer setting, by the setting's name.
+    /// The valid range of each integer setting, by the setting's name; a battle lasts at most a day.
     package static let ranges: [String: ClosedRange<Int64>] = [
         "feedBudget": 1...10_000, "maxAdmins": 0...100, "maxAudience": 1...largestAudience,
         "maxBattleSeconds": 1...86_400, "messagesPerUserPerSecond": 1...10_000,

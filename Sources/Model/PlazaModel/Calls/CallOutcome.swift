@@ -69,9 +69,9 @@ package struct CallOutcomes: OutcomeStorage, Hashable, Codable {
     package mutating func replace(at index: Int, with outcome: CallOutcome) { self.entries[index].outcome = outcome }
 
     package mutating func replaceOldest(with outcome: CallOutcome, of counter: Int64) -> Int64 {
-        let oldest = self.entries.removeFirst().counter
+        let droppedCounter = self.entries.removeFirst().counter
         self.append(outcome, of: counter)
-        return oldest
+        return droppedCounter
     }
 
     package mutating func removeAll() -> Int64? {

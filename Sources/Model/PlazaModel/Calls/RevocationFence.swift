@@ -3,7 +3,8 @@ internal import MachineKit
 
 /// The floors of the kicked users of a live (I6): a user's floor is its lowest ticket that is still valid.
 ///
-/// The number of floors is bounded; the oldest are dropped first.
+/// A ticket is the inbox offset of a join, so a join after the kick has a valid ticket. The number of floors is
+/// bounded; the oldest are dropped first.
 package struct RevocationFence: Hashable, Sendable, Codable {
     /// The floor of one user, and why the user was kicked.
     package struct Floor: Hashable, Sendable, Codable {
@@ -31,9 +32,9 @@ package struct RevocationFence: Hashable, Sendable, Codable {
         self.floors.insert(Floor(user: user, ticket: ticket, reason: reason), at: index)
         // Tickets of a live only increase, so the lowest floor is the oldest.
         if self.floors.count > Limits.floorsPerLive,
-            let oldest = self.floors.indices.min(by: { self.floors[$0].ticket < self.floors[$1].ticket })
+            let oldestIndex = self.floors.indices.min(by: { self.floors[$0].ticket < self.floors[$1].ticket })
         {
-            self.floors.remove(at: oldest)
+            self.floors.remove(at: oldestIndex)
         }
     }
 

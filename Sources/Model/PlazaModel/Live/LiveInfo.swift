@@ -43,7 +43,7 @@ package struct LiveInfo: Hashable, Sendable, Codable {
     /// The number of seats; fixed by the template, except for karaoke and salon.
     package var maxSeatCount = 9
     package var seatMode = TakeSeatMode.apply
-    /// Voice 1 to 199, video 200 to 999.
+    /// The number of a `SeatTemplate`: voice 1 to 199, video 200 to 999; 600 is the dynamic grid.
     package var seatTemplate = 600
     /// At most 200 bytes.
     package var coverURL = ""

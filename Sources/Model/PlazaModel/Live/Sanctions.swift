@@ -50,7 +50,7 @@ package enum SanctionLimits {
     /// The maximum number of entries on one page of a list.
     package static let entriesPerPage = 100
     package static let reasonBytes = 200
-    /// The valid duration of a temporary sanction, in seconds.
+    /// The valid duration of a temporary sanction, in seconds: up to ten years.
     package static let seconds: ClosedRange<Int64> = 1...315_360_000
     /// The maximum number of bans of one live, and the same number of mutes; a call that would exceed it is rejected.
     package static let perLive = 1000

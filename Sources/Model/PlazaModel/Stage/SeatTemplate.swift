@@ -98,6 +98,7 @@ package struct SeatTemplate: Hashable, Sendable {
     package static func forConnection(_ id: Int, of kind: Kind) -> SeatTemplate? {
         switch kind {
         case .voice: id == 0 || id == 2 ? SeatTemplate(2) : nil
+        // Two hosts, the dynamic grid (also for 0), and the floats.
         case .video: [0, 400, 600, 601].contains(id) ? SeatTemplate.resolved(id) : nil
         }
     }
