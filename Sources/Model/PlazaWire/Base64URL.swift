@@ -46,7 +46,7 @@ package enum Base64URL {
                 bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
             }
         }
-        guard bitCount < 6, bits & (1 << UInt32(bitCount) - 1) == 0 else { return nil }
+        guard bitCount < 6, bits & ((1 << UInt32(bitCount)) - 1) == 0 else { return nil }
         return bytes
     }
 }

@@ -39,8 +39,8 @@ package struct CallFrame: Sendable {
     ///
     /// - Throws: `badParameter` when `params` is not JSON.
     package init(id: Int64, method: String, params: [UInt8]) throws(ReplyError) {
-        let json = Array("{\"params\":".utf8) + (params.isEmpty ? Array("{}".utf8) : params) + [UInt8(ascii: "}")]
-        guard let json = StrictJSON(json) else { throw ReplyError(.badParameter, WireError.notJSON.message) }
+        let bytes = Array("{\"params\":".utf8) + (params.isEmpty ? Array("{}".utf8) : params) + [UInt8(ascii: "}")]
+        guard let json = StrictJSON(bytes) else { throw ReplyError(.badParameter, WireError.notJSON.message) }
         self.init(id: id, method: method, age: nil, json)
     }
 

@@ -38,7 +38,7 @@ extension CallParser {
         }
     }
 
-    private func liveAndUser(_ frame: CallFrame) throws(ReplyError) -> (LiveID, UserID) {
+    private func liveAndUser(_ frame: CallFrame) throws(ReplyError) -> (live: LiveID, user: UserID) {
         let params = try frame.params(LiveParams.self)
         guard let user = params.user else { throw ReplyError(.badParameter, "params.user is missing") }
         return (try self.liveKey(params.live).live, try self.userID(user))

@@ -28,7 +28,8 @@ extension StrictJSON {
         /// The index of the innermost container.
         private var container = Self.noContainer
 
-        init(textCount: Int) { self.entries.reserveCapacity(min(textCount / 8 + 1, 64)) }
+        /// Reserves memory for the entries of a short text, about one for eight bytes.
+        init(byteCount: Int) { self.entries.reserveCapacity(min(byteCount / 8 + 1, 64)) }
 
         /// Adds a value, or the name of a member; the indices fit because `StrictJSON.init` limits the size of the text.
         mutating func append(_ kind: Kind, from start: Int, to end: Int) {
@@ -57,7 +58,7 @@ extension StrictJSON {
     /// Validates the text, and makes an entry for each value and each name; nil if the text is malformed.
     static func scan(_ bytes: Span<UInt8>) -> [Entry]? {
         let hasByteOrderMark = bytes.count >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF
-        var tree = EntryTree(textCount: bytes.count)
+        var tree = EntryTree(byteCount: bytes.count)
         var isASCII = true
         var expected = Expectation.value
         var index = hasByteOrderMark ? 3 : 0

@@ -33,6 +33,7 @@ extension StrictJSON {
             kind = .number
             end = fractionEnd
         }
+        // The bit 0x20 makes a letter lower-case.
         if end < bytes.count, bytes[end] | 0x20 == UInt8(ascii: "e") {
             let isSigned =
                 end + 1 < bytes.count && (bytes[end + 1] == UInt8(ascii: "+") || bytes[end + 1] == UInt8(ascii: "-"))

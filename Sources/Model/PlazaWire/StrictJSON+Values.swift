@@ -115,7 +115,8 @@ extension StrictJSON {
                 var scalar = Self.hexadecimal(bytes, at: index) ?? 0
                 index += 4
                 if scalar & 0xFC00 == 0xD800, let low = Self.hexadecimal(bytes, at: index + 2) {
-                    scalar = 0x10000 + (scalar & 0x3FF) << 10 + low & 0x3FF
+                    // Each surrogate holds ten bits of the scalar's distance from U+10000.
+                    scalar = 0x10000 + ((scalar & 0x3FF) << 10) + (low & 0x3FF)
                     index += 6
                 }
                 text.append(contentsOf: String(Unicode.Scalar(scalar) ?? "\u{FFFD}").utf8)
