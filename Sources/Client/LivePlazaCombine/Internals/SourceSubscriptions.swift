@@ -4,15 +4,16 @@
 /// The subscriptions of an operator to its sources; the operator keeps them behind its lock.
 struct SourceSubscriptions {
     private var subscriptions: [(any Subscription)?]
-    private var ended: [Bool]
+    /// Whether each source has ended.
+    private var hasEnded: [Bool]
 
     init(count: Int) {
         self.subscriptions = Array(repeating: nil, count: count)
-        self.ended = Array(repeating: false, count: count)
+        self.hasEnded = Array(repeating: false, count: count)
     }
 
-    var isEmpty: Bool { self.ended.isEmpty }
-    var haveAllEnded: Bool { self.ended.allSatisfy { $0 } }
+    var isEmpty: Bool { self.hasEnded.isEmpty }
+    var haveAllEnded: Bool { self.hasEnded.allSatisfy { $0 } }
     /// The subscriptions to the sources that have not ended.
     var open: [any Subscription] { self.subscriptions.compactMap { $0 } }
 
@@ -23,7 +24,7 @@ struct SourceSubscriptions {
     ///
     /// - Returns: False if the source has a subscription already or has ended.
     mutating func attach(_ subscription: any Subscription, source: Int) -> Bool {
-        if self.subscriptions[source] != nil || self.ended[source] { return false }
+        if self.subscriptions[source] != nil || self.hasEnded[source] { return false }
         self.subscriptions[source] = subscription
         return true
     }
@@ -32,8 +33,8 @@ struct SourceSubscriptions {
     ///
     /// - Returns: False if it has ended before.
     mutating func end(_ source: Int) -> Bool {
-        defer { (self.ended[source], self.subscriptions[source]) = (true, nil) }
-        return !self.ended[source]
+        defer { (self.hasEnded[source], self.subscriptions[source]) = (true, nil) }
+        return !self.hasEnded[source]
     }
 
     /// Removes and returns all subscriptions.

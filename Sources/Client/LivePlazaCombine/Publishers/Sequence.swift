@@ -96,7 +96,8 @@ final class SequenceSubscription<Elements: Sequence, Failure: Error>: Subscripti
         }
     }
 
-    private func next() -> (any Subscriber<Elements.Element, Failure>, Elements.Element)? {
+    /// Takes the demand for the next element; nil if there is no element, no demand or no subscriber.
+    private func next() -> (downstream: any Subscriber<Elements.Element, Failure>, element: Elements.Element)? {
         self.lock.withLock {
             guard let downstream = self.state.downstream, let element = self.state.upcoming,
                 self.state.demand > .none

@@ -96,7 +96,7 @@ private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: S
     func receive(_ input: Input) -> Subscribers.Demand {
         let due = self.scheduler.now.advanced(by: self.dueTime)
         var replaced: (value: Input, due: Time)?
-        let isFirst = self.lock.withLock {
+        let mustSchedule = self.lock.withLock {
             if self.hasEnded { return false }
             replaced = self.pending
             self.pending = (input, due)
@@ -105,7 +105,7 @@ private final class DebounceInner<Downstream: Subscriber, Context: Scheduler>: S
         }
         // The replaced value is released here, after the lock, because its deinitializer may call back.
         _ = replaced
-        if isFirst { self.schedule(after: due) }
+        if mustSchedule { self.schedule(after: due) }
         return .none
     }
 

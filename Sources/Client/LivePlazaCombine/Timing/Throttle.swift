@@ -100,7 +100,7 @@ private final class ThrottleInner<Downstream: Subscriber, Context: Scheduler>: S
     func receive(_ input: Input) -> Subscribers.Demand {
         let now = self.scheduler.now
         var replaced: Input?
-        let (isFirst, lastDelivery) = self.lock.withLock {
+        let (mustSchedule, lastDelivery) = self.lock.withLock {
             if self.state.hasEnded { return (false, nil as Time?) }
             if self.latest || !self.state.isScheduled {
                 replaced = self.state.pending
@@ -111,7 +111,7 @@ private final class ThrottleInner<Downstream: Subscriber, Context: Scheduler>: S
         }
         // The replaced value is released here, after the lock, because its deinitializer may call back.
         _ = replaced
-        if !isFirst { return .none }
+        if !mustSchedule { return .none }
         if let due = lastDelivery?.advanced(by: self.interval), due > now {
             self.scheduler.schedule(after: due, tolerance: self.scheduler.minimumTolerance, options: nil) {
                 self.deliver()
@@ -123,13 +123,13 @@ private final class ThrottleInner<Downstream: Subscriber, Context: Scheduler>: S
     }
 
     func receive(completion: Subscribers.Completion<Failure>) {
-        let nothingIsScheduled = self.lock.withLock {
+        let mustSchedule = self.lock.withLock {
             if self.state.hasEnded { return false }
             self.state.hasEnded = true
             self.state.completion = completion
             return !self.state.isScheduled
         }
-        if nothingIsScheduled { self.scheduler.schedule(options: nil) { self.deliver() } }
+        if mustSchedule { self.scheduler.schedule(options: nil) { self.deliver() } }
     }
 
     func request(_ demand: Subscribers.Demand) { self.output.request(demand) }

@@ -8,6 +8,9 @@ final class SimulatedNetwork: Sendable {
         var devices = DeviceConnections()
     }
 
+    /// The close codes of RFC 6455 for an end with a close frame, and for one without.
+    private static let (normalClosure, abnormalClosure) = (1000, 1006)
+
     private let state = Locked(State())
     private let queue: EngineQueue
     private let clock: SimulationClock
@@ -26,13 +29,13 @@ final class SimulatedNetwork: Sendable {
     /// Begins to connect a device.
     ///
     /// - Returns: The connection's number.
-    func connect(_ name: String, _ onEvent: @escaping @Sendable (TransportEvent) -> Void) -> Int {
+    func connect(_ device: String, _ onEvent: @escaping @Sendable (TransportEvent) -> Void) -> Int {
         let (number, isOpened) = self.state.withLock { state in
             let number = state.devices.makeNumber()
-            return (number, state.devices.open(number, name, onEvent))
+            return (number, state.devices.open(number, device, onEvent))
         }
         guard isOpened else {
-            self.runAfterLatency { onEvent(.closed(code: 1006)) }
+            self.runAfterLatency { onEvent(.closed(code: Self.abnormalClosure)) }
             return number
         }
         self.transmit(number) { network in
@@ -49,7 +52,7 @@ final class SimulatedNetwork: Sendable {
     func close(_ number: Int) {
         self.transmit(number) { network in
             network.cluster?.perform { $0.connectionClosed(number) }
-            network.endConnection(number, code: 1000)
+            network.endConnection(number, code: Self.normalClosure)
         }
     }
 
@@ -66,25 +69,25 @@ final class SimulatedNetwork: Sendable {
     }
 
     /// Ends the connections of a device (nil: of all devices) without a close frame.
-    func cut(_ name: String?) {
-        for number in self.state.withLock({ $0.devices.numbers(of: name) }) {
+    func cut(_ device: String?) {
+        for number in self.state.withLock({ $0.devices.numbers(of: device) }) {
             self.cluster?.perform { $0.connectionClosed(number) }
-            self.endConnection(number, code: 1006)
+            self.endConnection(number, code: Self.abnormalClosure)
         }
     }
 
     /// Cuts the device's connections after `count` further frames.
-    func setFrames(_ count: Int, untilCutOf name: String) {
-        self.state.withLock { $0.devices.setFrames(count, untilCutOf: name) }
+    func setFrames(_ count: Int, untilCutOf device: String) {
+        self.state.withLock { $0.devices.setFrames(count, untilCutOf: device) }
     }
 
-    func setReachable(_ isReachable: Bool, _ name: String) {
-        self.state.withLock { $0.devices.setReachable(isReachable, name) }
-        if !isReachable { self.cut(name) }
+    func setReachable(_ isReachable: Bool, _ device: String) {
+        self.state.withLock { $0.devices.setReachable(isReachable, device) }
+        if !isReachable { self.cut(device) }
     }
 
-    func setStalled(_ isStalled: Bool, _ name: String) {
-        let released = self.state.withLock { $0.devices.setStalled(isStalled, name) }
+    func setStalled(_ isStalled: Bool, _ device: String) {
+        let released = self.state.withLock { $0.devices.setStalled(isStalled, device) }
         for work in released { self.queue.async(work) }
     }
 
@@ -103,7 +106,7 @@ final class SimulatedNetwork: Sendable {
             }
             switch delivery {
             case .delivered: work(self)
-            case .cut(let name): self.cut(name)
+            case .cut(let device): self.cut(device)
             case .heldBack, .lost: break
             }
         }

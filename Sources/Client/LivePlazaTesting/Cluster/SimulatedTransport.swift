@@ -3,6 +3,7 @@ internal import LivePlazaKit
 
 /// Opens connections of one device to the simulated cluster.
 struct SimulatedTransport: Transport {
+    /// The name of the device.
     let name: String
     let network: SimulatedNetwork
 

@@ -32,6 +32,7 @@ public final class SessionReplay: Sendable {
         self.recording = recording
         let queue = SimulationQueue(DispatchQueue(label: "LivePlazaTesting.SessionReplay"))
         self.queue = queue
+        // The clock may begin at any time of day, here in November 2023.
         self.clock = SimulationClock(start: 1_700_000_000_000)
         let network = ReplayNetwork()
         self.network = network

@@ -23,7 +23,7 @@ struct LeaseClock: Sendable {
         self.now = max(self.now, moment.now)
     }
 
-    /// When the lease of a session ends that was last heard of `silence` ago, in `leaseTime`.
+    /// When the lease of a session ends whose last heartbeat was `silence` ago, in `leaseTime`.
     func leaseEnd(silentFor silence: Milliseconds = Milliseconds(0)) -> Timestamp {
         self.leaseTime - silence + self.leaseDuration
     }

@@ -43,10 +43,10 @@ extension LiveLeases {
     /// - Returns: Whether there was another session.
     private mutating func removeOtherSessions(than presence: Presence, at clock: LeaseClock) -> Bool {
         let user = presence.user.userID
-        let others = self.members[user]?.sessions.filter { $0.id != presence.session } ?? []
-        for other in others { self.revoke(user, other.id, upTo: presence.ticket, at: clock) }
+        let otherSessions = self.members[user]?.sessions.filter { $0.id != presence.session } ?? []
+        for session in otherSessions { self.revoke(user, session.id, upTo: presence.ticket, at: clock) }
         self.members[user]?.sessions.removeAll { $0.id != presence.session }
-        return !others.isEmpty
+        return !otherSessions.isEmpty
     }
 
     mutating func leave(

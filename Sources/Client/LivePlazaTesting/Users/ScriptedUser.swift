@@ -204,5 +204,6 @@ extension SimulatedCluster {
         try ScriptedUser("backend", token: self.serverToken(), on: self)
     }
 
+    /// About 115 days, so that no test outlasts the login of a scripted user.
     private static var scriptedTokenLifetime: Duration { .seconds(10_000_000) }
 }
