@@ -72,7 +72,7 @@ import Testing
                 ])
             #expect(await state.checkingReadiness().isReady)
             #expect(state.gateways.count == 2 && state.gateways == cluster.gateways)
-            #expect(HealthProbe.kafka(bootstrap: state.kafka))
+            #expect(HealthProbe.kafkaAnswers(bootstrap: state.kafka))
             return state.processes.compactMap(\.pid)
         }
         #expect(pids.count == 7)
@@ -232,11 +232,11 @@ import Testing
         try await cluster.start()
         let before = try cluster.process(named: "broker-1")
         try await cluster.kill("broker-1")
-        #expect(!HealthProbe.kafka(bootstrap: cluster.state.kafka))
+        #expect(!HealthProbe.kafkaAnswers(bootstrap: cluster.state.kafka))
         try await cluster.restart("broker-1")
         try await cluster.waitUntilReady(within: .seconds(60))
         let after = try cluster.process(named: "broker-1")
-        #expect(after.ports == before.ports && HealthProbe.kafka(bootstrap: cluster.state.kafka))
+        #expect(after.ports == before.ports && HealthProbe.kafkaAnswers(bootstrap: cluster.state.kafka))
         await cluster.stop()
         options.broker = .kafkaHome(LiveCluster.kafkaHome ?? "", brokers: 3)
         let clusterOfThree = LocalCluster(options)
@@ -254,7 +254,7 @@ import Testing
         try await LiveCluster.with(try self.options(realKafka: 3)) { cluster in
             #expect(cluster.state.brokers == 3)
             for address in cluster.state.kafka.split(separator: ",") {
-                #expect(HealthProbe.kafka(bootstrap: "\(address)"))
+                #expect(HealthProbe.kafkaAnswers(bootstrap: "\(address)"))
             }
         }
     }

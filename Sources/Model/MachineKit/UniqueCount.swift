@@ -71,11 +71,11 @@ package struct UniqueCount: Hashable, Sendable {
             if register == 0 { emptyRegisterCount += 1 }
         }
         // The first factor is HyperLogLog's correction of the bias for 128 registers or more.
-        let raw = 0.7213 / (1 + 1.079 / size) * size * size / sum
-        if raw <= 2.5 * size, emptyRegisterCount > 0 {
+        let rawEstimate = 0.7213 / (1 + 1.079 / size) * size * size / sum
+        if rawEstimate <= 2.5 * size, emptyRegisterCount > 0 {
             return Int64(size * Self.logarithm(size / Double(emptyRegisterCount)))
         }
-        return Int64(raw)
+        return Int64(rawEstimate)
     }
 
     /// The natural logarithm of a number that is at least 1.
@@ -88,12 +88,13 @@ package struct UniqueCount: Hashable, Sendable {
             reduced /= 2
             halvings += 1
         }
-        let x = (reduced - 1) / (reduced + 1)
-        var term = x
+        // With a = (reduced - 1) / (reduced + 1), the logarithm is 2 (a + a^3 / 3 + a^5 / 5 + ...).
+        let argument = (reduced - 1) / (reduced + 1)
+        var power = argument
         var sum = 0.0
-        for odd in stride(from: 1.0, through: 41.0, by: 2) {
-            sum += term / odd
-            term *= x * x
+        for exponent in stride(from: 1.0, through: 41.0, by: 2) {
+            sum += power / exponent
+            power *= argument * argument
         }
         let logarithmOfTwo = 0.693_147_180_559_945_3
         return 2 * sum + halvings * logarithmOfTwo

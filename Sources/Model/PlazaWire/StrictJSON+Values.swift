@@ -61,7 +61,7 @@ extension StrictJSON {
     }
 
     /// Calls `body` with the name and the value's index of each member, in the order of the text.
-    func forEachMember(of object: Int, _ body: (String, Int) -> Void) {
+    func forEachMember(of object: Int, _ body: (_ name: String, _ valueIndex: Int) -> Void) {
         let end = self.index(after: object)
         var index = object + 1
         while index < end {

@@ -39,17 +39,19 @@ package enum HealthProbe {
     }
 
     /// Whether Redis answers a PING.
-    package static func redis(host: String = "127.0.0.1", port: Int, timeout: Duration = .milliseconds(500)) -> Bool {
-        self.redis(host: host, port: port, "PING", answersWith: "+PONG\r\n", timeout)
+    package static func redisAnswers(
+        host: String = "127.0.0.1", port: Int, timeout: Duration = .milliseconds(500)
+    ) -> Bool {
+        self.redisAnswers("+PONG\r\n", to: "PING", host: host, port: port, timeout)
     }
 
     /// Deletes all data of the Redis on this machine, and returns whether Redis confirmed it.
     static func flushRedis(port: Int) -> Bool {
-        self.redis(host: "127.0.0.1", port: port, "FLUSHALL", answersWith: "+OK\r\n", .seconds(5))
+        self.redisAnswers("+OK\r\n", to: "FLUSHALL", host: "127.0.0.1", port: port, .seconds(5))
     }
 
-    private static func redis(
-        host: String, port: Int, _ command: String, answersWith answer: String, _ timeout: Duration
+    private static func redisAnswers(
+        _ answer: String, to command: String, host: String, port: Int, _ timeout: Duration
     ) -> Bool {
         let answer = Array(answer.utf8)
         let request = Array("\(command)\r\n".utf8)
@@ -57,7 +59,7 @@ package enum HealthProbe {
     }
 
     /// Whether a broker answers an ApiVersions request, which every version of Kafka supports.
-    package static func kafka(host: String, port: Int, timeout: Duration = .seconds(1)) -> Bool {
+    package static func kafkaAnswers(host: String, port: Int, timeout: Duration = .seconds(1)) -> Bool {
         // Length 10, key 18 (ApiVersions), version 0, correlation id 0x4C50, no client id.
         let request: [UInt8] = [0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0x4C, 0x50, 0xFF, 0xFF]
         let answer = self.exchange(host: host, port: port, request, timeout) { $0.count >= 10 }
@@ -67,10 +69,10 @@ package enum HealthProbe {
     }
 
     /// Whether a broker answers at any of the addresses `host:port`, separated by commas.
-    package static func kafka(bootstrap: String) -> Bool {
+    package static func kafkaAnswers(bootstrap: String) -> Bool {
         bootstrap.split(separator: ",").contains { address in
             guard let (host, port) = Self.split(address: String(address)) else { return false }
-            return self.kafka(host: host, port: port)
+            return self.kafkaAnswers(host: host, port: port)
         }
     }
 
@@ -82,7 +84,7 @@ package enum HealthProbe {
         bootstrap: String, security: KafkaSecurity, timeout: Duration = .seconds(10)
     ) throws(ClusterError) {
         if security.transport == .plaintext {
-            guard self.kafka(bootstrap: bootstrap) else { throw .noKafka(bootstrap) }
+            guard self.kafkaAnswers(bootstrap: bootstrap) else { throw .noKafka(bootstrap) }
             return
         }
         do throws(KafkaError) {
@@ -113,8 +115,8 @@ package enum HealthProbe {
         switch probe {
         case .none: true
         case .http(let port): self.readiness(port: port)?.status == 200
-        case .redis(let port): self.redis(port: port)
-        case .kafka(let port): self.kafka(host: "127.0.0.1", port: port)
+        case .redis(let port): self.redisAnswers(port: port)
+        case .kafka(let port): self.kafkaAnswers(host: "127.0.0.1", port: port)
         case .announcement(let file): FileManager.default.fileExists(atPath: file)
         }
     }

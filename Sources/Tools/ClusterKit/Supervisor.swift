@@ -14,6 +14,7 @@ struct Supervisor: Sendable {
 
     /// Starts the thread, which starts the process when its desired state is `running`.
     func start() {
+        // A small stack suffices, because the thread mostly waits.
         _ = DedicatedThread(self.name, stackBytes: 256 * 1024) { self.run() }
     }
 

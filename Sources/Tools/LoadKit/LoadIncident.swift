@@ -3,7 +3,7 @@ internal import Foundation
 package import MachineKit
 package import PlazaModel
 
-/// What one viewer of a load saw that breaks a promise: the place to look at in logs and feeds.
+/// What one viewer of a load saw that breaks an invariant (docs/RULES.md): the place to look at in logs and feeds.
 package struct LoadIncident: Hashable, Sendable {
     /// The count of the report to which the incident belongs.
     package enum Kind: Hashable, Sendable, CaseIterable {

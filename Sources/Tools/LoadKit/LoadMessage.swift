@@ -38,7 +38,8 @@ enum LoadMessage {
         }
     }
 
-    /// Whether a frame contains a leave tip; no load message contains these bytes.
+    /// Whether a frame contains a leave tip, the feed item which says that a viewer left; no load message contains its
+    /// name.
     static func containsLeaveTip(_ text: Span<UInt8>) -> Bool {
         var index = 0
         while index + Self.leaveTip.count <= text.count {

@@ -63,7 +63,7 @@ package struct LoadProgress: Hashable, Sendable {
         case opening
         /// The viewers log in and join.
         case entering
-        /// The run waits until the join tips no longer count against the feed budget.
+        /// The run waits until the join tips, the feed items about joins, no longer count against the feed budget.
         case settling
         /// Messages are sent.
         case sending

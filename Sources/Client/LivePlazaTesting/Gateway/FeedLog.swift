@@ -9,6 +9,7 @@ struct FeedLog: Sendable {
     /// When the log exceeds this number by a quarter, its oldest items are removed.
     static let retainedItems = 2000
 
+    /// The epoch of the items, which tells lives with the same id apart; 0 before the first item.
     private(set) var epoch: Int64 = 0
     private var items: [FeedItem] = []
 

@@ -64,6 +64,7 @@ public final class SessionReplay: Sendable {
         case .opened:
             self.wait { $0.isConnecting }
             self.network.sendEvent(.opened)
+        // 1006 stands for an end without a close frame (RFC 6455).
         case .closed: self.network.sendEvent(.closed(code: entry.code ?? 1006))
         case .sent: if let call = RecordedCall(entry) { self.repeatCall(call) }
         case .received:

@@ -2,6 +2,8 @@
 package import MachineKit
 
 /// An input of presence, the machine that tracks the audience; keyed by live.
+///
+/// A presence epoch is one life of the lease data in Redis; a new one begins when Redis has lost the data.
 package struct AudienceInput: Hashable, Sendable, Codable {
     /// The version of the record's format.
     package var v = 1

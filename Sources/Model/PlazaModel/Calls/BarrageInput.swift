@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// An input of the fan-out, keyed by live.
+/// An input of the fan-out, the machine that writes the lives' feeds; keyed by live.
 package struct BarrageInput: Hashable, Sendable, Codable {
     /// The version of the record's format.
     package var v = 1
@@ -48,7 +48,7 @@ package enum BarrageCommand: Hashable, Sendable, Codable {
     /// Authorised by the directory.
     case muted(user: UserID, until: Timestamp?)
     case unmuted(user: UserID)
-    /// Presence raises the user's revocation floor to `ticket`.
+    /// Presence raises the user's revocation floor, its lowest valid ticket, to `ticket`.
     case floor(user: UserID, ticket: Ticket)
 
     /// The names on the wire.

@@ -43,10 +43,10 @@ package enum ConnectionCommand: Hashable, Sendable, Codable {
     case userBack(live: LiveID, user: UserInfo)
     /// Presence reports the new name or avatar of the live's owner.
     case profile(live: LiveID, user: UserInfo)
-    /// Presence reports that a new presence epoch has settled in this live's partition; the connection machine then
-    /// asks whether the live's owner is still present.
+    /// Presence had lost its leases, and reports that a new presence epoch (docs/GLOSSARY.md) has settled in this live's
+    /// partition; the connection machine then asks whether the live's owner is still present.
     case confirmOwner(live: LiveID)
-    /// Presence raises the user's revocation floor to `ticket`.
+    /// Presence raises the user's revocation floor, its lowest valid ticket, to `ticket`.
     case floor(live: LiveID, user: UserID, ticket: Ticket)
     /// The directory reports the live's current admins.
     case rights(live: LiveID, admins: [UserID])

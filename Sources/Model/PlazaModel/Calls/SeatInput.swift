@@ -68,10 +68,10 @@ package enum SeatCommand: Hashable, Sendable, Codable {
     case userBack(user: UserInfo)
     /// Presence reports the user's new name or avatar.
     case profile(user: UserInfo)
-    /// Presence reports that a new presence epoch has settled; the seat machine then asks whether the occupants of the
-    /// seats are still in the live.
+    /// Presence had lost its leases, and reports that a new presence epoch (docs/GLOSSARY.md) has settled; the seat
+    /// machine then asks whether the occupants of the seats are still in the live.
     case confirmOccupants
-    /// Presence raises the user's revocation floor to `ticket`.
+    /// Presence raises the user's revocation floor, its lowest valid ticket, to `ticket`.
     case floor(user: UserID, ticket: Ticket)
     /// The connection machine reports the live's connection, the live's battle and the connection's other battles, all
     /// of them completely, and the events since the last report.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-// The fan-out decides by these checks whether it accepts a message. Gateways apply the checks too, so that they ask an
-// app's backend only about messages that the fan-out would accept.
+// The fan-out, which writes the lives' feeds, decides by these checks whether it accepts a message. Gateways apply the
+// checks too, so that they ask an app's backend only about messages that the fan-out would accept.
 
 extension FeedContent {
     /// The rejection of an empty or too long message (R5.11, R17.5); nil if the message is valid.

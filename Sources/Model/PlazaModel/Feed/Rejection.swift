@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the fan-out rejects a call; `none` if it accepts the call.
+/// Why the fan-out, which writes the lives' feeds, rejects a call; `none` if it accepts the call.
 ///
 /// State rows and inboxes store the numbers, which therefore never change.
 package enum Rejection: Int64, Error, Hashable, Sendable, Codable, CaseIterable {
     case none = 0
     case ended = 1
     case notInRoom = 2
+    /// The ticket, which proves the join, is older than a kick or a leave.
     case staleTicket = 3
     case roomMuted = 4
+    /// The message is empty.
     case empty = 5
     case tooLong = 6
     /// The feed budget is used up.
@@ -25,6 +27,7 @@ package enum Rejection: Int64, Error, Hashable, Sendable, Codable, CaseIterable 
     case noSuchGift = 13
     /// Gifts are disabled in the live.
     case giftsOff = 14
+    /// The count or the receivers of a gift, or the count of likes, are out of range.
     case giftCount = 15
     case giftReceivers = 16
     case likeCount = 17

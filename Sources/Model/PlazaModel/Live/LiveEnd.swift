@@ -9,10 +9,9 @@ package enum LiveEndReason: String, Hashable, Sendable, Codable {
 
 /// The end of a live, which the machines forward to each other in the order of R18.5.
 ///
-/// The directory decides the end once (I1). The connection machine then ends the live's part in its connection and
-/// battle, the seat machine empties the seats, presence removes the members, and the fan-out writes the feed's last
-/// item, answers the caller and sends `closed` to the directory. A machine that does not know the live only forwards
-/// the end.
+/// The directory decides the end once (I1). The connection machine then removes the live from its connection and
+/// battle. The seat machine empties the seats. Presence removes the members. The fan-out writes the feed's last item,
+/// answers the caller and sends `closed` to the directory. A machine that does not know the live only forwards the end.
 package struct Ending: Hashable, Sendable, Codable {
     /// Why the live ended: by its owner, by the app's server, or by the app's dismissal policy.
     package var reason: LiveEndReason

@@ -43,6 +43,7 @@ struct AnswerReader {
             self.ignoresBytes = true
             return [.malformed]
         }
+        // 101 (Switching Protocols) completes a handshake.
         guard status == 101 else {
             self.ignoresBytes = true
             return [.status(status)]

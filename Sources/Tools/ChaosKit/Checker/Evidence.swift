@@ -33,14 +33,14 @@ package struct Evidence: Hashable, Sendable, Codable {
                 case .refused: "refused"
                 case .unanswered: "no answer"
                 }
-            let what =
+            let action =
                 switch call.call {
                 case .message(let id, let isMuted): "sends \"\(id)\"\(isMuted ? " while muted" : "")"
                 case .likes(let count): "sends \(count) likes"
                 case .score(let battle, let score): "adds \(score) in battle \(battle.text)"
                 case .metadata(let key, let value): "sets \(key) = \(value)"
                 }
-            self.init(client: call.client, live: call.live, message: "\(what): \(outcome)", at: call.at)
+            self.init(client: call.client, live: call.live, message: "\(action): \(outcome)", at: call.at)
         }
 
         /// What a client received.

@@ -150,6 +150,7 @@ final class StageWorkload: Sendable {
                 if alreadyDone.contains(error.code) { return nil }
                 lastAnswer = "\(error.code.name): \(error.message)"
                 self.repeatedMethods.withLock { _ = $0.insert(method) }
+                // The pause that the server has named, but at least 0.1 s and at most 2 s.
                 try? await Task.sleep(for: .milliseconds(max(100, min(2_000, error.retryAfter ?? 0))))
             }
         }
@@ -221,7 +222,7 @@ final class StageWorkload: Sendable {
     ///
     /// - Returns: the last counts that were not stale.
     private func readCounts(
-        within limit: Duration, until isExpected: (LiveID, Int) -> Bool
+        within limit: Duration, until isExpected: (_ live: LiveID, _ count: Int) -> Bool
     ) async -> [LiveID: Int] {
         var counts: [LiveID: Int] = [:]
         for viewer in self.viewers {

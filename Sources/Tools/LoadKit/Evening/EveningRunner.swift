@@ -43,6 +43,7 @@ package struct EveningRunner: Sendable {
             EveningMember(id, live: live) {
                 let options = ClientCore.Options(
                     token: setting.token(id, live == nil), session: SessionID("\(id)-\(setting.name)"), name: name)
+                // A queue of 200 updates suffices, because old updates are of no use.
                 return hub.client(addresses: setting.addresses, options: options, updates: 200)
             }
         }
