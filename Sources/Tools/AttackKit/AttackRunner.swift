@@ -46,6 +46,7 @@ package enum AttackRunner {
         var measured = AttackMeasurement()
         measured.allowedBytes = attack.allowedBytes
         let namePrefix = Self.namePrefix(plan, suffix)
+        // The letters x and p tell the names of the attack and of the partition check apart from the honest clients'.
         let report = try await Self.runHonestClients(plan, suffix, duration: plan.duration) { lives in
             let mayEnd = Locked(false)
             let monitoring = Task { await monitor.watch { mayEnd.withLock { $0 = true } } }

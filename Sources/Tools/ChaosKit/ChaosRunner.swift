@@ -185,6 +185,7 @@ package enum ChaosRunner {
         _ round: ChaosRound, _ plan: ChaosPlan, _ addresses: [PlazaAddress], _ name: String,
         fault: @escaping @Sendable () async -> String?
     ) async throws -> (LoadReport, reasonNotInjected: String?) {
+        // The letter tells the load's lives and users apart from those of the stage workload.
         var load = LoadPlan(addresses: addresses, name: "\(name)l") { plan.token($0, /* isServer: */ false) }
         (load.lives, load.viewers, load.rate) = (4, 10, 5)
         // The fault begins 9 s after the first message at the latest, so messages are sent for 3 s after it at least.

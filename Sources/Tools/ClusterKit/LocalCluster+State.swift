@@ -24,7 +24,7 @@ extension LocalCluster {
     /// The path of the apps file; empty when the apps come from the environment.
     private var appsFile: String {
         let path = self.directory.appsFile
-        let source = try? AppsFile.Source(environment: ClusterParts.environment(self.options), defaultFile: path)
+        let source = try? AppsFile.Source(environment: ClusterPlans.environment(self.options), defaultFile: path)
         return source == .file(path) ? path : ""
     }
 

@@ -18,7 +18,7 @@ package final class LocalCluster: Sendable {
     /// The lock of the run directory; nil unless this cluster holds it.
     private let lock = Locked<FileLock?>(nil)
     /// The plans of the processes; nil before the start.
-    private let parts = Locked<ClusterParts?>(nil)
+    private let plans = Locked<ClusterPlans?>(nil)
 
     /// Makes a cluster without starting it.
     package init(_ options: ClusterOptions) {
@@ -186,12 +186,12 @@ package final class LocalCluster: Sendable {
     /// Starts one more instance of a service and returns its name.
     @discardableResult
     package func add(_ kind: ServiceKind) throws(ClusterError) -> String {
-        guard let parts = self.parts.withLock({ $0 }) else { throw .notRunning(runDirectory: self.directory.path) }
+        guard let plans = self.plans.withLock({ $0 }) else { throw .notRunning(runDirectory: self.directory.path) }
         let number = self.table.update { table in
             table.instances[kind, default: 0] += 1
             return table.instances[kind, default: 1]
         }
-        let plan = try parts.servicePlan(kind, number: number, options: self.options)
+        let plan = try plans.servicePlan(kind, number: number, options: self.options)
         self.supervise(plan, desiredState: .running)
         return plan.name
     }
@@ -220,14 +220,14 @@ package final class LocalCluster: Sendable {
         self.lock.withLock { $0 = lock }
         // Reject invalid apps before any service is started, so that they are reported only once.
         let apps = try AppsFile.Source(
-            environment: ClusterParts.environment(self.options), defaultFile: self.directory.appsFile)
+            environment: ClusterPlans.environment(self.options), defaultFile: self.directory.appsFile)
         switch apps {
         case .file(let path): try AppsFile.prepare(at: path, feedBudget: self.options.feedBudget)
         case .json: try AppsFile.keyring(in: apps)
         }
         let appsFileParts = try AppsFileParts(apps, directory: self.directory)
-        let parts = try ClusterParts(options: self.options, directory: self.directory, apps: appsFileParts)
-        self.parts.withLock { $0 = parts }
+        let plans = try ClusterPlans(options: self.options, directory: self.directory, apps: appsFileParts)
+        self.plans.withLock { $0 = plans }
         let stateFile = self.directory.stateFile
         ReadinessMonitor(table: self.table) { [weak self] table in
             // A failure to write the state file is ignored here: readers of the file detect it, and the processes keep
@@ -236,19 +236,19 @@ package final class LocalCluster: Sendable {
             try? RunDirectory.write(data, to: stateFile, mode: 0o600)
         }.start()
 
-        self.supervise(parts.redis, desiredState: .running)
-        if let home = parts.kafkaHome { try home.prepare() }
-        for plan in parts.brokers { self.supervise(plan, desiredState: .running) }
+        self.supervise(plans.redis, desiredState: .running)
+        if let home = plans.kafkaHome { try home.prepare() }
+        for plan in plans.brokers { self.supervise(plan, desiredState: .running) }
         if case .external(let address) = self.options.broker {
             try HealthProbe.waitForKafka(bootstrap: address, security: self.options.kafkaSecurity)
         }
-        if let addresses = parts.knownKafkaAddresses { self.table.update { $0.kafka = addresses } }
+        if let addresses = plans.knownKafkaAddresses { self.table.update { $0.kafka = addresses } }
         try self.awaitReady(within: .seconds(60)).get()
 
         for kind in ServiceKind.allCases {
             for _ in 0..<self.options.instances(of: kind) { try self.add(kind) }
         }
-        if let demo = parts.demo { self.supervise(demo, desiredState: .waiting) }
+        if let demo = plans.demo { self.supervise(demo, desiredState: .waiting) }
         self.table.update { table in
             table.listsAllProcesses = true
             table.version += 1

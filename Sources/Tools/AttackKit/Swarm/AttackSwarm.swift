@@ -20,7 +20,7 @@ final class AttackSwarm {
     private let namePrefix: String
     private let honestLives: [LiveID]
     /// The gateways' addresses for the channel of the attack.
-    private let targets: [PlazaAddress]
+    private let addresses: [PlazaAddress]
     private let loop: EventLoop
     private var period: AttackPeriod
     /// Whether enough was measured for a verdict.
@@ -50,7 +50,7 @@ final class AttackSwarm {
         self.plan = plan
         self.namePrefix = namePrefix
         self.honestLives = honestLives
-        self.targets = attack.channel == .http ? plan.target.http : plan.target.gateways
+        self.addresses = attack.channel == .http ? plan.target.http : plan.target.gateways
         self.loop = loop
         self.period = AttackPeriod(plan.duration)
         self.mayEnd = mayEnd
@@ -101,8 +101,8 @@ final class AttackSwarm {
     ///
     /// All connections are due after half of the attack's duration; the second half allows as many replacements.
     private func openConnections(after elapsed: Duration) {
-        let share = 2 * (elapsed / self.plan.duration)
-        let dueCount = Int(share * Double(self.attempts.count)) + 1
+        let dueShare = 2 * (elapsed / self.plan.duration)
+        let dueCount = Int(dueShare * Double(self.attempts.count)) + 1
         while self.openedCount < dueCount, let index = self.unconnectedIndexes.popLast() {
             self.openedCount += 1
             self.open(index)
@@ -111,7 +111,7 @@ final class AttackSwarm {
     }
 
     private func open(_ index: Int) {
-        let target = self.targets[index % self.targets.count]
+        let address = self.addresses[index % self.addresses.count]
         let random = SeededRandom(seed: self.random.next())
         let client = self.attack.client(
             AttackClientSetting(
@@ -122,11 +122,11 @@ final class AttackSwarm {
         let connection = AttackConnection(
             index, client, random: random,
             target: WebSocketTarget(
-                host: target.host, port: target.port, path: "/v1", subprotocols: ["liveplaza.v1"]),
+                host: address.host, port: address.port, path: "/v1", subprotocols: ["liveplaza.v1"]),
             channel: self.attack.channel, swarm: self)
         do {
             try connection.start(
-                self.loop, host: target.host, port: target.port, readsSlowly: self.attack.readsSlowly)
+                self.loop, host: address.host, port: address.port, readsSlowly: self.attack.readsSlowly)
             self.connections[index] = connection
         } catch {
             self.tally.count("not connected: \(error)")

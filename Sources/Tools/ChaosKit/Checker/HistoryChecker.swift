@@ -3,8 +3,8 @@ internal import PlazaModel
 
 /// Finds the promises that were broken in a round, from the histories of its clients.
 ///
-/// A promise is an invariant (`I1` and so on) or a rule (such as `R5.7`) of docs/RULES.md.
-/// The result depends only on the history, so that a test can put each kind of fault into a history.
+/// A promise is an invariant (`I1` and so on) or a rule (such as `R5.7`) of docs/RULES.md. The result depends only on
+/// the history, so that a test can put each kind of fault into a history.
 package enum HistoryChecker {
     /// The maximum number of findings of one check; further findings of the same kind are left out.
     static let maxFindingsPerCheck = 5

@@ -4,7 +4,7 @@ internal import Foundation
 /// The plans of a cluster's processes: program, arguments and ports.
 ///
 /// Redis, the brokers and the demo are planned once; `servicePlan` plans one instance of a service.
-struct ClusterParts: Sendable {
+struct ClusterPlans: Sendable {
     let redis: ProcessPlan
     let brokers: [ProcessPlan]
     /// The Kafka whose brokers the cluster starts; nil for the embedded broker and an external Kafka.
