@@ -24,7 +24,7 @@ package protocol Attack: Sendable {
     /// Makes the client that decides what one connection sends.
     ///
     /// When the gateway closes a connection, the attack opens another one, with a new client.
-    func client(_ setting: AttackClientSetting) -> any AttackClient
+    func makeClient(_ setting: AttackClientSetting) -> any AttackClient
 }
 
 extension Attack {

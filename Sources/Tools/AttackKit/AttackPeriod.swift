@@ -11,13 +11,14 @@ package struct AttackPeriod: Sendable {
     /// An attack that lasts `planned` at least.
     package init(_ planned: Duration) { self.planned = planned }
 
-    /// When the attack has ended, from its beginning; nil while it goes on.
+    /// Advances the time, and ends the attack if its planned time is over and it may end.
     ///
     /// - Parameters:
     ///   - elapsed: the time since the attack began.
     ///   - mayEnd: whether enough was measured.
-    /// - Returns: the same time in every later call.
-    package mutating func end(after elapsed: Duration, mayEnd: Bool) -> Duration? {
+    /// - Returns: the time since the beginning at which the attack ended, the same in every later call; nil while the
+    ///   attack goes on.
+    package mutating func advance(to elapsed: Duration, mayEnd: Bool) -> Duration? {
         if self.end == nil, elapsed >= self.planned, mayEnd || elapsed >= self.planned + Self.maxExtension {
             self.end = elapsed
         }

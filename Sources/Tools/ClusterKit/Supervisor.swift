@@ -23,7 +23,7 @@ struct Supervisor: Sendable {
         while let (plan, kafka) = self.waitUntilRunnable() {
             let startedAt = ContinuousClock.now
             self.runProcess(plan, kafka: kafka)
-            let pause = backOff.pause(afterRunOf: ContinuousClock.now - startedAt)
+            let pause = backOff.takePause(afterRunOf: ContinuousClock.now - startedAt)
             _ = self.table.wait(timeout: pause) { table in
                 guard let member = table[self.name] else { return true }
                 return member.desiredState != .running || member.skipsBackOff ? true : nil
@@ -96,8 +96,8 @@ package struct BackOff: Sendable {
     /// Makes a back-off whose next pause is the first one.
     package init() {}
 
-    /// The pause before the next start, after a run of `duration`.
-    package mutating func pause(afterRunOf duration: Duration) -> Duration {
+    /// Returns the pause before the next start, after a run of `duration`, and lengthens the pause after that.
+    package mutating func takePause(afterRunOf duration: Duration) -> Duration {
         if duration >= .seconds(10) { self.nextPause = Self.shortestPause }
         defer { self.nextPause = min(self.nextPause * 2, Self.longestPause) }
         return self.nextPause

@@ -55,7 +55,7 @@ package struct CallAnswers {
     /// Reserves the feed items that answers name for their calls, so that no other call is matched with them by
     /// content.
     ///
-    /// Call this method once, after all records were added and before the first call of `answer`.
+    /// Call this method once, after all records were added and before the first call of `findAnswer`.
     package mutating func reserveAnsweredItems(of calls: [CallRecord]) {
         for call in calls {
             if let position = self.reply(to: call.request, app: call.app)?.position {
@@ -75,7 +75,7 @@ package struct CallAnswers {
     ///     call may not be stored any more.
     ///   - feedStart: the time from which on the feed was read; nil if it was not read.
     /// - Returns: the answer, or `unknown` with a sentence about why none was found.
-    package mutating func answer(to call: CallRecord, readAt: Timestamp, feedStart: Timestamp?) -> CallAnswer {
+    package mutating func findAnswer(to call: CallRecord, readAt: Timestamp, feedStart: Timestamp?) -> CallAnswer {
         if let reply = self.reply(to: call.request, app: call.app) { return reply }
         let location = RecordLocation(topic: call.topic.rawValue, partition: call.partition, offset: call.offset)
         if let reason = self.deadLetters[location] { return CallAnswer(.setAside, why: reason) }

@@ -49,7 +49,7 @@ package struct LiveReplay {
         for entry in sorted where entry.topic != .roomFeed || entry.key == live.text { replay.answers.add(entry) }
         let calls = sorted.compactMap { CallRecord($0) }.filter { $0.app == live.app && $0.live == live.live }
         replay.answers.reserveAnsweredItems(of: calls)
-        let outcomes = replay.outcomes(of: calls)
+        let outcomes = replay.findOutcomes(of: calls)
         let outcomeByLocation = Dictionary(outcomes.map { ($0.call.location, $0) }) { first, _ in first }
         let callByPosition = Dictionary(
             outcomes.compactMap { outcome in outcome.answer.position.map { ($0, outcome.call) } }
@@ -68,14 +68,14 @@ package struct LiveReplay {
         var isLastStep: Bool
     }
 
-    /// Finds the answer to each call, oldest first.
-    private mutating func outcomes(of calls: [CallRecord]) -> [CallOutcome] {
+    /// Finds the answer to each call, oldest first; call this method once.
+    private mutating func findOutcomes(of calls: [CallRecord]) -> [CallOutcome] {
         var lastStepLocation: [RequestID: String] = [:]
         for call in calls { lastStepLocation[call.request] = call.location }
         return calls.map { call in
             CallOutcome(
                 call: call,
-                answer: self.answers.answer(
+                answer: self.answers.findAnswer(
                     to: call, readAt: self.window.upperBound, feedStart: self.window.lowerBound),
                 isLastStep: lastStepLocation[call.request] == call.location)
         }

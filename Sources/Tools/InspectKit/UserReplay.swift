@@ -150,7 +150,7 @@ package enum UserReplay {
                 continue
             }
             let sentCount = steps.filter { $0.topic == first.topic && $0.kind == first.kind }.count
-            let answer = answers.answer(to: last, readAt: window.upperBound, feedStart: window.lowerBound)
+            let answer = answers.findAnswer(to: last, readAt: window.upperBound, feedStart: window.lowerBound)
             lines.append(.call(UserCall(steps: steps, sentCount: sentCount, answer: answer)))
         }
         for entry in sorted where entry.topic == .userNotices && entry.key == user.text {

@@ -8,7 +8,7 @@ import Testing
 /// What the connections of each attack send, without a gateway.
 @Suite struct AttackClientTests {
     private static func client(_ attack: any Attack, index: Int = 0) -> any AttackClient {
-        attack.client(
+        attack.makeClient(
             AttackClientSetting(
                 index: index, attempt: 0, namePrefix: "at-1", random: SeededRandom(seed: 1), partitions: 3, app: "demo",
                 honestLives: ["honest"], makeToken: { "token-of-\($0)" }))

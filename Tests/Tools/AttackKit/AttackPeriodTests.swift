@@ -9,18 +9,18 @@ import Testing
 @Suite struct AttackPeriodTests {
     @Test func `an attack ends after the planned time if enough was measured`() {
         var period = AttackPeriod(.seconds(1))
-        #expect(period.end(after: .milliseconds(999), mayEnd: true) == nil)
-        #expect(period.end(after: .milliseconds(1010), mayEnd: true) == .milliseconds(1010))
-        #expect(period.end(after: .milliseconds(1300), mayEnd: false) == .milliseconds(1010), "it stays ended")
+        #expect(period.advance(to: .milliseconds(999), mayEnd: true) == nil)
+        #expect(period.advance(to: .milliseconds(1010), mayEnd: true) == .milliseconds(1010))
+        #expect(period.advance(to: .milliseconds(1300), mayEnd: false) == .milliseconds(1010), "it stays ended")
     }
 
     @Test func `an attack goes on until enough was measured, for at most 20 s more`() {
         var measured = AttackPeriod(.seconds(1))
-        #expect(measured.end(after: .seconds(5), mayEnd: false) == nil)
-        #expect(measured.end(after: .seconds(6), mayEnd: true) == .seconds(6))
+        #expect(measured.advance(to: .seconds(5), mayEnd: false) == nil)
+        #expect(measured.advance(to: .seconds(6), mayEnd: true) == .seconds(6))
         var silent = AttackPeriod(.seconds(1))
-        #expect(silent.end(after: .milliseconds(20_999), mayEnd: false) == nil)
-        #expect(silent.end(after: .seconds(21), mayEnd: false) == .seconds(21))
+        #expect(silent.advance(to: .milliseconds(20_999), mayEnd: false) == nil)
+        #expect(silent.advance(to: .seconds(21), mayEnd: false) == .seconds(21))
     }
 
     @Test func `however short an attack is, five honest requests to each gateway are counted`() async throws {

@@ -8,9 +8,9 @@ import Tokens
 @Suite struct ClusterPartsTests {
     @Test func `the pause before a restart doubles up to five seconds, and a long uptime resets it`() {
         var backOff = BackOff()
-        let pauses = (0..<8).map { _ in backOff.pause(afterRunOf: .zero) }
+        let pauses = (0..<8).map { _ in backOff.takePause(afterRunOf: .zero) }
         #expect(pauses == [100, 200, 400, 800, 1600, 3200, 5000, 5000].map { .milliseconds($0) })
-        #expect(backOff.pause(afterRunOf: .seconds(10)) == .milliseconds(100))
+        #expect(backOff.takePause(afterRunOf: .seconds(10)) == .milliseconds(100))
     }
 
     @Test func `only the owner can read the apps file, and its key is kept`() throws {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct EveningScriptTests {
     /// The actions of the time from 0 to `milliseconds`, in steps of 200 ms.
     private func play(_ script: inout EveningScript, until milliseconds: Int64) -> [EveningAction] {
-        stride(from: Int64(0), through: milliseconds, by: 200).flatMap { script.actions(until: $0) }
+        stride(from: Int64(0), through: milliseconds, by: 200).flatMap { script.takeActions(until: $0) }
     }
 
     @Test(arguments: [1, 7, 12345]) func `one seed always gives the same evening, another seed a different one`(
@@ -70,12 +70,12 @@ import Testing
         var script = EveningScript(seed: 1)
         #expect(self.play(&script, until: 1_000).contains { $0.kind == .connect(to: 1) })
         script.observed(.connected)
-        let battles = stride(from: Int64(1_200), through: 5_000, by: 200).flatMap { script.actions(until: $0) }
+        let battles = stride(from: Int64(1_200), through: 5_000, by: 200).flatMap { script.takeActions(until: $0) }
             .compactMap { if case .battle(1, let seconds) = $0.kind { seconds } else { nil } }
         #expect(battles.count >= 1)
         #expect(battles.allSatisfy { (60...120).contains($0) })
         func hasBattle(_ range: StrideThrough<Int64>, _ script: inout EveningScript) -> Bool {
-            range.flatMap { script.actions(until: $0) }.contains {
+            range.flatMap { script.takeActions(until: $0) }.contains {
                 if case .battle = $0.kind { true } else { false }
             }
         }
@@ -90,18 +90,18 @@ import Testing
     @Test func `actions that fell due during a long pause are not all returned at once`() {
         var script = EveningScript(seed: 1)
         _ = self.play(&script, until: 10_000)
-        #expect(script.actions(until: 3_600_000).count < 120)
+        #expect(script.takeActions(until: 3_600_000).count < 120)
     }
 
     @Test func `the admin welcomes a user who enters, but one user per interval and live`() {
         var script = EveningScript(seed: 1)
-        _ = script.actions(until: 1_000)
+        _ = script.takeActions(until: 1_000)
         let welcome = script.entered("Ada", live: 2)
         #expect(welcome?.user == EveningCast.lives[2].viewerID(0))
         if case .text(let text) = welcome?.kind { #expect(text.contains("Ada")) } else { Issue.record("no welcome") }
         #expect(script.entered("Ben", live: 2) == nil)
         #expect(script.entered("Ben", live: 1) != nil)
-        _ = script.actions(until: 1_000 + EveningScript.welcomeInterval)
+        _ = script.takeActions(until: 1_000 + EveningScript.welcomeInterval)
         #expect(script.entered("Ben", live: 2) != nil)
         #expect(script.entered("", live: 3) == nil)
     }

@@ -89,7 +89,7 @@ struct DeviceConnections {
     }
 
     /// Decides what becomes of a delivery; stores `work` if the device is stalled.
-    mutating func delivery(to number: Int, _ work: @escaping Work) -> Delivery {
+    mutating func decideDelivery(to number: Int, _ work: @escaping Work) -> Delivery {
         guard let device = self.connections[number]?.device else { return .lost }
         guard !self.stalled.contains(device) else {
             self.connections[number]?.heldBack.append(work)

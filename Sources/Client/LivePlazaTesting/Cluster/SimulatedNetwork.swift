@@ -102,7 +102,7 @@ final class SimulatedNetwork: Sendable {
         self.runAfterLatency { [weak self] in
             guard let self else { return }
             let delivery = self.state.withLock { state in
-                state.devices.delivery(to: number) { [weak self] in if let self { work(self) } }
+                state.devices.decideDelivery(to: number) { [weak self] in if let self { work(self) } }
             }
             switch delivery {
             case .delivered: work(self)

@@ -11,7 +11,7 @@ struct CountSchedule: Sendable {
     private static let interval = Milliseconds.seconds(1)
 
     /// Returns the count if it can be sent now; otherwise stores it until `takeDue`.
-    mutating func received(_ count: LiveCount, of key: LiveKey, at now: MonotonicTime) -> LiveCount? {
+    mutating func schedule(_ count: LiveCount, of key: LiveKey, at now: MonotonicTime) -> LiveCount? {
         guard now - (self.lastSentAt[key] ?? .distantPast) >= Self.interval else {
             self.waitingCounts[key] = count
             return nil

@@ -174,7 +174,7 @@ struct SimulatedGateway: Sendable {
     }
 
     private mutating func countReceived(_ count: LiveCount, in key: LiveKey) {
-        if let count = self.countSchedule.received(count, of: key, at: self.now) { self.sendCount(count, in: key) }
+        if let count = self.countSchedule.schedule(count, of: key, at: self.now) { self.sendCount(count, in: key) }
     }
 
     private mutating func sendCount(_ count: LiveCount, in key: LiveKey) {

@@ -10,7 +10,7 @@ package struct PingFlood: Attack {
 
     package func connections(limit: Int) -> Int { min(limit, 20) }
 
-    package func client(_ setting: AttackClientSetting) -> any AttackClient {
+    package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         let token = setting.index % 2 == 0 ? setting.makeToken("\(setting.namePrefix)-\(setting.index)") : nil
         return FloodingClient(token: token, live: nil) { _ in Array(repeating: .ping, count: 100) }
     }
@@ -25,7 +25,7 @@ package struct JoinFlood: Attack {
 
     package func connections(limit: Int) -> Int { 1 }
 
-    package func client(_ setting: AttackClientSetting) -> any AttackClient {
+    package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         let live = "{\"live\":\"\(setting.honestLives.first?.text ?? "none")\"}"
         return FloodingClient(token: setting.makeToken("\(setting.namePrefix)-user"), live: nil) { writer in
             [writer.call("live.join", live), writer.call("live.leave", live)]
@@ -42,7 +42,7 @@ package struct MessageFlood: Attack {
 
     package func connections(limit: Int) -> Int { 1 }
 
-    package func client(_ setting: AttackClientSetting) -> any AttackClient {
+    package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         let live = setting.honestLives.first?.text ?? "none"
         return FloodingClient(token: setting.makeToken("\(setting.namePrefix)-user"), live: live) { writer in
             (0..<3).map { _ in writer.call("barrage.sendText", "{\"live\":\"\(live)\",\"text\":\"flood\"}") }
@@ -59,7 +59,7 @@ package struct LoginFlood: Attack {
 
     package func connections(limit: Int) -> Int { min(limit, 1_000) }
 
-    package func client(_ setting: AttackClientSetting) -> any AttackClient {
+    package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         let validToken = setting.makeToken("\(setting.namePrefix)-user")
         // The forged token has the same claims, but an invalid signature.
         let forgedToken = String(validToken.dropLast(8)) + "AAAAAAAA"

@@ -11,7 +11,7 @@ package struct HalfFrameAttack: Attack {
 
     package func connections(limit: Int) -> Int { limit }
 
-    package func client(_ setting: AttackClientSetting) -> any AttackClient { SingleShot(.raw(Self.halfFrame)) }
+    package func makeClient(_ setting: AttackClientSetting) -> any AttackClient { SingleShot(.raw(Self.halfFrame)) }
 
     /// The header of a masked text frame whose payload has `frameBytes` bytes, and the first half of the payload.
     ///

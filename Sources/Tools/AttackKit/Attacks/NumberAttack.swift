@@ -13,7 +13,7 @@ package struct NumberAttack: Attack {
 
     package func connections(limit: Int) -> Int { min(limit, 10) }
 
-    package func client(_ setting: AttackClientSetting) -> any AttackClient {
+    package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         NumberClient(
             token: setting.makeToken("\(setting.namePrefix)-\(setting.index)"),
             live: setting.honestLives.first?.text ?? "none")

@@ -11,7 +11,7 @@ package struct NumberHTTPAttack: Attack {
     /// At most six connections for each pair of a number and a request.
     package func connections(limit: Int) -> Int { min(limit, 300) }
 
-    package func client(_ setting: AttackClientSetting) -> any AttackClient {
+    package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         let number = HostileNumbers.all[(setting.index + setting.attempt) % HostileNumbers.all.count]
         let live = setting.honestLives.first?.text ?? "none"
         let methodsAndPaths = [

@@ -13,7 +13,7 @@ package struct OversizedRowAttack: Attack {
 
     package func connections(limit: Int) -> Int { min(limit, AttackTarget.assumedPartitions) }
 
-    package func client(_ setting: AttackClientSetting) -> any AttackClient {
+    package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         let name = "\(setting.namePrefix)-\(setting.index)-\(setting.attempt)"
         let live = PartitionedName.live(
             name, app: setting.app, partition: setting.index % setting.partitions, of: setting.partitions)

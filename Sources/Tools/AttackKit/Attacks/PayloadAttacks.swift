@@ -41,7 +41,7 @@ package struct PayloadAttack: Attack {
 
     package func connections(limit: Int) -> Int { min(limit, self.channel == .http ? 100 : 10) }
 
-    package func client(_ setting: AttackClientSetting) -> any AttackClient {
+    package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         // The connections share 20 users.
         let token = setting.makeToken("\(setting.namePrefix)-\(setting.index % 20)")
         if self.channel == .http {

@@ -31,7 +31,7 @@ package struct SlowAttack: Attack {
 
     package func connections(limit: Int) -> Int { limit }
 
-    package func client(_ setting: AttackClientSetting) -> any AttackClient {
+    package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         switch self.part {
         case .head: return TricklingClient("GET /v1/lives HTTP/1.1\r\nHost: localhost\r\nX-Padding: ")
         case .body:

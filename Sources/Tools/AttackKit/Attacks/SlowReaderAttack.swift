@@ -18,7 +18,7 @@ package struct SlowReaderAttack: Attack {
 
     package func connections(limit: Int) -> Int { min(limit, 2_000) }
 
-    package func client(_ setting: AttackClientSetting) -> any AttackClient {
+    package func makeClient(_ setting: AttackClientSetting) -> any AttackClient {
         let token = setting.makeToken("\(setting.namePrefix)-\(setting.index)")
         let largeLive = "\(setting.namePrefix)-large"
         if setting.index == 0 { return LargeLiveOwner(token: token, live: largeLive) }

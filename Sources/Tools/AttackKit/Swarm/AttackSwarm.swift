@@ -82,7 +82,7 @@ final class AttackSwarm {
     private func advance() {
         let now = MonotonicClock.microseconds
         let elapsed = Duration.microseconds(now - self.beganAt)
-        if let end = self.period.end(after: elapsed, mayEnd: self.mayEnd()) {
+        if let end = self.period.advance(to: elapsed, mayEnd: self.mayEnd()) {
             if elapsed >= end + Self.cleanUpTime { return self.finish() }
             if !self.isCleaningUp { for connection in self.connections.values { connection.cleanUp() } }
             self.isCleaningUp = true
@@ -113,7 +113,7 @@ final class AttackSwarm {
     private func open(_ index: Int) {
         let address = self.addresses[index % self.addresses.count]
         let random = SeededRandom(seed: self.random.next())
-        let client = self.attack.client(
+        let client = self.attack.makeClient(
             AttackClientSetting(
                 index: index, attempt: self.attempts[index], namePrefix: self.namePrefix, random: random,
                 partitions: self.plan.target.partitions ?? AttackTarget.assumedPartitions, app: self.plan.target.app,

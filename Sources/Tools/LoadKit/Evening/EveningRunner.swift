@@ -149,7 +149,7 @@ package struct EveningRunner: Sendable {
                 await self.readStage()
             }
             let time = Milliseconds(elapsed).count
-            for action in self.state.withLock({ $0.script.actions(until: time) }) { self.perform(action) }
+            for action in self.state.withLock({ $0.script.takeActions(until: time) }) { self.perform(action) }
             try? await Task.sleep(for: Self.stepInterval)
         }
     }

@@ -47,7 +47,7 @@ package struct EveningScript: Sendable {
     package static let rates = 2.0...10.0
     /// The maximum number of guests on the seats of a live.
     static let maxGuests = 3
-    /// The maximum delay between two calls of `actions(until:)` after which missed events still happen at once.
+    /// The maximum delay between two calls of `takeActions(until:)` after which missed events still happen at once.
     ///
     /// After a longer delay, all due times are moved, so that the missed events do not happen all at the same time.
     static let maxDelay: Int64 = 1_000
@@ -61,7 +61,7 @@ package struct EveningScript: Sendable {
     var stage = EveningStage.disconnected
     /// When the next battle may begin.
     var nextBattleAt: Int64 = 0
-    /// The time of the last call of `actions(until:)`.
+    /// The time of the last call of `takeActions(until:)`.
     private var now: Int64 = 0
 
     package init(seed: UInt64, cast: [EveningLive] = EveningCast.lives) {
@@ -87,7 +87,7 @@ package struct EveningScript: Sendable {
     ///
     /// - Parameter time: milliseconds since the evening began, never earlier than in the call before.
     /// - Returns: the actions, in order.
-    package mutating func actions(until time: Int64) -> [EveningAction] {
+    package mutating func takeActions(until time: Int64) -> [EveningAction] {
         let delay = time - self.now - Self.maxDelay
         if delay > 0 {
             for live in self.lives.indices {
