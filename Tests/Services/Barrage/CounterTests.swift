@@ -5,7 +5,9 @@ import Testing
 
 @testable import BarrageCore
 
-/// Likes, speaking levels and the summary: only the latest value is published, and only while the budget allows.
+/// Likes, speaking levels and the summary (the live's statistics).
+///
+/// Only the latest value of each is published, and only while the feed's budget of 40 items per second allows.
 @Suite struct CounterTests {
     /// The command that publishes a stage on whose seats these users sit.
     ///
@@ -20,7 +22,7 @@ import Testing
     }
 
     /// Sends `count` likes; returns the effects.
-    private func like(_ barrage: inout BarrageHarness, _ count: Int, _ caller: Caller) -> [Effect] {
+    private func sendLikes(_ barrage: inout BarrageHarness, _ count: Int, _ caller: Caller) -> [Effect] {
         barrage.send(.sendLikes(count: count, caller: caller))
     }
 
@@ -29,9 +31,9 @@ import Testing
         var barrage = BarrageHarness()
         let bob = UserInfo(userID: "bob")
         let carl = UserInfo(userID: "carl")
-        #expect(self.like(&barrage, 3, user("bob", call: 1)).contents == [.likes(total: 3, sender: bob, count: 3)])
-        #expect(self.like(&barrage, 4, user("bob", call: 2)).contents == [])
-        #expect(self.like(&barrage, 5, user("carl", call: 1)).contents == [])
+        #expect(self.sendLikes(&barrage, 3, user("bob", call: 1)).contents == [.likes(total: 3, sender: bob, count: 3)])
+        #expect(self.sendLikes(&barrage, 4, user("bob", call: 2)).contents == [])
+        #expect(self.sendLikes(&barrage, 5, user("carl", call: 1)).contents == [])
         #expect(barrage.rows.nextDue == barrage.now + .seconds(1))
         #expect(barrage.advance(milliseconds: 999) == [])
         // The item has the latest sender with its count, and the total of all likes.
@@ -42,14 +44,16 @@ import Testing
 
     @Test func `I15 repeated likes count once, and likes with an invalid count are rejected`() {
         var barrage = BarrageHarness()
-        #expect(self.like(&barrage, 3, user("bob", call: 1)).outcome == .success(result: .done))
-        #expect(self.like(&barrage, 3, user("bob", call: 1)) == [.success(.done, to: user("bob", call: 1), app: app)])
+        #expect(self.sendLikes(&barrage, 3, user("bob", call: 1)).outcome == .success(result: .done))
+        let repetition = self.sendLikes(&barrage, 3, user("bob", call: 1))
+        #expect(repetition == [.success(.done, to: user("bob", call: 1), app: app)], "only the reply")
         // A call has 1 to 1000 likes.
         for (index, count) in [0, -1, 1001, .max, .min].enumerated() {
-            #expect(self.like(&barrage, count, user("bob", call: Int64(10 + index))).outcome.code == .badParameter)
+            let outcome = self.sendLikes(&barrage, count, user("bob", call: Int64(10 + index))).outcome
+            #expect(outcome.code == .badParameter, "\(count)")
         }
-        #expect(self.like(&barrage, 1, user("bob", call: 20, ticket: nil)).outcome.code == .notInRoom)
-        #expect(self.like(&barrage, 1000, user("bob", call: 21)).outcome == .success(result: .done))
+        #expect(self.sendLikes(&barrage, 1, user("bob", call: 20, ticket: nil)).outcome.code == .notInRoom)
+        #expect(self.sendLikes(&barrage, 1000, user("bob", call: 21)).outcome == .success(result: .done))
         #expect(barrage.feed?.statistics.totalLikesReceived == 1003)
         let toUnknownLive = barrage.send(.sendLikes(count: 1, caller: user("bob", call: 1)), to: LiveKey(app, "none"))
         #expect(toUnknownLive.outcome.code == .noSuchRoom)
@@ -60,11 +64,11 @@ import Testing
         var barrage = BarrageHarness()
         // Counters enter while less than six tenths of the budget are used: 24 of 40 items.
         for counter in 1...24 { #expect(barrage.sendText(user("bob", call: Int64(counter))).wasSent) }
-        #expect(self.like(&barrage, 3, user("carl", call: 1)).contents == [])
+        #expect(self.sendLikes(&barrage, 3, user("carl", call: 1)).contents == [])
         // dave's 12 texts still count when bob's texts are a second old; then counters may enter again.
         _ = barrage.advance(milliseconds: 500)
         for counter in 1...12 { #expect(barrage.sendText(user("dave", call: Int64(counter))).wasSent) }
-        #expect(self.like(&barrage, 4, user("carl", call: 2)).contents == [])
+        #expect(self.sendLikes(&barrage, 4, user("carl", call: 2)).contents == [])
         #expect(barrage.advance(milliseconds: 499) == [])
         let published = barrage.advance(milliseconds: 1)
         #expect(published.contents == [.likes(total: 7, sender: UserInfo(userID: "carl"), count: 4)])
@@ -75,7 +79,8 @@ import Testing
     /// Rules: R7.15.
     @Test func `users on the live's seats are published as speakers, loudest first`() {
         var barrage = BarrageHarness()
-        // No outcome of these calls is recorded, so call 1 is decided anew. A level is 0 to 100.
+        // The idempotency window does not hold the outcomes of speaking calls, so the second call 1 is decided, too. A
+        // level is 0 to 100.
         #expect(barrage.send(.speaking(level: 50, caller: user("bob", call: 1))).outcome.code == .notOnSeat)
         #expect(barrage.send(.speaking(level: 101, caller: user("bob", call: 1))).outcome.code == .badParameter)
         _ = barrage.send(Self.stage([("bob", live), ("carl", live), ("guest", "other")]))
@@ -133,13 +138,14 @@ import Testing
         #expect(barrage.sendText(user("bob", call: 1)).wasSent)
         #expect(barrage.sendText(user("bob", call: 2)).wasSent)
         _ = barrage.send(.publish(content: .audienceJoined(user: UserInfo(userID: "carl"))))
-        // A user who continues a visit is not a new viewer.
+        // A user who joins again within the same visit is not a new viewer.
         _ = barrage.send(.publish(content: .audienceJoined(user: UserInfo(userID: "dora"), continuesVisit: true)))
         // The first summary comes one second after the first change.
         #expect(barrage.advance(milliseconds: 999).contents == [])
+        // The live is open for 60 s before the texts; its duration is in milliseconds.
         let first = LiveStatistics(totalViewers: 1, totalMessageCount: 2, liveDuration: 61_000)
         #expect(barrage.advance(milliseconds: 1).contents == [.summary(statistics: first)])
-        #expect(self.like(&barrage, 5, user("bob", call: 3)).contents.count == 1)
+        #expect(self.sendLikes(&barrage, 5, user("bob", call: 3)).contents.count == 1)
         #expect(barrage.advance(milliseconds: 4_999).contents == [])
         var second = first
         second.totalLikesReceived = 5
@@ -187,8 +193,8 @@ import Testing
     @Test func `I1 the final statistics include counters that were pending at the end`() {
         var barrage = BarrageHarness()
         _ = barrage.send(Self.stage([("bob", live)]))
-        _ = self.like(&barrage, 1, user("bob", call: 1))
-        _ = self.like(&barrage, 2, user("bob", call: 2))
+        _ = self.sendLikes(&barrage, 1, user("bob", call: 1))
+        _ = self.sendLikes(&barrage, 2, user("bob", call: 2))
         _ = barrage.send(.speaking(level: 5, caller: user("bob", call: 3)))
         _ = barrage.send(.speaking(level: 6, caller: user("bob", call: 4)))
         var finalEnding = ending(of: epoch, for: user("alice", call: 9))
@@ -199,7 +205,7 @@ import Testing
         #expect(effects.outcome.statistics == statistics)
         // Nothing is published after the end.
         #expect(barrage.advance(milliseconds: 10_000) == [])
-        #expect(self.like(&barrage, 1, user("bob", call: 5)).outcome.code == .noSuchRoom)
+        #expect(self.sendLikes(&barrage, 1, user("bob", call: 5)).outcome.code == .noSuchRoom)
         #expect(barrage.send(.speaking(level: 6, caller: user("bob", call: 6))).outcome.code == .noSuchRoom)
         barrage.expectInvariants()
     }

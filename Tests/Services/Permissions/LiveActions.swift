@@ -2,6 +2,11 @@
 import PlazaModel
 
 /// Calls that the directory, presence and the fan-out decide.
+///
+/// Each call has an expected outcome for eight roles, by default allowed: owner, admin, viewer, seated, muted, server,
+/// banned, and `stranger` (a user of another app). `outside` is the outcome for an owner, admin, viewer, seated or muted
+/// user who has not joined the live. Hosts are the owner and the admins. bob is a viewer, anna an admin and bert a
+/// banned user of every live that is called.
 extension Action {
     /// A call to the directory that the owner may make and, unless `isForOwnerOnly`, the admins.
     ///
@@ -39,7 +44,7 @@ extension Action {
     }
 
     /// A preparation in which the app's server changes the live's info.
-    static func changed(_ changes: LiveChanges) -> Preparation {
+    static func changingInfo(_ changes: LiveChanges) -> Preparation {
         { harness, key, _ in
             _ = harness.send(
                 .directoryCommand(key, .updateInfo(live: key.live, changes: changes, caller: harness.server())))
@@ -120,26 +125,27 @@ extension Action {
         },
         Action(
             "send a text into a muted room", viewer: .refused(.roomMuted),
-            prepare: Action.changed(LiveChanges(isMessageDisable: true)), call: Action.text),
+            prepare: Action.changingInfo(LiveChanges(isMessageDisable: true)), call: Action.text),
         Action(
             "send a text after having been muted", viewer: .refused(.userMuted),
             prepare: { harness, key, caller in
                 // For the owner the preparation is rejected, because nobody may mute it. An admin is muted but exempt.
+                // A duration of -1 means without an end.
                 let command = DirectoryCommand.mute(
                     live: key.live, users: [caller.userID], durationSeconds: -1, caller: harness.server())
                 _ = harness.send(.directoryCommand(key, command))
             }, call: Action.text),
         Action("send a gift", call: Action.gift),
         Action(
-            "send a gift into a muted room", prepare: Action.changed(LiveChanges(isMessageDisable: true)),
+            "send a gift into a muted room", prepare: Action.changingInfo(LiveChanges(isMessageDisable: true)),
             call: Action.gift),
         Action(
             "send a gift where gifts are off", owner: .refused(.giftsOffInLive), admin: .refused(.giftsOffInLive),
             viewer: .refused(.giftsOffInLive), server: .refused(.giftsOffInLive),
-            prepare: Action.changed(LiveChanges(isGiftEnabled: false)), call: Action.gift),
+            prepare: Action.changingInfo(LiveChanges(isGiftEnabled: false)), call: Action.gift),
         Action("send likes") { _, key, caller in .barrageCommand(key, .sendLikes(count: 3, caller: caller)) },
         Action(
-            "send likes into a muted room", prepare: Action.changed(LiveChanges(isMessageDisable: true))
+            "send likes into a muted room", prepare: Action.changingInfo(LiveChanges(isMessageDisable: true))
         ) { _, key, caller in .barrageCommand(key, .sendLikes(count: 3, caller: caller)) },
         // The owner of a video live always has a seat.
         Action(

@@ -87,7 +87,7 @@ extension Action {
         Action(
             "apply for a seat in free mode", owner: .noPermission, admin: .allowedWith(.seat(index: 1)),
             viewer: .allowedWith(.seat(index: 1)), seated: .alreadySeated, server: .noPermission,
-            prepare: Action.changed(LiveChanges(seatMode: .free))
+            prepare: Action.changingInfo(LiveChanges(seatMode: .free))
         ) { _, key, caller in
             .seatCommand(key, .apply(seatIndex: -1, timeoutSeconds: 30, extraInfo: "", caller: caller))
         },
@@ -98,7 +98,7 @@ extension Action {
         Action(
             "sit down directly in free mode", owner: .alreadySeated, admin: .allowedWith(.seat(index: 5)),
             viewer: .allowedWith(.seat(index: 5)), seated: .alreadySeated, server: .noPermission,
-            prepare: Action.changed(LiveChanges(seatMode: .free))
+            prepare: Action.changingInfo(LiveChanges(seatMode: .free))
         ) { _, key, caller in .seatCommand(key, .take(seatIndex: 5, caller: caller)) },
         Action(
             "leave a seat", admin: .notOnSeat, viewer: .notOnSeat, seated: .allowed, server: .notOnSeat

@@ -13,10 +13,10 @@ import Tokens
         #expect(backOff.takePause(afterRunOf: .seconds(10)) == .milliseconds(100))
     }
 
-    @Test func `only the owner can read the apps file, and its key is kept`() throws {
+    @Test func `only its owner can read the apps file, and a second preparation keeps its key`() throws {
         let path = NSTemporaryDirectory() + "liveplaza-apps-\(UUID().uuidString).json"
         defer { try? FileManager.default.removeItem(atPath: path) }
-        func read() throws -> (key: String, budget: Int) {
+        func readKeyAndBudget() throws -> (key: String, budget: Int) {
             struct File: Decodable {
                 struct App: Decodable {
                     struct Key: Decodable { let kid, alg, k: String }
@@ -32,20 +32,21 @@ import Tokens
             return (app.keys[0].k, app.policy.feedBudget)
         }
         try AppsFile.prepare(at: path, feedBudget: nil)
-        let first = try read()
-        // 32 bytes in base64url without padding.
+        let first = try readKeyAndBudget()
+        // A key is 32 bytes, which are 43 characters in base64url without padding. The default budget is 40 items/s.
         #expect(first.key.count == 43 && first.budget == 40)
         try AppsFile.prepare(at: path, feedBudget: 60)
-        let second = try read()
+        let second = try readKeyAndBudget()
         #expect(second == (first.key, 60))
+        // Without a budget, the file keeps the one that it has.
         try AppsFile.prepare(at: path, feedBudget: nil)
-        let third = try read()
+        let third = try readKeyAndBudget()
         #expect(third == (first.key, 60))
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
         #expect(mode == 0o600)
     }
 
-    @Test func `I17 a token is signed with the cluster's own key and accepted by it alone`() throws {
+    @Test func `I17 a token is signed with the cluster's own key, and another cluster does not accept it`() throws {
         let paths = (0..<2).map { _ in NSTemporaryDirectory() + "liveplaza-apps-\(UUID().uuidString).json" }
         defer { for path in paths { try? FileManager.default.removeItem(atPath: path) } }
         for path in paths { try AppsFile.prepare(at: path, feedBudget: nil) }
@@ -61,9 +62,11 @@ import Tokens
         let inline = try AppsFile.token(claims, signedBy: .json(json))
         #expect(try verifiers[0].verify(inline, now: 1_000) == claims)
         #expect(throws: ClusterError.self) {
+            // The file has no key of the app `other`.
             try AppsFile.token(TokenClaims(app: "other", user: "alice", expires: 2_000), signedBy: .file(paths[0]))
         }
         #expect(throws: ClusterError.self) {
+            // A user id cannot contain a space.
             try AppsFile.token(TokenClaims(app: "demo", user: "a b", expires: 2_000), signedBy: .file(paths[0]))
         }
     }
@@ -79,7 +82,7 @@ import Tokens
     @Test(arguments: ["", "host", ":1", "host:", "host:0", "host:65536", "host:x"])
     func `text that is not an address is refused`(text: String) { #expect(HealthProbe.split(address: text) == nil) }
 
-    @Test func `ports are free, unique, and below the range of outgoing connections`() throws {
+    @Test func `allocated ports are free, unique, and in the range that outgoing connections do not use`() throws {
         let ports = try (0..<50).map { _ in try PortRange.allocate() }
         #expect(Set(ports).count == 50)
         #expect(ports.allSatisfy { PortRange.bounds.contains($0) && PortRange.isFree($0) })
@@ -103,10 +106,10 @@ import Tokens
         options.httpPort = 8090
         #expect(options.validationError == nil)
         options.scale = [.gateway: 2]
-        let clash =
+        let portClashError =
             "--http-port 8090 and --port 8080 give two gateways the same port: "
             + "each further gateway's ports are 10 higher."
-        #expect(options.validationError == clash)
+        #expect(options.validationError == portClashError)
     }
 
     @Test func `a directory without a running cluster has no state`() {

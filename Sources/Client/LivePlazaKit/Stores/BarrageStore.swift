@@ -25,7 +25,7 @@ public final class BarrageStore: Sendable {
         self.stores.handle.run(completion, self.sendOperation(Self.textCall(text, extensionInfo)))
     }
 
-    /// Sends a text message to all, as the method with a completion.
+    /// Sends a text message to all users of the live; see the method with a completion.
     public func sendTextMessage(text: String, extensionInfo: [String: String]? = nil) async throws(ErrorInfo) {
         try await self.stores.handle.run(self.sendOperation(Self.textCall(text, extensionInfo)))
     }
@@ -35,12 +35,12 @@ public final class BarrageStore: Sendable {
     /// - Parameters:
     ///   - businessID: the name of the app's feature.
     ///   - data: the content, usually JSON.
-    ///   - completion: as for `sendTextMessage`.
+    ///   - completion: called when the message is durable. Errors: those of `sendTextMessage`.
     public func sendCustomMessage(businessID: String, data: String, completion: CompletionClosure?) {
         self.stores.handle.run(completion, self.sendOperation(Self.customCall(businessID, data)))
     }
 
-    /// Sends a message of the app's own kind, as the method with a completion.
+    /// Sends a message whose content the app defines; see the method with a completion.
     public func sendCustomMessage(businessID: String, data: String) async throws(ErrorInfo) {
         try await self.stores.handle.run(self.sendOperation(Self.customCall(businessID, data)))
     }
@@ -65,7 +65,7 @@ public final class BarrageStore: Sendable {
 
     /// Sends a message.
     ///
-    /// If the server refuses it because the user is muted, the mute is shown.
+    /// If the server refuses it because the user is muted, the client's state shows the mute at once.
     private func sendOperation(_ call: StoreCall) -> StoreOperation<Void> {
         let liveID = self.stores.handle.liveID
         return { engine async throws(ErrorInfo) in

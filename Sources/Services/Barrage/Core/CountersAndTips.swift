@@ -2,9 +2,13 @@
 import MachineKit
 import PlazaModel
 
-/// Counters, tips, and the wake time of a feed.
+/// Counters (likes, speaking levels, the summary), tips (low-priority notifications), and the feed's wake time, at which
+/// its row falls due without an input.
 extension FeedRow {
-    /// Adds likes to the total; these likes replace pending likes, which are not published.
+    /// Adds likes to the total.
+    ///
+    /// They also replace likes that are not published yet: the next item has only the latest sender, with the total of
+    /// all likes.
     mutating func addLikes(_ count: Int64, by sender: UserInfo, at now: Timestamp) {
         self.statistics.totalLikesReceived = self.statistics.totalLikesReceived.saturatingAdd(count)
         if self.counters.likes != nil { self.ledger.countDropped(.counter, .merged) }
@@ -34,7 +38,8 @@ extension FeedRow {
         return statistics
     }
 
-    /// Publishes each pending counter whose interval has passed if the budget allows, and sets the next wake time.
+    /// Publishes each pending counter whose interval has passed and for which the budget has room; then sets the wake
+    /// time to the earliest time at which something remains to do.
     mutating func publishCounters(
         to key: LiveKey, under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
     ) {
@@ -55,7 +60,7 @@ extension FeedRow {
         self.numbers.wakeAt = wakeAt
     }
 
-    /// Publishes the items that are due at the wake time: the end of a period of dropped tips, and counters.
+    /// Publishes what is due at the wake time: the end of a period in which tips were dropped, and counters.
     mutating func handleWakeTime(
         to key: LiveKey, under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
     ) {
@@ -81,13 +86,16 @@ extension FeedRow {
             return
         }
         self.ledger.countDropped(.tip, reason)
-        let lifetime = BarrageMachine.degradedLifetime
-        let lastDropMilliseconds = self.numbers.degradedUntil.map { $0.milliseconds - lifetime.count }
-        // Whether this tip is the first dropped one in the current interval of length `lifetime`.
-        if lastDropMilliseconds.map({ $0 / lifetime.count }) != now.milliseconds / lifetime.count {
+        let periodLength = BarrageMachine.degradedLifetime
+        // Time is divided into intervals of this length; each dropped tip extends the period by the same length.
+        let lastDropInterval = self.numbers.degradedUntil.map {
+            ($0.milliseconds - periodLength.count) / periodLength.count
+        }
+        let isFirstDropOfInterval = lastDropInterval != now.milliseconds / periodLength.count
+        if isFirstDropOfInterval {
             self.append(.tips(isDegraded: true), .control, to: key, under: rules, at: now, into: &effects)
         }
-        let degradedUntil = now + lifetime
+        let degradedUntil = now + periodLength
         self.numbers.degradedUntil = degradedUntil
         self.scheduleWake(at: degradedUntil)
     }

@@ -2,11 +2,12 @@
 import MachineKit
 import PlazaModel
 
-/// The end of a feed, with the final figures of the live (R3.57).
+/// The end of a feed, with the final figures of the live: its statistics, which do not change any more (R3.57).
 extension BarrageMachine {
     /// Ends a feed: appends the last item, replies to the callers, and notifies the directory that the live's id is free.
     ///
-    /// The fan-out is the last machine that handles the end of a live (R18.5). A repeated end has no effect.
+    /// The fan-out (the machine of this file) is the last one that handles the end of a live (R18.5). If the feed has
+    /// already ended, nothing happens.
     func endFeed(
         _ key: LiveKey, _ ending: Ending, in rows: inout BarrageRows, at moment: Moment, into effects: inout [Effect]
     ) {
@@ -14,7 +15,7 @@ extension BarrageMachine {
         var statistics = LiveStatistics(
             totalViewers: ending.totalViewers, liveDuration: (ending.endedAt - ending.createdAt).count)
         var callers = [ending.caller].compactMap(\.self)
-        let wasEnded = rows.updateFeed(key) { feed in
+        let hadEnded = rows.updateFeed(key) { feed in
             guard feed.epoch <= ending.epoch else { return false }
             if feed.hasEnded { return true }
             if let repeatingCaller = feed.callerAwaitingEnd, repeatingCaller != ending.caller {
@@ -24,8 +25,9 @@ extension BarrageMachine {
             statistics = feed.statistics
             return false
         }
-        // The directory waits for `closed`. So a live whose feed is missing, or belongs to a newer live, is closed too.
-        guard !(wasEnded ?? false) else { return }
+        // The directory waits for `closed`. Therefore a live is also closed if its feed is missing (`hadEnded` is nil) or
+        // belongs to a newer live.
+        guard !(hadEnded ?? false) else { return }
         effects.append(.directory(DirectoryInput(app: key.app, .closed(live: key.live, epoch: ending.epoch))))
         for caller in callers {
             effects.append(.success(.statistics(statistics: statistics), to: caller, app: key.app))
@@ -54,11 +56,10 @@ extension BarrageMachine {
 extension FeedRow {
     /// Appends the feed's last item (I1), whose statistics include the pending counters.
     ///
-    /// `endingFigures` has the statistics that come with the end: the viewers and the duration.
+    /// Of `endStatistics`, only the viewers and the duration are used; the feed has counted the other figures.
     fileprivate mutating func end(
-        _ endingFigures: LiveStatistics, to key: LiveKey, _ reason: LiveEndReason, under rules: AppRules,
-        at now: Timestamp,
-        into effects: inout [Effect]
+        _ endStatistics: LiveStatistics, to key: LiveKey, _ reason: LiveEndReason, under rules: AppRules,
+        at now: Timestamp, into effects: inout [Effect]
     ) {
         // A pending summary is not counted as merged, because `liveEnded` contains the same statistics.
         for kind in Counters.Kind.allCases where kind != .summary && self.counters.isPending(kind) {
@@ -68,8 +69,8 @@ extension FeedRow {
         self.numbers.degradedUntil = nil
         self.callerAwaitingEnd = nil
         self.numbers.wakeAt = nil
-        self.statistics.totalViewers = endingFigures.totalViewers
-        self.statistics.liveDuration = endingFigures.liveDuration
+        self.statistics.totalViewers = endStatistics.totalViewers
+        self.statistics.liveDuration = endStatistics.liveDuration
         let content = FeedContent.liveEnded(reason: reason, statistics: self.statistics)
         self.append(content, .control, to: key, under: rules, at: now, into: &effects)
         self.numbers.removeAt = now + BarrageMachine.endedLifetime

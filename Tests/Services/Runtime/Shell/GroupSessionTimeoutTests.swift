@@ -7,45 +7,46 @@ import Testing
 
 @testable import ServiceShell
 
-/// The search for the shortest session timeout that the brokers accept.
+/// The search for the shortest consumer session timeout that the brokers accept: 2, 6, 10, 30, then 60 seconds.
 @Suite(.serialized) struct GroupSessionTimeoutTests {
+    /// The error with which a broker rejects a timeout below its `group.min.session.timeout.ms`.
     private static let rejection = KafkaError(.sessionRefused, "", codeName: "INVALID_SESSION_TIMEOUT")
 
     @Test func `after a rejection the next timeout is the brokers' default minimum, and one warning names the setting`()
     {
         let lines = LogLines()
-        let session = GroupSessionTimeout(first: .seconds(2))
-        #expect(session.raiseIfRejected(Self.rejection, requested: .seconds(2), log: lines.log))
-        #expect(session.timeout == .seconds(6))
+        let sessionTimeout = GroupSessionTimeout(first: .seconds(2))
+        #expect(sessionTimeout.raiseIfRejected(Self.rejection, requested: .seconds(2), log: lines.log))
+        #expect(sessionTimeout.timeout == .seconds(6))
         // Another consumer had requested the same timeout. It uses the raised timeout and does not raise it again.
-        #expect(session.raiseIfRejected(Self.rejection, requested: .seconds(2), log: lines.log))
-        #expect(session.timeout == .seconds(6))
+        #expect(sessionTimeout.raiseIfRejected(Self.rejection, requested: .seconds(2), log: lines.log))
+        #expect(sessionTimeout.timeout == .seconds(6))
         #expect(lines.all.count == 1)
         #expect(lines.all.allSatisfy { $0.contains("group.min.session.timeout.ms") && $0.contains("6000 ms") })
     }
 
     @Test func `the longest timeout is not raised, so its rejection is an error`() {
         let lines = LogLines()
-        let session = GroupSessionTimeout(first: .seconds(2))
+        let sessionTimeout = GroupSessionTimeout(first: .seconds(2))
         var requested: [Duration] = [.seconds(2)]
         // The limit of 20 ends the loop if the timeout is raised without end.
         while requested.count < 20,
-            session.raiseIfRejected(Self.rejection, requested: session.timeout, log: lines.log)
+            sessionTimeout.raiseIfRejected(Self.rejection, requested: sessionTimeout.timeout, log: lines.log)
         {
-            requested.append(session.timeout)
+            requested.append(sessionTimeout.timeout)
         }
         #expect(requested == GroupSessionTimeout.steps)
-        #expect(session.timeout == GroupSessionTimeout.steps.last)
+        #expect(sessionTimeout.timeout == GroupSessionTimeout.steps.last)
         #expect(lines.all.count == GroupSessionTimeout.steps.count - 1)
     }
 
     @Test func `other errors do not raise the timeout`() {
         let lines = LogLines()
-        let session = GroupSessionTimeout(first: .seconds(2))
+        let sessionTimeout = GroupSessionTimeout(first: .seconds(2))
         for kind in [KafkaError.Kind.timedOut, .brokerDown, .fenced, .other] {
-            #expect(!session.raiseIfRejected(KafkaError(kind, ""), requested: .seconds(2), log: lines.log))
+            #expect(!sessionTimeout.raiseIfRejected(KafkaError(kind, ""), requested: .seconds(2), log: lines.log))
         }
-        #expect(session.timeout == .seconds(2) && lines.all.isEmpty)
+        #expect(sessionTimeout.timeout == .seconds(2) && lines.all.isEmpty)
     }
 
     @Test(.timeLimit(.minutes(2)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
@@ -53,13 +54,13 @@ import Testing
         let kafka = try LiveKafka(settings: ["group.min.session.timeout.ms": "6000"])
         let harness = try ShellHarness(
             .full, on: TopicBroker(kafka, clientID: "shell-test"))
-        let live = MachineShellTests.lives("stock", count: 1)[0]
+        let live = MachineShellTests.lives("default-timeout", count: 1)[0]
         let lines = LogLines()
         let shell = harness.start("one", log: lines.log)
         try harness.sendText("x", in: live)
         try harness.flush()
         let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
-        #expect(numbers[live] == [1])
+        #expect(numbers[live] == [1], "the text is the first item of the feed")
         #expect(shell.shell.isReady)
         #expect(shell.stop())
         #expect(lines.all.count == 1, "\(lines.all)")

@@ -4,7 +4,10 @@ import PlazaModel
 import StageCore
 import Testing
 
-/// Reports of seat changes to connected lives and to the app's backend.
+/// Reports of seat changes to the connection machine (for the lives that co-host with this one) and to the app's
+/// backend.
+///
+/// Templates 600 (grid) and 601 (float) have seats for several connected lives; 800 and 801 have fixed seats of one live.
 struct PartnerNotificationTests {
     /// The connection of `room` with `duet`, whose owner sits on its only seat.
     private static let viewWithDuet = ConnectionView(
@@ -16,7 +19,7 @@ struct PartnerNotificationTests {
                 seats: [Seat(index: 0, occupant: SeatUser(user: userInfo("dora"), role: .owner, live: "duet"))]),
         ], templateID: 601)
 
-    /// Reports a connection of the live to the seats; nil reports that the live is in no connection.
+    /// Tells the seat machine the connection of the live; nil says that the live is in no connection.
     private func reportConnection(
         _ view: ConnectionView?, revision: Int64, to harness: inout SeatHarness
     ) -> [Effect] {
@@ -40,13 +43,14 @@ struct PartnerNotificationTests {
             self.reportConnection(otherView, revision: 3, to: &harness).contains(harness.seatsReport),
             "the partners are new")
         _ = self.reportConnection(nil, revision: 4, to: &harness)
-        let left = harness.call("gina") { .leave(caller: $0) }
-        #expect(!left.contains { if case .connection = $0 { true } else { false } }, "no partner is left to notify")
+        let leave = harness.call("gina") { .leave(caller: $0) }
+        #expect(!leave.contains { if case .connection = $0 { true } else { false } }, "no partner is left to notify")
     }
 
     /// Rules: R7.14.
     @Test func `a voice live reports when it becomes too crowded to connect, and when it is small enough again`() {
         var harness = SeatHarness(SeatHarness.live(seats: 8, mode: .free))
+        /// Lets a guest take any free seat.
         func takeSeat(guest number: Int) -> [Effect] {
             harness.call(UserID("g\(number)")) { .take(seatIndex: -1, caller: $0) }
         }
@@ -54,6 +58,7 @@ struct PartnerNotificationTests {
         for number in 0..<6 { #expect(!takeSeat(guest: number).contains(harness.seatsReport)) }
         #expect(takeSeat(guest: 6).contains(harness.seatsReport))
         #expect(!takeSeat(guest: 7).contains(harness.seatsReport))
+        // Eight guests become seven, which is still too crowded, then six.
         #expect(!harness.handle(.userGone(user: "g1")).contains(harness.seatsReport))
         #expect(harness.handle(.userGone(user: "g2")).contains(harness.seatsReport))
     }
@@ -81,6 +86,7 @@ struct PartnerNotificationTests {
         policy.hasWebhooks = true
         harness.machine = MachineHarness(
             SeatMachine(policies: Policies(["demo": policy]), itemInterval: Milliseconds(0)))
+        /// The occupants of all seats in each webhook event among the effects.
         func reportedUsers(_ effects: [Effect]) -> [[UserID?]] {
             effects.compactMap {
                 guard case .webhook(let event) = $0, case .seatsChanged(let seats) = event.content else { return nil }
@@ -94,10 +100,10 @@ struct PartnerNotificationTests {
         #expect(reportedUsers(harness.call("gina") { .take(seatIndex: 1, caller: $0) }) == [[nil, "gina", nil, nil]])
         let microphoneOn = harness.call("gina") { .device(microphone: true, camera: nil, suspend: nil, caller: $0) }
         #expect(reportedUsers(microphoneOn) == [])
-        let closed = harness.call("olga") {
+        let microphoneLocked = harness.call("olga") {
             .lockDevice(user: "gina", device: .microphone, isLocked: true, caller: $0)
         }
-        #expect(reportedUsers(closed).count == 1)
+        #expect(reportedUsers(microphoneLocked).count == 1)
         #expect(reportedUsers(harness.call("olga") { .lock(seatIndex: 3, isLocked: true, caller: $0) }).count == 1)
         #expect(reportedUsers(harness.call("gina") { .leave(caller: $0) }) == [[nil, nil, nil, nil]])
         #expect(
@@ -106,7 +112,8 @@ struct PartnerNotificationTests {
         #expect(reportedUsers(withoutWebhooks.call("gina") { .take(seatIndex: 1, caller: $0) }) == [])
     }
 
-    @Test func `after a restart of presence, the owner is confirmed even while it has no seat`() {
+    @Test func `after a restart of presence, presence is asked about all occupants, and about an owner without a seat`()
+    {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
         _ = harness.call("gina") { .take(seatIndex: 2, caller: $0) }
         #expect(
@@ -115,6 +122,6 @@ struct PartnerNotificationTests {
                 .audience(AudienceInput(SeatHarness.room, .confirm(user: "olga"))),
             ])
         _ = harness.handle(.userGone(user: "olga"))
-        #expect(harness.handle(.confirmOccupants).count == 1)
+        #expect(harness.handle(.confirmOccupants).count == 1, "only gina: presence has already said that olga is gone")
     }
 }
