@@ -235,7 +235,7 @@ import Tokens
         cluster.state.withLock { $0.answersCalls = false }
         let id = try client.begin("barrage.sendText", text)
         _ = try cluster.waitForRecord { $0.topic == .barrageInbox ? $0 : nil }
-        let token = cluster.state.withLock { $0.tokens.last ?? 0 }
+        let token = cluster.state.withLock { $0.recordTokens.last ?? 0 }
 
         // The lost record shows the gateway that the broker is away.
         cluster.gateway.recordLost(token: token)
@@ -269,7 +269,7 @@ import Tokens
         cluster.create("room")
         let clients = try ["bob", "carol"].map { try cluster.viewer($0, of: "room") }
         cluster.state.withLock { $0.answersCalls = false }
-        let earlierRecordCount = cluster.state.withLock { $0.tokens.count }
+        let earlierRecordCount = cluster.state.withLock { $0.recordTokens.count }
         var openCalls: [(client: WireClient, id: Int64)] = []
         for number in 0..<6 {
             for client in clients {
@@ -279,7 +279,7 @@ import Tokens
         }
         try cluster.waitUntil { state in state.records.count(where: { $0.topic == .barrageInbox }) >= openCalls.count }
         // Token 0 stands for a record that belongs to no call.
-        let tokens = cluster.state.withLock { $0.tokens.dropFirst(earlierRecordCount) }.filter { $0 != 0 }
+        let tokens = cluster.state.withLock { $0.recordTokens.dropFirst(earlierRecordCount) }.filter { $0 != 0 }
         #expect(tokens.count == openCalls.count)
         let repeatedToken = tokens[0]
         let unknownToken = tokens[0] &+ 1_000_000

@@ -25,11 +25,11 @@ extension FakeCluster: ReplaySource {
     ///
     /// - Returns: the number of scans.
     @discardableResult func answerReplays() -> Int {
-        let (outcomes, scans) = self.state.withLock { state in
+        let (outcomes, scanCount) = self.state.withLock { state in
             var outcomes: [ReplayOutcome] = []
-            var scans = 0
+            var scanCount = 0
             while var scan = state.replayQueue.nextScan(excluding: []) {
-                scans += 1
+                scanCount += 1
                 for (offset, record) in (state.feeds[scan.partition] ?? []).enumerated()
                 where scan.bounds.contains(Int64(offset)) {
                     scan.recordRead(record, at: Int64(offset))
@@ -38,13 +38,13 @@ extension FakeCluster: ReplaySource {
                 outcomes += result.groups.flatMap(\.outcomes)
                 state.replayQueue.putBack(result.unfinished, partition: scan.partition)
             }
-            return (outcomes, scans)
+            return (outcomes, scanCount)
         }
         self.gateway.replayReceived(outcomes, nil)
-        return scans
+        return scanCount
     }
 
-    /// Writes a text with that number to a feed, without passing it to the gateway.
+    /// Writes a text to a feed as item `number`, without passing it to the gateway.
     func writeUncached(_ number: Int64, in key: LiveKey) {
         let content = FeedContent.text(sender: UserInfo(userID: "anna"), text: "old", extensionInfo: nil)
         _ = self.appendUncached(
@@ -73,7 +73,10 @@ extension FakeCluster: ReplaySource {
     /// Waits until the gateway has made `count` replay requests.
     func waitForReplayRequests(_ count: Int) throws { try self.waitUntil { $0.replayRequests.count >= count } }
 
-    /// Checks that every due item was delivered, shed or lost with its connection, and that none is owed (I10).
+    /// Checks that the delivery ledger balances (I10).
+    ///
+    /// Every item that was due to a viewer was delivered, shed (left out for a slow reader) or lost with its connection,
+    /// and none is owed (held back until the viewer reads).
     func expectBalance(_ client: WireClient, sourceLocation: SourceLocation = #_sourceLocation) throws {
         func balance() -> (due: Int, settled: Int, owed: Int) {
             let outcomes = ["delivered", "shed", "disconnected"].map { self.metric("gateway_feed_\($0)_total") }

@@ -43,7 +43,7 @@ final class FakeCluster: RecordSink, FeedSource {
         /// The feed partitions that the gateway follows, in the order of its requests.
         var followedPartitions: [Int] = []
         /// The token of each record in `records`, by which the gateway finds the record's call; 0 if it has none.
-        var tokens: [UInt64] = []
+        var recordTokens: [UInt64] = []
         /// Writes the gateway's records to a broker, for tests with one between the gateway and the machines; if it
         /// is set, `records` stays empty.
         var inboxes: InboxWriter?
@@ -64,7 +64,7 @@ final class FakeCluster: RecordSink, FeedSource {
     /// A signal that each record and each request of the gateway wakes up.
     let activity = WakeSignal()
     /// The feeds on a broker, for tests that use one.
-    private let brokerFeeds: LiveFeeds?
+    private let brokerFeeds: BrokerFeeds?
 
     /// Creates a gateway and the cluster behind it.
     ///
@@ -75,7 +75,7 @@ final class FakeCluster: RecordSink, FeedSource {
     ///   - change: Changes the gateway's settings.
     /// - Throws: If the gateway cannot listen, or the broker cannot be used.
     init(
-        notices: NoticeTopic = NoticeTopic(), feeds: LiveFeeds.Broker? = nil, webhookClient: WebhookClient? = nil,
+        notices: NoticeTopic = NoticeTopic(), feeds: BrokerFeeds.Broker? = nil, webhookClient: WebhookClient? = nil,
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
         self.notices = notices
@@ -84,7 +84,7 @@ final class FakeCluster: RecordSink, FeedSource {
         self.gateway = Gateway(
             settings, authenticator: try AppKeyAuthenticator(apps: Tokens.apps), webhookClient: webhookClient,
             registry: self.registry)
-        self.brokerFeeds = try feeds.map { [gateway, registry] in try LiveFeeds($0, gateway, registry) }
+        self.brokerFeeds = try feeds.map { [gateway, registry] in try BrokerFeeds($0, gateway, registry) }
         self.notices.add(self.gateway)
         self.gateway.tablesFilled()
         try self.gateway.start(
@@ -100,7 +100,7 @@ final class FakeCluster: RecordSink, FeedSource {
     static let emptyPage = CallResult.audience(
         page: AudiencePage(members: [], cursor: "", count: 0, at: Timestamp(milliseconds: 5)))
     /// The reply to each request for a live's summary.
-    static let figures = CallResult.statistics(
+    static let summaryResult = CallResult.statistics(
         statistics: LiveStatistics(totalMessageCount: 3), at: Timestamp(milliseconds: 6))
 
     /// The key of a live of the test app.
@@ -113,7 +113,7 @@ final class FakeCluster: RecordSink, FeedSource {
         let (refusal, answersCalls) = self.state.withLock { state in
             if state.sinkRefusal == nil {
                 state.records.append(record)
-                state.tokens.append(token)
+                state.recordTokens.append(token)
             }
             return (state.sinkRefusal, state.answersCalls)
         }
@@ -169,11 +169,11 @@ final class FakeCluster: RecordSink, FeedSource {
             case .sendGift(_, _, _, let caller), .sendCustom(_, _, let caller):
                 self.reply(caller) { .success(result: .done) }
             // A call that the gateway has rejected by itself, without asking the app's backend.
-            case .refused(let why, let caller):
-                self.reply(caller) { .failure(error: ReplyError(why.code, "refused unasked")) }
+            case .refused(let rejection, let caller):
+                self.reply(caller) { .failure(error: ReplyError(rejection.code, "refused unasked")) }
             case .forbidden(let error, _, let caller): self.reply(caller) { .failure(error: error) }
             case .sendLikes(_, let caller): self.reply(caller) { .success(result: .done) }
-            case .summary(let caller): self.reply(caller) { .success(result: Self.figures) }
+            case .summary(let caller): self.reply(caller) { .success(result: Self.summaryResult) }
             default: break
             }
         case .userNotices:
@@ -266,9 +266,9 @@ final class FakeCluster: RecordSink, FeedSource {
             let encoded = EncodedFeedItem(
                 number: headers.position.number, feedClass: headers.feedClass, isEnd: headers.isEnd,
                 readAt: MonotonicClock.now, offset: offset, bytes: value)
-            let feed = FeedRecord(key: item.key, epoch: headers.position.epoch, item: encoded)
-            state.feeds[partition, default: []].append(feed)
-            return feed
+            let feedRecord = FeedRecord(key: item.key, epoch: headers.position.epoch, item: encoded)
+            state.feeds[partition, default: []].append(feedRecord)
+            return feedRecord
         }
     }
 

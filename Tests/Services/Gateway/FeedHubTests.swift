@@ -38,7 +38,7 @@ import Testing
         self.hub.attach(recorder)
     }
 
-    /// Delivers the records of these items to the hub.
+    /// Delivers the records of items with these numbers to the hub; the JSON of each item is `{}`.
     private func write(_ numbers: ClosedRange<Int64>, to key: LiveKey? = nil) {
         let now = MonotonicClock.now
         self.hub.received(
@@ -90,6 +90,7 @@ import Testing
     }
 
     @Test func `a partition that was subscribed before a source is attached is followed when the source is attached`() {
+        // Nothing attached a source to this hub yet, and it posts no messages.
         let hub = FeedHub(partitions: 1) { _, _ in }
         _ = hub.subscribe(self.key, shard: 0)
         hub.attach(self.recorder)

@@ -86,7 +86,7 @@ import Tokens
                 == "{\"result\":{\"metadata\":{\"values\":{}}}}")
         #expect(try served.request("GET", "/v1/lives/nowhere").status == 404)
         #expect(try served.request("GET", "/v1/lives?count=x").status == 400)
-        #expect(try served.request("GET", "/v1/lives?count=51").status == 400)
+        #expect(try served.request("GET", "/v1/lives?count=51").status == 400, "a page has at most 50 lives")
         #expect(try served.request("GET", "/v1/lives?cursor=old").status == 410)
         #expect(try served.request("GET", "/v1/nothing").status == 404)
         #expect(try served.request("PUT", "/v1/lives").status == 405)
@@ -117,7 +117,8 @@ import Tokens
         #expect(created.status == 201)
         #expect(created.body.contains("\"userID\":\"anna\""))
         #expect(
-            try served.request("POST", "/v1/lives", "{\"live\":\"bistro\"}").status == 400, "a server names the owner")
+            try served.request("POST", "/v1/lives", "{\"live\":\"bistro\"}").status == 400,
+            "a server must name the owner")
         let sent = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}")
         #expect(sent.status == 200 && sent.body.contains("\"number\":1"))
         let called = try served.request("POST", "/v1/call/barrage.sendText", "{\"live\":\"arena\",\"text\":\"hi\"}")
@@ -192,6 +193,7 @@ import Tokens
         let otherBody = try served.request("POST", "/v1/lives/arena/messages", "{\"text\":\"ho\"}", headers: key)
         #expect(
             otherBody.status == 200 && otherBody.body != first.body, "another request with the same key is executed")
+        // A key has at most 128 characters, all of them visible ASCII.
         for key in [String(repeating: "k", count: 129), "a b", "é"] {
             let answer = try served.request(
                 "POST", "/v1/lives/arena/messages", "{\"text\":\"hi\"}", headers: ["Idempotency-Key: \(key)"])
@@ -286,6 +288,7 @@ import Tokens
         let served = try ServedGateway()
         served.cluster.create("arena")
         var rejection: Response?
+        // A burst of 40 requests is more than one call's rate allows.
         for _ in 0..<40 where rejection == nil {
             let response = try served.request("GET", "/v1/lives")
             if response.status == 429 { rejection = response }

@@ -6,7 +6,8 @@ import PlazaModel
 import PlazaWire
 import Testing
 
-/// Heartbeats and assertions that a gateway sends to presence.
+/// What a gateway sends to presence: heartbeats of its members, and assertions (the list of its members) when presence
+/// has lost its state.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct HeartbeatTests {
     private let room = FakeCluster.key("room")
 

@@ -29,7 +29,9 @@ import Testing
     /// Returns the frame sizes of all pages of a listing, and the lives in them.
     private func listAll(_ count: Int, of character: Character) throws -> (frameSizes: [Int], lives: [LiveID]) {
         let (model, ranking) = self.makeLives(count, of: character)
-        var (frameSizes, lives, cursor): ([Int], [LiveID], String) = ([], [], "")
+        var frameSizes: [Int] = []
+        var lives: [LiveID] = []
+        var cursor = ""
         repeat {
             let page = try ranking.page(
                 app: "demo", cursor: cursor, count: Limits.listPage, at: MonotonicTime(milliseconds: 0)
@@ -50,7 +52,7 @@ import Testing
     ) throws {
         let (frameSizes, lives) = try self.listAll(50, of: character)
         #expect(lives.count == 50 && Set(lives).count == 50)
-        // A page has at most this many bytes of lives; a frame has less than 1000 bytes around them.
+        // The lives of a page have at most `maxBytesPerPage` bytes; the rest of a frame has less than 1000 bytes.
         for bytes in frameSizes { #expect(bytes <= Ranking.maxBytesPerPage + 1000, "\(bytes)") }
         if character == "\u{1}" { #expect(frameSizes.count > 2, "all in one frame would exceed 4 MiB") }
         if character == "x" { #expect(frameSizes.count == 1, "ordinary texts fit") }

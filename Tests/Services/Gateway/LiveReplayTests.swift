@@ -18,7 +18,7 @@ import Testing
     private let otherRoom = FakeCluster.key("other-\(UUID().uuidString.prefix(8))")
 
     /// Creates a gateway that caches items for one second, and shows new viewers the last `history` messages.
-    private func cluster(_ broker: LiveFeeds.Broker, history: Int = 0) throws -> FakeCluster {
+    private func cluster(_ broker: BrokerFeeds.Broker, history: Int = 0) throws -> FakeCluster {
         let cluster = try FakeCluster(feeds: broker) { settings in
             settings.feedCacheSpan = .seconds(1)
             settings.policies = Policies(["demo": AppPolicy(historyCount: history)])
@@ -44,6 +44,7 @@ import Testing
 
     /// Waits until all items have expired from the cache.
     private func waitUntilCacheIsEmpty(_ cluster: FakeCluster, _ viewer: WireClient) throws {
+        // Each round takes 100 ms, so the wait ends after 20 s at the latest.
         var rounds = 0
         while cluster.metric("gateway_ring_items") > 0 {
             rounds += 1
@@ -72,7 +73,7 @@ import Testing
         _ mode: KafkaMode
     ) async throws {
         try await runOnDedicatedThread {
-            let broker = try LiveFeeds.Broker(mode)
+            let broker = try BrokerFeeds.Broker(mode)
             let cluster = try self.cluster(broker)
             let eve = try cluster.viewer("eve", of: self.room.live.text)
             let bob = try cluster.viewer("bob", of: self.room.live.text)
@@ -85,7 +86,7 @@ import Testing
             #expect(resumed.isReplayed)
             #expect(try self.write(3, in: cluster, receivedBy: eve) == 308)
             #expect(try resumed.client.feed(upTo: 308) == Array(6...308))
-            // Several clients resume at once on another gateway that has read nothing yet.
+            // Several clients resume one after another on a gateway that has read nothing before.
             let newGateway = try self.cluster(broker)
             for index in 0..<5 {
                 let resumedElsewhere = try self.resume(newGateway, "u\(index)", after: 5, bob.token)
@@ -105,7 +106,7 @@ import Testing
         async throws
     {
         try await runOnDedicatedThread {
-            let broker = try LiveFeeds.Broker(mode)
+            let broker = try BrokerFeeds.Broker(mode)
             let cluster = try self.cluster(broker, history: 20)
             let eve = try cluster.viewer("eve", of: self.room.live.text)
             _ = try self.write(100, in: cluster, receivedBy: eve)

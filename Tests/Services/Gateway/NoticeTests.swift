@@ -9,7 +9,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct NoticeTests {
     private let room = FakeCluster.key("room")
 
-    /// The point after item `number`; ticket 101 is the first one of the fake cluster.
+    /// The resume point after item `number`; ticket 101 is the first one of the fake cluster.
     private func point(_ number: Int64, ticket: Int64 = 101, epoch: Int64 = 10) -> ResumePoint {
         ResumePoint(
             live: "room", ticket: Ticket(ticket), position: FeedPosition(epoch: epoch, number: number))
@@ -23,6 +23,7 @@ import Testing
         let phone = try cluster.viewer("bob", of: "room", session: "phone")
         let tablet = try cluster.viewer("bob", of: "room", session: "tablet")
         let eve = try cluster.viewer("eve", of: "room")
+        // The lowest ticket that bob may use after the kick: it is above those of his joins, 101 and 102.
         let floor = Ticket(200)
         cluster.state.withLock { $0.floors[UserKey("demo", "bob")] = floor }
         let notice = Notice(
@@ -53,11 +54,11 @@ import Testing
         #expect(phone.isQuiet(milliseconds: 50) && tablet.isQuiet(milliseconds: 10))
         // The ids of the new connection's calls must be above those of the session's earlier calls.
         let (reconnected, login) = try cluster.client("bob", session: "phone", resume: self.point(0), firstID: 50)
-        guard case .failure(let stale) = login else {
+        guard case .failure(let error) = login else {
             Issue.record("resumed after the kick")
             return
         }
-        #expect(stale.code == .staleTicket)
+        #expect(error.code == .staleTicket)
         guard case .success(.joined) = try reconnected.call("live.join", "{\"live\":\"room\"}") else {
             Issue.record("a new join failed")
             return
@@ -69,7 +70,7 @@ import Testing
         // The test assigns the notices' offsets itself.
         cluster.notices.hold()
         let partition = PlazaTopic.partition(of: UserKey("demo", "bob").text, among: FakeCluster.partitionCount)
-        /// Delivers a notice to bob at that offset of his partition.
+        /// Delivers a notice to bob, which has the offset `offset` in his partition.
         func deliverNotice(_ offset: Int64) {
             let content = NoticeContent.battleNotStarted(battle: BattleID("b\(offset)"))
             let notice = Notice(

@@ -4,7 +4,7 @@ import PlazaModel
 
 @testable import Gateway
 
-/// The notice topic: assigns offsets, and delivers each notice to all gateways in the same order.
+/// A notice topic in memory: assigns offsets, and delivers each notice to all gateways in the same order.
 final class NoticeTopic: Sendable {
     private struct State: Sendable {
         var gateways: [WeakGateway] = []

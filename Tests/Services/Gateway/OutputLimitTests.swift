@@ -9,11 +9,14 @@ import Testing
 
 @testable import Gateway
 
-/// Clients that do not read, one alone and all together.
+/// The limits of output that waits for clients that do not read: of one connection, and of all together.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct OutputLimitTests {
     private let room = FakeCluster.key("room")
 
-    /// A gateway with small send buffers, whose feed budget never ends a connection.
+    /// A gateway with small send buffers.
+    ///
+    /// Its delivery budget, its slow reader timeout and its rate limits end no connection within a test, unless `change`
+    /// lowers them.
     private func cluster(_ change: (inout GatewaySettings) -> Void) throws -> FakeCluster {
         let cluster = try FakeCluster { settings in
             settings.shards = 1
@@ -56,13 +59,13 @@ import Testing
         let quick = try cluster.viewer("quick", of: "room")
         let text = String(repeating: "x", count: 4000)
         var last: Int64 = 0
-        // Until 128 KiB wait for the slow viewer, besides what the kernel holds.
+        // The feed goes on until 128 KiB wait for the slow viewer, besides what the kernel holds, or until item 10,000.
         while cluster.metric("gateway_feed_owed") == 0, last < 10_000 {
             cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
             last += 1
             #expect(try quick.feed(upTo: last).last == last)
         }
-        // 8 KB a second for three timeouts; far less than waits.
+        // The slow viewer takes 8 KB a second for three timeouts (72 KB), which is far less than what waits for it.
         let begin = ContinuousClock.now
         var takenBytes = 0
         while ContinuousClock.now - begin < .seconds(9), cluster.refusalCount(.outputStalled) == 0 {
@@ -71,14 +74,14 @@ import Testing
         }
         #expect((20_000..<100_000).contains(takenBytes), "\(takenBytes) bytes")
         #expect(cluster.refusalCount(.outputStalled) == 0, "a viewer that reads is not stalled")
-        #expect(cluster.metric("gateway_feed_owed") > 0, "bytes have waited all the time")
+        #expect(cluster.metric("gateway_feed_owed") > 0, "bytes have waited for the viewer all the time")
         let stoppedAt = ContinuousClock.now
         while cluster.refusalCount(.outputStalled) == 0, ContinuousClock.now - stoppedAt < .seconds(20) {
             DedicatedThread.sleep(for: .milliseconds(50))
         }
         #expect(cluster.refusalCount(.outputStalled) == 1)
         let waited = ContinuousClock.now - stoppedAt
-        // The last bytes that it took may have been acknowledged a second before it stopped.
+        // The kernel may have acknowledged the last bytes a second before the viewer stopped.
         #expect(waited > Duration(timeout) - .seconds(2) && waited < Duration(timeout) + .seconds(5), "\(waited)")
         #expect(try quick.answersPing())
         slow.cut()
@@ -99,7 +102,8 @@ import Testing
         let quick = try cluster.viewer("quick", of: "room")
         let text = String(repeating: "x", count: 4000)
         var last: Int64 = 0
-        // Until 128 KiB wait for each viewer and further items are held back: 20 items, two for each of ten viewers.
+        // The feed goes on until 128 KiB wait for each viewer and further items are held back: 20 items, two for each of
+        // ten viewers.
         while cluster.metric("gateway_feed_owed") < 20, last < 10_000 {
             cluster.publish(self.room, .metadataChanged(set: ["k": text], removed: []))
             last += 1
@@ -127,10 +131,10 @@ import Testing
 
     /// Rules: R12.17.
     @Test(arguments: [600_000, 250_000])
-    func `I16 viewers that resume all at once get all they missed, within little memory`(limit: Int) throws {
+    func `I16 viewers that resume all at once get all they missed, within little memory`(maxQueuedBytes: Int) throws {
         // The viewers' items are private copies, 64 KiB for each viewer at once if there is enough memory.
         let (cluster, eve) = try FakeCluster.withLongFeed(in: self.room, messageBytes: 8000, shards: 1) {
-            $0.maxQueuedBytes = limit
+            $0.maxQueuedBytes = maxQueuedBytes
         }
         self.waitForMetric("gateway_feed_delivered_total", 400, cluster)
         let viewers = try (0..<20).map { number in
@@ -144,6 +148,7 @@ import Testing
         DedicatedThread.sleep(for: .milliseconds(600))
         for viewer in viewers { #expect(try viewer.feed(upTo: 400) == Array(301...400)) }
         #expect(cluster.refusalCount(.outputOfAll) == 0 && cluster.refusalCount(.outputOfConnection) == 0)
+        // eve got 400 items, and each of the 20 viewers got 100.
         self.waitForMetric("gateway_feed_delivered_total", 400 + 20 * 100, cluster)
         #expect(try eve.answersPing())
     }
@@ -172,16 +177,16 @@ import Testing
             last += 1
             #expect(try quick.feed(upTo: last).last == last)
         }
-        // Until the shard has counted everything.
-        func wait() { DedicatedThread.sleep(for: .milliseconds(450)) }
-        wait()
+        /// Waits until the shard has updated its metrics, which it does ten times a second.
+        func waitForMetrics() { DedicatedThread.sleep(for: .milliseconds(450)) }
+        waitForMetrics()
         let owed = cluster.metric("gateway_feed_owed")
         let delivered = cluster.metric("gateway_feed_delivered_total")
         // The replies exceed the limit of the connection, whose close frame the client reads and does not answer.
         for _ in 0..<100 { try slow.begin("metadata.get", #"{"live":"large"}"#) }
-        wait()
+        waitForMetrics()
         #expect(try slow.closeCode() == DisconnectCode.slowReader.code)
-        wait()
+        waitForMetrics()
         #expect(cluster.metric("gateway_feed_delivered_total") == delivered && owed >= 20)
         slow.cut()
         self.waitForMetric("gateway_feed_disconnected_total", owed, cluster)
@@ -192,6 +197,7 @@ import Testing
     @Test func `settings change the limits of output and of anonymous requests`() throws {
         func read(_ arguments: [String]) throws -> GatewaySettings {
             var reader = SettingsReader(program: "gateway", summary: "", arguments: arguments, environment: [:])
+            // The operating system's limit of open files.
             let admission = AdmissionSettings(&reader, hardLimit: 1_048_576)
             try reader.finish()
             var settings = GatewaySettings(id: "gateway-1")
@@ -199,14 +205,14 @@ import Testing
             return settings
         }
         let defaults = try read([])
-        #expect(defaults.maxQueuedBytes == 268_435_456 && defaults.slowReaderTimeout == .seconds(20))
+        #expect(defaults.maxQueuedBytes == 256 << 20 && defaults.slowReaderTimeout == .seconds(20))
         #expect(defaults.admission.anonymousRequests == RateLimit(100))
         #expect(defaults.admission.refusedTokens == RateLimit(20))
         let changed = try read([
             "--pending-output-mib", "64", "--slow-reader-seconds", "7", "--http-anonymous-per-second", "5",
             "--http-refused-tokens-per-second", "3",
         ])
-        #expect(changed.maxQueuedBytes == 67_108_864 && changed.slowReaderTimeout == .seconds(7))
+        #expect(changed.maxQueuedBytes == 64 << 20 && changed.slowReaderTimeout == .seconds(7))
         #expect(changed.admission.anonymousRequests == RateLimit(5))
         #expect(changed.admission.refusedTokens == RateLimit(3))
     }

@@ -22,10 +22,12 @@ import Testing
         clockOffset: Int64
     ) {
         var recent = RecentOffsetFinder(span: .seconds(60), mode: .full)
-        recent.wallClock = { 1_000_000_000 + clockOffset }
+        // The record's time in milliseconds, from which the gateway's clock differs.
+        let recordTime: Int64 = 1_000_000_000
+        recent.wallClock = { recordTime + clockOffset }
         // 7 is the offset from which the partition is read.
-        #expect(recent.includes(Self.record(at: 1_000_000_000, offset: 7), from: 7))
-        #expect(!recent.includes(Self.record(at: 1_000_000_000, offset: 6), from: 7))
+        #expect(recent.includes(Self.record(at: recordTime, offset: 7), from: 7))
+        #expect(!recent.includes(Self.record(at: recordTime, offset: 6), from: 7))
     }
 
     @Test(

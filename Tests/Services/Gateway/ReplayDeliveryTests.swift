@@ -11,7 +11,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ReplayDeliveryTests {
     private let room = FakeCluster.key("room")
 
-    /// The point after item `number`, with a token that has the offset of that item's record.
+    /// The resume point after item `number`, with a token that has the offset of that item's record.
     private func point(_ number: Int64, offset: Int64?, epoch: Int64 = 10) -> ResumePoint {
         let position = FeedPosition(epoch: epoch, number: number)
         return ResumePoint(
@@ -136,8 +136,8 @@ import Testing
 
     @Test func `a refused replay is reported to the client, and its reason is counted in the metrics`() throws {
         let (cluster, eve) = try self.expiredFeed(of: 1100)
-        // In order: no offset; more than 1000 missed items; the offset of another item; the epoch of another
-        // incarnation; a token whose number is not the number of the position.
+        // In order: no offset; more than 1000 missed items; the offset of another item; the epoch of an earlier live with
+        // the same id; a token whose number is not the number of the position.
         let refusedPoints: [(ResumePoint, reason: String)] = [
             (self.point(500, offset: nil), "unknown"),
             (self.point(50, offset: cluster.offset(of: 50, in: self.room)), "tooMany"),

@@ -9,7 +9,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ResumeTests {
     private let room = FakeCluster.key("room")
 
-    /// The point after item `number`, without a token.
+    /// The resume point after item `number`, without a token.
     ///
     /// The default ticket is the first one of the fake cluster, and the default epoch is the epoch of its lives.
     private func point(_ number: Int64, ticket: Int64 = 101, epoch: Int64 = 10) -> ResumePoint {
@@ -68,7 +68,7 @@ import Testing
         let eve = try cluster.viewer("eve", of: "room")
         for _ in 1...5 { cluster.publishText(self.room) }
         _ = try eve.feed(upTo: 5)
-        // The point belongs to an earlier incarnation of the live.
+        // The point belongs to an earlier live with the same id.
         let (old, login) = try cluster.client("bob", session: "phone", resume: self.point(3, epoch: 9), firstID: 50)
         let currentPosition = FeedPosition(epoch: 10, number: 5)
         guard case .success(.resumed(_, currentPosition, replayed: false)) = login else {
@@ -226,7 +226,8 @@ import Testing
             return
         }
         #expect(try carl.feed() == [6])
-        // A client that already has the end gets only an error, and so does a client that resumes another incarnation.
+        // A client that already has the end gets only an error, and so does a client that resumes an earlier live with
+        // the same id.
         for point in [self.point(6), self.point(3, epoch: 9)] {
             let (_, evesLogin) = try cluster.client("eve", session: "watch", resume: point, firstID: 50)
             guard case .failure(let error) = evesLogin else {
@@ -251,7 +252,7 @@ import Testing
         try cluster.waitForFollowedPartition()
         #expect(client.isQuiet(milliseconds: 30))
         cluster.publish(self.room, .liveEnded(reason: .endedByHost, statistics: LiveStatistics()))
-        guard case .success(.resumed) = try client.answer(to: id) else { return #expect(Bool(false)) }
+        guard case .success(.resumed) = try client.answer(to: id) else { return #expect(Bool(false), "not resumed") }
         #expect(try client.feed() == [1])
         cluster.expireCachedItems()
         let (_, lateLogin) = try cluster.client("carl", session: "tablet", resume: self.point(0), firstID: 50)
@@ -272,7 +273,7 @@ import Testing
         let (resumed, _) = try cluster.client("bob", session: "phone", firstID: 50)
         #expect(try resumed.call("live.leave", "{\"live\":\"room\"}", id: 9) == .success(result: .done))
         guard case .failure(let error) = try resumed.call("live.leave", "{\"live\":\"room\"}") else {
-            return #expect(Bool(false))
+            return #expect(Bool(false), "left the live twice")
         }
         #expect(error.code == .notInRoom)
     }

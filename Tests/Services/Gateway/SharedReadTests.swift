@@ -32,16 +32,16 @@ import Tokens
         cluster.state.withLock { $0.answersCalls = false }
         let first = try clients[0].begin("audience.list", Self.params)
         let record = try cluster.waitForRecord { Self.isList($0) ? $0 : nil }
-        let others = try clients.dropFirst().map {
+        let laterCalls = try clients.dropFirst().map {
             ($0, try $0.begin("audience.list", #"{"live":"room","count":200}"#))
         }
         // A later call of each client shows that the gateway has received the calls before it.
-        for (client, _) in others { #expect(try client.answersPing()) }
+        for (client, _) in laterCalls { #expect(try client.answersPing()) }
         #expect(cluster.recordCount(Self.isList) == 1)
         cluster.state.withLock { $0.answersCalls = true }
         cluster.answer(record)
         #expect(try clients[0].answer(to: first) == .success(result: FakeCluster.emptyPage))
-        for (client, id) in others {
+        for (client, id) in laterCalls {
             #expect(try client.answer(to: id) == .success(result: FakeCluster.emptyPage))
         }
         #expect(cluster.recordCount(Self.isList) == 2, "one request for the first call, one for all others")
@@ -60,7 +60,7 @@ import Tokens
         let clients = try (1...20).map { try cluster.client("user\($0)").0 }
         let ids = try clients.map { try $0.begin("live.summary", Self.params) }
         for (client, id) in zip(clients, ids) {
-            #expect(try client.answer(to: id) == .success(result: FakeCluster.figures))
+            #expect(try client.answer(to: id) == .success(result: FakeCluster.summaryResult))
         }
         #expect(
             cluster.recordCount { $0.topic == .barrageInbox } <= 8,
@@ -105,7 +105,7 @@ import Tokens
         let (server, _) = try cluster.client("backend", role: .server)
         #expect(try server.call("audience.list", Self.params) == .success(result: FakeCluster.emptyPage))
         // The read model does not have this live, so the fan-out answers.
-        #expect(try client.call("live.summary", #"{"live":"ended"}"#) == .success(result: FakeCluster.figures))
+        #expect(try client.call("live.summary", #"{"live":"ended"}"#) == .success(result: FakeCluster.summaryResult))
         #expect(cluster.metric("gateway_shared_asks_total") == 0)
     }
 

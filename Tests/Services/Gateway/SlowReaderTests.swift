@@ -22,9 +22,10 @@ import Testing
         return cluster
     }
 
-    /// The counts of due items, of their three outcomes, and of items that are still owed (I10).
+    /// The counts of the items that were due to viewers, of their three outcomes, and of the items that are still owed,
+    /// held back until the viewer reads (I10).
     ///
-    /// The count of due items is the sum of the other four counts.
+    /// Shed items were left out for a slow reader. The count of due items is the sum of the other four counts.
     private func deliveryCounts(_ cluster: FakeCluster) -> (
         due: Int, delivered: Int, shed: Int, disconnected: Int, owed: Int
     ) {

@@ -10,8 +10,8 @@ import TestSupport
 
 @testable import Gateway
 
-/// A gateway's feeds on a broker: written by a producer, read by the gateway's own threads.
-final class LiveFeeds: Sendable {
+/// Feeds on a broker instead of in memory: a producer writes them, and the gateway's own threads read them.
+final class BrokerFeeds: Sendable {
     /// A broker with the feed topic: an embedded one, or the real Kafka that all tests share.
     struct Broker: Sendable {
         static let partitions = FakeCluster.partitionCount
