@@ -96,6 +96,8 @@ final class FakeCluster: RecordSink, FeedSource {
         self.brokerFeeds?.stop()
     }
 
+    /// The message in the reply to a call that the gateway has rejected by itself, without asking the app's backend.
+    static let gatewayRejectionMessage = "refused unasked"
     /// The reply to each request for an audience list.
     static let emptyPage = CallResult.audience(
         page: AudiencePage(members: [], cursor: "", count: 0, at: Timestamp(milliseconds: 5)))
@@ -168,9 +170,8 @@ final class FakeCluster: RecordSink, FeedSource {
                 }
             case .sendGift(_, _, _, let caller), .sendCustom(_, _, let caller):
                 self.reply(caller) { .success(result: .done) }
-            // A call that the gateway has rejected by itself, without asking the app's backend.
             case .refused(let rejection, let caller):
-                self.reply(caller) { .failure(error: ReplyError(rejection.code, "refused unasked")) }
+                self.reply(caller) { .failure(error: ReplyError(rejection.code, Self.gatewayRejectionMessage)) }
             case .forbidden(let error, _, let caller): self.reply(caller) { .failure(error: error) }
             case .sendLikes(_, let caller): self.reply(caller) { .success(result: .done) }
             case .summary(let caller): self.reply(caller) { .success(result: Self.summaryResult) }

@@ -115,7 +115,7 @@ import Webhooks
         let client = try fixture.cluster.viewer("bob", of: "room")
         let eve = try fixture.cluster.viewer("eve", of: "room")
         // The messages are repeated until one is refused, so that the test does not depend on the machine's speed.
-        var outcome = Self.sent(0)
+        var outcome = Outcome.success(result: .done)
         var sentCount: Int64 = 0
         while case .success = outcome, sentCount < 1000 {
             outcome = try client.call("barrage.sendText", Self.textParams("m"))
@@ -166,16 +166,14 @@ import Webhooks
         // The gateway rejects an empty text without a request to the backend.
         let likes = try (1...7).map { _ in try client.begin("like.send", #"{"live":"room","count":1}"#) }
         let emptyTexts = try (1...7).map { _ in try client.begin("barrage.sendText", Self.textParams("")) }
-        let last = try client.begin("barrage.sendText", Self.textParams("two"))
+        let lastText = try client.begin("barrage.sendText", Self.textParams("two"))
         #expect(try client.answer(to: pendingText) == Self.sent(1))
         for like in likes { #expect(try client.answer(to: like) == .success(result: .done)) }
-        // `refused unasked` is the fake fan-out's text for a call that the gateway has rejected by itself.
-        for call in emptyTexts {
-            #expect(try client.answer(to: call) == .failure(error: ReplyError(.badParameter, "refused unasked")))
-        }
-        #expect(try client.answer(to: last) == Self.sent(2))
+        let rejection = ReplyError(.badParameter, FakeCluster.gatewayRejectionMessage)
+        for call in emptyTexts { #expect(try client.answer(to: call) == .failure(error: rejection)) }
+        #expect(try client.answer(to: lastText) == Self.sent(2))
         let forwarded = try fixture.forwardedCommands()
-        #expect(forwarded.map(\.counter) == [pendingText] + likes + emptyTexts + [last], "\(forwarded)")
+        #expect(forwarded.map(\.counter) == [pendingText] + likes + emptyTexts + [lastText], "\(forwarded)")
     }
 
     @Test func `I15 a resent call gets its first outcome, whatever the backend decides later`() throws {
@@ -246,7 +244,7 @@ import Webhooks
         let fixture = try Self.fixtureWithGifts(receiver, timeout: .milliseconds(300))
         let client = try fixture.cluster.viewer("bob", of: "room")
         let tulip = #"{"live":"room","gift":"tulip"}"#
-        let rejected = Outcome.failure(error: ReplyError(.noSuchGift, "refused unasked"))
+        let rejected = Outcome.failure(error: ReplyError(.noSuchGift, FakeCluster.gatewayRejectionMessage))
         #expect(try client.call("gift.send", tulip) == rejected)
         #expect(receiver.received.isEmpty)
         let start = MonotonicClock.milliseconds
@@ -268,7 +266,8 @@ import Webhooks
         /// Checks that the gateway rejects the call, and that the fan-out gets the same reason.
         func expectRejection(_ reason: Rejection, _ method: String, _ body: String) throws {
             let outcome = try client.call(method, body)
-            #expect(outcome == .failure(error: ReplyError(reason.code, "refused unasked")), "\(reason): \(outcome)")
+            let rejection = ReplyError(reason.code, FakeCluster.gatewayRejectionMessage)
+            #expect(outcome == .failure(error: rejection), "\(reason): \(outcome)")
             let forwardedReason: Rejection? = try fixture.cluster.waitForRecord { record in
                 guard let value = record.value, let input = try? Wire.decode(BarrageInput.self, from: value),
                     case .refused(reason, _) = input.command
@@ -277,11 +276,12 @@ import Webhooks
             }
             #expect(forwardedReason == reason)
         }
-        let long = String(repeating: "x", count: 13_000)
+        // A text has at most 12,288 bytes.
+        let tooLongText = String(repeating: "x", count: 13_000)
         try expectRejection(.noSuchGift, "gift.send", #"{"live":"room","gift":"tulip"}"#)
         try expectRejection(.giftCount, "gift.send", #"{"live":"room","gift":"rose","count":256}"#)
         try expectRejection(.giftReceivers, "gift.send", #"{"live":"room","gift":"rose","receivers":["o","o"]}"#)
-        try expectRejection(.tooLong, "barrage.sendText", Self.textParams(long))
+        try expectRejection(.tooLong, "barrage.sendText", Self.textParams(tooLongText))
         try expectRejection(.empty, "barrage.sendText", Self.textParams(""))
         try expectRejection(.noBusinessID, "barrage.sendCustom", #"{"live":"room","businessID":"","data":"x"}"#)
         try expectRejection(.sensitive, "barrage.sendText", Self.textParams("a DURIAN!"))

@@ -62,6 +62,7 @@ final class WireClient {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
+        // 127.0.0.1
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let code = unsafe withUnsafePointer(to: &address) { pointer in

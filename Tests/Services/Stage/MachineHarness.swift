@@ -71,15 +71,15 @@ extension MachineHarness where M: CheckedMachine {
     /// Requires that effects and rows are the same both times.
     mutating func requireSameAfterRollback(_ inputs: [M.Input], _ comment: Comment) throws {
         let moment = self.moment
-        let before = self.journal.sortedKeys.map { self.journal[$0] }
-        let first = inputs.map { self.sendUncommitted($0) }
-        let rows = self.journal.sortedKeys.map { self.journal[$0] }
+        let rowsBefore = self.journal.sortedKeys.map { self.journal[$0] }
+        let firstEffects = inputs.map { self.sendUncommitted($0) }
+        let rowsAfter = self.journal.sortedKeys.map { self.journal[$0] }
         self.journal.rollback()
-        try #require(self.journal.sortedKeys.map { self.journal[$0] } == before, comment)
+        try #require(self.journal.sortedKeys.map { self.journal[$0] } == rowsBefore, comment)
         self.moment = moment
-        let second = inputs.map { self.sendUncommitted($0) }
-        try #require(first == second, comment)
-        try #require(self.journal.sortedKeys.map { self.journal[$0] } == rows, comment)
+        let secondEffects = inputs.map { self.sendUncommitted($0) }
+        try #require(firstEffects == secondEffects, comment)
+        try #require(self.journal.sortedKeys.map { self.journal[$0] } == rowsAfter, comment)
         self.journal.commit()
     }
 }

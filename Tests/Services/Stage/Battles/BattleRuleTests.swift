@@ -33,9 +33,10 @@ struct BattleRuleTests {
                     extensionInfo: "", caller: $0)
             }
         }
-        let before = harness.machine.journal[.live(LiveKey("demo", "arena"))]
+        let rowBefore = harness.machine.journal[.live(LiveKey("demo", "arena"))]
         #expect(requestAgain().code == .battleTooFrequent)
-        #expect(harness.machine.journal[.live(LiveKey("demo", "arena"))] == before, "a rejected call changes nothing")
+        let rowAfter = harness.machine.journal[.live(LiveKey("demo", "arena"))]
+        #expect(rowAfter == rowBefore, "a rejected call changes nothing")
         _ = harness.advance(milliseconds: 1000)
         #expect(requestAgain().code == .success)
     }

@@ -230,17 +230,17 @@ struct BattleTests {
         var harness = ConnectionHarness(["arena", "bistro"])
         harness.connect("arena", "bistro")
         let id = harness.startBattle("arena", against: "bistro")
-        let first = harness.call("arena") { .exitBattle(battle: id, live: "arena", caller: $0) }
-        #expect(first.reportedEvents("bistro") == [.battleUserExited(battle: id, live: "arena")])
-        #expect(first.reportedBattle("bistro")?.sides.map(\.hasLeft) == [true, false])
+        let firstExit = harness.call("arena") { .exitBattle(battle: id, live: "arena", caller: $0) }
+        #expect(firstExit.reportedEvents("bistro") == [.battleUserExited(battle: id, live: "arena")])
+        #expect(firstExit.reportedBattle("bistro")?.sides.map(\.hasLeft) == [true, false])
         #expect(harness.call("arena") { .exitBattle(battle: id, live: "arena", caller: $0) }.code == .roomNotInBattle)
         #expect(harness.updateScores(id, [("arena", 1), ("bistro", 1)]).scoreCodes == [.roomNotInBattle, .success])
-        let last = harness.call("bistro") { .exitBattle(battle: id, live: "bistro", caller: $0) }
+        let lastExit = harness.call("bistro") { .exitBattle(battle: id, live: "bistro", caller: $0) }
         #expect(
-            last.reportedEvents("arena") == [
+            lastExit.reportedEvents("arena") == [
                 .battleUserExited(battle: id, live: "bistro"), .battleEnded(battle: id, reason: .allMemberExit),
             ])
-        #expect(last.reportedBattle("arena")?.ended == .allMemberExit)
+        #expect(lastExit.reportedBattle("arena")?.ended == .allMemberExit)
         #expect(harness.call("bistro") { .exitBattle(battle: id, live: "bistro", caller: $0) }.code == .battleOver)
         #expect(harness.advance(milliseconds: 60_000).seatInputs == [])
     }

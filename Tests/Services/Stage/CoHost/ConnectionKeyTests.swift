@@ -4,6 +4,7 @@ import PlazaModel
 import StageCore
 import Testing
 
+/// The keys of the connection machine's rows, which are stored in its state topic.
 @Suite struct ConnectionKeyTests {
     @Test func `row keys survive a round trip through their text, and are sorted by kind, then by name`() {
         let sortedKeys: [ConnectionKey] = [

@@ -175,11 +175,11 @@ struct ConnectionMachineTests {
     @Test func `I12 an exit removes only the live that exits, and a last remaining live is no longer connected`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         harness.connect("arena", "bistro", "cafe")
-        let first = harness.exit("arena")
-        #expect(first.notifiedLives == ["arena", "bistro", "cafe"])
-        #expect(first.reportedConnection("arena") == nil)
-        #expect(first.reportedConnection("bistro")?.members.map(\.live) == ["bistro", "cafe"])
-        #expect(first.reportedEvents("cafe") == [.coHostLeft(member: harness.member("arena"))])
+        let firstExit = harness.exit("arena")
+        #expect(firstExit.notifiedLives == ["arena", "bistro", "cafe"])
+        #expect(firstExit.reportedConnection("arena") == nil)
+        #expect(firstExit.reportedConnection("bistro")?.members.map(\.live) == ["bistro", "cafe"])
+        #expect(firstExit.reportedEvents("cafe") == [.coHostLeft(member: harness.member("arena"))])
         #expect(harness.exit("arena").code == .noSuchConnection)
         let exitingHost = harness.callers.user("host-cafe")
         let left = [StageEvent.coHostLeft(member: harness.member("cafe"))]
@@ -220,9 +220,9 @@ struct ConnectionMachineTests {
         let caller = harness.callers.user("host-arena")
         let command = ConnectionCommand.request(
             from: "arena", to: ["bistro"], layoutTemplate: 0, timeoutSeconds: 0, extensionInfo: "", caller: caller)
-        let first = harness.handle(command)
-        // The last effect is the reply.
-        #expect(harness.handle(command) == first.suffix(1))
+        let firstEffects = harness.handle(command)
+        let reply = firstEffects.suffix(1)
+        #expect(harness.handle(command) == reply)
         // Outcomes expire after a minute, their counters after `droppedCounterLifetime`, both rounded up to ten seconds.
         _ = harness.advance(milliseconds: 70_000)
         _ = harness.advance(milliseconds: IdempotencyLimits.droppedCounterLifetime.count + 10_000)
@@ -231,6 +231,7 @@ struct ConnectionMachineTests {
 
     @Test func `I6 an owner with a revoked ticket cannot act`() {
         var harness = ConnectionHarness(["arena", "bistro"])
+        // The floor is the lowest ticket that is still valid.
         let floor = Ticket(Callers.joinTicket.offset + 1)
         _ = harness.handle(.floor(live: "arena", user: "host-arena", ticket: floor))
         #expect(harness.request("arena", to: "bistro").code == .staleTicket)

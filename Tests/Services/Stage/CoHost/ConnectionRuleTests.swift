@@ -42,14 +42,14 @@ struct ConnectionRuleTests {
     @Test func `I12 a live that joins gets the connection's id and template, and loses both when it leaves`() {
         var harness = ConnectionHarness(["arena", "bistro", "cafe"])
         _ = self.request(&harness, "arena", to: "bistro", template: 601)
-        let first = harness.accept("bistro", inviter: "arena").reportedConnection("bistro")
-        #expect(first?.templateID == 601)
+        let newConnection = harness.accept("bistro", inviter: "arena").reportedConnection("bistro")
+        #expect(newConnection?.templateID == 601)
         // The connection keeps the template 601; the 600 of the later request has no effect.
         _ = self.request(&harness, "bistro", to: "cafe", template: 600)
         let joined = harness.accept("cafe", inviter: "bistro")
         #expect(joined.notifiedLives == ["arena", "bistro", "cafe"])
         #expect(joined.reportedConnection("cafe")?.templateID == 601)
-        #expect(joined.reportedConnection("cafe")?.id == first?.id)
+        #expect(joined.reportedConnection("cafe")?.id == newConnection?.id)
         _ = harness.exit("cafe")
         #expect(
             harness.exit("bistro").reportedConnection("arena") == nil,
@@ -109,7 +109,7 @@ struct ConnectionRuleTests {
     @Test func `a live may send ten co-host requests at once, then one each second`() {
         var harness = ConnectionHarness(["arena", "bistro"])
         for _ in 0..<10 { #expect(harness.request("arena", to: "nobody").coHostCodes == [.noSuchLive]) }
-        let before = harness.machine.journal[.live(LiveKey("demo", "arena"))]
+        let rowBefore = harness.machine.journal[.live(LiveKey("demo", "arena"))]
         let refused = harness.request("arena", to: "bistro")
         #expect(refused.code == .connectionTooFrequent)
         guard case .failure(let error)? = refused.replies.last?.outcome else {
@@ -117,7 +117,8 @@ struct ConnectionRuleTests {
             return
         }
         #expect(error.retryAfter == 1000 && error.message.contains("10"), "the message names the limit")
-        #expect(harness.machine.journal[.live(LiveKey("demo", "arena"))] == before, "a rejected call changes nothing")
+        let rowAfter = harness.machine.journal[.live(LiveKey("demo", "arena"))]
+        #expect(rowAfter == rowBefore, "a rejected call changes nothing")
         #expect(harness.request("bistro", to: "nobody").code == .success, "each live has its own limit")
         _ = harness.advance(milliseconds: 999)
         #expect(harness.request("arena", to: "bistro").code == .connectionTooFrequent)
@@ -318,6 +319,7 @@ struct ConnectionRuleTests {
 
     @Test func `I6 the revocation fence is read only if the live has kicked users, and is removed with the live`() {
         var harness = ConnectionHarness(["arena", "bistro"])
+        // The floor is the lowest ticket that is still valid; the fence stores the floors of kicked users.
         let floor = Ticket(Callers.joinTicket.offset + 1)
         _ = harness.handle(.floor(live: "arena", user: "host-arena", ticket: floor))
         #expect(harness.live("arena")?.hasRevocations == true && harness.live("bistro")?.hasRevocations == false)
@@ -340,10 +342,11 @@ struct ConnectionRuleTests {
         caller.isLateRetry = true
         #expect(harness.handle(request(caller)).code == .requestForgotten)
         caller.isLateRetry = false
-        let first = harness.handle(request(caller))
-        #expect(first.notices.count == 1)
+        let firstEffects = harness.handle(request(caller))
+        #expect(firstEffects.notices.count == 1)
+        let reply = firstEffects.filter { if case .reply = $0 { true } else { false } }
         caller.isLateRetry = true
-        #expect(harness.handle(request(caller)) == first.filter { if case .reply = $0 { true } else { false } })
+        #expect(harness.handle(request(caller)) == reply)
         // The outcome is forgotten after a minute, and its counter after five more.
         _ = harness.advance(milliseconds: 70_000)
         caller.isLateRetry = false

@@ -128,7 +128,7 @@ struct StageLayoutTests {
     }
 
     /// Rules: R9.6.
-    @Test func `template 602 re-flows around a focus, and template 603 in a uniform grid`() {
+    @Test func `template 602 gives the first user the largest cell, and template 603 gives all users equal cells`() {
         #expect(Self.frames(template: 602, users: 1) == ["0,0 1080x1920"])
         #expect(Self.frames(template: 602, users: 3) == ["0,0 720x1920", "720,0 360x960", "720,960 360x960"])
         #expect(Self.frames(template: 603, users: 2) == ["0,0 540x960", "540,0 540x960"])

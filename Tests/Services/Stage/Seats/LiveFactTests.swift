@@ -8,6 +8,7 @@ import Testing
 struct LiveFactTests {
     @Test func `I6 a user with a revoked ticket cannot act, and can again with a new ticket`() {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
+        // The floor is the lowest ticket that is still valid.
         _ = harness.handle(.floor(user: "gina", ticket: Ticket(60)))
         #expect(
             harness.handle(.take(seatIndex: 1, caller: harness.callers.user("gina", ticket: Ticket(59)))).code
@@ -55,7 +56,7 @@ struct LiveFactTests {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
         _ = harness.call("adam") { .take(seatIndex: 0, caller: $0) }
         _ = harness.call("gina") { .take(seatIndex: 3, caller: $0) }
-        let before = harness.stage?.revision ?? 0
+        let revisionBefore = harness.stage?.revision ?? 0
         let withFewerSeats = harness.handle(
             .infoChanged(info: SeatHarness.live(seats: 3, mode: .free, admins: ["adam"])))
         #expect(
@@ -67,7 +68,7 @@ struct LiveFactTests {
                 + harness.published([.seatLeft(index: 1, user: userInfo("gina"))]))
         #expect(harness.seated == ["adam"])
         #expect(harness.stage?.seats[0].occupant?.role == .generalUser, "adam is no longer an admin")
-        #expect(harness.stage.map { $0.revision > before } == true)
+        #expect(harness.stage.map { $0.revision > revisionBefore } == true)
         #expect(harness.call("adam") { .kickOff(user: "adam", caller: $0) }.code == .noPermission)
         _ = harness.handle(.infoChanged(info: SeatHarness.live(seats: 2, mode: .apply, admins: ["anna"])))
         #expect(harness.handle(.infoChanged(info: SeatHarness.live(seats: 2, mode: .free, admins: ["anna"]))) == [])
@@ -172,9 +173,9 @@ struct LiveFactTests {
             return
         }
         #expect(error.code == .overloaded && error.retryAfter != nil)
-        let long = String(repeating: "x", count: Limits.extraInfoBytes + 1)
+        let tooLongInfo = String(repeating: "x", count: Limits.extraInfoBytes + 1)
         #expect(
-            harness.call("gus") { .apply(seatIndex: -1, timeoutSeconds: 60, extraInfo: long, caller: $0) }.code
+            harness.call("gus") { .apply(seatIndex: -1, timeoutSeconds: 60, extraInfo: tooLongInfo, caller: $0) }.code
                 == .badParameter)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 /// Reports of seat changes to the connection machine (for the lives that co-host with this one) and to the app's
 /// backend.
 ///
-/// Templates 600 (grid) and 601 (float) have seats for several connected lives; 800 and 801 have fixed seats of one live.
+/// Templates 600 and 601 can show connected lives, too; 800 and 801 show only the live's own seats.
 struct PartnerNotificationTests {
     /// The connection of `room` with `duet`, whose owner sits on its only seat.
     private static let viewWithDuet = ConnectionView(

@@ -172,7 +172,7 @@ struct SeatDeviceTests {
         var harness = SeatHarness(SeatHarness.live(mode: .free))
         _ = harness.call("olga") { .take(seatIndex: 2, caller: $0) }
         _ = harness.call("gina") { .take(seatIndex: 1, caller: $0) }
-        let before = harness.stage
+        let stageBefore = harness.stage
         let commands: [(Caller) -> SeatCommand] = [
             { .kickOff(user: "olga", caller: $0) },
             { .lockDevice(user: "olga", device: .microphone, isLocked: true, caller: $0) },
@@ -186,7 +186,7 @@ struct SeatDeviceTests {
             let effects = harness.call("adam", command)
             #expect(effects.code == .noPermission && effects.count == 1)
         }
-        #expect(harness.stage == before)
+        #expect(harness.stage == stageBefore)
         let server = harness.callers.server()
         #expect(harness.handle(.kickOff(user: "olga", caller: server)).code == .success, "the app's server may do so")
     }

@@ -6,7 +6,9 @@ import Testing
 
 @testable import StageCore
 
-/// The recorded outcomes of a session's seat calls, and their stored row.
+/// The recorded outcomes of a session's seat calls (the idempotency window), and their stored row.
+///
+/// In the row's JSON, `fates` has the outcomes, and `floor` is the highest counter of a call whose outcome is forgotten.
 struct SeatOutcomesTests {
     private static let now = Moment(now: Timestamp(milliseconds: 1_000), offset: 0)
 
@@ -77,7 +79,7 @@ struct SeatOutcomesTests {
         history.record(Self.outcome(1), of: 1, at: Self.now)
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        // The outcome expires a minute after `now`. `floor` is the highest forgotten counter.
+        // The outcome expires a minute after `now`. No counter is forgotten, so `floor` is the lowest integer.
         #expect(
             String(decoding: try encoder.encode(history), as: UTF8.self)
                 == #"{"callsInSecond":1,"expiresAt":61000,"fates":[{"counter":1,"result":{"seat":{"index":1}},"#
@@ -92,9 +94,9 @@ struct SeatOutcomesTests {
         #expect(harness.handle(.take(seatIndex: 1, caller: caller)).code == .requestForgotten)
         #expect(harness.seated == [nil, nil, nil, nil])
         caller.isLateRetry = false
-        let first = harness.handle(.take(seatIndex: 1, caller: caller))
+        let firstEffects = harness.handle(.take(seatIndex: 1, caller: caller))
         caller.isLateRetry = true
-        #expect(harness.handle(.take(seatIndex: 1, caller: caller)).replies == first.replies)
+        #expect(harness.handle(.take(seatIndex: 1, caller: caller)).replies == firstEffects.replies)
         // The outcome is forgotten after a minute, and its counter after five more.
         for wait in [70_000, 310_000] as [Int64] {
             _ = harness.advance(milliseconds: wait)

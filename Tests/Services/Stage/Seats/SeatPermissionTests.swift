@@ -19,6 +19,7 @@ struct SeatPermissionTests {
         var testDescription: String { self.name }
     }
 
+    /// `seated` sits on seat 1, `applicant` has an open application, and `other` has no seat and no request.
     static let rules: [Rule] = [
         Rule(name: "accept an application", codes: [.success, .success, .noPermission, .success]) {
             .acceptApplication(user: "applicant", caller: $0)
@@ -95,12 +96,12 @@ struct SeatPermissionTests {
             case .guest: harness.callers.user("gina")
             case .server: harness.callers.server()
             }
-        let before = harness.stage
+        let stageBefore = harness.stage
         let effects = harness.handle(rule.command(caller))
         let roleIndex = try #require(Role.allCases.firstIndex(of: role))
         #expect(effects.code == rule.codes[roleIndex])
         if rule.codes[roleIndex] != .success {
-            #expect(harness.stage == before, "a rejected call changes nothing")
+            #expect(harness.stage == stageBefore, "a rejected call changes nothing")
             #expect(effects.count == 1, "a rejected call notifies nobody")
         }
     }
