@@ -3,10 +3,10 @@ import PlazaModel
 
 /// Calls that the directory, presence and the fan-out decide.
 ///
-/// Each call has an expected outcome for eight roles, by default allowed: owner, admin, viewer, seated, muted, server,
-/// banned, and `stranger` (a user of another app). `outside` is the outcome for an owner, admin, viewer, seated or muted
-/// user who has not joined the live. Hosts are the owner and the admins. bob is a viewer, anna an admin and bert a
-/// banned user of every live that is called.
+/// Each call has an expected outcome for each role. By default, it is allowed for owner, admin, viewer, seated and muted
+/// users who have joined the live, and for the app's server. `outside` is the outcome for users who have not joined, and
+/// `stranger` that for a user of another app. Hosts are the owner and the admins. bob is a viewer and anna an admin of
+/// the live, and bert is banned from `concert`; see `MatrixFixture`.
 extension Action {
     /// A call to the directory that the owner may make and, unless `isForOwnerOnly`, the admins.
     ///

@@ -39,9 +39,10 @@ enum MatrixFixture {
                 }
             }
             _ = Self.join("bob", key, &harness)
-            let carl = Self.join("carl", key, &harness)
+            let carlsTicket = Self.join("carl", key, &harness)
+            // A seat index of -1 means any free seat.
             let application = SeatCommand.apply(
-                seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: harness.caller("carl", ticket: carl))
+                seatIndex: -1, timeoutSeconds: 1800, extraInfo: "", caller: harness.caller("carl", ticket: carlsTicket))
             _ = harness.send(.seat(SeatInput(key, application)))
             _ = Self.join("sven", key, &harness)
             Self.place("sven", on: 3, key, &harness)
@@ -92,7 +93,7 @@ enum MatrixFixture {
         .ban(live: key.live, users: [user], durationSeconds: -1, reason: "", caller: caller)
     }
 
-    /// Creates a live, and lets its owner join.
+    /// Creates a live, and lets its owner join; returns the caller of the owner's next call.
     private static func createAndJoin(_ key: LiveKey, _ harness: inout MatrixHarness) -> Caller {
         let user = self.owner(of: key.live)
         let caller = harness.caller(user)

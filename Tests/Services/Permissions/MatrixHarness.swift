@@ -76,13 +76,13 @@ struct MatrixHarness {
     mutating func send(_ effect: Effect) -> [Effect] {
         self.now = self.now + .seconds(1)
         var pending = [effect]
-        var all: [Effect] = []
+        var allEffects: [Effect] = []
         while !pending.isEmpty {
             let newEffects = self.handle(pending.removeFirst())
             pending += newEffects
-            all += newEffects
+            allEffects += newEffects
         }
-        return all
+        return allEffects
     }
 
     /// Handles all rows that fall due within 20 seconds, so that afterwards only calls change the state.

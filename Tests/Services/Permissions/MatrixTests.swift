@@ -39,7 +39,7 @@ import Testing
             let role: CallerRole = cell.role == .server ? .server : .user
             action.prepare(&harness, key, harness.caller(cell.role.user, role, ticket: ticket))
             harness.handleAllDue()
-            let before = harness.state
+            let stateBefore = harness.state
             let caller = harness.caller(cell.role.user, role, ticket: ticket)
             let effects = harness.send(action.call(harness, key, caller))
             let outcome = effects.outcome(of: caller)
@@ -59,7 +59,7 @@ import Testing
                 #expect(error.code == code, "\(cell): \(action) is refused with \(error.code.name): \(error.message)")
                 #expect(!error.message.isEmpty)
                 #expect(effects.visible == [], "\(cell): \(action) is refused, and has visible effects")
-                #expect(harness.state == before, "\(cell): \(action) is refused, and changes the state")
+                #expect(harness.state == stateBefore, "\(cell): \(action) is refused, and changes the state")
             }
         }
     }
@@ -69,7 +69,7 @@ import Testing
         for cell in Cell.all {
             var harness = try #require(MatrixFixture.scenes[cell]).harness
             harness.handleAllDue()
-            let before = harness.state
+            let stateBefore = harness.state
             let caller = harness.caller(cell.role.user, cell.role == .server ? .server : .user)
             let create = DirectoryCommand.create(
                 live: cell.key.live, changes: LiveChanges(), owner: caller.user, caller: caller)
@@ -85,7 +85,7 @@ import Testing
                 #expect(error.code == .roomExists, "\(cell)")
             default: Issue.record("\(cell): \(String(describing: outcome))")
             }
-            if cell.role != .stranger { #expect(harness.state == before, "\(cell)") }
+            if cell.role != .stranger { #expect(harness.state == stateBefore, "\(cell)") }
         }
     }
 
@@ -98,7 +98,7 @@ import Testing
             action.prepare(&harness, key, harness.caller("gina", ticket: ticket))
             _ = harness.send(.directoryCommand(key, .kick(live: key.live, user: "gina", caller: harness.server())))
             harness.handleAllDue()
-            let before = harness.state
+            let stateBefore = harness.state
             let caller = harness.caller("gina", ticket: ticket)
             let effects = harness.send(action.call(harness, key, caller))
             guard case .failure(let error)? = effects.outcome(of: caller) else {
@@ -106,7 +106,7 @@ import Testing
                 continue
             }
             #expect(error.code == .staleTicket, "\(action): \(error.code.name)")
-            #expect(harness.state == before, "\(action)")
+            #expect(harness.state == stateBefore, "\(action)")
         }
     }
 

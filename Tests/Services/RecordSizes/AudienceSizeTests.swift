@@ -6,6 +6,8 @@ import PlazaWire
 import Testing
 
 /// The largest rows of presence, and the records about many members.
+///
+/// `minKilobytes` has minima, which show that the rows and records really were large.
 @Suite struct AudienceSizeTests {
     /// Rules: R17.6.
     @Test func `I16 every row of presence is smaller than half of the broker's largest record`() throws {
@@ -52,10 +54,10 @@ import Testing
                 session: Largest.session(0), user: $0, ticket: Ticket(Largest.offset), silentFor: Largest.offset)
         }
         ledger.note(.audience(AudienceInput(Largest.key, .assert(members: members))))
-        let beats = members.map {
+        let heartbeats = members.map {
             Heartbeat(session: $0.session, user: $0.user.userID, ticket: $0.ticket, silentFor: $0.silentFor)
         }
-        ledger.note(.audience(AudienceInput(Largest.key, .heartbeats(beats: beats))))
+        ledger.note(.audience(AudienceInput(Largest.key, .heartbeats(beats: heartbeats))))
         let page = AudiencePage(
             members: profiles.prefix(Limits.audiencePage).map { AudienceMember(user: $0, joinedAt: Largest.now) },
             cursor: "\(Largest.offset)", count: 100_000_000)

@@ -5,6 +5,8 @@ import PlazaModel
 import Testing
 
 /// The largest state of the fan-out.
+///
+/// `minKilobytes` has minima, which show that the rows and records really were large.
 @Suite struct BarrageSizeTests {
     /// Rules: R17.6.
     @Test func `I16 every row and record of the largest feed is smaller than half of the broker's largest record`() {
@@ -23,7 +25,7 @@ import Testing
         func send(_ command: BarrageCommand) -> [ReplyCode] { fanout.send(BarrageInput(key, command)).codes }
         #expect(send(.opened(epoch: Largest.offset, owner: Largest.user(0))) == [])
         _ = send(.rights(isMessageDisable: false, admins: Largest.info.admins, isGiftEnabled: true))
-        // One user more than the lists of mutes and floors have space for.
+        // One user more than the lists of mutes and floors have space for; each mute lasts ten years.
         for index in 0...1000 {
             _ = send(.muted(user: Largest.user(20_000 + index), until: Largest.now + .seconds(315_360_000)))
             _ = send(.floor(user: Largest.user(20_000 + index), ticket: Ticket(Largest.offset + Int64(index))))

@@ -46,6 +46,7 @@ import Testing
         }
         // The limit counts bytes in JSON, where each quotation mark takes two.
         let reason = Largest.quotationMarks(bytes: SanctionLimits.reasonBytes / 2)
+        // 50 groups of 20 users are banned and muted for ten years.
         for group in 0..<50 {
             let users = (0..<20).map { Largest.user(1000 + group * 20 + $0) }
             self.send(
@@ -138,17 +139,18 @@ import Testing
         let update = DirectoryInput(
             app: Largest.app,
             .updateInfo(live: live, changes: LiveChanges(notice: "x"), caller: Largest.caller(0, counter: 3)))
+        /// The live's info in the reply.
         func info(_ effects: [Effect]) -> LiveInfo? {
             guard case .reply(let reply)? = effects.last, case .success(.live(let info, _, _, _)) = reply.outcome else {
                 return nil
             }
             return info
         }
-        let first = try #require(info(directory.send(update)))
-        #expect(first.notice == "x" && first.metaData == ["a": "1"])
-        #expect(info(directory.send(update)) == first)
+        let firstInfo = try #require(info(directory.send(update)))
+        #expect(firstInfo.notice == "x" && firstInfo.metaData == ["a": "1"])
+        #expect(info(directory.send(update)) == firstInfo)
         self.send(.setMetadata(live: live, values: ["a": "2"], caller: Largest.caller(0, counter: 4)), to: &directory)
-        var withCurrentMetadata = first
+        var withCurrentMetadata = firstInfo
         withCurrentMetadata.metaData = ["a": "2"]
         #expect(info(directory.send(update)) == withCurrentMetadata)
     }

@@ -31,8 +31,8 @@ import Testing
         let names = (0..<600).map { "u\(1000 + $0)" }
         let entries = names.map { #"{"by":"alice","reason":"\u0001","user":"\#($0)"}"# }.joined(separator: ",")
         let oldRow = Array(#"{"sanctions":{"list":{"entries":[\#(entries)]}}}"#.utf8)
-        let key = try #require(DirectoryKey(text: "bans/demo/show"))
-        directory.journal.restore(key, try Wire.decode(DirectoryRow.self, from: oldRow))
+        let rowKey = try #require(DirectoryKey(text: "bans/demo/show"))
+        directory.journal.restore(rowKey, try Wire.decode(DirectoryRow.self, from: oldRow))
 
         func listedUsers() -> [String] {
             var users: [String] = []
@@ -90,8 +90,8 @@ import Testing
                 + #""kind":\#(kind),"seatIndex":-1}"#
         }.joined(separator: ",")
         let oldRow = Array(#"{"requests":{"requests":{"open":[\#(requests)]}}}"#.utf8)
-        let key = try #require(SeatKey(text: "requests/demo/show"))
-        seats.journal.restore(key, try Wire.decode(SeatRow.self, from: oldRow))
+        let rowKey = try #require(SeatKey(text: "requests/demo/show"))
+        seats.journal.restore(rowKey, try Wire.decode(SeatRow.self, from: oldRow))
 
         func listedUsers() -> [String] {
             let effects = seats.send(SeatInput(Self.key, .requests(caller: caller("alice", counter: 1))))

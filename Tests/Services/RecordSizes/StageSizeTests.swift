@@ -5,6 +5,8 @@ import StageCore
 import Testing
 
 /// The largest states of the seat machine and the connection machine.
+///
+/// `minKilobytes` has minima, which show that the rows and records really were large.
 @Suite struct StageSizeTests {
     /// Rules: R17.3, R17.6.
     @Test func `I16 every row and record of the largest stage is smaller than half of the broker's largest record`() {
@@ -57,6 +59,7 @@ import Testing
             BattleView(
                 id: BattleID(Largest.word(number, bytes: 32)), extensionInfo: extraInfo, durationSeconds: 86_400,
                 startTime: Largest.now, endTime: Largest.now,
+                // 1 << 53 is the largest integer that JSON readers represent exactly.
                 sides: lives.enumerated().map {
                     BattleSide(live: $1, host: Largest.person($0), score: 1 << 53)
                 }, ended: .allMemberExit)
@@ -106,21 +109,21 @@ import Testing
                     .floor(live: live, user: Largest.user(user), ticket: Ticket(Largest.offset + Int64(user))))
             }
         }
-        let others = Array(lives.dropFirst())
+        let invitees = Array(lives.dropFirst())
         #expect(
             send(
                 .request(
-                    from: lives[0], to: others, layoutTemplate: 600, timeoutSeconds: 1800, extensionInfo: extraInfo,
+                    from: lives[0], to: invitees, layoutTemplate: 600, timeoutSeconds: 1800, extensionInfo: extraInfo,
                     caller: nextServerCall())) == [])
-        for live in others { #expect(send(.accept(live: live, inviter: lives[0], caller: nextServerCall())) == []) }
+        for live in invitees { #expect(send(.accept(live: live, inviter: lives[0], caller: nextServerCall())) == []) }
         for live in lives { _ = send(.seatsChanged(live: live, seats: Largest.seats(of: live))) }
-        for live in others {
+        for live in invitees {
             #expect(send(.muteRemote(live: lives[0], other: live, isMuted: true, caller: nextServerCall())) == [])
         }
         #expect(
             send(
                 .requestBattle(
-                    from: lives[0], to: others, durationSeconds: 86_400, needResponse: false, timeoutSeconds: 1800,
+                    from: lives[0], to: invitees, durationSeconds: 86_400, needResponse: false, timeoutSeconds: 1800,
                     extensionInfo: extraInfo, caller: nextServerCall())) == [])
         for _ in 0..<IdempotencyLimits.maxOutcomes {
             #expect(send(.battleInfo(battle: nil, live: lives[0], caller: nextServerCall())) == [])

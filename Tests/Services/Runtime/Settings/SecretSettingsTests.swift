@@ -51,14 +51,14 @@ import Testing
             ("hush", 0o604, "run chmod 600"), ("hush", 0o644, "run chmod 600"), ("hush", 0o602, "run chmod 600"),
             (String(repeating: "x", count: 5000), 0o600, "more than 4096 bytes"),
         ])
-    func `a file that cannot be used is refused, and the problem says why`(contents: String, mode: Int, why: String)
-        throws
-    {
+    func `a file that cannot be used is refused, and the problem says why`(
+        contents: String, mode: Int, expectedReason: String
+    ) throws {
         let path = try self.writeFile(contents, mode: mode)
         let (secret, problems, _) = self.read(["--redis-password-file", path])
         #expect(secret == nil && problems.count == 1)
         #expect(problems.first?.hasPrefix("--redis-password-file cannot be '\(path)': ") == true, "\(problems)")
-        #expect(problems.first?.contains(why) == true, "\(problems)")
+        #expect(problems.first?.contains(expectedReason) == true, "\(problems)")
         #expect(problems.first?.contains("hush") == false)
     }
 

@@ -14,9 +14,9 @@ import Testing
     @Test func `an argument overrides the environment, and the environment overrides the default`() throws {
         let environment = ["LIVEPLAZA_KAFKA": "env:1", "LIVEPLAZA_HTTP_PORT": "9"]
         var reader = Self.reader(["--kafka", "arg:1"], environment)
-        equal(reader.string("kafka", default: "none:1", help: "x"), "arg:1")
-        equal(reader.int("http-port", default: 1, range: 0...65_535, help: "x"), 9)
-        equal(reader.string("redis", default: "d", help: "x"), "d")
+        expectEqual(reader.string("kafka", default: "none:1", help: "x"), "arg:1")
+        expectEqual(reader.int("http-port", default: 1, range: 0...65_535, help: "x"), 9)
+        expectEqual(reader.string("redis", default: "d", help: "x"), "d")
         try reader.finish()
         #expect(reader.effectiveSettings.map(\.source) == [.argument, .environment, .defaultValue])
     }
@@ -26,20 +26,20 @@ import Testing
             "--a=1", "--a", "2", "--t=20s", "--on", "--no-off", "--b=false", "--mode=safe", "--l", "x,,y", "--neg",
             "-5",
         ])
-        equal(reader.int("a", range: 0...9, help: ""), 2)
-        equal(reader.milliseconds("t", help: ""), 20_000)
-        equal(reader.flag("on", help: ""), true)
-        equal(reader.flag("off", default: true, help: ""), false)
-        equal(reader.flag("b", default: true, help: ""), false)
-        equal(reader.choice("mode", default: Mode.fast, help: ""), .safe)
-        equal(reader.list("l", help: ""), ["x", "y"])
-        equal(reader.int("neg", range: -9...9, help: ""), -5)
+        expectEqual(reader.int("a", range: 0...9, help: ""), 2)
+        expectEqual(reader.milliseconds("t", help: ""), 20_000)
+        expectEqual(reader.flag("on", help: ""), true)
+        expectEqual(reader.flag("off", default: true, help: ""), false)
+        expectEqual(reader.flag("b", default: true, help: ""), false)
+        expectEqual(reader.choice("mode", default: Mode.fast, help: ""), .safe)
+        expectEqual(reader.list("l", help: ""), ["x", "y"])
+        expectEqual(reader.int("neg", range: -9...9, help: ""), -5)
         try reader.finish()
     }
 
     @Test func `all problems are reported at once, with key, value and remedy`() {
         var reader = Self.reader(["--port", "70000", "--mode", "quick", "--kafak", "x"], ["LIVEPLAZA_TTL": "soon"])
-        equal(reader.int("port", default: 80, range: 0...65_535, help: ""), 80)
+        expectEqual(reader.int("port", default: 80, range: 0...65_535, help: ""), 80)
         _ = reader.choice("mode", default: Mode.fast, help: "")
         _ = reader.milliseconds("ttl", default: 5, range: 1...9, help: "")
         _ = reader.string("kafka", help: "")
@@ -54,13 +54,13 @@ import Testing
                 gateway: x: leave out this argument, or see --help
                 Try `gateway --help`.
                 """)
-        #expect(error?.exitStatus == 64)
+        #expect(error?.exitStatus == 64, "EX_USAGE")
     }
 
     @Test func `an option whose value is missing does not swallow the next option`() {
         var reader = Self.reader(["--kafka", "--verbose"])
         _ = reader.string("kafka", default: "d", help: "")
-        equal(reader.flag("verbose", help: ""), true)
+        expectEqual(reader.flag("verbose", help: ""), true)
         #expect(
             throws: SettingsError.invalid(
                 program: "gateway", [SettingsProblem.missing("--kafka")])
@@ -69,16 +69,16 @@ import Testing
 
     @Test func `a secret does not appear in the effective settings`() {
         var reader = Self.reader(["--password=hunter2"])
-        equal(reader.optionalString("password", isSecret: true, help: ""), "hunter2")
+        expectEqual(reader.optionalString("password", isSecret: true, help: ""), "hunter2")
         #expect(reader.effectiveSettings.isEmpty)
     }
 
     @Test func `positional arguments are the arguments that no option consumed`() throws {
         var reader = Self.reader(["room", "--a", "1", "--", "--last"])
         _ = reader.int("a", range: 0...9, help: "")
-        equal(reader.positional("what", help: ""), "room")
-        equal(reader.positional("which", help: ""), "--last")
-        equal(reader.positional("more", isRequired: false, help: ""), nil)
+        expectEqual(reader.positional("what", help: ""), "room")
+        expectEqual(reader.positional("which", help: ""), "--last")
+        expectEqual(reader.positional("more", isRequired: false, help: ""), nil)
         try reader.finish()
     }
 
@@ -117,7 +117,7 @@ import Testing
 /// Expects that two values are equal.
 ///
 /// The reading methods mutate the reader, and `#expect` does not allow mutating calls in its expression.
-private func equal<Value: Equatable>(
+private func expectEqual<Value: Equatable>(
     _ value: Value, _ expected: Value, sourceLocation: SourceLocation = #_sourceLocation
 ) {
     #expect(value == expected, sourceLocation: sourceLocation)

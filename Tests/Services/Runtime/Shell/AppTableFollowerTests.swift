@@ -100,10 +100,10 @@ import Testing
             Self.record("demo", revision: 5, words: ["five"]), Self.record("shop", revision: 1, words: ["one"]),
         ])
         try running.waitUntilReady()
-        let before = running.follower.snapshot
+        let snapshotBefore = running.follower.snapshot
         try running.write(Self.record("demo", revision: 6, words: ["six"]))
         #expect(running.follower.snapshot["demo"].words == ["six"])
-        #expect(before["demo"].words == ["five"], "a batch keeps the settings with which it began")
+        #expect(snapshotBefore["demo"].words == ["five"], "a batch keeps the settings with which it began")
         try running.write(
             Self.record("demo", revision: 7, words: ["seven"]), Self.record("demo", revision: 4, words: ["four"]))
         #expect(running.follower.snapshot["demo"].words == ["seven"])

@@ -207,7 +207,7 @@ struct RequestFault: Sendable, CustomStringConvertible {
         try harness.sendText("first", in: live)
         try harness.flush()
         _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
-        var expected: Int64 = 1
+        var sentCount: Int64 = 1
         let faults: [RequestFault] =
             RequestFault.faults(.produce, [.notLeader, .requestTimedOut, .notEnoughReplicas])
             + RequestFault.faults(.fetch, [.notLeader, .requestTimedOut])
@@ -217,8 +217,8 @@ struct RequestFault: Sendable, CustomStringConvertible {
             // The test's own clients send such requests, too.
             try fault.inject(into: broker, count: 4, delay: .seconds(2))
             for _ in 0..<3 { try harness.sendTextAndWait("text", in: live) }
-            expected += 3
-            let lastNumber = expected
+            sentCount += 3
+            let lastNumber = sentCount
             let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.max() ?? 0) >= lastNumber }[live] ?? []
             #expect(
                 MachineShellTests.withoutRepeats(numbers).last ?? 0 >= lastNumber,

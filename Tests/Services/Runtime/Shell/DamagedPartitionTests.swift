@@ -10,6 +10,8 @@ import Testing
 @testable import ServiceShell
 
 /// A partition whose rows cannot be restored, because the metadata of its committed offset is damaged.
+///
+/// The second line of the metadata should have claims (after `@`) or compressed rows (in Base64), and here has neither.
 @Suite(.serialized) struct DamagedPartitionTests {
     @Test(.timeLimit(.minutes(1)), arguments: ["1\n@", "1\nno base64", "1\nAAAA", "1\n//8="])
     func `a damaged partition is named and not served, and others are served`(metadata: String) throws {

@@ -12,8 +12,10 @@ import Testing
 
 /// Inputs that can never be processed.
 ///
-/// All tests use the same brokers and the same group, so they run one at a time, each on all brokers at once. Each text of
-/// a live that is not set aside becomes an item of the live's feed; the items are numbered from 1.
+/// An input that is set aside is written to the dead letter topic. All tests use the same brokers and the same group, so
+/// they run one at a time, each on all brokers at once. Each text of a live that is not set aside becomes an item of the
+/// live's feed; the items are numbered from 1. The text "huge" becomes an item that no broker accepts, "alarm" makes the
+/// live's row due a moment later, "huge alarm" does both, and "deadly" ends the process; see `TallyMachine`.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct DeadLetterTests {
     @Test
     func `I16 an input whose result no broker accepts is set aside and answered, and the other inputs are processed`()
@@ -84,26 +86,27 @@ import Testing
         await ConcurrentCase.runBlocking(MachineShellTests.modes) { mode in
             let harness = try ShellHarness(mode)
             let live = MachineShellTests.lives("deadly", count: 1)[0]
-            let first = harness.start("one")
+            let firstShell = harness.start("one")
             try harness.sendText("before", in: live)
             try harness.flush()
             _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 1 }
             try harness.waitForCommit(of: live, uncommittedInputs: 0)
-            #expect(first.stop())
+            #expect(firstShell.stop())
             // The state that remains after three owners have died while they processed the next input.
             try harness.sendText("deadly", in: live)
             try harness.sendText("after", in: live)
             try harness.flush()
             try harness.writeFailedAttempts(ProcessingAttempts.maxAloneAttempts, in: live, uncommittedInputs: 2)
-            let second = harness.start("two")
+            let secondShell = harness.start("two")
             let numbers = try harness.readFeedNumbers(of: [live]) { $0[live]?.contains(2) ?? false }
             #expect(MachineShellTests.withoutRepeats(numbers[live] ?? []) == [1, 2])
             let deadLetters = try harness.readRecords(of: .deadLetters, in: live) { !$0.isEmpty }
             #expect(deadLetters.contains { String(decoding: $0.value ?? [], as: UTF8.self).contains("deadly") })
-            #expect(second.stop())
+            #expect(secondShell.stop())
         }
     }
 
+    // Each input has nearly the maximum size of a record, 1 MiB.
     @Test(arguments: [(1_040_000, 0, 0), (0, 1_040_000, 0), (0, 0, 1_040_000), (340_000, 340_000, 340_000)])
     func `I16 a dead letter fits the broker's limit, wherever the bytes of its input are`(
         keyBytes: Int, valueBytes: Int, headerBytes: Int
@@ -114,6 +117,7 @@ import Testing
             value: bytes(valueBytes),
             headers: [KafkaHeader(name: "traceparent", value: bytes(headerBytes))])
         let letter = DeadLetter(input, machine: "barrage", reason: String(repeating: "😀", count: 5_000)).outgoing()
+        // Besides name and value, a header has their lengths, which take at most 16 bytes.
         let size =
             (letter.key?.count ?? 0) + (letter.value?.count ?? 0)
             + letter.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 16 }

@@ -7,7 +7,9 @@ import ServiceShell
 import TestSupport
 import Testing
 
-/// Inputs that end the process.
+/// Inputs that end the process: the text "deadly" at once, "deadly alarm" when the row of its live is due.
+///
+/// An input that is set aside is written to the dead letter topic.
 @Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
 struct DeadlyInputTests {
     /// The text that ends an owner, and the instances of the service.

@@ -7,7 +7,10 @@ import ServiceShell
 import TallyMachine
 import Testing
 
-/// A machine with its rows for one partition.
+/// A processor: a machine with its rows for one partition.
+///
+/// The machine counts the texts of a live and writes an item with the count for each; the text "alarm" makes the live's
+/// row due 300 ms later, which adds the item "rang" (see `TallyMachine`).
 @Suite struct MachineProcessorTests {
     static let live = LiveKey("app", "room")
 
@@ -35,18 +38,18 @@ import Testing
 
     @Test func `a batch that was rolled back is decided again with the same effects`() {
         let (processor, _) = self.makeProcessor()
-        var first: [Effect] = []
-        processor.process([Self.textInput("a", at: 10, offset: 0)], effects: &first)
+        var effects: [Effect] = []
+        processor.process([Self.textInput("a", at: 10, offset: 0)], effects: &effects)
         processor.committed()
         let batch = [Self.textInput("b", at: 20, offset: 1), Self.textInput("c", at: 30, offset: 2)]
-        var second: [Effect] = []
-        processor.process(batch, effects: &second)
+        var effectsBeforeRollback: [Effect] = []
+        processor.process(batch, effects: &effectsBeforeRollback)
         processor.rolledBack()
         #expect(processor.changes.isEmpty)
-        var repeated: [Effect] = []
-        processor.process(batch, effects: &repeated)
-        #expect(repeated == second)
-        #expect(Self.numbers(repeated) == [2, 3])
+        var effectsAfterRollback: [Effect] = []
+        processor.process(batch, effects: &effectsAfterRollback)
+        #expect(effectsAfterRollback == effectsBeforeRollback)
+        #expect(Self.numbers(effectsAfterRollback) == [2, 3])
     }
 
     @Test func `a record that cannot be read is counted and does not stop the partition`() {

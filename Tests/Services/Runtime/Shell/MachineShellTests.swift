@@ -61,7 +61,7 @@ import Testing
         try harness.sendText("alarm", in: live)
         try harness.flush()
         let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 2 }
-        #expect(numbers[live] == [1, 2])
+        #expect(numbers[live] == [1, 2], "the items \"alarm\" and, when the row is due, \"rang\"")
         #expect(shell.stop())
     }
 

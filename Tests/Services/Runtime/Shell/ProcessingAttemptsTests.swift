@@ -22,17 +22,17 @@ import Testing
     }
 
     @Test func `an owner that follows one that made progress processes whole batches`() {
-        var first = ProcessingAttempts(process: "1")
-        let record = first.acquired(at: 40)
+        var firstOwner = ProcessingAttempts(process: "1")
+        let record = firstOwner.acquired(at: 40)
         #expect(record != nil)
-        #expect(!first.mustProcessAlone(at: 40))
-        let second = Self.attemptsAfterTakeover(record, by: "2", at: 41)
-        #expect(!second.mustProcessAlone(at: 41))
+        #expect(!firstOwner.mustProcessAlone(at: 40))
+        let secondOwner = Self.attemptsAfterTakeover(record, by: "2", at: 41)
+        #expect(!secondOwner.mustProcessAlone(at: 41))
     }
 
     @Test func `the first input after an acquisition is set aside after it ended three owners`() {
-        var first = ProcessingAttempts(process: "1")
-        var record = first.acquired(at: 40)
+        var firstOwner = ProcessingAttempts(process: "1")
+        var record = firstOwner.acquired(at: 40)
         for process in ["2", "3"] {
             var owner = Self.attemptsAfterTakeover(record, by: process, at: 40)
             #expect(owner.mustProcessAlone(at: 40))
@@ -42,10 +42,10 @@ import Testing
             }
             record = written
         }
-        var fourth = Self.attemptsAfterTakeover(record, by: "4", at: 40)
-        #expect(fourth.beginAlone(step: 0, at: 40) == .setAside)
+        var fourthOwner = Self.attemptsAfterTakeover(record, by: "4", at: 40)
+        #expect(fourthOwner.beginAlone(step: 0, at: 40) == .setAside)
         // The attempts of the next input are counted from 1.
-        guard case .process(let next?) = fourth.beginAlone(step: 0, at: 41) else {
+        guard case .process(let next?) = fourthOwner.beginAlone(step: 0, at: 41) else {
             Issue.record("the next input is not processed")
             return
         }
@@ -53,8 +53,8 @@ import Testing
     }
 
     @Test func `an input in the middle of a batch is found by the owners that process inputs alone`() {
-        var first = ProcessingAttempts(process: "1")
-        var record = first.acquired(at: 40)
+        var firstOwner = ProcessingAttempts(process: "1")
+        var record = firstOwner.acquired(at: 40)
         var offset: Int64 = 40
         // The first owner died while it processed a whole batch.
         var deathCount = 1

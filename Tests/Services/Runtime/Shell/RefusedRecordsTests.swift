@@ -19,6 +19,7 @@ import Testing
             error: kind.map { KafkaError($0, "the reason") })
     }
 
+    /// The refusal to which failed deliveries lead; nil if they failed for other reasons.
     private static func reason(_ deliveries: [Delivery]) -> KafkaError? {
         var records = RefusedRecords()
         for delivery in deliveries { records.add(delivery) }
@@ -43,8 +44,8 @@ import Testing
         let batch = (0..<200).map { _ in Self.delivery(.messageTooLarge) }
         #expect(Self.reason(batch)?.kind == .messageTooLarge)
         // Records of another topic, or refused for another reason, are no part of that batch.
-        let others = batch.map { Self.delivery(.messageTooLarge, "replies", bytes: $0.bytes) }
-        #expect(Self.reason([Self.delivery(.messageTooLarge)] + others)?.kind == .invalidConfiguration)
+        let recordsOfOtherTopic = batch.map { Self.delivery(.messageTooLarge, "replies", bytes: $0.bytes) }
+        #expect(Self.reason([Self.delivery(.messageTooLarge)] + recordsOfOtherTopic)?.kind == .invalidConfiguration)
     }
 
     @Test func `I16 an invalid record is the fault of its input`() {
@@ -59,6 +60,7 @@ import Testing
         #expect(error.map { InputFailure($0) == nil } == true)
     }
 
+    // Each of these batches fits one request, and twice as many records do not.
     @Test(arguments: [(1, 880_000), (80, 10_000), (800, 1000)])
     func `I8 a batch of more than one request is not appended`(count: Int, bytes: Int) {
         let record = OutgoingRecord(topic: "room.feed", value: [UInt8](repeating: 0x61, count: bytes))

@@ -9,6 +9,7 @@ import Testing
 
 @testable import ServiceShell
 
+/// Transactions whose end gets no response, or reaches the broker late.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct TransactionWriterTests {
     /// The API key of `EndTxn` in Kafka's protocol.
     private static let endTransaction: Int16 = 26
@@ -20,18 +21,18 @@ import Testing
     {
         try await runOnDedicatedThread {
             let fixture = try WriterFixture()
-            let first = try fixture.makeWriter(timeout: Milliseconds(500))
-            try first.prepare()
-            try fixture.commit("before", by: first)
+            let firstWriter = try fixture.makeWriter(timeout: Milliseconds(500))
+            try firstWriter.prepare()
+            try fixture.commit("before", by: firstWriter)
             try fixture.broker.injectFault(intoRequests: Self.endTransaction, count: 1, delay: .seconds(5))
             // The writer must not abort here: librdkafka rejects every abort while the outcome of a commit is unknown.
-            let error = #expect(throws: KafkaError.self) { try fixture.commit("unanswered", by: first) }
+            let error = #expect(throws: KafkaError.self) { try fixture.commit("unanswered", by: firstWriter) }
             #expect(error?.isFatal == true)
-            first.close()
-            let second = try fixture.makeWriter()
-            try second.prepare()
-            try fixture.commit("after", by: second)
-            second.close()
+            firstWriter.close()
+            let secondWriter = try fixture.makeWriter()
+            try secondWriter.prepare()
+            try fixture.commit("after", by: secondWriter)
+            secondWriter.close()
         }
     }
 

@@ -20,9 +20,12 @@ struct SeatRandomWalkTests {
         }
         #expect(walk.checker.openedCount > 100, "the walk has opened requests")
         #expect(walk.checker.openedCount == walk.checker.endedCount + walk.checker.openRequests.count)
+        // The longest time-out of a request.
         walk.advance(milliseconds: 1_800_000)
-        let differing = walk.checker.stages.keys.filter { walk.checker.shownStages[$0] != walk.checker.stages[$0] }
-        #expect(differing.isEmpty, "after a pause the feed shows every change")
+        let livesWithUnshownChanges = walk.checker.stages.keys.filter {
+            walk.checker.shownStages[$0] != walk.checker.stages[$0]
+        }
+        #expect(livesWithUnshownChanges.isEmpty, "after a pause the feed shows every change")
         #expect(walk.checker.openedCount == walk.checker.endedCount, "after the longest time-out no request is open")
     }
 
