@@ -29,7 +29,7 @@ struct ClusterHarness: Sendable {
         return (try? TokenSigner.sign(claims, with: self.key)) ?? ""
     }
 
-    /// A random name, unique in the cluster.
+    /// A random name for lives and users, unique in the cluster.
     static func name(_ prefix: String) -> String { prefix + String(UInt32.random(in: .min ... .max), radix: 36) }
 
     /// Plays the scenario of `plaza demo`, which fails if the cluster does not work.

@@ -85,13 +85,13 @@ import Testing
         options.restartsExitedProcesses = true
         try await LiveCluster.with(options) { cluster in
             for name in ["redis", "gateway-1"] {
-                let before = try cluster.process(named: name)
+                let killed = try cluster.process(named: name)
                 try await cluster.kill(name)
                 try await cluster.waitUntilReady(within: .seconds(10))
-                let after = try cluster.process(named: name)
-                #expect(after.pid != before.pid && after.restarts == 1)
-                #expect(after.ports == before.ports && after.opsPort == before.opsPort)
-                #expect(after.lastExitDescription == "was ended by signal 9")
+                let restarted = try cluster.process(named: name)
+                #expect(restarted.pid != killed.pid && restarted.restarts == 1)
+                #expect(restarted.ports == killed.ports && restarted.opsPort == killed.opsPort)
+                #expect(restarted.lastExitDescription == "was ended by signal 9")
             }
         }
     }
@@ -144,9 +144,9 @@ import Testing
     @Test func `a second cluster in the same run directory is refused, and the first stays ready`() async throws {
         let options = try self.options()
         try await LiveCluster.with(options) { cluster in
-            let second = LocalCluster(options)
-            let error = await #expect(throws: ClusterError.self) { try await second.start() }
-            await second.stop()
+            let secondCluster = LocalCluster(options)
+            let error = await #expect(throws: ClusterError.self) { try await secondCluster.start() }
+            await secondCluster.stop()
             let ownPID = ProcessInfo.processInfo.processIdentifier
             #expect(error == .alreadyRunning(runDirectory: cluster.directory.path, pid: ownPID))
             let state = try await ClusterState.read(runDirectory: options.runDirectory).checkingReadiness()
@@ -158,18 +158,18 @@ import Testing
         var options = try self.options()
         options.restartsExitedProcesses = true
         try await LiveCluster.with(options) { cluster in
-            let before = cluster.state.kafka
+            let oldAddress = cluster.state.kafka
             try await cluster.kill("broker-1")
             // Waits until the broker has restarted at another address.
             var version = 0
-            while cluster.state.kafka == before, let change = await cluster.waitForChange(after: version) {
+            while cluster.state.kafka == oldAddress, let change = await cluster.waitForChange(after: version) {
                 version = change.version
             }
             try await cluster.waitUntilReady(within: .seconds(10))
-            let after = cluster.state.kafka
-            #expect(after != before)
+            let newAddress = cluster.state.kafka
+            #expect(newAddress != oldAddress)
             for process in cluster.processes where process.opsPort != nil {
-                #expect(RunDirectory.lastLines(of: process.log, count: 1).hasSuffix("kafka \(after)"))
+                #expect(RunDirectory.lastLines(of: process.log, count: 1).hasSuffix("kafka \(newAddress)"))
             }
         }
     }
@@ -203,6 +203,7 @@ import Testing
             [programs + "/plaza", "status", "--wait", "30", "--run-dir", options.runDirectory], output: .nothing)
         #expect(await status.ended() == .exited(0))
         let state = try ClusterState.read(runDirectory: options.runDirectory)
+        // Redis, the broker, and one instance of each of the five services.
         #expect(state.processes.count == 7 && state.supervisor == plaza.pid)
         kill(plaza.pid, signal)
         let end = await plaza.ended()
@@ -230,13 +231,13 @@ import Testing
         options.scale = Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, 0) })
         let cluster = LocalCluster(options)
         try await cluster.start()
-        let before = try cluster.process(named: "broker-1")
+        let killed = try cluster.process(named: "broker-1")
         try await cluster.kill("broker-1")
         #expect(!HealthProbe.kafkaAnswers(bootstrap: cluster.state.kafka))
         try await cluster.restart("broker-1")
         try await cluster.waitUntilReady(within: .seconds(60))
-        let after = try cluster.process(named: "broker-1")
-        #expect(after.ports == before.ports && HealthProbe.kafkaAnswers(bootstrap: cluster.state.kafka))
+        let restarted = try cluster.process(named: "broker-1")
+        #expect(restarted.ports == killed.ports && HealthProbe.kafkaAnswers(bootstrap: cluster.state.kafka))
         await cluster.stop()
         options.broker = .kafkaHome(LiveCluster.kafkaHome ?? "", brokers: 3)
         let clusterOfThree = LocalCluster(options)

@@ -147,14 +147,14 @@ import Testing
         try await firstLive.connect(secondLive)
         _ = try await firstLive.startBattle(secondLive, seconds: 120)
         try await firstLive.call(firstLive.watcher, "barrage.sendText", CallParams(text: "good night"))
-        guard case .statistics(let figures, _) = try await firstLive.call(firstLive.host, "live.end") else {
-            throw ScenarioFailure("no figures")
+        guard case .statistics(let statistics, _) = try await firstLive.call(firstLive.host, "live.end") else {
+            throw ScenarioFailure("no statistics")
         }
-        #expect(figures.totalMessageCount == 1)
-        #expect(figures.totalViewers == 1)
+        #expect(statistics.totalMessageCount == 1)
+        #expect(statistics.totalViewers == 1)
         for participant in [firstLive.host, firstLive.watcher] {
             _ = try await participant.wait("the end") { $0.items.last?.isEnd == true ? true : nil }
-            #expect(participant.items.last == .liveEnded(reason: .endedByHost, statistics: figures))
+            #expect(participant.items.last == .liveEnded(reason: .endedByHost, statistics: statistics))
             #expect(participant.items.count { $0.isEnd } == 1)
             #expect(
                 participant.events.map(\.shortText).suffix(4) == [

@@ -69,7 +69,8 @@ import Testing
             }
         }
         _ = try await fixture.watcher.wait("that both left", within: 20) { client in
-            Set(client.leftUsers) == [fixture.user(admin), fixture.user(applicant)] && client.count == 1 ? true : nil
+            let haveLeft = Set(client.leftUsers) == [fixture.user(admin), fixture.user(applicant)]
+            return haveLeft && client.audienceCount == 1 ? true : nil
         }
         #expect(fixture.watcher.leftUsers.count == 2, "told once each")
         guard case .audience(let page) = try await fixture.call(fixture.host, "audience.list"),
@@ -117,7 +118,7 @@ import Testing
             if case .invitationReceived = $0 { true } else { false }
         }
         try await fixture.call(fixture.host, "admin.revoke", CallParams(user: fixture.user(admin)))
-        _ = try await fixture.watcher.wait("the end of its office") {
+        _ = try await fixture.watcher.wait("that it is an admin no longer") {
             $0.trueIfReceived { if case .adminRevoked(fixture.user(admin), _) = $0 { true } else { false } }
         }
         let kick = try await fixture.rejectionCode(admin, "audience.kick", CallParams(user: fixture.user(guest)))
@@ -169,15 +170,15 @@ import Testing
         let tablet = RecordingClient("guest", hub.client(addresses: fixture.harness.addresses, options: options))
         let code = try await phone.wait("the end of its connection") { $0.endCode }
         #expect(code == DisconnectCode.kickedOffline.code)
-        // The seat becomes free at once, not when the lease of 6 s expires.
+        // The seat becomes free at once (within 4 s), not when the lease of 6 s expires.
         try await fixture.watcher.waitForStage("the seat is free", within: 4) { record, _ in
             record.seats[1].occupant == nil
         }
         _ = try await fixture.watcher.wait("that the guest left", within: 4) { client in
-            client.leftUsers == [fixture.user(phone)] && client.count == 1 ? true : nil
+            client.leftUsers == [fixture.user(phone)] && client.audienceCount == 1 ? true : nil
         }
         try await fixture.call(tablet, "live.join")
-        _ = try await fixture.watcher.wait("that the guest is back") { $0.count == 2 ? true : nil }
+        _ = try await fixture.watcher.wait("that the guest is back") { $0.audienceCount == 2 ? true : nil }
     }
 
     /// Rules: R2.23.

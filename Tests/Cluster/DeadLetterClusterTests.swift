@@ -15,7 +15,7 @@ import Testing
             let brokers = cluster.state.kafka
             let partitions = cluster.options.partitions
             let unanswered = try await runOnDedicatedThread {
-                Result { try Self.resubmit(brokers: brokers, partitions: partitions) }
+                Result { try Self.unansweredAfterResubmission(brokers: brokers, partitions: partitions) }
             }.get()
             #expect(unanswered.isEmpty)
         }
@@ -24,7 +24,7 @@ import Testing
     /// Puts a call among the dead letters, submits it again, and waits for its reply.
     ///
     /// - Returns: the sessions without a reply.
-    private static func resubmit(brokers: String, partitions: Int) throws -> Set<String> {
+    private static func unansweredAfterResubmission(brokers: String, partitions: Int) throws -> Set<String> {
         let driver = try RecordDriver(brokers: brokers, partitions: partitions)
         defer { driver.close() }
         let cases = RecordCases(topic: .barrageInbox, partitions: partitions, golden: "barrage-inbox")

@@ -153,10 +153,10 @@ struct DeviceClusterTests {
                 return true
             }
             await viewer.collectUpdates(seconds: 3)
-            let changed = try? await viewer.waitForFeedItem("a change", within: 0.1) { content -> LiveInfo? in
+            let changedInfo = try? await viewer.waitForFeedItem("a change", within: 0.1) { content -> LiveInfo? in
                 if case .infoChanged(let info, _) = content { info } else { nil }
             }
-            #expect(changed == nil)
+            #expect(changedInfo == nil)
         }
     }
 }

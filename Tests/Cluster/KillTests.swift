@@ -88,8 +88,9 @@ struct KillTests {
         }
     }
 
-    /// Kills the process `name` two seconds into a load, while a probe calls its service; `disturbance` describes the case
-    /// in failures.
+    /// Kills the process `name` two seconds into a load, while a probe calls its service.
+    ///
+    /// `disturbance` describes the case in failures.
     static func killUnderLoad(_ harness: ClusterHarness, _ kind: ServiceKind, _ name: String, _ disturbance: String)
         async throws
     {

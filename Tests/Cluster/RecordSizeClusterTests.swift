@@ -40,24 +40,24 @@ import Testing
                 let answer = try await harness.sendRequest(method, path, body, of: base, token: serverToken)
                 return (answer.status, answer.text)
             }
-            func expect(
+            func expectStatus(
                 _ status: Int, _ method: String, _ path: String, _ body: String,
                 sourceLocation: SourceLocation = #_sourceLocation
             ) async throws {
                 let answer = try await send(method, path, body)
                 #expect(answer.status == status, "\(path): \(answer.text)", sourceLocation: sourceLocation)
             }
-            try await expect(201, "POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#)
+            try await expectStatus(201, "POST", "/v1/lives", #"{"live":"concert","owner":"alice"}"#)
             // The attack: bans with a reason of control characters. Each is refused, and nothing is stored.
             for group in 0..<50 {
                 let (status, text) = try await send(
                     "POST", "/v1/lives/concert/bans", Self.ban(group, Self.reasonOfControls))
                 #expect(status == 400 && text.contains("\(ReplyCode.badParameter.code)"), "\(text)")
             }
-            try await expect(400, "PATCH", "/v1/lives/concert", #"{"coverURL":"\u0001"}"#)
+            try await expectStatus(400, "PATCH", "/v1/lives/concert", #"{"coverURL":"\u0001"}"#)
             // The largest number of the largest bans is allowed, one more ban is not.
             for group in 0..<SanctionLimits.perLive / SanctionLimits.usersPerCall {
-                try await expect(200, "POST", "/v1/lives/concert/bans", Self.ban(group, Self.longestReason))
+                try await expectStatus(200, "POST", "/v1/lives/concert/bans", Self.ban(group, Self.longestReason))
             }
             let (status, text) = try await send("POST", "/v1/lives/concert/bans", Self.ban(50, "more"))
             #expect(status == 409 && text.contains("\(ReplyCode.overLimit.code)"), "\(text)")
@@ -65,9 +65,9 @@ import Testing
             // mark with two bytes.
             let value = String(repeating: #"\""#, count: Limits.metadataValueBytes)
             let values = (0..<8).map { "\"k\($0)\":\"\(value)\"" }.joined(separator: ",")
-            try await expect(200, "PATCH", "/v1/lives/concert/metadata", "{\"metadata\":{\(values)}}")
+            try await expectStatus(200, "PATCH", "/v1/lives/concert/metadata", "{\"metadata\":{\(values)}}")
             for number in 0..<20 {
-                try await expect(200, "PATCH", "/v1/lives/concert", #"{"notice":"\#(number)"}"#)
+                try await expectStatus(200, "PATCH", "/v1/lives/concert", #"{"notice":"\#(number)"}"#)
             }
             // The partition still works after a restart of its owner: the live has its bans, and other lives can be
             // created.
@@ -75,7 +75,7 @@ import Testing
             try await cluster.restart("room-directory-1")
             try await cluster.waitUntilReady(within: .seconds(30))
             var offset = 0
-            var count = 0
+            var bannedUserCount = 0
             repeat {
                 let (_, page) = try await send("GET", "/v1/lives/concert/bans?offset=\(offset)", "")
                 let answer = try Wire.decode(JSONValue.self, from: Array(page.utf8))
@@ -85,16 +85,16 @@ import Testing
                     Issue.record("no page of bans: \(page)")
                     return
                 }
-                count += items.count
+                bannedUserCount += items.count
                 offset = Int(next)
             } while offset > 0
-            #expect(count == SanctionLimits.perLive)
+            #expect(bannedUserCount == SanctionLimits.perLive)
             for number in 0..<20 {
-                try await expect(
+                try await expectStatus(
                     201, "POST", "/v1/lives", "{\"live\":\"live-\(number)\",\"owner\":\"owner-\(number)\"}")
             }
-            try await expect(200, "DELETE", "/v1/lives/concert", "")
-            try await expect(201, "POST", "/v1/lives", #"{"live":"after","owner":"alice"}"#)
+            try await expectStatus(200, "DELETE", "/v1/lives/concert", "")
+            try await expectStatus(201, "POST", "/v1/lives", #"{"live":"after","owner":"alice"}"#)
         }
     }
 

@@ -11,7 +11,7 @@ final class RecordingClient {
     private(set) var items: [FeedContent] = []
     private(set) var notices: [NoticeContent] = []
     /// The last audience count that the client has received.
-    private(set) var count: Int?
+    private(set) var audienceCount: Int?
     /// The code with which the connection ended for good; nil while it has not.
     private(set) var endCode: UInt16?
 
@@ -75,7 +75,7 @@ final class RecordingClient {
         switch update {
         case .feed(let entries, _): self.items += entries.map(\.content)
         case .event(.notice(let notice)): self.notices.append(notice.content)
-        case .event(.counts(let count)): self.count = count.count
+        case .event(.counts(let count)): self.audienceCount = count.count
         case .event(.ended(let code)): self.endCode = code
         case .history, .event: break
         }

@@ -140,14 +140,15 @@ struct SecureClusterTests {
         let otherAuthority = try await runOnDedicatedThread { try PrivateAuthority() }
         var options = try Self.options(server, password: "open sesame")
         // The first cluster has a wrong password; the end of the loop changes the options to a wrong authority.
-        for kind in ["authenticationFailed", "tlsFailed"] {
+        for expectedReason in ["authenticationFailed", "tlsFailed"] {
             let cluster = LocalCluster(options)
             let error = await #expect(throws: ClusterError.self) { try await cluster.start() }
             guard case .kafkaRefuses(_, let reason)? = error else {
                 Issue.record("\(String(describing: error))")
                 continue
             }
-            #expect(reason.contains(kind) && !"\(error.map { "\($0)" } ?? "")".contains("open sesame"))
+            let errorText = error.map { "\($0)" } ?? ""
+            #expect(reason.contains(expectedReason) && !errorText.contains("open sesame"))
             try? FileManager.default.removeItem(atPath: cluster.directory.path)
             options = try Self.options(server)
             options.kafkaSecurity.caFile = otherAuthority.certificate

@@ -27,16 +27,16 @@ import Testing
 
     @Test func `a gateway whose HTTP port is taken ends and reports why`() async throws {
         try await LiveCluster.with(LiveCluster.options()) { cluster in
-            let first = try #require(cluster.gateways.first)
+            let runningGateway = try #require(cluster.gateways.first)
             let (end, output) = try await self.runUntilEnd(
                 of: .gateway,
                 [
                     "--kafka", cluster.state.kafka, "--kafka-mode", "embedded", "--instance", "gateway-9", "--apps",
                     cluster.state.apps, "--partitions", "\(cluster.state.partitions)", "--port", "0", "--http-port",
-                    "\(first.httpPort)",
+                    "\(runningGateway.httpPort)",
                 ])
             #expect(end == .exited(1))
-            #expect(output.contains("port \(first.httpPort) on 127.0.0.1 is in use"))
+            #expect(output.contains("port \(runningGateway.httpPort) on 127.0.0.1 is in use"))
         }
     }
 
@@ -52,14 +52,14 @@ import Testing
         let (end, output) = try await self.runUntilEnd(
             of: .roomDirectory, ["--kafka", "127.0.0.1:1", "--apps-json", apps, "--ops-port", "70000"])
         #expect(end == .exited(64))
-        for word in [
+        for problem in [
             "demo.policy.maxAdmins is -1; 0 to 100 are possible",
             "demo.policy.feedBudget is 0; 1 to 10000 are possible",
             "demo.policy.dismissal.afterNoUsersSeconds is -1; 0 to 31536000 are possible",
             "demo.policy.typo is not known", "demo.policy.devices is 'two'; it may be several, one",
             "demo.hooks.before.gift is 'maybe'; it may be allow, refuse",
             "demo.hooks.events is 'x'; it may be roomCreated", "--ops-port", "app is not known; there is apps",
-        ] { #expect(output.contains(word), "\(word): \(output)") }
+        ] { #expect(output.contains(problem), "\(problem): \(output)") }
         #expect(
             output.contains("--apps-json") && !output.contains("--apps:") && !output.contains("--apps="), "\(output)")
         #expect(!output.contains("AAECAwQ"), "keys are never logged")
@@ -108,10 +108,10 @@ import Testing
             (#"{"apps":{"demo":{"keys":[{"kid":"k1","alg":"none"}]}}}"#, "HS256 or ES256"),
             (#"{"apps":{"demo":{"keys":[{"kid":"k1","alg":"HS256","k":"c2hvcnQ"}]}}}"#, "32 to 1024 bytes"),
         ])
-    func `I17 a gateway without usable keys does not start`(apps: String, why: String) async throws {
+    func `I17 a gateway without usable keys does not start`(apps: String, expectedReason: String) async throws {
         let (end, output) = try await self.runUntilEnd(of: .gateway, ["--kafka", "127.0.0.1:1", "--apps-json", apps])
         #expect(end == .exited(64))
-        #expect(output.hasPrefix("gateway: --apps-json") && output.contains(why), "\(output)")
+        #expect(output.hasPrefix("gateway: --apps-json") && output.contains(expectedReason), "\(output)")
         #expect(!output.contains("c2hvcnQ"), "keys are never logged")
     }
 }

@@ -96,10 +96,10 @@ enum StandstillCases {
     ///     other two are asked.
     /// - Throws: `ScenarioFailure` if a replica stays behind for a minute, or the reason why Kafka's tool did not run.
     private static func waitUntilReplicated(_ cluster: LocalCluster, withoutAsking broker: Int) async throws {
-        let others = cluster.state.kafka.split(separator: ",").enumerated().filter { $0.offset != broker }
+        let askedBrokers = cluster.state.kafka.split(separator: ",").enumerated().filter { $0.offset != broker }
         let command = [
             "\(try #require(LiveCluster.kafkaHome))/bin/kafka-topics.sh", "--bootstrap-server",
-            others.map(\.element).joined(separator: ","), "--describe", "--under-replicated-partitions",
+            askedBrokers.map(\.element).joined(separator: ","), "--describe", "--under-replicated-partitions",
         ]
         let deadline = ContinuousClock.now + .seconds(60)
         var output = ""

@@ -130,7 +130,7 @@ struct StoreClusterTests {
         let info = try await newcomer.plaza.liveListStore.joinLive(liveID: fixture.live)
         let stores = newcomer.stores(of: fixture.live)
         #expect(info.metaData == ["product": "tea"])
-        try await waitUntil("the newcomer and the guest see the same audience, seats and figures") {
+        try await waitUntil("the newcomer and the guest see the same audience, seats and likes") {
             stores.seat.state.value == fixture.guestStores.seat.state.value
                 && stores.coGuest.state.value.connected == fixture.guestStores.coGuest.state.value.connected
                 && stores.like.state.value == fixture.guestStores.like.state.value
@@ -158,39 +158,41 @@ struct StoreClusterTests {
         try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
-            let one = try await Self.makeHost("one", harness, transport)
-            let two = try await Self.makeHost("two", harness, transport)
+            let firstHost = try await Self.makeHost("one", harness, transport)
+            let secondHost = try await Self.makeHost("two", harness, transport)
             // A new live is in the list of candidates only after some seconds, so the host reads the list for up to 5 s.
-            for _ in 0..<50 where one.stores.coHost.state.value.candidates.isEmpty {
-                try await one.stores.coHost.getCoHostCandidates(cursor: "")
+            for _ in 0..<50 where firstHost.stores.coHost.state.value.candidates.isEmpty {
+                try await firstHost.stores.coHost.getCoHostCandidates(cursor: "")
                 try await Task.sleep(for: .milliseconds(100))
             }
-            #expect(one.stores.coHost.state.value.candidates.map(\.liveID) == [two.live])
-            try await one.stores.coHost.requestHostConnection(
-                targetHost: two.live, layoutTemplate: .hostDynamicGrid, timeout: 30)
-            try await two.user.waitForEvent("onCoHostRequestReceived")
-            try await two.stores.coHost.acceptHostConnection(fromHostLiveID: one.live)
-            try await one.user.waitForEvent("onCoHostRequestAccepted")
+            #expect(firstHost.stores.coHost.state.value.candidates.map(\.liveID) == [secondHost.live])
+            try await firstHost.stores.coHost.requestHostConnection(
+                targetHost: secondHost.live, layoutTemplate: .hostDynamicGrid, timeout: 30)
+            try await secondHost.user.waitForEvent("onCoHostRequestReceived")
+            try await secondHost.stores.coHost.acceptHostConnection(fromHostLiveID: firstHost.live)
+            try await firstHost.user.waitForEvent("onCoHostRequestAccepted")
             try await waitUntil("both see both hosts") {
-                [one, two].allSatisfy { $0.stores.coHost.state.value.connected.count == 2 }
+                [firstHost, secondHost].allSatisfy { $0.stores.coHost.state.value.connected.count == 2 }
             }
-            #expect(one.stores.coHost.state.value.connected == two.stores.coHost.state.value.connected)
-            let (battle, codes) = try await one.stores.battle.requestBattle(
-                config: BattleConfig(duration: 30), userIDList: [two.user.id], timeout: 10)
+            #expect(firstHost.stores.coHost.state.value.connected == secondHost.stores.coHost.state.value.connected)
+            let (battle, codes) = try await firstHost.stores.battle.requestBattle(
+                config: BattleConfig(duration: 30), userIDList: [secondHost.user.id], timeout: 10)
             // The code 0 means success.
-            #expect(codes == [two.user.id: 0])
-            try await two.user.waitForEvent("onBattleStarted")
+            #expect(codes == [secondHost.user.id: 0])
+            try await secondHost.user.waitForEvent("onBattleStarted")
             try await waitUntil("both see the battle") {
-                [one, two].allSatisfy { $0.stores.battle.state.value.currentBattleInfo?.battleID == battle.battleID }
+                [firstHost, secondHost].allSatisfy {
+                    $0.stores.battle.state.value.currentBattleInfo?.battleID == battle.battleID
+                }
             }
-            #expect(one.stores.battle.state.value == two.stores.battle.state.value)
-            try await two.stores.battle.exitBattle(battleID: battle.battleID)
-            try await one.user.waitForEvent("onUserExitBattle")
-            try await one.stores.battle.exitBattle(battleID: battle.battleID)
-            for side in [one, two] { try await side.user.waitForEvent("onBattleEnded") }
-            try await one.stores.coHost.exitHostConnection()
+            #expect(firstHost.stores.battle.state.value == secondHost.stores.battle.state.value)
+            try await secondHost.stores.battle.exitBattle(battleID: battle.battleID)
+            try await firstHost.user.waitForEvent("onUserExitBattle")
+            try await firstHost.stores.battle.exitBattle(battleID: battle.battleID)
+            for side in [firstHost, secondHost] { try await side.user.waitForEvent("onBattleEnded") }
+            try await firstHost.stores.coHost.exitHostConnection()
             try await waitUntil("both are alone again") {
-                [one, two].allSatisfy { $0.stores.coHost.state.value.coHostStatus == .disconnected }
+                [firstHost, secondHost].allSatisfy { $0.stores.coHost.state.value.coHostStatus == .disconnected }
             }
         }
     }

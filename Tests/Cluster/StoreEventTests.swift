@@ -139,57 +139,57 @@ struct StoreEventTests {
         try await LiveCluster.with(LiveCluster.options(realKafka: 1)) { cluster in
             let harness = try ClusterHarness(cluster)
             let transport = try LoopTransport()
-            let one = try await Member.makeHost("one", harness, transport)
-            let two = try await Member.makeHost("two", harness, transport)
-            try await Self.connect(one, two)
-            try await Self.fight(one, two)
-            try await two.stores.coHost.exitHostConnection()
-            try await one.waitForEvent("onCoHostUserLeft")
+            let firstHost = try await Member.makeHost("one", harness, transport)
+            let secondHost = try await Member.makeHost("two", harness, transport)
+            try await Self.connect(firstHost, secondHost)
+            try await Self.fight(firstHost, secondHost)
+            try await secondHost.stores.coHost.exitHostConnection()
+            try await firstHost.waitForEvent("onCoHostUserLeft")
         }
     }
 
-    private static func connect(_ one: Member, _ two: Member) async throws {
+    private static func connect(_ firstHost: Member, _ secondHost: Member) async throws {
         func request(timeout: Double = 30) async throws {
-            try await one.stores.coHost.requestHostConnection(
-                targetHost: two.live, layoutTemplate: .hostDynamicGrid, timeout: timeout)
+            try await firstHost.stores.coHost.requestHostConnection(
+                targetHost: secondHost.live, layoutTemplate: .hostDynamicGrid, timeout: timeout)
         }
         try await request()
-        try await one.stores.coHost.cancelHostConnection(toHostLiveID: two.live)
-        try await two.waitForEvent("onCoHostRequestCancelled")
+        try await firstHost.stores.coHost.cancelHostConnection(toHostLiveID: secondHost.live)
+        try await secondHost.waitForEvent("onCoHostRequestCancelled")
         try await request()
-        try await two.stores.coHost.rejectHostConnection(fromHostLiveID: one.live)
-        try await one.waitForEvent("onCoHostRequestRejected")
+        try await secondHost.stores.coHost.rejectHostConnection(fromHostLiveID: firstHost.live)
+        try await firstHost.waitForEvent("onCoHostRequestRejected")
         try await request(timeout: 1)
-        for side in [one, two] { try await side.waitForEvent("onCoHostRequestTimeout") }
+        for side in [firstHost, secondHost] { try await side.waitForEvent("onCoHostRequestTimeout") }
         try await request()
-        try await two.stores.coHost.acceptHostConnection(fromHostLiveID: one.live)
-        for side in [one, two] { try await side.waitForEvent("onCoHostUserJoined") }
+        try await secondHost.stores.coHost.acceptHostConnection(fromHostLiveID: firstHost.live)
+        for side in [firstHost, secondHost] { try await side.waitForEvent("onCoHostUserJoined") }
         try await waitUntil("both see both hosts") {
-            [one, two].allSatisfy { $0.stores.coHost.state.value.connected.count == 2 }
+            [firstHost, secondHost].allSatisfy { $0.stores.coHost.state.value.connected.count == 2 }
         }
     }
 
-    private static func fight(_ one: Member, _ two: Member) async throws {
+    private static func fight(_ firstHost: Member, _ secondHost: Member) async throws {
         func request(timeout: Double = 30) async throws -> String {
             let config = BattleConfig(duration: 30, needResponse: true)
-            return try await one.stores.battle.requestBattle(
-                config: config, userIDList: [two.id], timeout: timeout
+            return try await firstHost.stores.battle.requestBattle(
+                config: config, userIDList: [secondHost.id], timeout: timeout
             ).0.battleID
         }
         let cancelled = try await request()
-        try await two.waitForEvent(#"onBattleRequestReceived(battleID: "\#(cancelled)""#)
-        try await one.stores.battle.cancelBattleRequest(battleId: cancelled, userIdList: [two.id])
-        try await two.waitForEvent("onBattleRequestCancelled")
-        try await two.stores.battle.rejectBattle(battleID: try await request())
-        try await one.waitForEvent("onBattleRequestReject")
+        try await secondHost.waitForEvent(#"onBattleRequestReceived(battleID: "\#(cancelled)""#)
+        try await firstHost.stores.battle.cancelBattleRequest(battleId: cancelled, userIdList: [secondHost.id])
+        try await secondHost.waitForEvent("onBattleRequestCancelled")
+        try await secondHost.stores.battle.rejectBattle(battleID: try await request())
+        try await firstHost.waitForEvent("onBattleRequestReject")
         _ = try await request(timeout: 1)
-        for side in [one, two] { try await side.waitForEvent("onBattleRequestTimeout") }
+        for side in [firstHost, secondHost] { try await side.waitForEvent("onBattleRequestTimeout") }
         let battle = try await request()
-        try await two.stores.battle.acceptBattle(battleID: battle)
-        try await one.waitForEvent("onBattleRequestAccept")
-        for side in [one, two] { try await side.waitForEvent("onUserJoinBattle") }
-        try await one.stores.battle.exitBattle(battleID: battle)
-        try await two.waitForEvent("onUserExitBattle")
+        try await secondHost.stores.battle.acceptBattle(battleID: battle)
+        try await firstHost.waitForEvent("onBattleRequestAccept")
+        for side in [firstHost, secondHost] { try await side.waitForEvent("onUserJoinBattle") }
+        try await firstHost.stores.battle.exitBattle(battleID: battle)
+        try await secondHost.waitForEvent("onUserExitBattle")
     }
 
     @Test(.timeLimit(.minutes(3)))

@@ -122,7 +122,7 @@ import Webhooks
             if case .success = outcome { sentCount += 1 }
         }
         #expect(outcome.error?.code == .overloaded && outcome.error?.retryAfter != nil)
-        #expect(sentCount > 0 && receiver.received.count == sentCount, "no request about the refused message")
+        #expect(sentCount > 0 && receiver.received.count == sentCount, "the backend is not asked about the refused one")
         #expect(try eve.call("barrage.sendText", Self.textParams("hello")) == Self.sent(sentCount + 1))
     }
 

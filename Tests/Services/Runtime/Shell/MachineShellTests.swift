@@ -26,17 +26,17 @@ import Testing
     {
         let harness = try ShellHarness(mode)
         let lives = Self.lives("move", count: 10)
-        let first = harness.start("one")
+        let firstShell = harness.start("one")
         for round in 0..<20 { for live in lives { try harness.sendText("\(round)", in: live) } }
         try harness.flush()
-        let second = harness.start("two")
+        let secondShell = harness.start("two")
         // Half of the 200 texts are in the feed.
         _ = try harness.readFeedNumbers(of: Set(lives)) { numbers in
             numbers.values.reduce(0) { $0 + $1.count } >= 100
         }
         for round in 20..<40 { for live in lives { try harness.sendText("\(round)", in: live) } }
         try harness.flush()
-        #expect(first.stop())
+        #expect(firstShell.stop())
         for round in 40..<60 { for live in lives { try harness.sendText("\(round)", in: live) } }
         try harness.flush()
         let numbers = try harness.readFeedNumbers(of: Set(lives)) { found in
@@ -50,7 +50,7 @@ import Testing
             let expected = mode == .full ? 60 : max(60, received.last ?? 0)
             #expect(received == Array(1...expected), "\(live.text)")
         }
-        #expect(second.stop())
+        #expect(secondShell.stop())
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: modes)
@@ -92,22 +92,22 @@ import Testing
     func `I8 ten thousand rows are restored in under half a second`() throws {
         let harness = try ShellHarness(.full)
         let lives = Self.lives("many", count: 10_000)
-        let first = harness.start("one")
+        let firstShell = harness.start("one")
         for live in lives { try harness.sendText("x", in: live) }
         try harness.flush()
         _ = try harness.readFeedNumbers(of: Set(lives)) { $0.count == lives.count }
-        #expect(first.stop())
-        let second = harness.start("two")
+        #expect(firstShell.stop())
+        let secondShell = harness.start("two")
         try harness.sendText("y", in: lives[0])
         try harness.flush()
         let numbers = try harness.readFeedNumbers(of: [lives[0]]) { ($0[lives[0]]?.count ?? 0) == 2 }
         #expect(numbers[lives[0]] == [1, 2])
-        let restore = second.metrics.timing(
+        let restore = secondShell.metrics.timing(
             MetricNames.Shell.restore, help: "", labels: ["machine": "barrage"]
         ).histogram
         #expect(restore.count >= 1)
         #expect(restore.maximum < 500_000, "\(restore.maximum) µs")
-        #expect(second.stop())
+        #expect(secondShell.stop())
     }
 
     @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
@@ -117,15 +117,15 @@ import Testing
     {
         let harness = try ShellHarness(.full)
         let live = Self.lives("open", count: 1)[0]
-        let first = harness.start("one")
+        let firstShell = harness.start("one")
         for text in ["a", "b", "c"] { try harness.sendText(text, in: live) }
         try harness.flush()
         _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 3 }
-        #expect(first.stop())
+        #expect(firstShell.stop())
         // The last owner has left an open transaction that removes the row and moves the offset back to the beginning.
         let formerProducer = try harness.openTransaction(deletingRowOf: live)
         let start = MonotonicClock.milliseconds
-        let second = harness.start("two")
+        let secondShell = harness.start("two")
         try harness.sendText("d", in: live)
         try harness.flush()
         let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 4 }
@@ -133,22 +133,22 @@ import Testing
         // In milliseconds. The broker aborts the transaction 2 s after it began; before, no reader can pass it.
         #expect((1000...10_000).contains(MonotonicClock.milliseconds - start))
         #expect(throws: KafkaError.self) { try formerProducer.commitTransaction(timeout: .seconds(2)) }
-        #expect(second.stop())
+        #expect(secondShell.stop())
     }
 
     @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
     func `I8 readers ignore the incomplete batch of a former owner, and what it appends after a takeover`() throws {
         let harness = try ShellHarness(.full)
         let live = Self.lives("former", count: 1)[0]
-        let first = harness.start("one")
+        let firstShell = harness.start("one")
         // An owner's first batch is a transaction; its later batches are appended.
         try harness.sendTextsOneByOne(3, in: live)
-        #expect(first.stop())
+        #expect(firstShell.stop())
         let epoch = try harness.lastEpoch(in: live)
         // An item without the last record of its batch. No owner would give the next item the number 90 or 91, so these
         // numbers would show in the feed.
         try harness.append(number: 90, in: live, BatchHeader(epoch: epoch))
-        let second = harness.start("two")
+        let secondShell = harness.start("two")
         try harness.sendText("4", in: live)
         try harness.flush()
         _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 4 }
@@ -160,13 +160,13 @@ import Testing
         try harness.sendText("5", in: live)
         try harness.flush()
         _ = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 5 }
-        #expect(second.stop())
-        let third = harness.start("three")
+        #expect(secondShell.stop())
+        let thirdShell = harness.start("three")
         try harness.sendText("6", in: live)
         try harness.flush()
         let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 6 }
         #expect(numbers[live] == [1, 2, 3, 4, 5, 6])
-        #expect(third.stop())
+        #expect(thirdShell.stop())
     }
 
     @Test(.timeLimit(.minutes(1)), .enabled(if: LiveKafka.isAvailable, "set KAFKA_HOME"))
@@ -192,7 +192,7 @@ import Testing
         let live = Self.lives("unsure", count: 1)[0]
         // The 2nd and the 4th append time out at once, and each ends a session.
         let appendCount = Locked(0)
-        let first = harness.start("one") {
+        let firstShell = harness.start("one") {
             appendCount.withLock { appendCount in
                 appendCount += 1
                 return [2, 4].contains(appendCount) ? .zero : .seconds(5)
@@ -200,13 +200,13 @@ import Testing
         }
         try harness.sendTextsOneByOne(6, in: live)
         #expect(appendCount.withLock { $0 } >= 4)
-        #expect(first.stop())
-        let second = harness.start("two")
+        #expect(firstShell.stop())
+        let secondShell = harness.start("two")
         try harness.sendText("7", in: live)
         try harness.flush()
         let numbers = try harness.readFeedNumbers(of: [live]) { ($0[live]?.count ?? 0) >= 7 }
         #expect(numbers[live] == [1, 2, 3, 4, 5, 6, 7])
-        #expect(second.stop())
+        #expect(secondShell.stop())
     }
 
     /// Drops each number that is not higher than all numbers before it.

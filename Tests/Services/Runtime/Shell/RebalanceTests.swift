@@ -13,13 +13,13 @@ extension MachineShellTests {
     func `I8 a partition that stays with its owner keeps its epoch, and one that moves gets a later epoch`() throws {
         let harness = try ShellHarness(.full)
         let lives = Self.onePerPartition("stay")
-        let first = harness.start("first")
+        let firstShell = harness.start("first")
         for live in lives { try harness.sendTextsOneByOne(3, in: live) }
         let epochsBefore = try lives.map { try harness.lastEpoch(in: $0) }
 
-        let second = harness.start("second")
+        let secondShell = harness.start("second")
         // The inbox has four partitions.
-        try Self.waitForOwnedPartitions([(first, 2), (second, 2)])
+        try Self.waitForOwnedPartitions([(firstShell, 2), (secondShell, 2)])
         try Self.sendTextToAll("joined", to: lives, harness, untilItemCount: 4)
         let sharedEpochs = try lives.map { try harness.lastEpoch(in: $0) }
         #expect(
@@ -29,8 +29,8 @@ extension MachineShellTests {
             zip(epochsBefore, sharedEpochs).filter { $0 < $1 }.count == 2,
             "the partitions that move: \(epochsBefore), \(sharedEpochs)")
 
-        #expect(second.stop())
-        try Self.waitForOwnedPartitions([(first, 4)])
+        #expect(secondShell.stop())
+        try Self.waitForOwnedPartitions([(firstShell, 4)])
         try Self.sendTextToAll("left", to: lives, harness, untilItemCount: 5)
         let epochsAfter = try lives.map { try harness.lastEpoch(in: $0) }
         for (index, epoch) in epochsAfter.enumerated() {
@@ -44,7 +44,7 @@ extension MachineShellTests {
             lives.allSatisfy { (feeds[$0]?.count ?? 0) >= 5 }
         }
         for live in lives { #expect(numbers[live] == [1, 2, 3, 4, 5]) }
-        #expect(first.stop())
+        #expect(firstShell.stop())
     }
 
     /// One live in each partition.

@@ -13,7 +13,7 @@ import Testing
 
 @testable import Webhooks
 
-/// A catch-up whose consumer reads nothing.
+/// A catch-up (the second reading of events for which an app's queue had no room) whose consumer reads nothing.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct WebhookCatchUpTests {
     /// The API key of Kafka's `Fetch` request.
     private static let fetch: Int16 = 1
@@ -22,15 +22,13 @@ import Testing
 
     /// The catch-up's consumer reads from a broker of its own, so that only its reads fail.
     @Test func `a catch-up that reads nothing for 10 s, although there are records, ends the session`() async throws {
-        try await runOnDedicatedThread { try Self.runStalledCatchUp() }
+        try await runOnDedicatedThread { try Self.expectStalledCatchUpEndsSession() }
     }
 
-    private static func runStalledCatchUp() throws {
-        let (main, other) = (
-            try TopicBroker(isReal: false, clientID: "webhooks-test"),
-            try TopicBroker(isReal: false, clientID: "catch-up-test")
-        )
-        for broker in [main, other] {
+    private static func expectStalledCatchUpEndsSession() throws {
+        let mainBroker = try TopicBroker(isReal: false, clientID: "webhooks-test")
+        let catchUpBroker = try TopicBroker(isReal: false, clientID: "catch-up-test")
+        for broker in [mainBroker, catchUpBroker] {
             let producer = try KafkaProducer(broker.settings)
             for number in 1...20 {
                 let event = WebhookEvent(
@@ -40,16 +38,18 @@ import Testing
             }
             try producer.flush(timeout: .seconds(10))
         }
-        try #require(other.embedded).injectFault(intoRequests: Self.fetch, count: 100_000, error: Self.notLeader)
+        // All fetches of the catch-up fail.
+        try #require(catchUpBroker.embedded)
+            .injectFault(intoRequests: Self.fetch, count: 100_000, error: Self.notLeader)
         var limits = DeliveryQueue.Limits()
         limits.maxPerApp = 5
         let (status, catchUpStatus) = (ReadStatus(), ReadStatus())
-        let ended = Locked<[WebhookAttempt]>([])
+        let endedAttempts = Locked<[WebhookAttempt]>([])
         let consumer = try KafkaConsumer(
-            main.settings, group: WebhookSender.group, fetchWait: .milliseconds(10),
+            mainBroker.settings, group: WebhookSender.group, fetchWait: .milliseconds(10),
             sessionTimeout: EmbeddedBroker.sessionTimeout, heartbeatInterval: GroupSessionTimeout.heartbeatInterval)
         defer { consumer.close() }
-        let catchUpConsumer = try KafkaConsumer(other.settings)
+        let catchUpConsumer = try KafkaConsumer(catchUpBroker.settings)
         defer { catchUpConsumer.close() }
         let dispatcher = WebhookDispatcher(
             consumer: consumer, catchUpConsumer: catchUpConsumer,
@@ -59,13 +59,13 @@ import Testing
             // The backend accepts each event at once.
             let attempt = WebhookAttempt(
                 position: position, beganAt: beganAt, result: .answered(status: 200, body: []))
-            ended.withLock { $0.append(attempt) }
+            endedAttempts.withLock { $0.append(attempt) }
         }
         try consumer.subscribe(PlazaTopic.webhooks.rawValue) { [weak dispatcher] in dispatcher?.rebalanced($0) }
         let deadline = MonotonicClock.now + .seconds(40)
         var failure: KafkaError?
         while failure == nil, MonotonicClock.now < deadline {
-            let attempts = ended.withLock { attempts in
+            let attempts = endedAttempts.withLock { attempts in
                 defer { attempts.removeAll() }
                 return attempts
             }

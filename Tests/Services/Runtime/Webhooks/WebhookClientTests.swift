@@ -63,9 +63,9 @@ import Webhooks
         #expect(await running.requestDecision(Self.gift) == .allowed)
         #expect(await running.requestDecision(Self.gift) == .refused(ReplyError(.giftCheckFailed, "not today")))
         #expect(await running.requestDecision(Self.text) == .refused(ReplyError(.sensitiveWords, "not today")))
-        let first = try #require(receiver.received.first)
-        #expect(first.headers["liveplaza-event"] == "beforeGift" && first.headers["liveplaza-signature"] != nil)
-        let request = try Wire.decode(WebhookRequest.self, from: first.body)
+        let received = try #require(receiver.received.first)
+        #expect(received.headers["liveplaza-event"] == "beforeGift" && received.headers["liveplaza-signature"] != nil)
+        let request = try Wire.decode(WebhookRequest.self, from: received.body)
         #expect(request.content == Self.gift && request.id == "s-1/9" && request.live == "concert")
     }
 
@@ -137,14 +137,15 @@ import Webhooks
 
     /// Rules: R14.24.
     @Test func `I16 an app cannot use up the requests of another app`() async throws {
-        let silent = try WebhookReceiver { _, _ in .keepSilent }
-        let good = try WebhookReceiver { _, _ in .answer(200, #"{"code":0}"#) }
+        let silentBackend = try WebhookReceiver { _, _ in .keepSilent }
+        let workingBackend = try WebhookReceiver { _, _ in .answer(200, #"{"code":0}"#) }
         var hooks: [AppID: AppHooks] = [:]
         let before = AppHooks.BeforeHooks(message: .refuse, gift: .refuse)
         for number in 0..<9 {
-            hooks[AppID("slow\(number)")] = AppHooks(url: silent.url, secret: "a secret of the app", before: before)
+            hooks[AppID("slow\(number)")] = AppHooks(
+                url: silentBackend.url, secret: "a secret of the app", before: before)
         }
-        hooks["demo"] = AppHooks(url: good.url, secret: "a secret of the app", before: before)
+        hooks["demo"] = AppHooks(url: workingBackend.url, secret: "a secret of the app", before: before)
         let client = WebhookClient(hooks: hooks, timeout: .seconds(30), metrics: MetricsRegistry())
         _ = DedicatedThread("test") { client.run() }
         defer { client.stop() }
