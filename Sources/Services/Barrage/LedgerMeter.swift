@@ -6,8 +6,9 @@ import PlazaModel
 
 /// Exports the growth of the feeds' ledgers (I10) as metrics: published, admitted, refused and dropped.
 ///
-/// The rows contain the exact sums of each live and survive a crash. The metrics count only the changes that this
-/// instance made.
+/// A ledger counts what became of each message and item that reached the fan-out: published = admitted + refused +
+/// dropped. The rows contain the exact sums of each live and survive a crash. The metrics count only the changes that
+/// this instance made.
 final class LedgerMeter {
     private let metrics: MetricsRegistry
     private let published: Counter
@@ -21,7 +22,7 @@ final class LedgerMeter {
     /// Adds the difference between the ledgers of a feed's old and new row to the metrics.
     func countGrowth(from old: BarrageRow?, to new: BarrageRow?) {
         guard case .feed(let newFeed)? = new else { return }
-        // A live that was created again begins with an empty ledger.
+        // A live that was created again has a higher epoch and begins with an empty ledger.
         var oldLedger = Ledger()
         if case .feed(let oldFeed)? = old, oldFeed.value.epoch == newFeed.value.epoch {
             oldLedger = oldFeed.value.ledger

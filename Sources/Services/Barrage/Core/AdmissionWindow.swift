@@ -2,36 +2,13 @@
 package import MachineKit
 package import PlazaModel
 
-/// The hash of a message's sender, which is cheaper to store and compare than the user's id.
-package struct SenderHash: Hashable, Sendable {
-    /// The `StableHash` of the user's id; 0 for `nobody`, whose messages count towards no sender's share.
-    package let hash: UInt64
-    /// Whether the sender's messages may fill the whole budget and are not limited by a share (R12.3).
-    ///
-    /// True for the live's owner and for `nobody`.
-    package let mayFillBudget: Bool
-
-    /// The sender of items of other machines, of gifts, and of messages of an app's server: no user.
-    package static let nobody = SenderHash(hash: 0, mayFillBudget: true)
-
-    /// The hash of a user.
-    package init(_ user: UserID, mayFillBudget: Bool = false) {
-        self.init(hash: StableHash.of(user.text), mayFillBudget: mayFillBudget)
-    }
-
-    private init(hash: UInt64, mayFillBudget: Bool) {
-        self.hash = hash
-        self.mayFillBudget = mayFillBudget
-    }
-}
-
 /// The sliding window of one second: the items that entered a feed, and the senders who tried to send messages.
 ///
 /// The window contains only numbers, so that a copy for undo is quick.
 ///
-/// The window contains at most as many admissions as the budget's `total`. Control items and gifts may exceed the budget.
-/// The oldest admissions are then removed early. No further message enters because of this: the remaining
-/// admissions fill the budget.
+/// The window contains at most as many admissions as the budget's `total`. Control items and gifts may exceed the
+/// budget; the oldest admissions are then removed before they expire. This lets no further message enter, because the
+/// remaining admissions still fill the budget.
 package struct AdmissionWindow: Sendable {
     /// The admission of one item.
     struct Admission: Hashable, Sendable {
@@ -40,13 +17,14 @@ package struct AdmissionWindow: Sendable {
         /// The hash of the sender; 0 for no user.
         var sender: UInt64
     }
-    /// The messages of one sender in the last second.
+    /// The admitted messages and the last attempt of one sender in the last second.
     struct Tally: Hashable, Sendable {
         /// The hash of the sender.
         var sender: UInt64
         /// The time of the sender's last admitted or dropped message, in milliseconds.
         ///
-        /// Dropped messages count too. Otherwise chance would decide which senders count when the budget is divided.
+        /// Dropped messages count too, so that each sender who tries gets a share, and not only the first to be
+        /// admitted.
         var lastAttempt: Int64
         /// The number of the sender's admitted messages.
         var admitted: Int64
@@ -60,7 +38,7 @@ package struct AdmissionWindow: Sendable {
     }
 
     /// The length of the window in milliseconds: one second.
-    static let span: Int64 = 1000
+    static let span: Int64 = 1_000
 
     /// A ring buffer with `count` admissions; the oldest is at the index `head`.
     private(set) var ring: ContiguousArray<Admission> = []
@@ -97,7 +75,7 @@ package struct AdmissionWindow: Sendable {
         return self.ring[ringIndex < self.ring.count ? ringIndex : ringIndex - self.ring.count]
     }
 
-    /// Decides whether a message may enter now.
+    /// Removes expired admissions, and decides whether a message may enter now.
     ///
     /// The caller then calls `recordAdmission` if the message enters, or `recordAttempt` if it is dropped.
     ///
@@ -115,7 +93,8 @@ package struct AdmissionWindow: Sendable {
         self.removeExpiredAdmissions(at: now)
         guard var limit = budget.limit(of: feedClass) else { return .admitted }
         if feedClass == .barrage, sender.mayFillBudget { limit = budget.total }
-        // A sender has no more admissions than the window, so the search is skipped while the window has fewer than `rate`.
+        // A sender has no more admissions than the window, so the search is skipped while the window has fewer than
+        // `rate`.
         if sender.hash != 0, self.count >= rate, let wait = self.wait(untilBelow: rate, for: sender.hash, at: now) {
             return .tooOften(retryAfter: wait)
         }
@@ -135,7 +114,7 @@ package struct AdmissionWindow: Sendable {
         return .admitted
     }
 
-    /// How long until an item of the class may enter; nil if it may enter now.
+    /// Removes expired admissions, and returns how long until an item of the class may enter; nil if it may enter now.
     package mutating func wait(for feedClass: FeedClass, under budget: FeedBudget, at now: Timestamp) -> Milliseconds? {
         self.removeExpiredAdmissions(at: now.milliseconds)
         guard let limit = budget.limit(of: feedClass), self.count >= limit else { return nil }
@@ -222,8 +201,8 @@ package struct AdmissionWindow: Sendable {
     /// Removes the tallies without an admission or an attempt in the last second.
     private mutating func removeExpiredTallies(at now: Int64) {
         if now < self.nextTallyExpiry { return }
-        let expiredUntil = now - Self.span
-        self.tallies.removeAll { $0.admitted == 0 && $0.lastAttempt <= expiredUntil }
+        let lastExpiredTime = now - Self.span
+        self.tallies.removeAll { $0.admitted == 0 && $0.lastAttempt <= lastExpiredTime }
         self.nextTallyExpiry = .max
         for tally in self.tallies where tally.admitted == 0 {
             self.nextTallyExpiry = min(self.nextTallyExpiry, tally.lastAttempt + Self.span)
@@ -232,8 +211,8 @@ package struct AdmissionWindow: Sendable {
 
     /// Removes the admissions that have left the window.
     private mutating func removeExpiredAdmissions(at now: Int64) {
-        let expiredUntil = now - Self.span
-        while self.count > 0, self.ring[self.head].at <= expiredUntil { self.removeOldestAdmission() }
+        let lastExpiredTime = now - Self.span
+        while self.count > 0, self.ring[self.head].at <= lastExpiredTime { self.removeOldestAdmission() }
     }
 
     /// Adds an admission to the ring buffer, which grows when it is full.
@@ -286,7 +265,7 @@ extension AdmissionWindow: Equatable {
 }
 
 extension AdmissionWindow: Codable {
-    /// A short encoding, because every batch writes it.
+    /// A short encoding, because every batch that changes a feed writes the window.
     ///
     /// `from` is the time of the first admission. `ages` are the times of the admissions relative to `from`, `by` are
     /// the indices of their senders in `users` (-1 for no user), and `tries` are the times of the last attempts of

@@ -23,12 +23,12 @@ package final class AppRules: Sendable {
         self.messagesPerUser = max(1, policy.messagesPerUserPerSecond)
         self.hasWebhooks = policy.hasWebhooks
         self.filter = WordFilter(settings.words)
-        var gifts: [GiftID: Gift] = [:]
+        var giftsByID: [GiftID: Gift] = [:]
         for category in settings.gifts {
-            // A feed item contains a gift without translations; clients find the translations in the catalogue.
-            for gift in category.gifts { gifts[gift.giftID] = gift.localized(to: nil) }
+            // Clients find the translations in the catalogue.
+            for gift in category.gifts { giftsByID[gift.giftID] = gift.localized(to: nil) }
         }
-        self.gifts = gifts
+        self.gifts = giftsByID
     }
 }
 
@@ -36,6 +36,7 @@ package final class AppRules: Sendable {
 package struct AppRulesTable: Sendable {
     private struct Entry: Sendable {
         var app: AppID
+        /// The revision of the settings from which the rules were built; 0 for an app without settings.
         var revision: Int64
         var rules: AppRules
     }

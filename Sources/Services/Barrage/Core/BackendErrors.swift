@@ -9,6 +9,7 @@ import PlazaModel
 package struct BackendErrors: Hashable, Sendable, Codable {
     /// The error of one call.
     struct Entry: Hashable, Sendable, Codable {
+        /// The call's counter: the number of the request in its session.
         var counter: Int64
         var error: ReplyError
     }
@@ -26,10 +27,10 @@ package struct BackendErrors: Hashable, Sendable, Codable {
     /// The error of the call `counter`.
     subscript(counter: Int64) -> ReplyError? { self.entries.last { $0.counter == counter }?.error }
 
-    /// Records the error of the call `counter`, and removes the errors of calls that are not in `window` any more.
+    /// Records the error of the call `counter`, and removes the errors of calls whose outcomes `window` has dropped.
     mutating func record(_ counter: Int64, _ error: ReplyError, keepingCallsIn window: MessageWindow) {
-        let recordedCalls = Set(window.storage.entries.map(\.counter))
-        self.entries.removeAll { !recordedCalls.contains($0.counter) }
+        let recordedCounters = Set(window.storage.entries.map(\.counter))
+        self.entries.removeAll { !recordedCounters.contains($0.counter) }
         self.entries.append(Entry(counter: counter, error: error))
     }
 }

@@ -25,7 +25,8 @@ extension BarrageMachine {
                 break
             }
         }
-        // The window of a late retry may already be removed, so a late retry is never decided again.
+        // A late retry is sent more than 60 s after the call's first copy. Its window may already be removed, so it is
+        // never decided again.
         if caller.isLateRetry { return effects.append(.requestForgotten(caller, key.app)) }
         guard let decided = rows.updateFeed(key, near: windowIndex, { feed in decide(&feed, &effects) }) else {
             // The outcome of a call about an unknown live is not recorded.
@@ -55,8 +56,8 @@ extension BarrageMachine {
 
     /// Rejects a message or gift that the gateway has rejected without a request to the app's backend.
     ///
-    /// The call is rejected even if the rules allow it by now. But if the same call was published the first time, its
-    /// repetition gets the first reply.
+    /// The call is rejected even if the rules allow it by now. But if its first copy was published, a repeated copy
+    /// gets the first reply.
     func rejectByGateway(
         _ gatewayRejection: Rejection, _ key: LiveKey, to caller: Caller, in rows: inout BarrageRows, at moment: Moment,
         into effects: inout [Effect]
@@ -148,7 +149,7 @@ extension BarrageRows {
         return self.update(at: index) { row in row.changeFeed(body) } ?? nil
     }
 
-    /// Looks up the call `counter` in the window at `index`, if there is one.
+    /// Looks up the call with the request counter `counter` in the window at `index`, if there is one.
     fileprivate mutating func lookup(_ counter: Int64, at index: Int) -> IdempotencyLookup<MessageOutcome>? {
         self.read(at: index) { row in
             if case .calls(let window) = row { window.lookup(counter) } else { nil }
@@ -182,11 +183,11 @@ extension BarrageRow {
 
     /// Removes expired outcomes, if the row is a window.
     ///
-    /// - Returns: whether the window has no outcomes any more, and whether the row must be removed.
-    mutating func expireWindow(at moment: Moment) -> (isEmpty: Bool, hasEnded: Bool) {
+    /// - Returns: whether the window has no outcomes any more, and whether it is expired and its row must be removed.
+    mutating func expireWindow(at moment: Moment) -> (isEmpty: Bool, isExpired: Bool) {
         guard case .calls(var window) = self else { return (true, true) }
-        let hasEnded = window.expire(at: moment)
+        let isExpired = window.expire(at: moment)
         self = .calls(window: window)
-        return (window.storage.count == 0, hasEnded)
+        return (window.storage.count == 0, isExpired)
     }
 }

@@ -2,8 +2,9 @@
 import MachineKit
 import PlazaModel
 
+/// Checks of the fan-out's rows, for tests and benchmarks.
 extension BarrageMachine {
-    /// The sum of the ledgers of all feeds of one partition (I10); removed lives are not included.
+    /// The sum of the ledgers of all feeds of one partition (I10); feeds whose rows were removed are not included.
     package func ledger(of rows: BarrageRows) -> Ledger {
         var sum = Ledger()
         for key in rows.sortedKeys {
@@ -45,6 +46,7 @@ extension BarrageMachine {
         return violations
     }
 
+    /// Lists the violations in the row of one feed.
     private func checkFeed(_ key: LiveKey, _ feed: FeedRow) -> [String] {
         var violations: [String] = []
         if !feed.ledger.isBalanced { violations.append("the ledger does not balance (I10)") }
@@ -68,7 +70,7 @@ extension BarrageMachine {
         if feed.numbers.removeAt == nil, feed.numbers.wakeAt == nil,
             hasPendingCounter || feed.numbers.degradedUntil != nil
         {
-            violations.append("a counter or the end of a tip gap is pending, but no wake time is set")
+            violations.append("a counter or the end of a period of dropped tips is pending, but no wake time is set")
         }
         return violations
     }

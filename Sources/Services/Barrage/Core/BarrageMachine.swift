@@ -11,12 +11,12 @@ package typealias BarrageRows = Journal<BarrageKey, BarrageRow>
 /// message is queued. Therefore a crash neither loses nor repeats a message, and the reply contains the final outcome.
 /// Only counters wait until the budget allows them, because only the latest value of each counter matters.
 package struct BarrageMachine: Machine {
-    /// How long the row of an ended live is stored; meanwhile calls get the error that the live has ended.
+    /// How long the row of an ended live is stored; until it is removed, calls get the error that the live has ended.
     package static let endedLifetime = Milliseconds.seconds(300)
     /// The time without a dropped tip after which the feed announces that tips are complete again.
     ///
     /// While tips are dropped, the feed announces once in each interval of this length that tips are incomplete.
-    package static let degradedLifetime = Milliseconds.seconds(2)
+    package static let degradedInterval = Milliseconds.seconds(2)
 
     /// The rules of all apps.
     package private(set) var rules: AppRulesTable
@@ -73,8 +73,8 @@ package struct BarrageMachine: Machine {
             rows[key] = nil
             rows[.givers(live)] = nil
         case .calls:
-            let (isEmpty, hasEnded) = rows.update(key) { $0.expireWindow(at: moment) } ?? (true, true)
-            if hasEnded { rows[key] = nil }
+            let (isEmpty, isExpired) = rows.update(key) { $0.expireWindow(at: moment) } ?? (true, true)
+            if isExpired { rows[key] = nil }
             if isEmpty { rows[.backend(live, key.session)] = nil }
         // Rows of these kinds have no due time, so this case is not reached.
         case .givers, .backend: rows[key] = nil
@@ -99,6 +99,7 @@ package struct BarrageMachine: Machine {
         case .muted(let user, let until):
             rows.updateFeed(key) { feed in feed.rights.mutes.set(user, until: until ?? .distantFuture) }
         case .unmuted(let user): rows.updateFeed(key) { feed in feed.rights.mutes.remove(user) }
+        // `user` was kicked: only tickets (proofs of a join) from `ticket` on are valid.
         case .floor(let user, let ticket):
             rows.updateFeed(key) { feed in feed.rights.floors.raise(user, to: ticket) }
         case .sendText, .sendCustom, .sendGift, .sendLikes, .speaking, .refused, .forbidden, .summary, .publish:

@@ -4,19 +4,21 @@ import MachineKit
 /// Saves the fan-out's rows for undo in arrays that all batches reuse.
 ///
 /// The arrays keep their capacity, so saving a row usually allocates no memory. The current row can still be changed in
-/// place, because the saved copy does not share the row's content, except the details of a feed.
+/// place, because the saved copy shares no content with it. Only the details of a feed, which seldom change, are
+/// shared.
 package struct BarrageUndoStore: RowUndoStore {
     /// A saved row: its content, or its positions in the arrays below.
     private enum Entry: Sendable {
-        case feed(numbersIndex: Int, window: SavedWindow, details: CopyOnWrite<FeedDetails>)
+        case feed(numbersIndex: Int, admissionWindow: SavedAdmissionWindow, details: CopyOnWrite<FeedDetails>)
         case calls(wordsRange: Range<Int>)
         case givers(UniqueCount)
         case backend(BackendErrors)
     }
 
     private var entries: ContiguousArray<Entry> = []
+    /// The saved parts of feeds that change with each message.
     private var numbers: ContiguousArray<FeedNumbers> = []
-    private var windows = WindowUndoStore()
+    private var admissionWindows = AdmissionWindowUndoStore()
     /// The words of the saved idempotency windows.
     private var words: ContiguousArray<Int64> = []
 
@@ -25,8 +27,9 @@ package struct BarrageUndoStore: RowUndoStore {
     package mutating func save(_ row: BarrageRow) {
         switch row {
         case .feed(let feed):
-            let window = self.windows.save(feed.value.admissions)
-            self.entries.append(.feed(numbersIndex: self.numbers.count, window: window, details: feed.value.details))
+            let savedWindow = self.admissionWindows.save(feed.value.admissions)
+            self.entries.append(
+                .feed(numbersIndex: self.numbers.count, admissionWindow: savedWindow, details: feed.value.details))
             self.numbers.append(feed.value.numbers)
         case .calls(let window):
             let start = self.words.count
@@ -40,10 +43,12 @@ package struct BarrageUndoStore: RowUndoStore {
     /// The row that was saved as number `number`; the first saved row has number 0.
     package subscript(number: Int) -> BarrageRow {
         switch self.entries[number] {
-        case .feed(let numbersIndex, let window, let details):
+        case .feed(let numbersIndex, let savedWindow, let details):
             .feed(
                 row: CopyOnWrite(
-                    FeedRow(numbers: self.numbers[numbersIndex], admissions: self.windows[window], details: details)))
+                    FeedRow(
+                        numbers: self.numbers[numbersIndex], admissions: self.admissionWindows[savedWindow],
+                        details: details)))
         case .calls(let wordsRange):
             .calls(window: MessageWindow(storage: PackedOutcomes(words: ContiguousArray(self.words[wordsRange]))))
         case .givers(let count): .givers(count: count)
@@ -54,13 +59,13 @@ package struct BarrageUndoStore: RowUndoStore {
     package mutating func removeAll() {
         self.entries.removeAll(keepingCapacity: true)
         self.numbers.removeAll(keepingCapacity: true)
-        self.windows.removeAll()
+        self.admissionWindows.removeAll()
         self.words.removeAll(keepingCapacity: true)
     }
 }
 
-/// The position of a saved window in a `WindowUndoStore`, and the window's parts that are not arrays.
-struct SavedWindow: Sendable {
+/// The position of a saved window in an `AdmissionWindowUndoStore`, and the window's parts that are not arrays.
+struct SavedAdmissionWindow: Sendable {
     fileprivate var admissions: Range<Int>
     fileprivate var tallies: Range<Int>
     fileprivate var head: Int
@@ -69,23 +74,23 @@ struct SavedWindow: Sendable {
 }
 
 /// Saved admission windows, in contiguous arrays.
-struct WindowUndoStore: Sendable {
+struct AdmissionWindowUndoStore: Sendable {
     private var admissions: ContiguousArray<AdmissionWindow.Admission> = []
     private var tallies: ContiguousArray<AdmissionWindow.Tally> = []
 
     /// Saves a copy of the window, and returns its position.
-    mutating func save(_ window: AdmissionWindow) -> SavedWindow {
+    mutating func save(_ window: AdmissionWindow) -> SavedAdmissionWindow {
         let firstAdmission = self.admissions.count
         let firstTally = self.tallies.count
         self.admissions.append(contentsOf: window.ring)
         self.tallies.append(contentsOf: window.tallies)
-        return SavedWindow(
+        return SavedAdmissionWindow(
             admissions: firstAdmission..<self.admissions.count, tallies: firstTally..<self.tallies.count,
             head: window.head, count: window.count, nextTallyExpiry: window.nextTallyExpiry)
     }
 
     /// The window that was saved at this position.
-    subscript(saved: SavedWindow) -> AdmissionWindow {
+    subscript(saved: SavedAdmissionWindow) -> AdmissionWindow {
         AdmissionWindow(
             ring: ContiguousArray(self.admissions[saved.admissions]), head: saved.head, count: saved.count,
             tallies: ContiguousArray(self.tallies[saved.tallies]), nextTallyExpiry: saved.nextTallyExpiry)

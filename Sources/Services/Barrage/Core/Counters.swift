@@ -4,8 +4,8 @@ package import PlazaModel
 
 /// The pending counters of a feed: likes, speaking levels and the summary.
 ///
-/// Only the latest value of each kind is published, at most once in its interval, and only while the budget allows
-/// (R12.1, R11.8).
+/// Only the latest value of each kind is published, at most once in the kind's interval, and only while the budget
+/// allows it (R12.1, R11.8).
 package struct Counters: Equatable, Sendable, Codable {
     /// A kind of counter, in the order of publication.
     package enum Kind: Sendable, CaseIterable {
@@ -39,7 +39,7 @@ package struct Counters: Equatable, Sendable, Codable {
 
     /// How long a speaking level is valid, unless a new level replaces it.
     package static let voiceLifetime = Milliseconds.seconds(3)
-    /// The delay of a changed summary, so that it includes further changes.
+    /// How long a changed summary waits before it is published, so that it includes further changes.
     package static let summaryDelay = Milliseconds.seconds(1)
     /// The minimum pause before another attempt to publish a counter that the budget did not allow.
     package static let retryInterval = Milliseconds(100)
@@ -78,7 +78,7 @@ package struct Counters: Equatable, Sendable, Codable {
         }
     }
 
-    /// Removes the pending value of a kind and returns it as a feed item.
+    /// Removes the pending value of a kind, returns it as a feed item, and counts the kind as published at `now`.
     ///
     /// - Parameters:
     ///   - kind: the kind, which must have a pending value.

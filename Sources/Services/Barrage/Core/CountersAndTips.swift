@@ -74,8 +74,9 @@ extension FeedRow {
 
     /// Publishes a tip, or drops it.
     ///
-    /// The feed announces the start of a period in which tips are dropped (R4.20, R12.3). The first dropped tip of each
-    /// further interval repeats the announcement for viewers who have joined in the meantime.
+    /// The feed announces the start of a period in which tips are dropped (R4.20, R12.3). Time is divided into
+    /// intervals of the length `degradedInterval`. The first dropped tip of each further interval repeats the
+    /// announcement for viewers who have joined in the meantime.
     mutating func publishTip(
         _ content: FeedContent, to key: LiveKey, under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
     ) {
@@ -86,7 +87,7 @@ extension FeedRow {
             return
         }
         self.ledger.countDropped(.tip, reason)
-        let periodLength = BarrageMachine.degradedLifetime
+        let periodLength = BarrageMachine.degradedInterval
         // Time is divided into intervals of this length; each dropped tip extends the period by the same length.
         let lastDropInterval = self.numbers.degradedUntil.map {
             ($0.milliseconds - periodLength.count) / periodLength.count

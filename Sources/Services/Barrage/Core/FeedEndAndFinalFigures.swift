@@ -4,7 +4,8 @@ import PlazaModel
 
 /// The end of a feed, with the final figures of the live: its statistics, which do not change any more (R3.57).
 extension BarrageMachine {
-    /// Ends a feed: appends the last item, replies to the callers, and notifies the directory that the live's id is free.
+    /// Ends a feed: appends the last item, replies to the callers, and notifies the directory that the live's id is
+    /// free.
     ///
     /// The fan-out (the machine of this file) is the last one that handles the end of a live (R18.5). If the feed has
     /// already ended, nothing happens.
@@ -15,7 +16,8 @@ extension BarrageMachine {
         var statistics = LiveStatistics(
             totalViewers: ending.totalViewers, liveDuration: (ending.endedAt - ending.createdAt).count)
         var callers = [ending.caller].compactMap(\.self)
-        let hadEnded = rows.updateFeed(key) { feed in
+        let hadEndedBefore = rows.updateFeed(key) { feed in
+            // A feed with a higher epoch belongs to a newer live with the same id.
             guard feed.epoch <= ending.epoch else { return false }
             if feed.hasEnded { return true }
             if let repeatingCaller = feed.callerAwaitingEnd, repeatingCaller != ending.caller {
@@ -25,9 +27,8 @@ extension BarrageMachine {
             statistics = feed.statistics
             return false
         }
-        // The directory waits for `closed`. Therefore a live is also closed if its feed is missing (`hadEnded` is nil) or
-        // belongs to a newer live.
-        guard !(hadEnded ?? false) else { return }
+        // The directory waits for `closed`. So `closed` is also sent if the feed is missing or belongs to a newer live.
+        if hadEndedBefore ?? false { return }
         effects.append(.directory(DirectoryInput(app: key.app, .closed(live: key.live, epoch: ending.epoch))))
         for caller in callers {
             effects.append(.success(.statistics(statistics: statistics), to: caller, app: key.app))
@@ -61,7 +62,8 @@ extension FeedRow {
         _ endStatistics: LiveStatistics, to key: LiveKey, _ reason: LiveEndReason, under rules: AppRules,
         at now: Timestamp, into effects: inout [Effect]
     ) {
-        // A pending summary is not counted as merged, because `liveEnded` contains the same statistics.
+        // Pending likes and speaking levels came from calls, and the ledger counts each of these calls. A summary came
+        // from no call, so a pending summary is not counted; `liveEnded` contains the same statistics.
         for kind in Counters.Kind.allCases where kind != .summary && self.counters.isPending(kind) {
             self.ledger.countDropped(.counter, .merged)
         }

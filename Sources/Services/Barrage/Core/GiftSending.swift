@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// Gifts, which are never dropped because of a mute or the budget, because users pay for them (R5.9, R12.3).
+/// Gifts. Users pay for them, so neither a mute nor the budget keeps a gift out of the feed (R5.9, R12.3).
 extension BarrageMachine {
     /// Sends a gift, or rejects it.
     func sendGift(
@@ -10,6 +10,7 @@ extension BarrageMachine {
         into effects: inout [Effect]
     ) {
         let rules = self.rules[key.app]
+        // Stays false for a repeated call, which `replyOnce` answers without calling the closure.
         var isAccepted = false
         self.replyOnce(to: caller, about: key, under: rules, in: &rows, at: moment, into: &effects) { feed, effects in
             if let rejection = feed.rejection(of: caller) { return feed.reject(rejection) }
@@ -31,7 +32,7 @@ extension BarrageMachine {
         if isAccepted { self.countGiver(caller.userID, key, in: &rows) }
     }
 
-    /// Counts the sender of a gift in a separate row, which changes only for a user's first gift.
+    /// Counts `giver`, the sender of a gift, in a separate row, which changes only for a user's first gift.
     private func countGiver(_ giver: UserID, _ key: LiveKey, in rows: inout BarrageRows) {
         var givers = UniqueCount()
         if case .givers(let stored)? = rows[.givers(key)] { givers = stored }

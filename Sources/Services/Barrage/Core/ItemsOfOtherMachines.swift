@@ -6,7 +6,7 @@ import PlazaModel
 extension FeedRow {
     /// Applies an item of another machine to the feed's state, and publishes the item.
     ///
-    /// Only items of low classes may be dropped because of the budget.
+    /// The budget may drop a tip (a low-priority item, such as a user's entry). It never drops control items and gifts.
     mutating func publishMachineItem(
         _ content: FeedContent, to key: LiveKey, under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
     ) {
@@ -15,6 +15,7 @@ extension FeedRow {
             return
         }
         switch content {
+        // The user came back within a minute, and the visit is already counted (R3.31).
         case .audienceJoined(_, continuesVisit: true?): break
         case .audienceJoined:
             // A join is counted even if its tip is dropped.
@@ -33,7 +34,7 @@ extension FeedRow {
         }
     }
 
-    /// Updates the users who sit on seats of this live, and removes the speaking levels of all other users.
+    /// Updates the users who sit on seats of this live, and removes the speaking levels (`voices`) of all other users.
     private mutating func updateSeatedUsers(_ record: StageRecord) {
         let seated = record.seats.compactMap(\.occupant).filter { $0.live == record.live }.map(\.user.userID)
         guard seated != self.rights.seated else { return }

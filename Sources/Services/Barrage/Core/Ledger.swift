@@ -16,7 +16,8 @@ package enum DropReason: String, Hashable, Comparable, Sendable, Codable, CaseIt
 
 /// The ledger of a feed: published = admitted + refused + dropped (I10).
 ///
-/// A pending counter does not count as published yet. The ledger contains only numbers, so that a copy for undo is quick.
+/// Published are the messages and items that reached the fan-out. A pending counter (likes, speaking levels or the
+/// summary) does not count as published yet. The ledger contains only numbers, so that a copy for undo is quick.
 package struct Ledger: Sendable {
     /// The number of admitted items of a class.
     package struct Admitted: Hashable, Sendable {
@@ -35,9 +36,9 @@ package struct Ledger: Sendable {
         package var count: Int64
     }
 
-    // The layout of the 64 `counts`: from 0 the admitted items by class, from 8 the dropped items by class and reason, from
-    // 32 the refused messages by rejection. There are gaps for new classes, reasons and rejections. Stored rows contain the
-    // indices, so they must never change.
+    // The layout of the 64 `counts`: from 0 the admitted items by class, from 8 the dropped items by class and reason,
+    // from 32 the refused messages by rejection. There are gaps for new classes, reasons and rejections. Stored rows
+    // contain the indices, so they must never change.
     private static let firstDroppedIndex = 8
     private static let droppedIndicesPerClass = 4
     private static let firstRefusedIndex = 32
@@ -112,7 +113,7 @@ package struct Ledger: Sendable {
         self.count(at: Self.index(of: feedClass, reason))
     }
 
-    /// Counts one message or item as published, and at `index`.
+    /// Adds 1 to `published` and to the count at `index`.
     ///
     /// A restored row may contain any numbers, so the additions saturate.
     private mutating func count(at index: Int) {
@@ -148,6 +149,7 @@ extension Ledger: Hashable {
         a.published == b.published && a.counts.indices.allSatisfy { a.counts[$0] == b.counts[$0] }
     }
 
+    // One number is enough for a hash: equal ledgers have the same number.
     package func hash(into hasher: inout Hasher) { hasher.combine(self.published) }
 }
 

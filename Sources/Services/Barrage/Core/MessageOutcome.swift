@@ -44,10 +44,11 @@ package typealias MessageWindow = IdempotencyWindow<PackedOutcomes>
 package struct PackedOutcomes: OutcomeStorage {
     /// A header of five words (highest dropped counter, expiry, head, highest counter, standstill), then the outcomes.
     ///
-    /// When the window is full, the outcomes are a ring buffer. The head is the index of the oldest outcome.
+    /// When the window is full, the outcomes are a ring buffer. The head is the index of the oldest outcome. The
+    /// standstill is the time in which the partition had no owner or no input; the expiry already includes it.
     private(set) var words: ContiguousArray<Int64>
 
-    /// Indices of the words before the first outcome.
+    // Indices of the words before the first outcome.
     private static let highestDroppedCounterIndex = 0
     private static let expiryIndex = 1
     private static let headIndex = 2
@@ -60,7 +61,8 @@ package struct PackedOutcomes: OutcomeStorage {
     /// The number of words of one outcome.
     ///
     /// The first word is the call's counter. For a success, the other two are the epoch and the number of the position.
-    /// For a refusal, they are the negated raw value of the rejection and the retry hint.
+    /// For a refusal, they are the negated raw value of the rejection, which is above 0, and the retry hint in
+    /// milliseconds.
     private static let wordsPerOutcome = 3
 
     package init(expiresAt: Timestamp) { self.words = [.min, expiresAt.milliseconds, 0, .min, 0] }
@@ -82,7 +84,8 @@ package struct PackedOutcomes: OutcomeStorage {
     }
     package var count: Int { (self.words.count - Self.firstOutcomeIndex) / Self.wordsPerOutcome }
 
-    /// Counters and outcomes, in the order in which the calls were decided.
+    /// The counters of calls (the number of a call's request in its session) and their outcomes, in the order in which
+    /// the calls were decided.
     var entries: [(counter: Int64, outcome: MessageOutcome)] {
         let head = Int(self.words[Self.headIndex])
         return (0..<self.count).map {
@@ -153,8 +156,8 @@ extension PackedOutcomes: Equatable {
     // The ring buffers of equal windows may have different heads, so the entries are compared if the words differ.
     package static func == (a: PackedOutcomes, b: PackedOutcomes) -> Bool {
         a.words == b.words
-            || a.highestDroppedCounter == b.highestDroppedCounter && a.expiresAt == b.expiresAt
-                && a.standstill == b.standstill && a.entries.elementsEqual(b.entries, by: ==)
+            || (a.highestDroppedCounter == b.highestDroppedCounter && a.expiresAt == b.expiresAt
+                && a.standstill == b.standstill && a.entries.elementsEqual(b.entries, by: ==))
     }
 }
 

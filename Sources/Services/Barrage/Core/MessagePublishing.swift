@@ -3,22 +3,23 @@ import MachineKit
 import PlazaModel
 
 extension FeedRow {
-    /// Admits and numbers a user's message, or rejects it, or drops it; the ledger counts the message in each case (I10).
+    /// Admits and numbers a user's message, or rejects it, or drops it; the ledger counts the message in each case
+    /// (I10).
     ///
-    /// The word filter is the slowest check. It runs last, and only on messages that the budget allows. Therefore a flood
-    /// of messages does not cause a flood of searches.
+    /// The word filter is the slowest check. It runs last, and only on messages that the budget allows. Therefore a
+    /// flood of messages does not cause a flood of searches.
     mutating func publish(
         _ message: FeedContent, to key: LiveKey, from caller: Caller, under rules: AppRules, at now: Timestamp,
         into effects: inout [Effect]
     ) -> MessageOutcome {
-        let isMuted = self.rights.isMessageDisable && !self.rights.exemptsFromMute(caller)
-        if let rejection = self.rejection(of: caller) ?? message.validationError ?? (isMuted ? .roomMuted : nil) {
+        let isLiveMuted = self.rights.isMessageDisable && !self.rights.exemptsFromMutes(caller)
+        if let rejection = self.rejection(of: caller) ?? message.validationError ?? (isLiveMuted ? .roomMuted : nil) {
             return self.reject(rejection)
         }
-        // A muted user is exempt from the mute while it is an admin (R5.8).
+        // A user's own mute does not apply while the user is an admin (R5.8).
         let user = caller.userID
         if caller.role == .user, let wait = self.rights.mutes.remainingTime(of: user, at: now),
-            !self.rights.exemptsFromMute(caller)
+            !self.rights.exemptsFromMutes(caller)
         {
             // A permanent mute gives no retry hint.
             let isPermanent = wait.count > Self.maxRetryHint
@@ -42,7 +43,7 @@ extension FeedRow {
         }
     }
 
-    /// Numbers an item and appends it to the feed, without a check of the budget.
+    /// Numbers an item and appends it to the feed; the budget is not checked, but the item uses the budget.
     @discardableResult mutating func append(
         _ content: FeedContent, _ feedClass: FeedClass, from sender: SenderHash = .nobody, to key: LiveKey,
         under rules: AppRules, at now: Timestamp, into effects: inout [Effect]
@@ -63,7 +64,7 @@ extension FeedRow {
 
     /// The reason why `caller` may not act in the live; nil if the caller may act.
     ///
-    /// The function is always inlined, because otherwise each call would copy the whole row.
+    /// The function is always inlined. Otherwise each call of it would copy the whole row.
     @inline(__always) func rejection(of caller: Caller) -> Rejection? {
         if self.hasEnded { return .ended }
         guard let error = self.rights.floors.rejection(of: caller) else { return nil }
@@ -75,8 +76,8 @@ extension FeedRow {
 }
 
 extension FeedRights {
-    /// Whether `caller` is exempt from the mute of the live.
-    fileprivate func exemptsFromMute(_ caller: Caller) -> Bool {
+    /// Whether neither the mute of the live nor a mute of one user applies to `caller`.
+    fileprivate func exemptsFromMutes(_ caller: Caller) -> Bool {
         caller.role == .server || caller.userID == self.owner || self.admins.contains(caller.userID)
     }
 }

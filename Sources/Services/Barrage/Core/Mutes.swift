@@ -4,8 +4,8 @@ package import PlazaModel
 
 /// The muted users of a live, and until when (R4.18, R5.7).
 ///
-/// The number of mutes is limited. When it exceeds the limit, the mute that expires first is removed, so that permanent
-/// mutes stay.
+/// The number of mutes is limited. Beyond the limit, the mute that expires first is removed, so that permanent mutes
+/// stay.
 package struct Mutes: Hashable, Sendable, Codable {
     /// One user's mute.
     package struct Mute: Hashable, Sendable, Codable {
@@ -16,7 +16,7 @@ package struct Mutes: Hashable, Sendable, Codable {
     /// The maximum number of muted users of one live.
     package static let limit = 1_000
 
-    /// The mutes, sorted by user, so that the check of a message is a binary search.
+    /// The mutes, sorted by user, so that a binary search finds the mute of a message's sender.
     package private(set) var mutes: [Mute] = []
 
     /// Creates an empty list.

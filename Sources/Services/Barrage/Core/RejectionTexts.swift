@@ -2,7 +2,7 @@
 import PlazaModel
 
 extension Rejection {
-    /// The error for the sender; nil for `none`.
+    /// The error for the sender, with the retry hint in milliseconds (0: no hint); nil for `none`.
     func error(retryAfter: Int64, under rules: AppRules) -> ReplyError? {
         if self == .none { return nil }
         return ReplyError(self.code, self.message(under: rules), retryAfter: retryAfter > 0 ? retryAfter : nil)
