@@ -9,12 +9,10 @@ package struct AppsDocument: Decodable, Sendable {
         package var policy: AppPolicy?
         /// The app's hooks; nil if the app has none, or if the file omits their address and secret.
         package var hooks: AppHooks?
-        /// The requests that cannot be sent, because the file omits the address and the secret; `none` if it omits
-        /// nothing.
-        ///
-        /// `beforeHooks` if the app has `before` hooks: every service that sends requests needs the address. `all` if it
-        /// has none: only a service that sends events needs the address.
-        package var blockedRequests: BackendRequests
+        /// Whether the app has hooks, but the file omits their address and secret.
+        private var isAddressOmitted: Bool
+        /// Whether the app has `before` hooks: its backend is asked before a message or a gift.
+        private var hasBeforeHooks: Bool
         /// Whether the app's backend gets events, even if the file omits its address.
         package var hasWebhooks: Bool
 
@@ -26,14 +24,25 @@ package struct AppsDocument: Decodable, Sendable {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             self.policy = try container.decodeIfPresent(AppPolicy.self, forKey: .policy)
             guard let hooks = try container.decodeIfPresent(PublicHooks.self, forKey: .hooks) else {
-                self.blockedRequests = .none
+                self.isAddressOmitted = false
+                self.hasBeforeHooks = false
                 self.hasWebhooks = false
                 return
             }
             self.hasWebhooks = hooks.events != []
-            self.blockedRequests = hooks.isAddressOmitted ? (hooks.asksBackend ? .beforeHooks : .all) : .none
+            self.isAddressOmitted = hooks.isAddressOmitted
+            self.hasBeforeHooks = hooks.asksBackend
             if hooks.isAddressOmitted { return }
             self.hooks = try container.decode(AppHooks.self, forKey: .hooks)
+        }
+
+        /// Whether a service that sends these requests needs the address that the file omits.
+        fileprivate func lacksAddress(for requests: BackendRequests) -> Bool {
+            switch requests {
+            case .none: false
+            case .beforeHooks: self.isAddressOmitted && self.hasBeforeHooks
+            case .all: self.isAddressOmitted
+            }
         }
     }
 
@@ -45,17 +54,6 @@ package struct AppsDocument: Decodable, Sendable {
         case beforeHooks
         /// Events, to the backends of all apps with hooks.
         case all
-
-        /// Whether a service that sends these requests would have to send some of an app's `blocked` requests.
-        ///
-        /// `blocked` is the app's `blockedRequests`. If `blocked` is `all`, the app has no `before` hooks, so a service
-        /// that sends only `beforeHooks` sends nothing to the app's backend.
-        func includes(_ blocked: BackendRequests) -> Bool {
-            switch (self, blocked) {
-            case (.none, _), (_, .none), (.beforeHooks, .all): false
-            case (.beforeHooks, .beforeHooks), (.all, .beforeHooks), (.all, .all): true
-            }
-        }
     }
 
     /// The hooks without the address and the secret, which the file of a service may omit.
@@ -110,7 +108,7 @@ package struct AppsDocument: Decodable, Sendable {
             let validationErrors = AppsCheck(try Wire.decode(from: json)).validationErrors
             if !validationErrors.isEmpty { return validationErrors.map { "correct it: \($0)" } }
             return try Self(json: json).apps.sorted { $0.key < $1.key }.compactMap { app, entry in
-                if requests.includes(entry.blockedRequests) {
+                if entry.lacksAddress(for: requests) {
                     return
                         "correct the hooks of \(app): url and secret are missing, and this service sends requests there"
                 }

@@ -14,7 +14,7 @@ package protocol Attack: Sendable {
     var turnInterval: Duration? { get }
     /// Whether the system's buffers of a connection are as small as those of a client in a slow network.
     var readsSlowly: Bool { get }
-    /// The memory that a gateway's own limits allow the attack besides that of each connection, in bytes.
+    /// The memory that a gateway's own limits allow for the attack, in addition to that for each connection, in bytes.
     var allowedBytes: Int { get }
     /// How many connections the attack keeps open.
     ///

@@ -2,7 +2,7 @@
 
 /// How long an attack lasts: as planned, and longer while too little was measured for a verdict.
 package struct AttackPeriod: Sendable {
-    /// The longest extension; a gateway that answers nothing for so long fails the verdict anyhow.
+    /// The longest extension; a gateway that answers nothing for so long fails the verdict in any case.
     package static let maxExtension = Duration.seconds(20)
 
     private let planned: Duration

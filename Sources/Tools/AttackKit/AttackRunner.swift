@@ -70,7 +70,7 @@ package enum AttackRunner {
     ///   - plan: the plan.
     ///   - suffix: distinguishes the names of this run from those of the plan's other runs.
     ///   - duration: how long messages are sent.
-    ///   - disturbance: what to do meanwhile; its argument is the lives of the honest clients.
+    ///   - disturbance: what to do while messages are sent; gets the lives of the honest clients.
     /// - Returns: what the honest clients saw.
     /// - Throws: the error of `disturbance`, or the reason why the load could not run.
     private static func runHonestClients(

@@ -13,7 +13,7 @@ extension ChaosRunner {
     ///   - cluster: the cluster.
     ///   - address: where clients reach its gateways.
     ///   - say: called with a line before and after each round.
-    /// - Returns: the results, as of `run(_:on:network:say:)`.
+    /// - Returns: the results, like those of `run(_:on:network:say:)`.
     /// - Throws: `ChaosError.noFault` if no fault is possible; `ClusterError` when the engine does not answer.
     package static func run(
         _ plan: ChaosPlan, on cluster: ComposeCluster, address: PlazaAddress, say: @escaping @Sendable (String) -> Void

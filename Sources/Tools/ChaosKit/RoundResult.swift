@@ -57,7 +57,8 @@ package struct RoundResult: Hashable, Sendable, Codable {
 
     /// The options with which `plaza chaos` runs the round again, in the syntax of a shell.
     ///
-    /// They name all that decides which faults are possible, because that decides which fault the round draws.
+    /// The options name everything that decides which faults are possible. The possible faults, the seed and the number
+    /// decide which fault the round draws.
     package var options: String {
         var options = "--seed \(self.seed)"
         if let only = self.only { options += " --only \(Self.quoted(only))" }
@@ -75,7 +76,7 @@ package struct RoundResult: Hashable, Sendable, Codable {
     /// After a kill or a stop of a service, such a broker may repeat an effect although the service has no bug.
     var hadBrokerInMemory: Bool { self.instances != nil && self.kafkaHome == nil && self.composeProject == nil }
 
-    /// Notes what `options` needs besides the seed.
+    /// Stores the properties of the cluster that `options` names.
     mutating func setReplay(_ options: ClusterOptions, clockLibrary: String?) {
         if case .kafkaHome(let home, let count) = options.broker { (self.kafkaHome, self.brokers) = (home, count) }
         self.instances = ServiceKind.allCases.map { options.instances(of: $0) }.max()

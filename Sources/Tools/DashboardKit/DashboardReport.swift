@@ -12,9 +12,9 @@ package struct DashboardReport: Sendable, Equatable, Encodable {
         package var problem: String?
         package var restarts: Int
         package var lastEnd: String?
-        /// How many partitions it owns, by machine.
+        /// How many partitions the process owns, by machine.
         package var partitions: [String: Double]
-        /// Its memory in bytes; nil if it has no metrics.
+        /// The resident memory in bytes; nil for a process without metrics.
         package var memory: Double?
         /// The connections of a gateway; nil for other processes.
         package var connections: Double?

@@ -42,7 +42,7 @@ package struct MetricsTable: Sendable, Equatable {
     package struct Sample: Sendable, Hashable {
         /// The metric's name.
         package var name: String
-        /// Its labels.
+        /// The values of the labels, by name.
         package var labels: [String: String]
 
         /// Makes a sample's identity.

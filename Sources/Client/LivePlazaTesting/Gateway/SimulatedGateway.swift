@@ -14,6 +14,7 @@ struct SimulatedGateway: Sendable {
     let startTime: Timestamp
     let policies: Policies
     var now: MonotonicTime
+    /// The connections by their numbers.
     var connections: [Int: SimulatedConnection] = [:]
     /// The numbers of the connections by their sessions.
     var connectionOfSession: [SessionID: Int] = [:]

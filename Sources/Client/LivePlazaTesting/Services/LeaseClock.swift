@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import MachineKit
 
-/// The two times of the leases: the time of day, and the time by which leases end.
+/// The two times of the leases: the time of day, and the lease time, which decides when a lease ends.
 ///
-/// The second one stops while no input is received, so that a standstill ends no lease.
+/// The lease time stops while no input is received, so that a standstill ends no lease.
 struct LeaseClock: Sendable {
     /// How long a lease lasts after the last heartbeat.
     let leaseDuration: Milliseconds
@@ -14,7 +14,7 @@ struct LeaseClock: Sendable {
 
     init(leaseDuration: Milliseconds) { self.leaseDuration = leaseDuration }
 
-    /// The time by which leases end.
+    /// The time of day without the standstills; it decides when a lease ends.
     var leaseTime: Timestamp { self.now - self.standstill }
 
     /// Advances to the time of an input.

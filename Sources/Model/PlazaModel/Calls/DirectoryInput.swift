@@ -16,7 +16,9 @@ package struct DirectoryInput: Hashable, Sendable, Codable {
     }
 }
 
-/// The directory's commands: those with a caller are calls or their second steps, the others report events.
+/// The directory's commands.
+///
+/// A command with a caller is a call, or the second step of a call. A command without a caller reports an event.
 package enum DirectoryCommand: Hashable, Sendable, Codable {
     /// First step of a create, keyed by the owner.
     case create(live: LiveID, changes: LiveChanges, owner: UserInfo, caller: Caller)

@@ -3,9 +3,9 @@ internal import PlazaModel
 
 /// Many viewers that ask for large answers and never read any.
 ///
-/// One more connection owns a live with the largest metadata, for which the others ask. They also join a live of honest
-/// clients, so that its feed waits for them too. The network between gateway and attacker is that of a slow client: the
-/// system buffers little, and the gateway must keep the rest.
+/// One more connection owns a live with the largest metadata, which all viewers ask for. The viewers also join a live of
+/// honest clients, so that its feed waits for them too. The network between gateway and attacker is that of a slow
+/// client: the system buffers little, and the gateway must keep what the system does not take.
 package struct SlowReaderAttack: Attack {
     package let name = "slow-reader"
     package let summary = "many viewers that ask for 16 KB four times a second and read nothing"

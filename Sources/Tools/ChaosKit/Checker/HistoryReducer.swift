@@ -48,7 +48,7 @@ package enum HistoryReducer {
             + history.metadataReads.indices.map(Entry.metadataRead)
     }
 
-    /// The history with these entries only; what the workload did besides, such as which lives ended, stays.
+    /// The history with these entries only; its other lists, such as the lives that ended, stay.
     private static func excerpt(_ entries: [Entry], of history: RoundHistory) -> RoundHistory {
         var excerpt = history
         (excerpt.calls, excerpt.battleReads, excerpt.metadataReads) = ([], [], [])

@@ -84,7 +84,7 @@ package struct RoundHistory: Sendable {
     package struct Request: Hashable, Sendable {
         /// A description of the request, such as `alice's co-host request`.
         package var name: String
-        /// The ends of the request of which the user was notified, such as `accepted`.
+        /// The ends of the request, such as `accepted`, as the user was notified of them.
         package var ends: [String]
         /// When the user was notified of each end; empty if that was not recorded.
         package var times: [Timestamp]

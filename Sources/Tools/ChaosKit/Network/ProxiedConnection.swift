@@ -39,7 +39,7 @@ final class ProxiedConnection: TCPStreamDelegate {
     }
 
     /// When more than this number of bytes wait for a receiver, the proxy stops reading from the sender.
-    private static let highWaterMarkBytes = 1_048_576
+    private static let highWaterMarkBytes = 1 << 20
     /// The number of pending bytes at which a stream ends, far above the high-water mark, so that a delay never reaches
     /// it.
     private static let pendingLimitBytes = 128 * ProxiedConnection.highWaterMarkBytes
@@ -153,7 +153,7 @@ final class ProxiedConnection: TCPStreamDelegate {
         timer.start(after: .milliseconds(first.due > now ? Int64(first.due - now) : 0))
     }
 
-    /// Makes the queued deliveries that are due.
+    /// Delivers everything in the queue that is due.
     private func deliverDue(_ direction: Direction) {
         let now = self.loop.nowMilliseconds
         while true {

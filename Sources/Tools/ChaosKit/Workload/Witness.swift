@@ -70,7 +70,7 @@ final class Witness: Sendable {
         }
     }
 
-    /// Records that the client enters again, so it has not received what was in the feed meanwhile.
+    /// Records that the client enters the live again, so it has missed the items since it left.
     func markGap() { self.state.withLock { $0.feed.steps.append(.gap) } }
 
     /// Records that the client has left the live, and stops the client.
