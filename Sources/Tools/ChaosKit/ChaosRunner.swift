@@ -190,6 +190,7 @@ package enum ChaosRunner {
         (load.lives, load.viewers, load.rate) = (4, 10, 5)
         // The fault begins 9 s after the first message at the latest, so messages are sent for 3 s after it at least.
         load.duration = .seconds(12) + round.fault.duration
+        // Clients that lost their connection in the fault may receive the last items late.
         load.drainTimeout = .seconds(40)
         // The stream ends when the first message is sent, or when the load ends without one.
         let (untilSending, sendingBegan) = AsyncStream.makeStream(of: Void.self)

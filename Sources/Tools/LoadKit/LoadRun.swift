@@ -119,6 +119,7 @@ final class LoadRun {
                 self.failures.insert(self.plan.noLoginFailure, at: 0)
                 self.finish()
             } else if elapsed > .seconds(60) {
+                // The owners have a minute to open their lives.
                 self.abandon("opening")
             }
         case .entering:
@@ -141,6 +142,7 @@ final class LoadRun {
         case .draining:
             if self.lives.allSatisfy({ $0.isComplete }) || elapsed >= self.plan.drainTimeout { self.endLives() }
         case .ending:
+            // Ends that are not answered within 10 s do not hold up the report.
             if self.endedLives == self.lives.count || elapsed > .seconds(10) { self.finish() }
         }
     }
