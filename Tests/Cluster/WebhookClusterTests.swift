@@ -41,10 +41,10 @@ import Testing
     /// The events in the order of their arrival; each must be signed (WEBHOOKS.md, section 1).
     private static func events(in received: [WebhookReceiver.Received]) throws -> [ReceivedEvent] {
         try received.map { request in
-            let stamp = try #require(request.headers["liveplaza-timestamp"])
-            let mac = HMACSHA256.hex(of: Array("\(stamp).".utf8) + request.body, key: Array(Self.secret.utf8))
+            let timestamp = try #require(request.headers["liveplaza-timestamp"])
+            let mac = HMACSHA256.hex(of: Array("\(timestamp).".utf8) + request.body, key: Array(Self.secret.utf8))
             #expect(request.headers["liveplaza-signature"] == "v1=" + mac)
-            #expect(abs(try #require(Double(stamp)) - Date().timeIntervalSince1970) < 60)
+            #expect(abs(try #require(Double(timestamp)) - Date().timeIntervalSince1970) < 60)
             let event = try Wire.decode(JSONValue.self, from: request.body)
             let content = try #require(event.members["content"]?.members.first)
             #expect(request.headers["liveplaza-event"] == content.key)
@@ -223,8 +223,8 @@ import Testing
             // Requests for decisions are signed like events.
             #expect(receiver.received.allSatisfy { $0.headers["liveplaza-event"]?.hasPrefix("before") == true })
             for request in receiver.received {
-                let stamp = request.headers["liveplaza-timestamp"] ?? ""
-                let mac = HMACSHA256.hex(of: Array("\(stamp).".utf8) + request.body, key: Array(Self.secret.utf8))
+                let timestamp = request.headers["liveplaza-timestamp"] ?? ""
+                let mac = HMACSHA256.hex(of: Array("\(timestamp).".utf8) + request.body, key: Array(Self.secret.utf8))
                 #expect(request.headers["liveplaza-signature"] == "v1=" + mac)
             }
         }
@@ -257,8 +257,8 @@ import Testing
         let countBefore = receiver.received.count
         try await bob.expectRefusal(.noSuchGift, "gift.send", ["live": "concert", "gift": "tulip"] as JSONValue)
         // A message may have 12,288 bytes.
-        let tooLong = String(repeating: "x", count: 13_000)
-        try await bob.expectRefusal(.messageTooLong, "barrage.sendText", CallParams(live: "concert", text: tooLong))
+        let tooLongText = String(repeating: "x", count: 13_000)
+        try await bob.expectRefusal(.messageTooLong, "barrage.sendText", CallParams(live: "concert", text: tooLongText))
         #expect(receiver.received.count == countBefore)
         let coinsBefore = try await Self.coins(bob)
         try await bob.call(
@@ -274,7 +274,7 @@ import Testing
     /// The total cost of the live's gifts so far.
     private static func coins(_ person: DemoUser) async throws -> Int64 {
         let result = try await person.call("live.summary", CallParams(live: "concert"))
-        guard case .statistics(let statistics, _) = result else { throw ScenarioFailure("no figures: \(result)") }
+        guard case .statistics(let statistics, _) = result else { throw ScenarioFailure("no statistics: \(result)") }
         return statistics.totalGiftCoins
     }
 
@@ -295,13 +295,14 @@ import Testing
             receiver.wait { $0.last?.text.contains("\"silent\"") == true } != nil
         }
         #expect(isRequestReceived)
-        async let next = client.call("barrage.sendText", CallParams(live: "concert", text: "next"), live: "concert")
+        async let nextMessage = client.call(
+            "barrage.sendText", CallParams(live: "concert", text: "next"), live: "concert")
         try await carl.call("barrage.sendText", CallParams(live: "concert", text: "meanwhile"), live: "concert")
         #expect(clock.now - began < .seconds(2), "carl does not wait for bob's message")
         _ = try await message
         let elapsed = clock.now - began
         #expect(elapsed >= .milliseconds(1900) && elapsed < .seconds(5), "\(elapsed)")
-        _ = try await next
+        _ = try await nextMessage
         try await carl.waitForText("next")
         let texts = carl.texts.filter { ["silent", "next", "meanwhile"].contains($0) }
         #expect(texts == ["meanwhile", "silent", "next"], "bob's own messages keep their order")

@@ -100,10 +100,10 @@ import Testing
         let bytes = Array("HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\n\r\n".utf8) + [0x81, 2, 0x68, 0x69] + close
         for cut in 0...bytes.count {
             var reader = AnswerReader()
-            var (first, second) = (Array(bytes[..<cut]), Array(bytes[cut...]))
-            var chunk = first.mutableSpan
+            var (bytesBeforeCut, bytesAfterCut) = (Array(bytes[..<cut]), Array(bytes[cut...]))
+            var chunk = bytesBeforeCut.mutableSpan
             var answers = reader.read(&chunk)
-            chunk = second.mutableSpan
+            chunk = bytesAfterCut.mutableSpan
             answers += reader.read(&chunk)
             #expect(answers == [.status(101), .text([0x68, 0x69]), .close(4104)], "cut at \(cut)")
         }

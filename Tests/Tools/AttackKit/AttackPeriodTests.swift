@@ -15,12 +15,12 @@ import Testing
     }
 
     @Test func `an attack goes on until enough was measured, for at most 20 s more`() {
-        var measured = AttackPeriod(.seconds(1))
-        #expect(measured.advance(to: .seconds(5), mayEnd: false) == nil)
-        #expect(measured.advance(to: .seconds(6), mayEnd: true) == .seconds(6))
-        var silent = AttackPeriod(.seconds(1))
-        #expect(silent.advance(to: .milliseconds(20_999), mayEnd: false) == nil)
-        #expect(silent.advance(to: .seconds(21), mayEnd: false) == .seconds(21))
+        var period = AttackPeriod(.seconds(1))
+        #expect(period.advance(to: .seconds(5), mayEnd: false) == nil)
+        #expect(period.advance(to: .seconds(6), mayEnd: true) == .seconds(6))
+        var periodWithoutMeasurements = AttackPeriod(.seconds(1))
+        #expect(periodWithoutMeasurements.advance(to: .milliseconds(20_999), mayEnd: false) == nil)
+        #expect(periodWithoutMeasurements.advance(to: .seconds(21), mayEnd: false) == .seconds(21))
     }
 
     @Test func `however short an attack is, five honest requests to each gateway are counted`() async throws {

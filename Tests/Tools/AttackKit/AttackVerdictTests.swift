@@ -5,7 +5,7 @@ import Testing
 
 /// Which measurements mean that a cluster withstood an attack.
 @Suite struct AttackVerdictTests {
-    /// What the honest clients see without an attack.
+    /// What the honest clients see without an attack; the latencies p50 and p99 are in milliseconds.
     private static let baseline: HonestResult = {
         var honest = HonestResult()
         (honest.p50, honest.p99, honest.published, honest.admitted) = (10, 40, 100, 100)
@@ -87,7 +87,7 @@ import Testing
         #expect(!AttackVerdict(measured, baseline: fast).isPassed)
     }
 
-    @Test func `the memory of 20,000 half frames has a bound between 532 and 533 MiB`() {
+    @Test func `a gateway may grow by 532 MiB for 20,000 connections, and by 64 MiB for none`() {
         #expect(Int(AttackVerdict.memoryLimit(connections: 20_000)) >> 20 == 532)
         #expect(Int(AttackVerdict.memoryLimit(connections: 0)) >> 20 == 64)
     }

@@ -70,9 +70,9 @@ struct ChaosRunnerTests {
     // MARK: The judgement of the load
 
     /// The findings of a round whose load and history keep all promises, after a change of the load's results.
-    private static func findings(_ plant: (inout LoadReport) -> Void) -> [String] {
+    private static func findings(_ change: (inout LoadReport) -> Void) -> [String] {
         var load = Self.load
-        plant(&load)
+        change(&load)
         return ChaosRunner.makeResult(Self.rounds[0], Self.plan, load, HistoryFixture.history()).findings
     }
 

@@ -7,14 +7,14 @@ import Testing
 struct DeltaDebuggingTests {
     @Test(arguments: [[], [0], [999], [0, 999], [499, 500], [3, 141, 592, 653]])
     func `of a thousand entries only the needed ones stay, in order`(needed: [Int]) {
-        var tests = 0
+        var testCount = 0
         let (result, isShortest) = DeltaDebugging.minimize(Array(0..<1000), maxTests: 1000) { part in
-            tests += 1
+            testCount += 1
             return Set(part).isSuperset(of: needed)
         }
         #expect(result == needed)
         #expect(isShortest)
-        #expect(tests < 200, "the search must not try each entry alone")
+        #expect(testCount < 200, "the search must not try each entry alone")
     }
 
     @Test func `no single entry can be removed from the result`() {
@@ -33,12 +33,12 @@ struct DeltaDebuggingTests {
     }
 
     @Test func `the search ends at its limit, with a result that shows the failure`() {
-        var tests = 0
+        var testCount = 0
         let (result, isShortest) = DeltaDebugging.minimize(Array(0..<1000), maxTests: 5) { part in
-            tests += 1
+            testCount += 1
             return part.contains(7)
         }
-        #expect(tests == 5)
+        #expect(testCount == 5)
         #expect(!isShortest)
         #expect(result.contains(7) && result.count < 1000)
     }

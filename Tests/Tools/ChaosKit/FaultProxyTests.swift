@@ -73,6 +73,7 @@ struct FaultProxyTests {
         let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         let client = path.client
         let sender = DedicatedThread("sender") { client.send(bytes) }
+        // The receiver begins to read 200 ms later.
         usleep(200_000)
         #expect(client.receive(bytes.count) == .bytes(bytes))
         sender.join()
@@ -132,6 +133,7 @@ private final class Client: Sendable {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
+        // 127.0.0.1
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let descriptor = self.descriptor
         let status = unsafe withUnsafePointer(to: &address) { pointer in

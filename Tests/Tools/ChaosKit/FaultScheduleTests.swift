@@ -10,10 +10,10 @@ struct FaultScheduleTests {
         instances: Dictionary(uniqueKeysWithValues: ServiceKind.allCases.map { ($0, 2) }), brokers: 1)
 
     @Test func `a round depends on seed and number alone`() {
-        let first = FaultSchedule(seed: 7, shape: Self.shape)
+        let schedule = FaultSchedule(seed: 7, shape: Self.shape)
         let sameSeed = FaultSchedule(seed: 7, shape: Self.shape)
         let otherSeed = FaultSchedule(seed: 8, shape: Self.shape)
-        let rounds = (1...40).map { first.round($0) }
+        let rounds = (1...40).map { schedule.round($0) }
         #expect((1...40).reversed().map { sameSeed.round($0) }.reversed() == rounds)
         #expect((1...40).map { otherSeed.round($0) } != rounds)
     }

@@ -3,7 +3,7 @@ import ChaosKit
 import MachineKit
 import PlazaModel
 
-/// A small history of a round that keeps all promises, into which tests plant faults.
+/// A small history of a round that keeps all promises; tests change it so that it breaks one.
 enum HistoryFixture {
     static let live = LiveID("concert")
     static let battle = BattleID("b-1")
@@ -53,6 +53,7 @@ enum HistoryFixture {
         "I15: concert ended, as \(client) was told, with \(total), and its feed has \(count)"
     }
 
+    /// A feed item at 01:00:00 and `number` milliseconds.
     static func item(_ number: Int64, _ content: FeedContent) -> FeedHistory.Step {
         .item(epoch: 1, number: number, content: content, at: Timestamp(milliseconds: 3_600_000 + number))
     }

@@ -8,10 +8,10 @@ import Testing
 struct HistoryReducerTests {
     private typealias Fixture = HistoryFixture
 
-    /// The lines of the excerpt for the first finding of a promise, in a long history with a fault in it.
+    /// The lines of the excerpt for the first finding of a promise, in a long history in which `breakPromise` puts a fault.
     ///
     /// Both clients get 200 texts, the items -199 to 0, before the fixture's items 1 to 4. Step n is item n - 199.
-    private static func lines(_ promise: String, _ plant: (inout RoundHistory) -> Void) throws -> [String] {
+    private static func lines(_ promise: String, _ breakPromise: (inout RoundHistory) -> Void) throws -> [String] {
         var history = Fixture.history()
         for index in history.feeds.indices {
             history.feeds[index].steps.insert(contentsOf: (-199...0).map { Fixture.text($0, "text \($0)") }, at: 0)
@@ -21,7 +21,7 @@ struct HistoryReducerTests {
             Fixture.message("text \(number)", .acknowledged(number: number))
         }
         #expect(HistoryChecker.findings(in: history) == [], "without the fault")
-        plant(&history)
+        breakPromise(&history)
         let evidence = try #require(
             HistoryReducer.evidence(of: history).first { $0.finding.hasPrefix("\(promise):") })
         #expect(HistoryChecker.findings(in: history).map(\.description).contains(evidence.finding))

@@ -37,6 +37,7 @@ struct WorkloadCheckerTests {
         CallRecord(client: "bob", live: Fixture.live, .likes(count), outcome)
     }
 
+    /// A call that sets the metadata key `topic`.
     private static func write(_ value: String, _ outcome: CallRecord.Outcome) -> CallRecord {
         CallRecord(client: "host", live: Fixture.live, .metadata(key: "topic", value: value), outcome)
     }
@@ -76,10 +77,10 @@ struct WorkloadCheckerTests {
             Self.replace(5, Fixture.item(6, .likes(total: 17, sender: Fixture.bob, count: 7)), in: &history)
         }
         #expect(tooMany.contains("I15: eve in concert: 17 likes, and 10 were sent"))
-        let back = Self.findings { history in
+        let decreasing = Self.findings { history in
             Self.replace(5, Fixture.item(6, .likes(total: 2, sender: Fixture.bob, count: 7)), in: &history)
         }
-        #expect(back.contains("I15: alice in concert: the likes went from 3 back to 2"))
+        #expect(decreasing.contains("I15: alice in concert: the likes went from 3 back to 2"))
     }
 
     @Test(arguments: [Int64(9), 11, 20]) func `a wrong final number of likes is found`(_ likes: Int64) {
@@ -196,10 +197,10 @@ struct WorkloadCheckerTests {
 
     @Test func `a gap elsewhere in the feed does not excuse a missing end`() {
         let found = ["I14: battle b-1, eve in concert: 0 ends, and ran as of item 4"]
-        let before: [FeedHistory.Step] = [.gap, Fixture.running(4), Fixture.stage(8)]
-        #expect(Self.battleFindings(before) { $0.battleReads = [Self.read] } == found)
-        let after: [FeedHistory.Step] = [Fixture.running(4), Fixture.stage(7), .gap]
-        #expect(Self.battleFindings(after) { $0.battleReads = [Self.read] } == found)
+        let withGapBefore: [FeedHistory.Step] = [.gap, Fixture.running(4), Fixture.stage(8)]
+        #expect(Self.battleFindings(withGapBefore) { $0.battleReads = [Self.read] } == found)
+        let withGapAfter: [FeedHistory.Step] = [Fixture.running(4), Fixture.stage(7), .gap]
+        #expect(Self.battleFindings(withGapAfter) { $0.battleReads = [Self.read] } == found)
     }
 
     @Test func `only a gap directly before a battle excuses the missing begin`() {

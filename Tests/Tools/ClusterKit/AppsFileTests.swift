@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 
 /// Tests with invalid apps files, given to `plaza` and to the services.
+///
+/// The exit code 64 means a wrong option or setting (sysexits.h); any other failure ends with 1.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct AppsFileTests {
     private static let key = #"{"kid":"k1","alg":"HS256","k":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"}"#
     private static let valid = #"{"apps":{"demo":{"keys":[\#(Self.key)]}}}"#
@@ -21,6 +23,7 @@ import Testing
         (#"{"apps":{"demo":{"keys":[]}}}"#, ["the app 'demo' has no key"]),
     ]
 
+    /// Creates a directory with this apps file; returns its path.
     private func directory(_ apps: String) throws -> String {
         let path = NSTemporaryDirectory() + "liveplaza-bad-apps-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -96,12 +99,12 @@ import Testing
     @Test func `an apps file and apps JSON together are refused`() async throws {
         let directory = try self.directory(Self.valid)
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let both = ["--apps", directory + "/apps.json", "--apps-json", Self.valid]
-        let why = "--apps-json: give only one of --apps and --apps-json"
+        let conflictingArguments = ["--apps", directory + "/apps.json", "--apps-json", Self.valid]
+        let expectedError = "--apps-json: give only one of --apps and --apps-json"
         for (program, arguments) in [("plaza", ["token", "--user", "alice"]), ("gateway", []), ("room-directory", [])] {
-            let (end, output) = try await self.runUntilEnd(of: program, arguments + both)
+            let (end, output) = try await self.runUntilEnd(of: program, arguments + conflictingArguments)
             #expect(end == .exited(64))
-            #expect(Self.count(why, in: output) == 1, "\(output)")
+            #expect(Self.count(expectedError, in: output) == 1, "\(output)")
         }
         let (end, output) = try await self.runUntilEnd(
             of: "plaza", ["up", "--run-dir", directory, "--port", "0"],

@@ -3,6 +3,7 @@ import ClusterKit
 import Foundation
 import Testing
 
+/// What `plaza up` prints when its cluster is ready.
 @Suite struct ReadyMessageTests {
     @Test func `the last line names the page to open, and how to sign in there`() throws {
         var options = ClusterOptions(runDirectory: ".cluster")
@@ -23,14 +24,15 @@ import Testing
     }
 
     @Test func `addresses and next steps name the run directory, unless it is the usual one`() throws {
-        let usual = try lines(ClusterOptions(runDirectory: ".cluster"))
-        #expect(usual.contains("  gateway-1: WebSocket ws://127.0.0.1:8080, HTTP http://127.0.0.1:8081"))
-        #expect(usual.contains { $0.hasPrefix("  plaza status    lists") })
-        let other = try lines(ClusterOptions(runDirectory: "/tmp/other"))
-        #expect(other.contains { $0.hasPrefix("  plaza status --run-dir /tmp/other ") })
+        let usualLines = try lines(ClusterOptions(runDirectory: ".cluster"))
+        #expect(usualLines.contains("  gateway-1: WebSocket ws://127.0.0.1:8080, HTTP http://127.0.0.1:8081"))
+        #expect(usualLines.contains { $0.hasPrefix("  plaza status    lists") })
+        let linesOfOtherDirectory = try lines(ClusterOptions(runDirectory: "/tmp/other"))
+        #expect(linesOfOtherDirectory.contains { $0.hasPrefix("  plaza status --run-dir /tmp/other ") })
     }
 }
 
+/// The lines of the message of a cluster with these gateways, which have the same addresses.
 private func lines(
     _ options: ClusterOptions, hasPages: Bool = true, gateways: [String] = ["gateway-1"]
 ) throws -> [String] {

@@ -4,6 +4,7 @@ import Foundation
 import HTTPServer
 import Testing
 
+/// The table of processes that `plaza status` prints.
 @Suite struct StatusTableTests {
     /// The state of a cluster with these processes, as JSON.
     private func state(_ processes: String) throws -> ClusterState {
@@ -15,6 +16,7 @@ import Testing
         return try JSONDecoder().decode(ClusterState.self, from: Data(json.utf8))
     }
 
+    /// A process as JSON; `more` has its further members.
     private func process(_ name: String, opsPort: Int, _ more: String = #""pid": 7, "ready": true"#) -> String {
         """
         {"name": "\(name)", "kind": "service", "opsPort": \(opsPort), "ports": {}, "log": "", "restarts": 0, \(more)}

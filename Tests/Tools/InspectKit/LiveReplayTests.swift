@@ -92,12 +92,12 @@ struct InspectFixture {
 
     @Test func `a message that the budget dropped and one that a mute rejected say why`() throws {
         var fixture = Fixture()
-        let (first, second) = (Fixture.caller("alice", 4), Fixture.caller("bob", 9))
-        fixture.addCall(.sendText(text: "one", extensionInfo: nil, caller: first), at: Fixture.at(2))
-        fixture.addCall(.sendText(text: "two", extensionInfo: nil, caller: second), at: Fixture.at(3))
+        let (alicesCall, bobsCall) = (Fixture.caller("alice", 4), Fixture.caller("bob", 9))
+        fixture.addCall(.sendText(text: "one", extensionInfo: nil, caller: alicesCall), at: Fixture.at(2))
+        fixture.addCall(.sendText(text: "two", extensionInfo: nil, caller: bobsCall), at: Fixture.at(3))
         fixture.addReply(
-            to: first, .failure(error: ReplyError(.droppedByBudget, "the feed is full")), at: Fixture.at(3))
-        fixture.addReply(to: second, .failure(error: ReplyError(.userMuted, "you are muted")), at: Fixture.at(4))
+            to: alicesCall, .failure(error: ReplyError(.droppedByBudget, "the feed is full")), at: Fixture.at(3))
+        fixture.addReply(to: bobsCall, .failure(error: ReplyError(.userMuted, "you are muted")), at: Fixture.at(4))
         let lines = fixture.replay().lines
         try #require(lines.count == 2)
         #expect(lines[0].answer.verdict == .dropped && lines[0].position == nil)
@@ -153,22 +153,22 @@ struct InspectFixture {
 
     @Test func `only the window's lines are shown, with the state from before it`() throws {
         var fixture = Fixture()
-        let before = Fixture.now - .seconds(120)
+        let beforeWindow = Fixture.now - .seconds(120)
         let seat = Seat(
             index: 2, occupant: SeatUser(user: UserInfo(userID: "bob"), role: .generalUser, live: "concert"))
         let battle = BattleView(
-            id: "b-6", extensionInfo: "", durationSeconds: 60, startTime: before, endTime: Fixture.now,
+            id: "b-6", extensionInfo: "", durationSeconds: 60, startTime: beforeWindow, endTime: Fixture.now,
             sides: [
                 BattleSide(live: "concert", host: Self.alice, score: 30),
                 BattleSide(live: "duet", host: UserInfo(userID: "bob"), score: 12, hasLeft: true),
             ])
         fixture.add(
             .stage(StageRecord(app: "demo", live: "concert", epoch: 77, revision: 5, seats: [seat], battle: battle)),
-            at: before)
+            at: beforeWindow)
         fixture.add(
-            .count(CountRecord(app: "demo", live: "concert", epoch: 77, count: 3, totalViewers: 8, at: before)),
-            at: before)
-        fixture.addItem(1, .adminSet(user: "carol"), at: before)
+            .count(CountRecord(app: "demo", live: "concert", epoch: 77, count: 3, totalViewers: 8, at: beforeWindow)),
+            at: beforeWindow)
+        fixture.addItem(1, .adminSet(user: "carol"), at: beforeWindow)
         fixture.addItem(2, .adminSet(user: "bob"), at: Fixture.at(10))
         let lines = fixture.replay().lines
         try #require(lines.count == 1)

@@ -10,12 +10,12 @@ import Testing
     private typealias Fixture = InspectFixture
     private static let alice = UserKey("demo", "alice")
 
-    private static func run(_ fixture: Fixture, live: LiveID? = nil) -> [UserReplay.Line] {
+    private static func lines(_ fixture: Fixture, live: LiveID? = nil) -> [UserReplay.Line] {
         UserReplay.run(Self.alice, live: live, window: Fixture.at(0)...Fixture.now, entries: fixture.entries)
     }
 
     private static func calls(_ fixture: Fixture, live: LiveID? = nil) -> [UserCall] {
-        Self.run(fixture, live: live).compactMap { if case .call(let call) = $0 { call } else { nil } }
+        Self.lines(fixture, live: live).compactMap { if case .call(let call) = $0 { call } else { nil } }
     }
 
     @Test func `the steps of one request are one call with one answer`() throws {
@@ -70,11 +70,11 @@ import Testing
             notice("bob", .kickedOut(reason: .byAdmin, by: "bob"), 3),
             notice("alice", .signedInElsewhere(session: "s", connection: "c", attempt: 1, isOnly: false), 4),
         ] { fixture.add(effect, at: time) }
-        let lines = Self.run(fixture)
+        let lines = Self.lines(fixture)
         #expect(lines.count == 2)
         #expect(lines.last?.text.hasSuffix("notice  concert  kickedOut  by=\"bob\" reason=\"byAdmin\"") == true)
         #expect(lines.last?.json.members["type"] == "notice")
-        #expect(Self.run(fixture, live: "duet") == [])
+        #expect(Self.lines(fixture, live: "duet") == [])
     }
 
     @Test func `calls of other users and of users with the same id in another app are left out`() {

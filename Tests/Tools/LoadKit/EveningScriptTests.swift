@@ -13,12 +13,12 @@ import Testing
     @Test(arguments: [1, 7, 12345]) func `one seed always gives the same evening, another seed a different one`(
         seed: UInt64
     ) {
-        var first = EveningScript(seed: seed)
-        var second = EveningScript(seed: seed)
-        var other = EveningScript(seed: seed + 1)
-        let actions = self.play(&first, until: 60_000)
-        #expect(actions == self.play(&second, until: 60_000))
-        #expect(actions != self.play(&other, until: 60_000))
+        var script = EveningScript(seed: seed)
+        var scriptOfSameSeed = EveningScript(seed: seed)
+        var scriptOfOtherSeed = EveningScript(seed: seed + 1)
+        let actions = self.play(&script, until: 60_000)
+        #expect(actions == self.play(&scriptOfSameSeed, until: 60_000))
+        #expect(actions != self.play(&scriptOfOtherSeed, until: 60_000))
     }
 
     @Test(arguments: [1, 2, 3]) func `each live has two to ten messages a second, and every other kind of action`(

@@ -4,6 +4,7 @@ import ProtocolClient
 import Synchronization
 import Testing
 
+/// A load run that cannot begin.
 @Suite(.timeLimit(.minutes(1))) struct LoadRunnerTests {
     /// The duration of the longest stage.
     private final class LongestStage: Sendable {
