@@ -48,8 +48,6 @@ package enum Limits {
     package static let seatCallsPerSecond = 10
     /// Revocation floors (lowest valid tickets of kicked users) of one live; the oldest are dropped first.
     package static let floorsPerLive = 1000
-    /// Users who are banned from one live at the same time.
-    package static let bansPerLive = 1000
     package static let extraInfoBytes = 2048
     package static let userNameBytes = 100
     /// Open applications and invitations of one live.

@@ -13,7 +13,7 @@ import Testing
     @Test func `I16 every row of presence is smaller than half of the broker's largest record`() throws {
         var bans = Bans()
         // One ban more than the limit; the list removes one.
-        for index in 0...Limits.bansPerLive { bans.set(Largest.user(index), until: Largest.now) }
+        for index in 0...SanctionLimits.perLive { bans.set(Largest.user(index), until: Largest.now) }
         var live = LiveRow(
             epoch: Largest.offset, owner: Largest.user(0), openingOffset: Largest.offset, publishedAt: Largest.now)
         live.admins = Largest.info.admins

@@ -74,7 +74,7 @@ package struct LiveInfo: Hashable, Sendable, Codable {
     }
 
     /// Whether this is a voice live; voice lives and video lives cannot be connected (R3.40).
-    package var isVoice: Bool { (1...199).contains(self.seatTemplate) }
+    package var isVoice: Bool { SeatTemplate.voiceIDs.contains(self.seatTemplate) }
 }
 
 /// The fields that a create or an update sets.

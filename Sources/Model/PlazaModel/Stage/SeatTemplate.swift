@@ -59,6 +59,8 @@ package struct SeatTemplate: Hashable, Sendable {
 
     /// The numbers of voice templates.
     package static var voiceIDs: ClosedRange<Int> { 1...199 }
+    /// The numbers of video templates.
+    package static var videoIDs: ClosedRange<Int> { 200...999 }
 
     /// Every template, by number.
     package static let all: [SeatTemplate] = [

@@ -36,7 +36,7 @@ package struct Bans: Hashable, Sendable, Codable {
             return
         }
         self.bans.insert(Ban(user: user, until: until), at: index)
-        if self.bans.count > Limits.bansPerLive,
+        if self.bans.count > SanctionLimits.perLive,
             let firstToEnd = self.bans.indices.min(by: {
                 self.bans[$0].until ?? .distantFuture < self.bans[$1].until ?? .distantFuture
             })

@@ -37,7 +37,7 @@ package struct ComposeFault: Hashable, Sendable {
             let kill = ComposeStep.docker(names.map { Self.kill(process, container: $0) })
             self.beginSteps = [kill]
             self.endSteps =
-                (1..<max(2, times)).flatMap { _ in [.wait(seconds: 2), kill] } + Self.start([process], names)
+                (1..<max(1, times)).flatMap { _ in [.wait(seconds: 2), kill] } + Self.start([process], names)
         case .freeze(_, let seconds), .freezeAtBattleEnd(_, let seconds), .freezeInAppend(_, let seconds):
             self.beginSteps = [.docker([["pause"] + names])]
             self.endSteps = [.wait(seconds: seconds), .docker([["unpause"] + names])]

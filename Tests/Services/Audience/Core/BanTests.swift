@@ -120,13 +120,13 @@ import Testing
     @Test func `I16 beyond the maximum number of bans, the one that ends first is removed`() {
         var bans = Bans()
         // Of users u0, u1 and so on, the last one's ban ends first.
-        for index in 0..<Limits.bansPerLive {
+        for index in 0..<SanctionLimits.perLive {
             bans.set(UserID("u\(index)"), until: Timestamp(milliseconds: 10_000 - Int64(index)))
         }
         bans.set("forever", until: nil)
         let now = Timestamp(milliseconds: 0)
-        #expect(bans.bans.count == Limits.bansPerLive)
-        #expect(bans.ban(of: UserID("u\(Limits.bansPerLive - 1)"), at: now) == nil)
+        #expect(bans.bans.count == SanctionLimits.perLive)
+        #expect(bans.ban(of: UserID("u\(SanctionLimits.perLive - 1)"), at: now) == nil)
         #expect(bans.ban(of: "u0", at: now) != nil)
         #expect(bans.ban(of: "forever", at: .distantFuture) != nil)
         #expect(bans.bans.map(\.user) == bans.bans.map(\.user).sorted(), "the bans are sorted by user")

@@ -9,7 +9,7 @@ enum CoHostTemplate {
     ///
     /// - Throws: `badParameter` when the number is outside the range for voice or video lives.
     static func resolve(_ id: Int, isVoice: Bool) throws(ReplyError) -> Int {
-        let range = isVoice ? 1...199 : 200...999
+        let range = isVoice ? SeatTemplate.voiceIDs : SeatTemplate.videoIDs
         guard id == 0 || range.contains(id) else {
             throw ReplyError(
                 .badParameter,
