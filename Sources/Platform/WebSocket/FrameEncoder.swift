@@ -88,12 +88,13 @@ package enum FrameEncoder {
         var payload = [UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xFF)]
         for scalar in reason.unicodeScalars {
             let bytes = UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
-            if payload.count + bytes.count > 125 { break }
+            if payload.count + bytes.count > FrameHeader.maxControlPayloadCount { break }
             payload.append(contentsOf: bytes)
         }
         return payload
     }
 
+    /// Appends a header without the mask's bytes, in the format that `FrameHeader` describes; `maskBit` is 0x80 or 0.
     private static func appendHeader(
         _ opcode: Opcode, isFinal: Bool, payloadCount: Int, maskBit: UInt8, to output: inout OutputSpan<UInt8>
     ) {

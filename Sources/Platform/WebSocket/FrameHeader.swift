@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The header of a frame (RFC 6455, section 5.2), checked by every rule that needs no other frame.
+///
+/// The first byte holds the final bit (0x80), the three reserved bits (0x70) and the opcode. The second byte holds the
+/// mask bit (0x80) and the length field: the length itself up to 125, 126 if the length is in the next two bytes, 127
+/// if it is in the next eight. The four bytes of the mask come last.
 struct FrameHeader: Equatable, Sendable {
     var opcode: Opcode
     var isFinal: Bool
     var mask: Mask?
     var payloadCount: Int
+
+    /// The maximum size of a control frame's payload, in bytes.
+    static let maxControlPayloadCount = 125
 
     /// The size of a header in bytes, which its second byte determines.
     static func byteCount(secondByte: UInt8) -> Int {
@@ -39,7 +46,8 @@ struct FrameHeader: Equatable, Sendable {
             maskStart = 10
         default: self.payloadCount = Int(lengthField)
         }
-        if opcode.isControl && (!self.isFinal || self.payloadCount > 125) { throw .controlFrame }
+        let isTooLongForControl = self.payloadCount > Self.maxControlPayloadCount
+        if opcode.isControl && (!self.isFinal || isTooLongForControl) { throw .controlFrame }
         self.mask =
             bytes[1] & 0x80 == 0
             ? nil

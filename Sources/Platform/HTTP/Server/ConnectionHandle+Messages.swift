@@ -9,7 +9,7 @@ extension ConnectionHandle {
     /// - Returns: the request, still without a body, and the failure if the request must be rejected.
     func readRequest(
         method: String, path: String, query: [UInt8], limits: HTTPLimits
-    ) -> (HTTPRequest, HTTPFailure?) {
+    ) -> (request: HTTPRequest, failure: HTTPFailure?) {
         let method = HTTPMethod(rawValue: method)
         let headers = self.readHeaders(limit: limits.headers)
         var byName: [String: String] = [:]

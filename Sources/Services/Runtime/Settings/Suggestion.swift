@@ -20,14 +20,16 @@ package enum Suggestion {
     /// The number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
     ///
     /// Computes the matrix of distances between all prefixes row by row; only the last three rows are stored.
-    private static func editDistance(_ a: [Character], _ b: [Character]) -> Int {
-        var rowBeforePrevious = [Int](repeating: 0, count: b.count + 1)
-        var previousRow = Array(0...b.count)
-        for i in a.indices {
+    private static func editDistance(_ left: [Character], _ right: [Character]) -> Int {
+        var rowBeforePrevious = [Int](repeating: 0, count: right.count + 1)
+        var previousRow = Array(0...right.count)
+        // `i` and `j` are the indexes of the last letters of the two prefixes.
+        for i in left.indices {
             var row = [i + 1]
-            for j in b.indices {
-                var best = min(previousRow[j + 1] + 1, row[j] + 1, previousRow[j] + (a[i] == b[j] ? 0 : 1))
-                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
+            for j in right.indices {
+                let replacementCost = left[i] == right[j] ? 0 : 1
+                var best = min(previousRow[j + 1] + 1, row[j] + 1, previousRow[j] + replacementCost)
+                if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
                     best = min(best, rowBeforePrevious[j - 1] + 1)
                 }
                 row.append(best)
@@ -35,6 +37,6 @@ package enum Suggestion {
             rowBeforePrevious = previousRow
             previousRow = row
         }
-        return previousRow[b.count]
+        return previousRow[right.count]
     }
 }

@@ -25,7 +25,7 @@ package struct ReadWatch: Sendable {
     static let checkInterval = Milliseconds.seconds(10)
     /// The time between two queries while a partition is stalled.
     static let stalledCheckInterval = Milliseconds.seconds(2)
-    /// How long a partition goes on waiting after a scan (the reading of one range) that has read nothing.
+    /// How long a partition continues to wait after a scan (the reading of one range) that has read nothing.
     ///
     /// If no other scan of the partition begins within this time, the partition is not watched any more.
     static let maxTimeToNextScan = Milliseconds.seconds(3)
@@ -97,7 +97,7 @@ package struct ReadWatch: Sendable {
 
     /// Records the partitions that the consumer begins to read, each with its start offset.
     ///
-    /// A partition that waits already goes on waiting.
+    /// A partition that waits already continues to wait.
     package mutating func partitionsAssigned(_ offsets: [TopicPartition: Int64], at now: MonotonicTime) {
         for (partition, offset) in offsets {
             self.partitions[partition] = Partition(position: offset >= 0 ? offset : nil)
@@ -113,8 +113,8 @@ package struct ReadWatch: Sendable {
         }
     }
 
-    /// Records that a range of a partition is not read any more; if nothing of it was read, the partition goes on
-    /// waiting until a later range is read or `forgetWithoutScan` removes it.
+    /// Records that a range of a partition is not read any more; if nothing of it was read, the partition
+    /// continues to wait until a later range is read or `forgetWithoutScan` removes it.
     package mutating func scanEnded(in partition: TopicPartition) {
         let hasReadNothing = self.partitions.removeValue(forKey: partition)?.hasReadNothing ?? true
         if !hasReadNothing { self.progress.workDone(in: partition) }
@@ -183,8 +183,8 @@ package struct ReadWatch: Sendable {
 
     /// Returns the partitions whose ends must be queried now, and schedules the next query.
     ///
-    /// They are the partitions that are stalled. If none is, they are, from time to time, those of which nothing was read
-    /// since the last query, because an answer to a read may be missing without any error.
+    /// They are the partitions that are stalled. If none is, they are, from time to time, those of which nothing was
+    /// read since the last query, because an answer to a read may be missing without any error.
     package mutating func takePartitionsToCheck(at now: MonotonicTime) -> Set<TopicPartition> {
         let stalled = self.waitingTimes(at: now).filter { $0.value >= ProgressWatch.limit }.keys
         guard stalled.isEmpty else {
@@ -228,8 +228,8 @@ package struct ReadWatch: Sendable {
         self.isBrokerAnswering = isAnswering
     }
 
-    /// Whether an error shows that the broker cannot be reached or does not permit the read, which no new consumer or
-    /// process cures.
+    /// Whether an error shows that the broker cannot be reached or does not permit the read, so that a new consumer or
+    /// process could not read either.
     private static func isBrokerCause(_ error: KafkaError) -> Bool {
         if error.needsOperator || error.isRetriable { return true }
         switch error.kind {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import MachineKit
 
-/// Decides when a process must end because one of its loops hangs, which only a new process cures.
+/// Decides when a process must end because one of its loops hangs.
 ///
-/// A loop that is late once may have been stopped together with the whole process, by SIGSTOP or a suspended machine.
-/// Then the watchdog itself was stopped, and after it continues, the loop turns. So a loop must be hung at many checks
-/// in a row, and a long pause between two checks begins the count again.
+/// A loop that hangs never turns again in this process. But a loop that is late once may have been stopped together
+/// with the whole process, by SIGSTOP or a suspended machine. The watchdog was then stopped as well, and the loop turns
+/// after the process continues. Therefore a loop must be hung at many checks in a row, and a long pause between two
+/// checks begins the count again.
 package struct HangWatch: Sendable {
     /// The time between two checks.
     package static let interval = Milliseconds.seconds(1)
@@ -25,7 +26,7 @@ package struct HangWatch: Sendable {
     /// - Parameters:
     ///   - hungLoops: the names of the loops that are hung now.
     ///   - now: the time of the check.
-    /// - Returns: the names of the loops for which the process must end; empty if it goes on.
+    /// - Returns: the names of the loops for which the process must end; empty if it continues.
     package mutating func check(_ hungLoops: [String], at now: MonotonicTime) -> [String] {
         if let lastCheckAt, now - lastCheckAt > Self.maxPause { self.hungChecks.removeAll() }
         self.lastCheckAt = now

@@ -11,9 +11,9 @@ package protocol ServiceComponent: Sendable {
     var isReady: Bool { get }
     /// The names of the parts that are not ready.
     var unreadyParts: [String] { get }
-    /// The names of the loops that have not turned for too long; only a new process cures that.
+    /// The names of the loops that have not turned for too long; only a new process helps.
     var hungLoops: [String] { get }
-    /// The names of the parts that have work and make no progress, although Kafka answers; a new process may cure that.
+    /// The names of the parts that have work and make no progress, although Kafka answers; a new process may help.
     var stalledParts: [String] { get }
     /// What the component does less well at the moment, in words for operators.
     var degradations: [String] { get }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The health of a service, as its ops port tells it.
+/// The health of a service, as its ops port reports it.
 package struct ServiceHealth: Equatable, Sendable {
     /// The parts that cannot do their work now; before the service has components, what it waits for.
     package var unready: [String]

@@ -195,7 +195,7 @@ package final class ServiceHost: Sendable {
 
     private var hungLoops: [String] { self.watchedComponents.flatMap(\.hungLoops) }
 
-    /// What the ops port tells about the service.
+    /// What the ops port reports about the service.
     private var health: ServiceHealth {
         let components = self.watchedComponents
         let degradations = self.state.withLock { $0.degradations }

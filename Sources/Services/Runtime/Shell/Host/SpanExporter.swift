@@ -8,8 +8,8 @@ package import Observability
 /// At most one request is in flight. Spans must not accumulate while the collector is unavailable. A batch that the
 /// collector does not accept is therefore dropped and counted.
 ///
-/// A process must not end because its spans cannot be sent, so no watchdog looks at the exporter. Instead each of its
-/// waits has a timeout: even when the client's thread hangs, the exporter goes on and counts the spans as failed.
+/// A process must not end because its spans cannot be sent, so no watchdog checks the exporter. Instead each of its
+/// waits has a timeout: even when the client's thread hangs, the exporter continues and counts the spans as failed.
 package final class SpanExporter: Sendable {
     private let tracer: Tracer
     private let url: String

@@ -20,7 +20,8 @@ where M.Effect == PlazaModel.Effect, M.Input: Decodable, M.Row: Codable {
     private var now = Timestamp.distantPast
     /// `now` as of the last commit, which a rollback restores.
     private var committedNow = Timestamp.distantPast
-    /// The partition's total standstill (see `Moment`), committed with the offset.
+    /// The partition's total standstill, committed with the offset: the time in which it had no owner or no input (see
+    /// `Moment`).
     private var standstill = Milliseconds(0)
     /// `standstill` as of the last commit, which a rollback restores.
     private var committedStandstill = Milliseconds(0)
