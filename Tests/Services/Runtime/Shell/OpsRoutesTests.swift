@@ -24,7 +24,7 @@ import Testing
         let waiting = ServiceHealth(unready: ["directory", "barrage"])
         #expect(try self.answer("/readyz", waiting) == (503, "waits for: directory, barrage\n"))
         #expect(try self.answer("/livez", waiting) == (200, "alive\n"))
-        let hanging = ServiceHealth(hung: ["audience"])
+        let hanging = ServiceHealth(hungOrStalled: ["audience"])
         #expect(try self.answer("/readyz", hanging) == (503, "makes no progress: audience\n"))
         #expect(try self.answer("/livez", hanging) == (503, "hangs: audience\n"))
     }

@@ -28,7 +28,7 @@ package struct OpsRoutes: Sendable {
         case "/livez":
             let health = self.health()
             return health.isLive
-                ? .text("alive\n") : .text("hangs: \(health.hung.joined(separator: ", "))\n", status: 503)
+                ? .text("alive\n") : .text("hangs: \(health.hungOrStalled.joined(separator: ", "))\n", status: 503)
         case "/readyz":
             let health = self.health()
             return .text("\(health.readinessText)\n", status: health.isReady ? 200 : 503)

@@ -200,7 +200,7 @@ package final class ServiceHost: Sendable {
         let components = self.watchedComponents
         let degradations = self.state.withLock { $0.degradations }
         return ServiceHealth(
-            unready: self.unreadyParts, hung: components.flatMap { $0.hungLoops + $0.stalledParts },
+            unready: self.unreadyParts, hungOrStalled: components.flatMap { $0.hungLoops + $0.stalledParts },
             degraded: degradations.filter { $0.isPresent() }.map(\.name) + components.flatMap(\.degradations))
     }
 

@@ -32,7 +32,7 @@ struct ProcessingAttempts {
         ///
         /// The records of `process` itself show nothing, unless another process had died before.
         func showsDeath(to process: String) -> Bool {
-            self.aloneUntil != nil || self.process != process && !self.process.isEmpty
+            self.aloneUntil != nil || (self.process != process && !self.process.isEmpty)
         }
     }
 
