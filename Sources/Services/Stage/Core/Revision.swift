@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import MachineKit
 
-/// Computes the revisions of published records, by which readers detect old records.
+/// Computes the revisions of published records; a reader ignores a record whose revision is not above the last one.
 ///
 /// Revisions are derived from inbox offsets. Therefore they grow even when a live ends and is created again.
 enum Revision {

@@ -20,8 +20,10 @@ package struct Battle: Equatable, Sendable, Codable {
 
     package var id: BattleID
     package var inviter: LiveID
-    /// The inviter's side, then the sides of the invited lives, with the owners' profiles as they were when the
-    /// battle was requested.
+    /// The sides (lives that take part) as they were requested: the inviter's side, then the sides of the invited
+    /// lives.
+    ///
+    /// They have the owners' profiles of the time of the request.
     package var asked: [BattleSide]
     package var createdAt: Timestamp
     package var durationSeconds: Int64
@@ -45,8 +47,8 @@ package struct Battle: Equatable, Sendable, Codable {
 
     /// Whether the battle is requested (state 1).
     ///
-    /// `view?.endTime == nil` means the same as `view == nil`, but does not copy the whole view; `due` compares the
-    /// same way.
+    /// `view?.endTime == nil` means the same as `view == nil`, but does not copy the whole view. `due` reads the end
+    /// time for the same reason.
     var isRequested: Bool { self.view?.endTime == nil }
     /// Whether the battle is running (state 2).
     var isRunning: Bool { !self.isRequested && self.view?.ended == nil }
@@ -60,7 +62,7 @@ package struct Battle: Equatable, Sendable, Codable {
             invitees: self.invitees.map { .init(live: $0.live, hasAccepted: $0.hasAccepted) }, battle: self.view)
     }
 
-    /// When the battle needs its next action: the request expires, the scores are published, or the battle ends.
+    /// When the battle needs its next action: the expiry of the request, the publication of scores, or the end.
     package var due: Timestamp? {
         guard let endTime = self.view?.endTime else { return self.expiresAt }
         guard self.view?.ended == nil else { return nil }

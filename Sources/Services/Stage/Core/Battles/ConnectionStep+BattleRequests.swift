@@ -33,8 +33,8 @@ extension ConnectionStep {
         }
         // A battle that starts at once has no request that could expire.
         let expiresAt =
-            needResponse ? try RequestTimeout.expiry(after: timeoutSeconds, from: self.moment.now) : self.moment.now
-        try RequestTimeout.check(extraInfo: extensionInfo)
+            needResponse ? try RequestParameters.expiry(after: timeoutSeconds, from: self.moment.now) : self.moment.now
+        try RequestParameters.check(extraInfo: extensionInfo)
         var limiter = inviter.value.battleRequestLimiter
         if let wait = limiter.admit(at: self.moment.now) {
             throw ReplyError(
@@ -45,16 +45,17 @@ extension ConnectionStep {
         var invited: [LiveID] = []
         var codes: [LiveCode] = []
         for target in targets {
-            let code =
+            let liveCode =
                 invited.contains(target)
                 ? .battle(target, .alreadyInvited, .battlePending)
                 : self.codeOfBattleRequest(to: target, from: inviterID)
-            if code.code == BattleCode.sent.rawValue { invited.append(target) }
-            codes.append(code)
+            if liveCode.code == BattleCode.sent.rawValue { invited.append(target) }
+            codes.append(liveCode)
         }
         guard !invited.isEmpty else { throw ReplyError(.noValidRoom, "none of these lives can battle now") }
         self.updateLive(inviterID) { $0.battleRequestLimiter = limiter }
         var battle = Battle(
+            // The offset of the input makes the id unique.
             id: BattleID("b-\(self.moment.offset)"), inviter: inviterID,
             asked: ([inviterID] + invited).map { BattleSide(live: $0, host: self.member($0).host) },
             createdAt: self.moment.now,
@@ -80,7 +81,7 @@ extension ConnectionStep {
             battle: battle.id, startTime: battle.view?.startTime, endTime: battle.view?.endTime, codes: codes)
     }
 
-    /// The code for one target: `sent` if it can be invited, otherwise the reason why not.
+    /// The code for one target: `sent` if the target can be invited, otherwise the reason why not.
     private mutating func codeOfBattleRequest(to target: LiveID, from inviterID: LiveID) -> LiveCode {
         if target == inviterID { return .battle(target, .alreadyInvited, .badParameter) }
         guard let invitee = self.live(target) else { return .battle(target, .noSuchLive, .noSuchRoom) }
@@ -119,7 +120,7 @@ extension ConnectionStep {
 
     /// Accepts or rejects the request for a battle on behalf of the invited live.
     mutating func answerBattle(
-        _ id: BattleID, _ live: LiveID, accepted: Bool, _ caller: Caller
+        _ id: BattleID, _ live: LiveID, isAccepted: Bool, _ caller: Caller
     ) throws(ReplyError) -> CallResult {
         _ = try self.ownedLive(live, by: caller)
         guard var battle = self.battle(id) else {
@@ -127,12 +128,12 @@ extension ConnectionStep {
         }
         if battle.view?.ended != nil { throw ReplyError(.battleOver, "the battle is over") }
         guard let index = battle.invitees.firstIndex(where: { $0.live == live && !$0.hasAccepted }) else {
-            if battle.invitees.contains(where: { $0.live == live }), accepted {
+            if battle.invitees.contains(where: { $0.live == live }), isAccepted {
                 throw ReplyError(.battlePending, "you have accepted; other lives have not answered yet")
             }
             throw ReplyError(.noSuchBattle, "the battle has no open request to you")
         }
-        if accepted {
+        if isAccepted {
             battle.invitees[index].hasAccepted = true
             self.notifyOwner(of: battle.inviter, .battleRequestAccepted(battle: id, invitee: self.member(live)))
         } else {

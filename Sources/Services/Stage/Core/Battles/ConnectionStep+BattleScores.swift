@@ -6,7 +6,7 @@ import PlazaModel
 extension ConnectionStep {
     /// The maximum score.
     ///
-    /// JSON readers that use doubles represent whole numbers exactly only up to this one.
+    /// Clients may read JSON numbers as doubles, which represent every whole number exactly only up to 2^53.
     static let maxScore: Int64 = 1 << 53
 
     /// Changes scores; only the app's server may do this.
@@ -30,9 +30,9 @@ extension ConnectionStep {
         guard isChanged else { return .scores(codes: codes) }
         battle.isDirty = true
         self.setBattle(battle.id, battle)
-        if battle.publishedAt.map({ $0 + Battle.publishInterval <= self.moment.now }) ?? true {
-            self.publishScores(&battle)
-        }
+        // If the last publication is too recent, the scores are published when the battle falls due (`Battle.due`).
+        let nextPublishTime = battle.publishedAt.map { $0 + Battle.publishInterval }
+        if nextPublishTime.map({ $0 <= self.moment.now }) ?? true { self.publishScores(&battle) }
         return .scores(codes: codes)
     }
 

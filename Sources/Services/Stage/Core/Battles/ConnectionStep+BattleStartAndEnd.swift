@@ -16,8 +16,8 @@ extension ConnectionStep {
         self.setBattle(battle.id, battle)
         self.notifyBattleStarted(battle)
         for live in sides { self.updateLive(live) { $0.battleRequest = nil } }
-        let others = self.connection(battle.connection)?.members.map(\.live) ?? []
-        for live in sides + others.filter({ !sides.contains($0) }) {
+        let otherLives = self.connection(battle.connection)?.members.map(\.live) ?? []
+        for live in sides + otherLives.filter({ !sides.contains($0) }) {
             // The live shows this battle instead of the battle that it showed before, unless it takes part in another
             // running battle.
             if sides.contains(live) || !self.isInRunningBattle(live) {

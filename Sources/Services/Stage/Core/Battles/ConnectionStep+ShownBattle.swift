@@ -3,6 +3,8 @@ import MachineKit
 import PlazaModel
 
 /// Decides which battle each live of a connection shows, and which lives are notified of a battle (R10.13).
+///
+/// The sides of a battle are the lives that take part in it.
 extension ConnectionStep {
     /// Makes a live that joins a connection show the latest running battle there.
     mutating func showLatestBattle(of connection: ConnectionView, in live: LiveID) {
@@ -30,8 +32,8 @@ extension ConnectionStep {
     /// A live that shows another battle, or is in another connection, is not among them.
     mutating func lives(showing battle: Battle) -> [LiveID] {
         let sides = (battle.view?.sides ?? []).map(\.live)
-        let others = self.connection(battle.connection)?.members.map(\.live) ?? []
-        return (sides + others.filter { !sides.contains($0) }).filter { live in
+        let otherLives = self.connection(battle.connection)?.members.map(\.live) ?? []
+        return (sides + otherLives.filter { !sides.contains($0) }).filter { live in
             self.live(live)?.value.battle == battle.id
         }
     }
@@ -40,8 +42,8 @@ extension ConnectionStep {
     /// show another battle.
     mutating func lives(notifiedOf battle: Battle) -> [LiveID] {
         let sides = (battle.view?.sides ?? []).map(\.live)
-        let others = self.connection(battle.connection)?.members.map(\.live) ?? []
-        return (sides + others.filter { !sides.contains($0) }).filter { live in
+        let otherLives = self.connection(battle.connection)?.members.map(\.live) ?? []
+        return (sides + otherLives.filter { !sides.contains($0) }).filter { live in
             battle.connection != nil && self.connection(of: live) == battle.connection
         }
     }

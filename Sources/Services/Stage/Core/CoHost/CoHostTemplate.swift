@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import PlazaModel
 
-/// The layout templates of connections (R9.8): 2 for voice; 600, 601 and 400 for video.
+/// The layout templates of connections (R9.8): template 2 for voice; templates 600, 601 and 400 for video.
 enum CoHostTemplate {
-    /// The layout template for the number that a request names.
+    /// The id of the layout template for the id that a request names.
     ///
-    /// 0 and unknown numbers mean the default template of voice or video lives.
+    /// 0, and an id in the range that no template has, mean the default template of voice or video lives.
     ///
-    /// - Throws: `badParameter` when the number is outside the range for voice or video lives.
+    /// - Throws: `badParameter` when the id is not 0 and is outside the range for voice or video lives.
     static func resolve(_ id: Int, isVoice: Bool) throws(ReplyError) -> Int {
         let range = isVoice ? SeatTemplate.voiceIDs : SeatTemplate.videoIDs
         guard id == 0 || range.contains(id) else {
@@ -17,6 +17,7 @@ enum CoHostTemplate {
                     + "\(isVoice ? "voice" : "video") live")
         }
         let kind: SeatTemplate.Kind = isVoice ? .voice : .video
+        // The fallback 0 is not reached, because each kind has a default template.
         return (SeatTemplate.forConnection(id, of: kind) ?? SeatTemplate.forConnection(0, of: kind))?.id ?? 0
     }
 
@@ -24,7 +25,7 @@ enum CoHostTemplate {
     static func capacity(of id: Int) -> Int {
         switch SeatTemplate.resolved(id).shape {
         case .twoHosts: 2
-        // One full-screen frame and six small ones.
+        // One full-screen frame and six small frames.
         case .floats: 7
         case .dynamicGrid, .fixedGrid, .fixedColumn, .oneVideo, .leftFocus, .uniformGrid, .twoGroups, .rows,
             .voiceGroups:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import PlazaModel
 
-/// The result code for each live that a co-host request names (R8.1); `LiveCode.reason` adds the service-wide code
-/// (R8.3).
+/// The result code for each live that a co-host request names (R8.1).
+///
+/// `LiveCode.reason` adds the reply code of the whole service (R8.3).
 ///
 /// Code 5 (internal error) is not used: when an internal error occurs, the whole request fails.
 enum ConnectionCode: Int {

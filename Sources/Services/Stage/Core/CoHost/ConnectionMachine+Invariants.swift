@@ -2,6 +2,7 @@
 package import MachineKit
 import PlazaModel
 
+/// Checks of the connection machine's rows.
 extension ConnectionMachine {
     /// Lists the violations of the invariants in the rows; empty when all invariants hold.
     ///

@@ -2,13 +2,13 @@
 package import MachineKit
 package import PlazaModel
 
-/// Decides which lives are connected and which of them are in a battle.
+/// Decides which lives are connected (show each other) and which of them are in a battle (a scored contest).
 ///
 /// All inputs of an app are handled in one order. Therefore an input that concerns several lives is one atomic step.
 ///
-/// Rows: the running lives, the open co-host requests, connections, battles, revocation fences of kicked users, and
-/// each session's idempotency window. When the connection or the battle of a live changes, this machine sends both
-/// completely to the live's seat machine.
+/// Rows: the running lives, the open co-host requests, connections, battles, revocation fences (the lowest tickets that
+/// kicked users may still use), and each session's idempotency window. When the connection or the battle of a live
+/// changes, this machine sends both completely to the live's seat machine.
 package struct ConnectionMachine: Machine {
     package typealias Input = ConnectionInput
     package typealias Key = ConnectionKey
@@ -44,7 +44,9 @@ package struct ConnectionMachine: Machine {
         switch key.kind {
         // These rows are never due.
         case .live, .connection, .fence: break
-        case .idempotencyWindow: if journal.update(key, { $0.expire(at: moment) }) ?? true { journal[key] = nil }
+        case .idempotencyWindow:
+            let isExpired = journal.update(key) { $0.expire(at: moment) } ?? true
+            if isExpired { journal[key] = nil }
         // The end of a request changes no stage, so no seat machine is notified.
         case .request:
             self.withStep(key.app, &journal, moment, &effects) { step in
@@ -92,7 +94,8 @@ package struct ConnectionMachine: Machine {
             step.effects.append(contentsOf: repeatedEffects)
             return
         }
-        // A late retry is rejected even if the session has no window, because its window may have been removed.
+        // A late retry is sent more than 60 s after the call's first copy. It is rejected even if the session has no
+        // window, because the window may have been removed.
         if caller.isLateRetry {
             step.effects.append(.requestForgotten(caller, step.app))
             return
@@ -124,6 +127,7 @@ extension CallWindow {
         case .fresh: nil
         case .repeated(.answered(let outcome, let required)):
             [.reply(Reply(to: caller, app: app, outcome, required: required))]
+        // Another machine answers the call.
         case .repeated(.passedOn): []
         case .forgotten: [.requestForgotten(caller, app)]
         }

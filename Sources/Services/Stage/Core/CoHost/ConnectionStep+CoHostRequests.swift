@@ -17,8 +17,8 @@ extension ConnectionStep {
                 .badParameter, "to names \(targets.count) lives; 1 to \(Limits.coHostTargets) are possible")
         }
         let template = try CoHostTemplate.resolve(layoutTemplate, isVoice: inviter.value.isVoice)
-        let expiresAt = try RequestTimeout.expiry(after: timeoutSeconds, from: self.moment.now)
-        try RequestTimeout.check(extraInfo: extensionInfo)
+        let expiresAt = try RequestParameters.expiry(after: timeoutSeconds, from: self.moment.now)
+        try RequestParameters.check(extraInfo: extensionInfo)
         if inviter.value.isCrowded { throw Self.crowdedError("your live") }
         var limiter = inviter.value.coHostRequestLimiter
         if let wait = limiter.admit(at: self.moment.now) {
@@ -27,12 +27,13 @@ extension ConnectionStep {
                 "a live sends \(RequestRateLimiter.burst) co-host requests at once, then one each second",
                 retryAfter: wait.count)
         }
+        // The request counts for the limiter even if no target can be invited.
         self.updateLive(inviterID) { $0.coHostRequestLimiter = limiter }
         var codes: [LiveCode] = []
         for target in targets {
-            let code = self.codeOfCoHostRequest(to: target, from: inviterID, template: template)
-            codes.append(code)
-            guard code.code == ConnectionCode.sent.rawValue else { continue }
+            let liveCode = self.codeOfCoHostRequest(to: target, from: inviterID, template: template)
+            codes.append(liveCode)
+            guard liveCode.code == ConnectionCode.sent.rawValue else { continue }
             self.journal[.request(inviter: LiveKey(self.app, inviterID), invitee: target)] = .request(
                 request: CoHostRequest(
                     inviter: inviterID, invitee: target, templateID: template, expiresAt: expiresAt,
@@ -60,8 +61,9 @@ extension ConnectionStep {
         if invitee.value.incoming != nil { return .coHost(target, .alreadyInvited, .connectionPending) }
         if invitee.value.connection != nil { return .coHost(target, .connectedElsewhere, .connectedElsewhere) }
         let connection = self.connection(inviter.value.connection)
-        let isFull =
-            (connection?.members.count ?? 1) >= CoHostTemplate.capacity(of: connection?.templateID ?? template)
+        // Without a connection, the inviter is the only member of a future one.
+        let memberCount = connection?.members.count ?? 1
+        let isFull = memberCount >= CoHostTemplate.capacity(of: connection?.templateID ?? template)
         if isFull || inviter.value.outgoing.count >= Limits.coHostTargets {
             return .coHost(target, .full, .connectionLimit)
         }
@@ -92,7 +94,7 @@ extension ConnectionStep {
         return .done
     }
 
-    /// Accepts the request of `inviterID`, which connects both lives.
+    /// Accepts the request of `inviterID` to the caller's live `id`, which connects both lives.
     mutating func acceptCoHostRequest(
         _ id: LiveID, inviter inviterID: LiveID, _ caller: Caller
     ) throws(ReplyError) -> CallResult {
@@ -108,7 +110,8 @@ extension ConnectionStep {
         }
         let connection = self.connection(inviter.value.connection)
         let capacity = CoHostTemplate.capacity(of: connection?.templateID ?? request.templateID)
-        if (connection?.members.count ?? 1) >= capacity {
+        let memberCount = connection?.members.count ?? 1
+        if memberCount >= capacity {
             throw ReplyError(
                 .connectionLimit, "the connection is full, because its layout has space for \(capacity) lives")
         }
@@ -120,7 +123,7 @@ extension ConnectionStep {
         return .done
     }
 
-    /// Rejects the request of `inviterID`.
+    /// Rejects the request of `inviterID` to the caller's live `id`.
     mutating func rejectCoHostRequest(
         _ id: LiveID, inviter inviterID: LiveID, _ caller: Caller
     ) throws(ReplyError) -> CallResult {

@@ -22,6 +22,7 @@ extension ConnectionStep {
         if let connection = self.connection(self.connection(of: inviter)) {
             view = connection
         } else {
+            // The offset of the input makes the id unique.
             view = ConnectionView(
                 id: ConnectionID("c-\(self.moment.offset)"), members: [self.member(inviter)], templateID: templateID)
             self.updateLive(inviter) { $0.connection = view.id }

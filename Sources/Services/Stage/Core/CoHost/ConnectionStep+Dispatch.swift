@@ -4,8 +4,9 @@ import PlazaModel
 
 /// Passes each command to the function that handles it.
 extension ConnectionStep {
-    /// Decides a call that is not a query; `answer(query:by:)` answers queries, and `handleFact`
-    /// handles the commands without a caller.
+    /// Decides a call that is not a query.
+    ///
+    /// `answer(query:by:)` answers queries, and `handleFact` handles the commands without a caller.
     mutating func decide(_ command: ConnectionCommand, for caller: Caller) throws(ReplyError) -> CallResult {
         switch command {
         case .request(let from, let to, let template, let timeout, let extensionInfo, _):
@@ -20,8 +21,8 @@ extension ConnectionStep {
                 from: from, to: to, durationSeconds: duration, needResponse: needResponse, timeoutSeconds: timeout,
                 extensionInfo, caller)
         case .cancelBattle(let id, let live, let to, _): return try self.cancelBattle(id, live, to: to, caller)
-        case .acceptBattle(let id, let live, _): return try self.answerBattle(id, live, accepted: true, caller)
-        case .rejectBattle(let id, let live, _): return try self.answerBattle(id, live, accepted: false, caller)
+        case .acceptBattle(let id, let live, _): return try self.answerBattle(id, live, isAccepted: true, caller)
+        case .rejectBattle(let id, let live, _): return try self.answerBattle(id, live, isAccepted: false, caller)
         case .exitBattle(let id, let live, _): return try self.exitBattle(id, live, caller)
         case .updateScores(let id, let operation, let scores, _):
             return try self.updateScores(id, operation, scores, caller)
@@ -35,7 +36,7 @@ extension ConnectionStep {
         }
     }
 
-    /// Handles a fact that another machine has reported.
+    /// Handles a fact: a command without a caller, which reports what another machine has decided.
     mutating func handleFact(_ command: ConnectionCommand) {
         switch command {
         case .opened(let id, let owner, let isVoice): self.openLive(id, owner: owner, isVoice: isVoice)
@@ -47,6 +48,8 @@ extension ConnectionStep {
         case .userBack(let id, let user), .profile(let id, let user): self.updateOwnerProfile(id, user)
         case .rights(let id, let admins): self.updateLive(id) { $0.admins = admins }
         case .seatsChanged(let id, let seats): self.updateSeats(id, seats)
+        // After a loss of the presence data in Redis, this machine asks presence whether the owner is still in the
+        // live.
         case .confirmOwner(let id):
             guard let live = self.live(id) else { return }
             // A live without connection and requests has nothing to end if its owner is gone.
@@ -54,6 +57,7 @@ extension ConnectionStep {
             if isIdle { return }
             self.effects.append(
                 .audience(AudienceInput(LiveKey(self.app, id), .confirm(user: live.value.owner.userID))))
+        // `user` was kicked: only tickets (proofs of a join) from `ticket` on are valid.
         case .floor(let id, let user, let ticket):
             guard self.live(id) != nil else { return }
             self.updateLive(id) { $0.hasRevocations = true }

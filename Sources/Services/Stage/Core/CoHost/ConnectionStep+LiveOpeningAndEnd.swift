@@ -4,12 +4,13 @@ import PlazaModel
 
 /// Handles lives that open or end, and lives whose owner has left (R8.19 to R8.21).
 extension ConnectionStep {
-    /// Stores a live that has opened; an earlier live of the same name that is still stored is withdrawn first.
+    /// Stores a live that has opened; an earlier live with the same id that is still stored is withdrawn first.
     mutating func openLive(_ id: LiveID, owner: UserInfo, isVoice: Bool) {
         if let storedLive = self.live(id) {
             // The same opening may arrive twice; the second one changes nothing.
             if storedLive.value.owner.userID == owner.userID, storedLive.value.isVoice == isVoice { return }
             self.withdrawLive(id)
+            // The notifications need the earlier live, so they are sent before its row is replaced.
             self.notifySeatMachines()
         }
         let revision = Revision.next(after: self.live(id)?.value.revision ?? 0, at: self.moment)

@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// Lists the open requests of a live for its owner, because notices of requests may be lost (R8.25, R10.21).
+/// Lists the open requests of a live for its owner, who may have missed the notices of them (R8.25, R10.21).
 extension ConnectionStep {
     /// Answers a query, which changes nothing.
     ///

@@ -12,8 +12,8 @@ extension ConnectionStep {
             throw ReplyError(.noSuchRoom, "the live does not exist or has ended")
         }
         if caller.role == .server { return live }
-        // The fence of a live without kicked users is empty and rejects only callers without a ticket. So the fence is
-        // read only if it can reject the caller.
+        // The fence of a live without kicked users is empty. It rejects only callers without a ticket (a proof of a
+        // join). So the fence is read only if it can reject the caller.
         if live.value.hasRevocations || caller.ticket == nil, let rejection = self.fence(of: id).rejection(of: caller) {
             throw rejection
         }

@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// A host mutes the sound of another live of the connection for the viewers of its own live (R8.13).
+/// Lets a host mute the sound of another live of the connection for the viewers of its own live (R8.13).
 extension ConnectionStep {
     /// Mutes or unmutes the live `target` for the viewers of the live `id`; `target` is not notified (R8.13).
     mutating func muteRemote(

@@ -41,6 +41,7 @@ struct ConnectionStep {
         self.app = app
         self.moment = moment
         self.policies = policies
+        // Few steps look up more than four rows.
         self.rowIndices.reserveCapacity(4)
     }
 
@@ -124,7 +125,7 @@ struct ConnectionStep {
         }
     }
 
-    /// The live as a member of its connection; a live without a connection is shown as if it joined one now.
+    /// The live as a member of its connection; a live without a connection is described as if it joined one now.
     mutating func member(_ id: LiveID) -> ConnectionMember {
         let connection = self.connection(of: id)
         if let member = self.connection(connection)?.members.first(where: { $0.live == id }) { return member }
@@ -134,7 +135,8 @@ struct ConnectionStep {
 
     // MARK: - Notifications
 
-    /// Marks that the live's seat machine must be notified of a change, and of `event` if there is one.
+    /// Records that `notifySeatMachines` must notify the live's seat machine of a change, and of `event` if there is
+    /// one.
     mutating func markChanged(_ live: LiveID, _ event: StageEvent? = nil) {
         for index in self.changedLives.indices where self.changedLives[index].live == live {
             if let event { self.changedLives[index].events.append(event) }
@@ -162,6 +164,7 @@ struct ConnectionStep {
             let battle = self.battle(shownBattle)?.view ?? self.resultsForLeavers.first { $0.live == id }?.battle
             let view = self.connectionView(for: id)
             if let view, cachedBattles?.connection != view.id { cachedBattles = (view.id, self.battles(of: view)) }
+            // The battles that other lives of the connection show.
             var otherBattles = view == nil ? [] : (cachedBattles?.battles ?? []).filter { $0.id != battle?.id }
             // An ended battle that no live shows any more is sent once more, with its result.
             for case .battleEnded(let endedID, _) in changed.events {

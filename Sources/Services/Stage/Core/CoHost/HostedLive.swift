@@ -4,10 +4,12 @@ package import PlazaModel
 /// A running live as the connection machine knows it.
 package struct HostedLive: Equatable, Sendable, Codable {
     package var owner: UserInfo
+    /// Whether the live is a voice live; otherwise it is a video live.
     package var isVoice: Bool
     package var admins: [UserID] = []
     /// The revision of the last report to the live's seat machine.
     package var revision: Int64
+    /// The connection of lives in which this live is; nil when it is in none.
     package var connection: ConnectionID?
     /// The lives to which this live has open co-host requests, oldest first; at most `Limits.coHostTargets`.
     package var outgoing: [LiveID] = []
@@ -35,6 +37,7 @@ package struct HostedLive: Equatable, Sendable, Codable {
     /// Limits how often the live sends battle requests.
     package var battleRequestLimiter = RequestRateLimiter()
 
+    /// Two names differ from their cases, because stored names never change.
     private enum CodingKeys: String, CodingKey {
         case owner, isVoice, admins, revision, connection, outgoing, incoming, battle, battleRequest, seats, isCrowded,
             muted, hasRevocations
@@ -63,7 +66,7 @@ package struct HostedLive: Equatable, Sendable, Codable {
         self.seats = try values.decodeIfPresent([Seat].self, forKey: .seats)
         self.isCrowded = try values.decodeIfPresent(Bool.self, forKey: .isCrowded) ?? false
         self.muted = try values.decodeIfPresent([LiveID].self, forKey: .muted) ?? []
-        // Rows of older versions lack the field, even if the live has a fence.
+        // Rows of older versions lack the field, even if the live has a fence. `true` makes calls read the fence.
         self.hasRevocations = try values.decodeIfPresent(Bool.self, forKey: .hasRevocations) ?? true
         self.coHostRequestLimiter =
             try values.decodeIfPresent(RequestRateLimiter.self, forKey: .coHostRequestLimiter) ?? RequestRateLimiter()

@@ -23,10 +23,10 @@ package struct RequestRateLimiter: Equatable, Sendable, Codable {
     /// - Returns: nil when the request is admitted; otherwise the time until the next request is allowed.
     mutating func admit(at now: Timestamp) -> Milliseconds? {
         // Each admitted request delays the full burst by one interval; the delay may be at most `burst` intervals.
-        let refilled = max(self.refilledAt, now) + Self.interval
-        let wait = (refilled - now).count - Self.burst * Self.interval.count
+        let delayedRefill = max(self.refilledAt, now) + Self.interval
+        let wait = (delayedRefill - now).count - Self.burst * Self.interval.count
         if wait > 0 { return Milliseconds(wait) }
-        self.refilledAt = refilled
+        self.refilledAt = delayedRefill
         return nil
     }
 }

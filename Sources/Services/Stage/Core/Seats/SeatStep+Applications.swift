@@ -11,8 +11,8 @@ extension SeatStep {
         seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, _ caller: Caller
     ) throws(ReplyError) -> SeatOutcome.Result {
         if self.stage.role(of: caller.userID) == .owner { throw self.permissionError("the owner cannot apply") }
-        let expiresAt = try RequestTimeout.expiry(after: timeoutSeconds, from: self.moment.now)
-        try RequestTimeout.check(extraInfo: extraInfo)
+        let expiresAt = try RequestParameters.expiry(after: timeoutSeconds, from: self.moment.now)
+        try RequestParameters.check(extraInfo: extraInfo)
         let index = try self.requestedSeat(for: caller, seatIndex)
         if self.stage.mode == .free {
             self.putOnSeat(caller.user, at: index)

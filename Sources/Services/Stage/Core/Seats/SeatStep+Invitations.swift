@@ -53,8 +53,8 @@ extension SeatStep {
         of user: UserID, seatIndex: Int, timeoutSeconds: Int64, extraInfo: String, _ caller: Caller
     ) throws(ReplyError) -> Timestamp {
         try self.requireHost(caller)
-        let expiresAt = try RequestTimeout.expiry(after: timeoutSeconds, from: self.moment.now)
-        try RequestTimeout.check(extraInfo: extraInfo)
+        let expiresAt = try RequestParameters.expiry(after: timeoutSeconds, from: self.moment.now)
+        try RequestParameters.check(extraInfo: extraInfo)
         guard user != caller.userID else { throw ReplyError(.badParameter, "you cannot invite yourself") }
         try self.requireUnseated(user)
         _ = try self.stage.freeSeat(seatIndex, for: user)

@@ -2,9 +2,11 @@
 import MachineKit
 import PlazaModel
 
-/// Checks the timeout and the extra info of requests for seats, co-hosts and battles.
-enum RequestTimeout {
-    /// The time at which a request that is made at `now` expires: `seconds` later, or the default timeout for 0.
+/// Checks two parameters of requests for seats, co-hosts and battles: the timeout, and the extra info (a text of the
+/// app for the user who gets the request).
+enum RequestParameters {
+    /// The time at which a request that is made at `now` expires: after `seconds`, or after the default timeout if
+    /// `seconds` is 0.
     ///
     /// - Throws: `badParameter` when `seconds` is out of range.
     static func expiry(after seconds: Int64, from now: Timestamp) throws(ReplyError) -> Timestamp {
