@@ -23,8 +23,9 @@ usage() {
   cat <<'EOT'
 usage: deploy/test.sh [--fast] [--require-kafka] [--retry-failed] [--sanitize KIND] [options of `swift test`]
 
-Installs the packages that are missing, checks the format, builds, and runs all tests, one after another. Names at the
-end what was skipped and what failed; the exit status is 1 if anything failed. Safe to run again.
+Installs the packages that are missing, checks the format, builds, and runs all tests: first those of --fast, in
+parallel, then the others, one after another. Names at the end what was skipped and what failed; the exit status is 1 if
+anything failed. Safe to run again.
 
   --fast               only tests that need no server: no Redis, no Kafka, no child process; and none of the three
                        longest random walks. In parallel, in less than two minutes after the build. Installs the
@@ -126,17 +127,25 @@ swift build --build-tests ${build_options[@]+"${build_options[@]}"}
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 failed=0
-if [[ $fast == 1 ]]; then
-  selection=(--parallel)
-  # Several filters would add up, so a filter among the options replaces the list.
-  if [[ " ${options[*]:-} " != *" --filter"* ]]; then selection+=(--filter "^(${fast_targets// /|})\\."); fi
+run_tests() { swift test --skip-build --disable-xctest ${build_options[@]+"${build_options[@]}"} "$@" 2>&1 | tee -a "$output"; }
+run_fast_tests() {
+  local selection=(--parallel)
   for suite in $left_out_suites; do selection+=(--skip "\\.$suite/"); done
+  run_tests "${selection[@]}" "$@" || failed=1
+}
+# One after another: these tests talk to real servers and measure times, and disturb each other on two cores.
+run_one_by_one() { run_tests --no-parallel "$@" || failed=1; }
+
+fast_filter="^(${fast_targets// /|})\\."
+# Several filters would add up, so a filter among the options replaces the lists.
+if [[ " ${options[*]:-} " == *" --filter"* ]]; then
+  if [[ $fast == 1 ]]; then run_fast_tests "${options[@]}"; else run_one_by_one "${options[@]}"; fi
 else
-  # One after another: many tests talk to real servers and measure times, and disturb each other on two cores.
-  selection=(--no-parallel)
+  run_fast_tests --filter "$fast_filter" ${options[@]+"${options[@]}"}
+  if [[ $fast == 0 ]]; then
+    run_one_by_one --filter "^(${server_targets// /|})\\." --filter "\\.(${left_out_suites// /|})/" ${options[@]+"${options[@]}"}
+  fi
 fi
-run_tests() { swift test --skip-build --disable-xctest ${build_options[@]+"${build_options[@]}"} "$@" 2>&1 | tee "$output"; }
-run_tests "${selection[@]}" ${options[@]+"${options[@]}"} || failed=1
 
 say "skipped:"
 grep -E '^[^ ]+ (Test|Suite) .* skipped(: .*|\.)$' "$output" | sort -u | sed 's/^/  /' || say "  none"
@@ -155,6 +164,7 @@ if [[ $failed == 1 ]]; then
   if [[ $retry == 1 ]] && ((count >= 1 && count <= 3)) && summary >/dev/null; then
     summary
     say "running again: ${suites//$'\n'/, }"
+    : >"$output"
     if run_tests --no-parallel --filter "\\.(${suites//$'\n'/|})/"; then
       failed=0
       say "flaky: ${suites//$'\n'/, } failed at first (see \"failed:\" above) and passed when run again: a fault to be mended"

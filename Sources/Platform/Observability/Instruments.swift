@@ -59,9 +59,10 @@ package final class Timing: Sendable {
         self.sum.wrappingAdd(value, ordering: .relaxed)
     }
 
-    /// Records a time in milliseconds.
+    /// Records a time in milliseconds; a time that microseconds cannot express counts as the highest value.
     package func record(milliseconds: Int) {
-        self.record(microseconds: milliseconds.multipliedReportingOverflow(by: 1_000).partialValue)
+        let (microseconds, overflow) = max(0, milliseconds).multipliedReportingOverflow(by: 1_000)
+        self.record(microseconds: overflow ? Histogram.highestValue : microseconds)
     }
 
     /// The recorded times in microseconds; concurrent additions may or may not be included.

@@ -67,6 +67,13 @@ import Testing
         #expect(abs(timing.histogram.percentile(50) - 30_000) <= 300)
     }
 
+    @Test(arguments: [Int.max, Int.max / 1_000 + 1, 1 << 62])
+    func `a time that cannot be expressed in microseconds counts as the highest value`(milliseconds: Int) {
+        let timing = Timing()
+        timing.record(milliseconds: milliseconds)
+        #expect(timing.histogram.maximum == Histogram.highestValue)
+    }
+
     @Test func `instruments count correctly from many threads`() {
         let registry = MetricsRegistry()
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
