@@ -36,7 +36,7 @@ import Testing
         _ = cancellables
     }
 
-    @Test func `optional values count as values`() {
+    @Test func `combineLatest counts nil as a value`() {
         let (first, second) = (CurrentValueSubject<Int?, Never>(nil), CurrentValueSubject<Int, Never>(1))
         var count = 0
         let cancellable = first.combineLatest(second).sink { _ in count += 1 }
@@ -58,7 +58,7 @@ import Testing
         #expect(subscriber.completions == [.failure(TestError())])
     }
 
-    @Test func `an error cancels the other source`() {
+    @Test func `an error of one source of combineLatest cancels the other source`() {
         let (first, second) = (PassthroughSubject<Int, TestError>(), UnrulyPublisher<Int, TestError>())
         let subscriber = ManualSubscriber<Int, TestError>(asking: .unlimited)
         first.combineLatest(second) { $0 + $1 }.subscribe(subscriber)
@@ -68,7 +68,7 @@ import Testing
         #expect(subscriber.completions == [.failure(TestError())])
     }
 
-    @Test func `each source gets the demand of the subscriber`() {
+    @Test func `combineLatest passes the subscriber's demand to each source`() {
         let (first, second) = (UnrulyPublisher<Int, Never>(), UnrulyPublisher<Int, Never>())
         let subscriber = ManualSubscriber<Int, Never>(asking: .max(1))
         first.combineLatest(second) { $0 * 10 + $1 }.subscribe(subscriber)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct OperatorTests {
     private struct User { var name = "ann" }
 
-    @Test func `map, filter, compactMap, removeDuplicates and dropFirst follow one another`() {
+    @Test func `map, compactMap, filter, removeDuplicates and dropFirst can be chained`() {
         let subject = PassthroughSubject<String, Never>()
         var values: [Int] = []
         let cancellable = subject.map { $0 + "0" }.compactMap { Int($0) }.filter { $0 > 10 }.removeDuplicates()
@@ -34,7 +34,7 @@ import Testing
         _ = cancellable
     }
 
-    @Test func `for each value that is left out, one more is requested`() {
+    @Test func `for each value that a filter leaves out, one more value is requested`() {
         let source = UnrulyPublisher<Int, Never>()
         let subscriber = ManualSubscriber<Int, Never>(asking: .max(1))
         subscriber.onValue = { $0 == 4 ? .max(3) : .none }
@@ -44,7 +44,7 @@ import Testing
         #expect(source.returnedDemands == [.max(1), .none, .max(1), .max(3)])
     }
 
-    @Test func `demand reaches the source unchanged, and cancelling too`() {
+    @Test func `demand and a cancel reach the source unchanged`() {
         let source = UnrulyPublisher<Int, Never>()
         let subscriber = ManualSubscriber<Int, Never>()
         source.map { $0 }.compactMap { $0 }.dropFirst(2).removeDuplicates().subscribe(subscriber)
@@ -73,7 +73,7 @@ import Testing
         #expect(subscriber.completions == [.failure(TestError())])
     }
 
-    @Test func `a second subscription is cancelled`() {
+    @Test func `a second subscription for the same subscriber is cancelled`() {
         let source = UnrulyPublisher<Int, Never>()
         let subscriber = ManualSubscriber<Int, Never>()
         source.map { $0 }.subscribe(subscriber)

@@ -10,8 +10,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct SchedulerTests {
     /// Waits for the completion of a publisher, and returns its values.
     private func values<P: Publisher>(of publisher: P) async -> [P.Output] where P.Output: Sendable {
-        let values = Recorded<P.Output>()
-        let cancellables = Recorded<AnyCancellable>()
+        let values = LockedList<P.Output>()
+        let cancellables = LockedList<AnyCancellable>()
         await withCheckedContinuation { continuation in
             cancellables.append(
                 publisher.sink(receiveCompletion: { _ in continuation.resume() }, receiveValue: { values.append($0) }))
@@ -51,8 +51,8 @@ import Testing
     @Test func `debounce and throttle run on a dispatch queue`() async {
         let queue = DispatchQueue(label: "test")
         let subject = PassthroughSubject<Int, Never>()
-        let values = Recorded<Int>()
-        let cancellables = Recorded<AnyCancellable>()
+        let values = LockedList<Int>()
+        let cancellables = LockedList<AnyCancellable>()
         await withCheckedContinuation { continuation in
             cancellables.append(
                 subject.debounce(for: .milliseconds(5), scheduler: queue).sink {
@@ -69,10 +69,11 @@ import Testing
 
     @Test func `a repeated action stops when it is cancelled`() async {
         let queue = DispatchQueue(label: "test")
-        let runs = Recorded<Int>()
-        // The runs of another action with the same interval, after the first action was cancelled.
-        let laterRuns = Recorded<Int>()
-        let cancellables = Recorded<any Cancellable>()
+        // One element for each run of the first action.
+        let runs = LockedList<Int>()
+        // One element for each run of a second action, with the same interval, after the first action was cancelled.
+        let laterRuns = LockedList<Int>()
+        let cancellables = LockedList<any Cancellable>()
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             // The queue runs no action before both cancellables are recorded.
             queue.sync {
@@ -96,8 +97,8 @@ import Testing
 
     @Test func `a run loop delivers on its own thread in order`() async {
         let subject = PassthroughSubject<Int, Never>()
-        let values = Recorded<String>()
-        let ready = Recorded<RunLoop>()
+        let values = LockedList<String>()
+        let ready = LockedList<RunLoop>()
         await withCheckedContinuation { continuation in
             let thread = Thread {
                 let loopThread = Thread.current
@@ -124,7 +125,7 @@ import Testing
         #expect(values.all == ["1 true", "2 true", "3 true"])
     }
 
-    @Test func `a run loop performs actions once after a delay, and repeatedly`() {
+    @Test func `a run loop performs an action once after a delay, and another repeatedly`() {
         let loop = RunLoop.current
         var count = 0
         var hasRun = false
@@ -135,7 +136,7 @@ import Testing
         #expect(count >= 3)
     }
 
-    @Test func `spans of time convert, add up and stay within their limits`() {
+    @Test func `strides of time convert between units, add up and stay within their limits`() {
         typealias Span = DispatchQueue.SchedulerTimeType.Stride
         #expect(Span.seconds(2).magnitude == 2_000_000_000)
         #expect(Span.seconds(0.5) == .milliseconds(500))

@@ -6,7 +6,7 @@ import Testing
 
 /// Code that apps write for the stores: a `StatePublisher` for each store, event publishers, and screens that subscribe.
 @Suite(.timeLimit(.minutes(1))) struct StoreUseTests {
-    // These are copies of the kit's store types, under their public names.
+    // These are short copies of LivePlazaKit's store types, under their public names.
     private final class StatePublisher<State>: ObservableObject {
         @Published var value: State
         init(initialState: State) { self.value = initialState }
@@ -100,14 +100,14 @@ import Testing
         DispatchQueue.main.setSpecific(key: key, value: true)
         let (store, screen) = (LiveListStore(), Screen())
         screen.bind(store, on: DispatchQueue.main)
-        let cancellables = Recorded<AnyCancellable>()
+        let cancellables = LockedList<AnyCancellable>()
         await withCheckedContinuation { continuation in
             cancellables.append(
                 store.liveListEventPublisher.receive(on: DispatchQueue.main).sink { _ in
                     #expect(DispatchQueue.getSpecific(key: key) == true)
                     continuation.resume()
                 })
-            let stores = Recorded<LiveListStore>()
+            let stores = LockedList<LiveListStore>()
             stores.append(store)
             DispatchQueue.global().async { stores.all.first?.liveListEventPublisher.send(.onLiveEnded(liveID: "x")) }
         }

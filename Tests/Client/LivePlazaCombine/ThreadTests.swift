@@ -4,12 +4,12 @@ import Foundation
 import LivePlazaCombine
 import Testing
 
-/// Several threads send values, subscribe and cancel at once.
+/// Several threads send values, subscribe and cancel at the same time.
 ///
 /// Run these tests with the thread sanitizer too: it finds races that the tests miss.
 @Suite struct ThreadTests {
     private static let threadCount = 4
-    private static let roundsPerThread = 2_000
+    private static let valuesPerThread = 2_000
 
     /// Counts how often two threads are within `enter` at once.
     private final class OverlapDetector: @unchecked Sendable {
@@ -32,12 +32,12 @@ import Testing
         let detector = OverlapDetector()
         let cancellable = subject.sink { detector.enter($0) }
         DispatchQueue.concurrentPerform(iterations: Self.threadCount) { thread in
-            for round in 0..<Self.roundsPerThread { subject.send(thread * Self.roundsPerThread + round) }
+            for round in 0..<Self.valuesPerThread { subject.send(thread * Self.valuesPerThread + round) }
         }
         #expect(detector.overlaps == 0)
-        #expect(detector.values.count == Self.threadCount * Self.roundsPerThread)
+        #expect(detector.values.count == Self.threadCount * Self.valuesPerThread)
         for thread in 0..<Self.threadCount {
-            let valuesOfThread = detector.values.filter { $0 / Self.roundsPerThread == thread }
+            let valuesOfThread = detector.values.filter { $0 / Self.valuesPerThread == thread }
             #expect(valuesOfThread == valuesOfThread.sorted())
         }
         _ = cancellable
@@ -45,10 +45,10 @@ import Testing
 
     @Test func `the value that is delivered last is the subject's value, whichever thread sent it`() {
         let subject = CurrentValueSubject<Int, Never>(-1)
-        let (first, second) = (Recorded<Int>(), Recorded<Int>())
+        let (first, second) = (LockedList<Int>(), LockedList<Int>())
         let cancellables = [subject.sink { first.append($0) }, subject.sink { second.append($0) }]
         DispatchQueue.concurrentPerform(iterations: Self.threadCount) { thread in
-            for round in 0..<Self.roundsPerThread { subject.send(thread * Self.roundsPerThread + round) }
+            for round in 0..<Self.valuesPerThread { subject.send(thread * Self.valuesPerThread + round) }
         }
         #expect(first.all.last == subject.value)
         #expect(first.all == second.all)
@@ -57,7 +57,7 @@ import Testing
 
     @Test func `subscribing, cancelling and completing while others send is safe`() {
         let subject = CurrentValueSubject<Int, Never>(0)
-        let completions = Recorded<Int>()
+        let completions = LockedList<Int>()
         DispatchQueue.concurrentPerform(iterations: Self.threadCount) { thread in
             for round in 0..<500 {
                 let cancellable = subject.map { $0 + 1 }.removeDuplicates()
@@ -80,27 +80,27 @@ import Testing
         ]
         for subject in subjects { subject.send(0) }
         DispatchQueue.concurrentPerform(iterations: Self.threadCount) { thread in
-            for round in 0..<Self.roundsPerThread { subjects[thread].send(round) }
+            for round in 0..<Self.valuesPerThread { subjects[thread].send(round) }
         }
         #expect(merged.overlaps == 0)
-        #expect(merged.values.count == Self.threadCount * (Self.roundsPerThread + 1))
+        #expect(merged.values.count == Self.threadCount * (Self.valuesPerThread + 1))
         #expect(combined.overlaps == 0)
         // One combination of the first values, and one for each later value of either subject.
-        #expect(combined.values.count == 2 * Self.roundsPerThread + 1)
-        #expect(combined.values.last == 2 * (Self.roundsPerThread - 1))
+        #expect(combined.values.count == 2 * Self.valuesPerThread + 1)
+        #expect(combined.values.last == 2 * (Self.valuesPerThread - 1))
         _ = cancellables
     }
 
-    @Test func `after a cancel, at most the delivery in progress arrives`() {
+    @Test func `after a cancel, at most the value whose delivery is in progress arrives`() {
         let subject = PassthroughSubject<Int, Never>()
-        let stopSignals = Recorded<Int>()
+        let stopSignals = LockedList<Int>()
         DispatchQueue.concurrentPerform(iterations: 2) { thread in
             if thread == 0 {
                 while stopSignals.all.isEmpty { subject.send(1) }
                 return
             }
             for _ in 0..<500 {
-                let subscriber = Recorded<Int>()
+                let subscriber = LockedList<Int>()
                 let cancellable = subject.sink { subscriber.append($0) }
                 cancellable.cancel()
                 // One delivery may have been in progress on the other thread; after this send it has ended.
@@ -116,7 +116,7 @@ import Testing
     @Test(.timeLimit(.minutes(1)))
     func `a sender does not wait for a delivery that another thread has in progress`() async {
         let subject = PassthroughSubject<Int, Never>()
-        let values = Recorded<Int>()
+        let values = LockedList<Int>()
         let subscribed = subject.sink { value in
             if value == 1 {
                 // The send must return while this delivery is in progress. Otherwise `group.wait()` never returns.

@@ -2,6 +2,7 @@
 import LivePlazaCombine
 import Testing
 
+/// `debounce`, `throttle` and `receive(on:)` over a scheduler whose time the test controls.
 @Suite struct TimingTests {
     private let subject = PassthroughSubject<Int, TestError>()
     private let scheduler = VirtualTimeScheduler()
@@ -47,18 +48,18 @@ import Testing
 
     @Test func `debounce asks for all values, and drops those for which there is no demand`() {
         let source = UnrulyPublisher<Int, TestError>()
-        let manual = ManualSubscriber<Int, TestError>()
-        source.debounce(for: .milliseconds(10), scheduler: self.scheduler).subscribe(manual)
+        let limitedSubscriber = ManualSubscriber<Int, TestError>()
+        source.debounce(for: .milliseconds(10), scheduler: self.scheduler).subscribe(limitedSubscriber)
         #expect(source.requests == [.unlimited])
         source.emit(1)
         self.scheduler.advance(milliseconds: 10)
-        manual.onValue = { $0 == 2 ? .max(1) : .none }
-        manual.request(.max(1))
+        limitedSubscriber.onValue = { $0 == 2 ? .max(1) : .none }
+        limitedSubscriber.request(.max(1))
         for value in 2...4 {
             source.emit(value)
             self.scheduler.advance(milliseconds: 10)
         }
-        #expect(manual.values == [2, 3])
+        #expect(limitedSubscriber.values == [2, 3])
     }
 
     @Test(arguments: [true, false])
@@ -106,15 +107,15 @@ import Testing
     }
 
     @Test func `after cancelling no timer delivers anything`() {
-        let others = [ManualSubscriber<Int, TestError>(asking: .unlimited), ManualSubscriber(asking: .unlimited)]
+        let otherSubscribers = (0..<2).map { _ in ManualSubscriber<Int, TestError>(asking: .unlimited) }
         self.subject.debounce(for: .seconds(1), scheduler: self.scheduler).subscribe(self.subscriber)
-        self.subject.throttle(for: .seconds(1), scheduler: self.scheduler, latest: true).subscribe(others[0])
-        self.subject.receive(on: self.scheduler).subscribe(others[1])
+        self.subject.throttle(for: .seconds(1), scheduler: self.scheduler, latest: true).subscribe(otherSubscribers[0])
+        self.subject.receive(on: self.scheduler).subscribe(otherSubscribers[1])
         self.subject.send(1)
         self.subject.send(completion: .finished)
-        for subscriber in [self.subscriber] + others { subscriber.cancel() }
+        for subscriber in [self.subscriber] + otherSubscribers { subscriber.cancel() }
         self.scheduler.advance(milliseconds: 3_000)
-        for subscriber in [self.subscriber] + others {
+        for subscriber in [self.subscriber] + otherSubscribers {
             #expect(subscriber.values.isEmpty)
             #expect(subscriber.completions.isEmpty)
         }
@@ -133,9 +134,9 @@ import Testing
 
     @Test func `receive passes on the demand that the subscriber returns`() {
         let source = UnrulyPublisher<Int, TestError>()
-        let manual = ManualSubscriber<Int, TestError>(asking: .max(1))
-        manual.onValue = { _ in .max(2) }
-        source.receive(on: self.scheduler).subscribe(manual)
+        let limitedSubscriber = ManualSubscriber<Int, TestError>(asking: .max(1))
+        limitedSubscriber.onValue = { _ in .max(2) }
+        source.receive(on: self.scheduler).subscribe(limitedSubscriber)
         source.emit(1)
         #expect(source.returnedDemands == [.none])
         self.scheduler.run()

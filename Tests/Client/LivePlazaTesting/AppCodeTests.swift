@@ -5,10 +5,13 @@ import Dispatch
 import LivePlazaTesting
 import Testing
 
-/// What both builds of the app's code offer.
+/// What both builds of the app's code (`AppCode`) offer.
 @MainActor private protocol App: AnyObject {
+    /// The calls that were made.
     var begun: [String] { get }
+    /// The calls that have ended; a call that has failed is followed by `:` and its error.
     var ended: [String] { get }
+    /// What the subscriptions have received.
     var shown: [String] { get }
     func login(userID: String, token: String)
     func goLive()
@@ -44,11 +47,11 @@ extension AppInSwift6.AppCode: App {}
         cluster.advance(by: .seconds(1))
         viewer.enter()
         cluster.advance(by: .seconds(1))
-        for (app, other) in [(viewer, "host"), (host, "viewer")] {
+        for (app, otherUser) in [(viewer, "host"), (host, "viewer")] {
             app.useList()
             app.useChat()
             cluster.advance(by: .seconds(5))
-            app.useSeats(with: other)
+            app.useSeats(with: otherUser)
             app.useDevices()
             cluster.advance(by: .seconds(5))
             app.useHosts(of: "other", host: "rival")
@@ -60,8 +63,8 @@ extension AppInSwift6.AppCode: App {}
         viewer.close(asOwner: false)
         cluster.advance(by: .seconds(5))
         for app in [host, viewer] {
-            let names = app.ended.map { String($0.prefix { $0 != ":" }) }
-            #expect(names.sorted() == app.begun.sorted())
+            let endedCalls = app.ended.map { String($0.prefix { $0 != ":" }) }
+            #expect(endedCalls.sorted() == app.begun.sorted())
         }
         // What an owner may do has succeeded.
         for call in ["login", "setSelfInfo", "createLive", "fetchLiveList", "sendTextMessage", "lockSeat", "endLive"] {

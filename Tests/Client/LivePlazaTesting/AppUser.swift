@@ -34,7 +34,7 @@ final class AppUser: @unchecked Sendable {
     }
 
     /// Creates a live, and enters it.
-    func create(_ live: String) async throws {
+    func createLive(_ live: String) async throws {
         var info = LiveInfo()
         info.liveID = live
         info.liveName = "Live \(live)"
@@ -42,10 +42,10 @@ final class AppUser: @unchecked Sendable {
     }
 
     /// Enters a live.
-    func join(_ live: String) async throws { _ = try await self.plaza.liveListStore.joinLive(liveID: live) }
+    func joinLive(_ live: String) async throws { _ = try await self.plaza.liveListStore.joinLive(liveID: live) }
 
-    /// The messages of a live that the user's store contains.
-    func texts(_ live: String) -> [String] {
+    /// The texts of a live's messages in the user's store.
+    func messageTexts(in live: String) -> [String] {
         self.plaza.barrageStore(liveID: live).state.value.messageList.map(\.textContent)
     }
 
@@ -72,11 +72,11 @@ struct StoreSnapshot: Equatable {
     var likes: LikeState
     var summary: LiveSummaryState
 
-    /// The parts that differ from those of another client, with both values.
-    func differences(from other: StoreSnapshot) -> [String] {
+    /// Describes each property whose value is not the one in `expected`, with both values.
+    func differences(from expected: StoreSnapshot) -> [String] {
         func difference(_ name: String, _ value: KeyPath<StoreSnapshot, some Equatable>) -> String? {
-            let (own, expected) = (self[keyPath: value], other[keyPath: value])
-            return own == expected ? nil : "\(name): \(own) instead of \(expected)"
+            let (ownValue, expectedValue) = (self[keyPath: value], expected[keyPath: value])
+            return ownValue == expectedValue ? nil : "\(name): \(ownValue) instead of \(expectedValue)"
         }
         return [
             difference("live", \.live), difference("audience", \.audience), difference("messages", \.messages),
@@ -86,8 +86,8 @@ struct StoreSnapshot: Equatable {
         ].compactMap { $0 }
     }
 
-    /// Leaves out what only this user sees: requests that concern it, what only hosts read, and the gifts, which each
-    /// client reads when its app wants them.
+    /// Clears what other users do not see: requests that concern this user, what only hosts read, and the gifts, which
+    /// a client reads only when its app asks for them.
     mutating func keepSharedStates() {
         self.guests.applicants = []
         self.guests.invitees = []

@@ -41,7 +41,9 @@ struct DeviceStoreTests {
         #expect(media.openDevices == [])
     }
 
-    @Test(arguments: ["kicked off the seat", "leaves the seat", "kicked out of the live", "leaves", "ended"])
+    @Test(arguments: [
+        "kicked off the seat", "leaves the seat", "kicked out of the live", "leaves the live", "live ends",
+    ])
     func `a guest who loses the seat or is out of the live has all devices closed`(reason: String) async throws {
         let (cluster, host, guest) = try await Self.makeLive()
         try await Self.giveSeat(to: guest, from: host, on: cluster)
@@ -56,7 +58,7 @@ struct DeviceStoreTests {
         case "leaves the seat": try await guest.plaza.seatStore(liveID: "eve").leaveSeat()
         case "kicked out of the live":
             try await host.plaza.audienceStore(liveID: "eve").kickUserOutOfRoom(userID: "guest")
-        case "leaves": try await guest.plaza.liveListStore.leaveLive()
+        case "leaves the live": try await guest.plaza.liveListStore.leaveLive()
         default: _ = try await host.plaza.liveListStore.endLive()
         }
         cluster.advance(by: .seconds(1))
@@ -65,7 +67,7 @@ struct DeviceStoreTests {
         #expect(state.cameraStatus == .off && state.microphoneStatus == .off && state.screenStatus == .off)
     }
 
-    @Test func `all devices of a viewer without a seat close at the leave, even one that is still opening`()
+    @Test func `a viewer without a seat who leaves has all devices closed, even one that is still opening`()
         async throws
     {
         let (cluster, _, guest) = try await Self.makeLive()
@@ -95,7 +97,7 @@ struct DeviceStoreTests {
     }
 
     /// Rules: R7.19.
-    @Test func `a mute of the own microphone reaches the media engine, and the device stays open`() async throws {
+    @Test func `muting the own microphone reaches the media engine, and the device stays open`() async throws {
         let (cluster, host, guest) = try await Self.makeLive()
         try await Self.giveSeat(to: guest, from: host, on: cluster)
         try await guest.plaza.deviceStore.openLocalMicrophone()
@@ -171,7 +173,7 @@ struct DeviceStoreTests {
         var media: FakeMedia? { self.plaza.deviceStore.mediaEngine as? FakeMedia }
     }
 
-    /// Makes a live `eve` with its host, and a guest whose media engine is a `FakeMedia`.
+    /// Makes a live `eve` with its host, and a guest without a seat whose media engine is a `FakeMedia`.
     private static func makeLive() async throws -> (cluster: SimulatedCluster, host: AppUser, guest: Guest) {
         let cluster = SimulatedCluster(seed: 11)
         let host = AppUser("host", on: cluster, live: "eve")
@@ -179,11 +181,12 @@ struct DeviceStoreTests {
         guest.plaza.deviceStore.mediaEngine = FakeMedia()
         try await host.login()
         try await guest.user.login()
-        try await host.create("eve")
-        try await guest.user.join("eve")
+        try await host.createLive("eve")
+        try await guest.user.joinLive("eve")
         return (cluster, host, guest)
     }
 
+    /// Lets the guest apply for a seat, and the host accept.
     private static func giveSeat(to guest: Guest, from host: AppUser, on cluster: SimulatedCluster) async throws {
         try await guest.plaza.coGuestStore(liveID: "eve").applyForSeat(timeout: 30)
         cluster.settle()
@@ -191,6 +194,7 @@ struct DeviceStoreTests {
         cluster.advance(by: .seconds(1))
     }
 
+    /// The guest's seat, as the host's store shows it.
     private static func seat(of guest: Guest, at host: AppUser) -> SeatUserInfo? {
         host.plaza.seatStore(liveID: "eve").state.value.seatList.first { $0.userInfo.userID == guest.user.id }?.userInfo
     }
@@ -231,6 +235,7 @@ private final class FakeMedia: MediaEngine {
         for finishOpening in openings { finishOpening() }
     }
 
+    /// Opens a device now or, if openings are deferred, at `finishOpening()`.
     private func openDevice(_ name: String, _ completion: @escaping @Sendable (DeviceError) -> Void) {
         let finish: @Sendable () -> Void = {
             let fault = self.state.withLock { state in

@@ -3,9 +3,9 @@ import LivePlazaKit
 import LivePlazaTesting
 import Testing
 
-/// Sessions that are recorded, and replayed to any moment.
+/// A client's sessions are recorded, and can be replayed up to any time.
 struct RecordingTests {
-    @Test func `a replay shows the stores as they were at each moment`() async throws {
+    @Test func `a replay shows the stores as they were at each recorded time`() async throws {
         let cluster = SimulatedCluster(seed: 9)
         let host = try cluster.user("host")
         try host.createLive("eve", name: "Evening")
@@ -13,29 +13,30 @@ struct RecordingTests {
         let viewer = AppUser("viewer", on: cluster, live: "eve", plaza: cluster.client("viewer", over: recorder))
         try await viewer.login()
         cluster.advance(by: .seconds(1))
-        try await viewer.join("eve")
-        var moments: [(at: Duration, snapshot: StoreSnapshot)] = []
+        try await viewer.joinLive("eve")
+        var snapshots: [(elapsed: Duration, stores: StoreSnapshot)] = []
         for step in 0..<8 {
             try host.say("step \(step)", in: "eve")
             if step == 3 { cluster.cutConnection(of: "viewer") }
             if step == 4 { try await viewer.plaza.barrageStore(liveID: "eve").sendTextMessage(text: "mine") }
             cluster.advance(by: .seconds(10))
-            moments.append((cluster.elapsed, StoreSnapshot(viewer.plaza, "eve")))
+            snapshots.append((cluster.elapsed, StoreSnapshot(viewer.plaza, "eve")))
             cluster.advance(by: .seconds(1))
         }
         let lines = recorder.recording.lines
-        // A recording does not contain the claims of the user's token.
-        #expect(!lines.contains(cluster.token("viewer").split(separator: ".")[1].prefix(20)))
+        // A recording does not contain the claims of the user's token, its second part.
+        let claims = cluster.token("viewer").split(separator: ".")[1]
+        #expect(!lines.contains(claims.prefix(20)))
         let recording = try #require(SessionRecording(lines: lines))
         #expect(recording == recorder.recording)
 
         let replay = SessionReplay(recording)
-        for moment in moments {
-            replay.advance(to: moment.at)
-            #expect(StoreSnapshot(replay.plaza, "eve").differences(from: moment.snapshot) == [])
+        for snapshot in snapshots {
+            replay.advance(to: snapshot.elapsed)
+            #expect(StoreSnapshot(replay.plaza, "eve").differences(from: snapshot.stores) == [])
         }
         // There are eight messages of the host, and one of the viewer.
-        #expect(moments.last?.snapshot.messages.count == 9)
+        #expect(snapshots.last?.stores.messages.count == 9)
     }
 
     @Test func `lines that are no recording are refused, and no lines are an empty recording`() {
@@ -52,17 +53,19 @@ struct CrowdTests {
         let crowd = try cluster.addCrowd(Crowd(viewers: 15, messagesPerSecond: 15, hasBattle: true), to: "party")
         let viewer = AppUser("viewer", on: cluster, live: "party")
         try await viewer.login()
-        try await viewer.join("party")
-        let before = crowd.totals
+        try await viewer.joinLive("party")
+        let totalsBefore = crowd.totals
         cluster.advance(by: .seconds(60))
         crowd.stop()
         cluster.settle()
-        let after = crowd.totals
-        #expect((after.messages - before.messages) > 600, "15 a second; some are refused while the feed is busy")
-        #expect(after.gifts > 30)
+        let totalsAfter = crowd.totals
+        let messagesInMinute = totalsAfter.messages - totalsBefore.messages
+        #expect(messagesInMinute > 600, "15 a second are 900; some are refused while the feed is busy")
+        #expect(totalsAfter.gifts > 30)
         #expect(viewer.hasReceived("onReceiveGift"))
         #expect(viewer.hasReceived("onAudienceLeft"))
         let messages = viewer.plaza.barrageStore(liveID: "party").state.value.messageList
+        // A store keeps the newest 1000 messages.
         #expect(messages.count <= 1000)
         #expect(messages.map(\.sequence) == messages.map(\.sequence).sorted())
         let scores = viewer.plaza.battleStore(liveID: "party").state.value.battleScore
@@ -86,12 +89,14 @@ struct CrowdTests {
         #expect(weakCluster == nil)
     }
 
-    @Test func `in real time a crowd acts by itself`() async throws {
+    @Test func `in real time a crowd acts without calls of the test`() async throws {
         let cluster = SimulatedCluster()
         let crowd = try cluster.addCrowd(Crowd(viewers: 5), to: "party")
         cluster.runInRealTime(speed: 20)
-        let end = ContinuousClock.now + .seconds(20)
-        while crowd.totals.messages < 100, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(20)) }
+        let giveUpAt = ContinuousClock.now + .seconds(20)
+        while crowd.totals.messages < 100, ContinuousClock.now < giveUpAt {
+            try await Task.sleep(for: .milliseconds(20))
+        }
         cluster.pause()
         #expect(crowd.totals.messages >= 100)
     }

@@ -9,10 +9,10 @@ import Testing
 /// the call, between the call and its reply, or after it. Every call must succeed and be applied once. At the end the
 /// stores must equal those of a witness whose connection was never cut, and those of a newcomer.
 struct SimulatedCallCutTests {
-    /// The numbers of frames that are still delivered before each cut; the last stands for a session without cuts.
-    private static let frames = [0, 1, 2, 3, 5, CutSession.neverCut]
+    /// How many frames are still delivered before each cut; the last number stands for a session without cuts.
+    private static let framesBeforeCut = [0, 1, 2, 3, 5, CutSession.neverCut]
 
-    @Test(arguments: Self.frames)
+    @Test(arguments: Self.framesBeforeCut)
     func `I7 I15 every call of a host is applied once although the connection is cut at each call`(_ frames: Int) throws
     {
         let session = try CutSession("host", "one", cutAfterFrames: frames)
@@ -93,18 +93,18 @@ struct SimulatedCallCutTests {
 
         let battles = host.battleStore(liveID: "one")
         let config = BattleConfig(duration: 300, needResponse: true)
-        let requested = session.call("request a battle") {
+        let battleRequest = session.call("request a battle") {
             battles.requestBattle(config: config, userIDList: ["rival"], timeout: 300, completion: $0)
         }
-        let battleID = try #require(requested?.0.battleID)
+        let battleID = try #require(battleRequest?.0.battleID)
         session.call("cancel the battle") {
             battles.cancelBattleRequest(battleId: battleID, userIdList: ["rival"], completion: $0)
         }
-        let rejected = try Self.requestBattle(of: rival)
-        session.call("reject a battle") { battles.rejectBattle(battleID: rejected, completion: $0) }
-        let battle = try Self.requestBattle(of: rival)
-        session.call("accept a battle") { battles.acceptBattle(battleID: battle, completion: $0) }
-        session.call("leave the battle") { battles.exitBattle(battleID: battle, completion: $0) }
+        let rejectedID = try Self.requestBattle(by: rival)
+        session.call("reject a battle") { battles.rejectBattle(battleID: rejectedID, completion: $0) }
+        let acceptedID = try Self.requestBattle(by: rival)
+        session.call("accept a battle") { battles.acceptBattle(battleID: acceptedID, completion: $0) }
+        session.call("leave the battle") { battles.exitBattle(battleID: acceptedID, completion: $0) }
         session.call("leave the connection") { coHosts.exitHostConnection(completion: $0) }
         session.call("kick the guest") { audience.kickUserOutOfRoom(userID: "guest", completion: $0) }
 
@@ -116,15 +116,15 @@ struct SimulatedCallCutTests {
         #expect(session.failures.all.isEmpty)
     }
 
-    /// Requests a battle that the host must accept, and returns its id.
-    private static func requestBattle(of rival: ScriptedUser) throws -> String {
+    /// Lets the rival request a battle that the host must accept, and returns the battle's id.
+    private static func requestBattle(by rival: ScriptedUser) throws -> String {
         let reply = try rival.call(
             "battle.request",
             json: #"{"live":"two","to":["one"],"duration":300,"needResponse":true,"timeout":300}"#)
         return try #require(reply.split(separator: #""battle":""#).last?.split(separator: "\"").first.map(String.init))
     }
 
-    @Test(arguments: Self.frames)
+    @Test(arguments: Self.framesBeforeCut)
     func `I7 I15 every call of a guest is applied once although the connection is cut at each call`(_ frames: Int)
         throws
     {
@@ -207,39 +207,39 @@ private final class CutSession {
     /// Advances the time by more than a reconnect takes, with its pauses.
     func passTime() { self.cluster.advance(by: .seconds(12)) }
 
-    /// Makes a call during which the connection is cut, and waits until the call has ended.
+    /// Makes a call during which the connection is cut, and lets time pass until the call has ended.
     ///
     /// - Returns: the result; nil if the call has failed, which is recorded.
     @discardableResult
-    func call<Value>(_ name: String, _ body: (@escaping (Result<Value, ErrorInfo>) -> Void) -> Void) -> Value? {
+    func call<Value>(_ name: String, _ start: (@escaping (Result<Value, ErrorInfo>) -> Void) -> Void) -> Value? {
         if self.frames != Self.neverCut { self.cluster.cutConnection(of: self.user, afterFrames: self.frames) }
-        return self.callWithoutCut(name, body)
+        return self.callWithoutCut(name, start)
     }
 
     private func callWithoutCut<Value>(
-        _ name: String, _ body: (@escaping (Result<Value, ErrorInfo>) -> Void) -> Void
+        _ name: String, _ start: (@escaping (Result<Value, ErrorInfo>) -> Void) -> Void
     ) -> Value? {
-        let completion = self.failures.record(name)
+        let recordEnd = self.failures.record(name)
         var value: Value?
-        body { result in
+        start { result in
             value = try? result.get()
-            completion(result.map { _ in })
+            recordEnd(result.map { _ in })
         }
         self.passTime()
         return value
     }
 
-    /// Enters the live with a client whose connection is never cut.
+    /// Lets the witness enter the live, a client whose connection is never cut.
     func addWitness() throws { self.witness = try self.enterWithStores("witness") }
 
-    /// Enters the live with a user whose calls the test makes.
+    /// Lets a user enter the live whose calls the test makes itself.
     func enter(_ user: String) throws -> ScriptedUser {
         let scripted = try self.cluster.user(user)
         try scripted.joinLive(self.live)
         return scripted
     }
 
-    /// Compares the user's messages with `messages`, and its stores with those of the witness and of a newcomer.
+    /// Expects that the user has these messages, and the same stores as the witness and a newcomer.
     func expectSameStores(messages: [String]) throws {
         let newcomer = try self.enterWithStores("newcomer")
         self.passTime()
@@ -256,6 +256,7 @@ private final class CutSession {
         #expect(userSnapshot.differences(from: newcomerSnapshot) == [])
     }
 
+    /// Makes a client with stores, logs it in, and enters the live.
     private func enterWithStores(_ name: String) throws -> LivePlaza {
         let plaza = self.cluster.client(name)
         _ = self.callWithoutCut("\(name) logs in") {

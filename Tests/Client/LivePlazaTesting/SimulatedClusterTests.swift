@@ -4,7 +4,7 @@ import LivePlazaTesting
 import Synchronization
 import Testing
 
-/// Apps on a cluster in memory.
+/// What apps do with each other on a cluster in memory.
 struct SimulatedClusterTests {
     @Test func `messages, likes, a guest on a seat, a mute, a kick and the end reach host and guest`() async throws {
         let cluster = SimulatedCluster()
@@ -13,14 +13,14 @@ struct SimulatedClusterTests {
         )
         try await host.login()
         try await guest.login()
-        try await host.create("eve")
-        try await guest.join("eve")
+        try await host.createLive("eve")
+        try await guest.joinLive("eve")
         try await host.plaza.barrageStore(liveID: "eve").sendTextMessage(text: "welcome")
         try await guest.plaza.barrageStore(liveID: "eve").sendTextMessage(text: "hello")
         try await guest.plaza.likeStore(liveID: "eve").sendLike(count: 3)
         cluster.advance(by: .seconds(3))
-        #expect(host.texts("eve") == ["welcome", "hello"])
-        #expect(guest.texts("eve") == ["welcome", "hello"])
+        #expect(host.messageTexts(in: "eve") == ["welcome", "hello"])
+        #expect(guest.messageTexts(in: "eve") == ["welcome", "hello"])
         #expect(host.plaza.likeStore(liveID: "eve").state.value.totalLikeCount == 3)
         #expect(host.hasReceived("onAudienceJoined"))
 
@@ -48,7 +48,7 @@ struct SimulatedClusterTests {
         let guest = AppUser("guest", on: cluster, live: "eve")
         try cluster.user("host").createLive("eve")
         try await guest.login()
-        try await guest.join("eve")
+        try await guest.joinLive("eve")
         try await guest.plaza.coGuestStore(liveID: "eve").applyForSeat(timeout: 30)
         cluster.advance(by: .seconds(29))
         #expect(!guest.hasReceived("onGuestApplicationNoResponse"))
@@ -56,12 +56,12 @@ struct SimulatedClusterTests {
         #expect(guest.hasReceived("onGuestApplicationNoResponse"))
     }
 
-    @Test func `two hosts connect and fight until the battle's time is over`() async throws {
+    @Test func `two hosts connect, and their battle ends when its time is over`() async throws {
         let cluster = SimulatedCluster()
         let host = AppUser("host", on: cluster, live: "one")
         let rival = try cluster.user("rival", userName: "R")
         try await host.login()
-        try await host.create("one")
+        try await host.createLive("one")
         try rival.createLive("two")
         cluster.advance(by: .seconds(5))
         let coHosts = host.plaza.coHostStore(liveID: "one")
@@ -95,12 +95,12 @@ struct SimulatedClusterTests {
             try viewer.joinLive("eve")
             cluster.advance(by: .seconds(10))
             crowd.stop()
-            let page = try viewer.call("audience.list", json: #"{"live":"eve"}"#)
-            return ["\(crowd.totals)", page, try viewer.call("live.summary", json: #"{"live":"eve"}"#)]
+            let audiencePage = try viewer.call("audience.list", json: #"{"live":"eve"}"#)
+            return ["\(crowd.totals)", audiencePage, try viewer.call("live.summary", json: #"{"live":"eve"}"#)]
         }
-        let first = try await repliesAndTotals(seed: 3)
-        #expect(try await repliesAndTotals(seed: 3) == first)
-        #expect(try await repliesAndTotals(seed: 4) != first)
+        let withSeed3 = try await repliesAndTotals(seed: 3)
+        #expect(try await repliesAndTotals(seed: 3) == withSeed3)
+        #expect(try await repliesAndTotals(seed: 4) != withSeed3)
     }
 }
 
@@ -113,7 +113,7 @@ struct SimulatedFaultTests {
         try host.createLive("eve")
         let viewer = AppUser("viewer", on: cluster, live: "eve")
         try await viewer.login()
-        try await viewer.join("eve")
+        try await viewer.joinLive("eve")
         return (cluster, host, viewer)
     }
 
@@ -131,7 +131,7 @@ struct SimulatedFaultTests {
         cluster.advance(by: .seconds(30))
         try host.say("after", in: "eve")
         cluster.settle()
-        #expect(viewer.texts("eve") == ["before"] + (0..<70).map { "away \($0)" } + ["after"])
+        #expect(viewer.messageTexts(in: "eve") == ["before"] + (0..<70).map { "away \($0)" } + ["after"])
         #expect(try host.call("audience.list", json: #"{"live":"eve"}"#).contains("viewer"))
     }
 
@@ -155,14 +155,14 @@ struct SimulatedFaultTests {
         #expect(!viewer.plaza.liveListStore.state.value.currentLive.isEmpty)
     }
 
-    @Test func `a half-open connection is detected and replaced`() async throws {
+    @Test func `a half-open connection, which delivers nothing, is detected and replaced`() async throws {
         let (cluster, host, viewer) = try await Self.makeLive()
         cluster.setStalled(true, "viewer")
         try host.say("unheard", in: "eve")
         cluster.advance(by: .seconds(60))
         cluster.setStalled(false, "viewer")
         cluster.advance(by: .seconds(60))
-        #expect(viewer.texts("eve") == ["unheard"])
+        #expect(viewer.messageTexts(in: "eve") == ["unheard"])
         #expect(viewer.plaza.loginStore.state.value.connectionStatus == .connected)
     }
 
@@ -174,12 +174,12 @@ struct SimulatedFaultTests {
             outcome.withLock { $0 = result }
         }
         cluster.advance(by: .seconds(5))
-        #expect(viewer.texts("eve").isEmpty)
+        #expect(viewer.messageTexts(in: "eve").isEmpty)
         #expect(outcome.withLock { $0 } == nil)
         cluster.start(.barrage)
         cluster.advance(by: .seconds(1))
         try #require(outcome.withLock { $0 }).get()
-        #expect(viewer.texts("eve") == ["late"])
+        #expect(viewer.messageTexts(in: "eve") == ["late"])
         #expect(throws: ErrorInfo.self) {
             cluster.stop(.presence)
             try host.leaveLive("eve")
@@ -195,14 +195,14 @@ struct SimulatedFaultTests {
         }
         let viewer = AppUser("viewer", on: cluster, live: "eve", plaza: plaza)
         try await viewer.login(validFor: .seconds(600))
-        try await viewer.join("eve")
+        try await viewer.joinLive("eve")
         for minute in 0..<30 {
             // The provider runs on the cluster's queue, so its token has arrived when `advance` returns.
             cluster.advance(by: .seconds(60))
             try host.say("\(minute)", in: "eve")
         }
         cluster.settle()
-        #expect(viewer.texts("eve") == (0..<30).map(String.init))
+        #expect(viewer.messageTexts(in: "eve") == (0..<30).map(String.init))
         #expect(!viewer.hasReceived("loginExpired"))
         #expect(viewer.plaza.loginStore.state.value.connectionStatus == .connected)
     }

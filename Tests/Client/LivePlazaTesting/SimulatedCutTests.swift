@@ -8,19 +8,19 @@ import Testing
 ///
 /// At the end, the user's stores must equal those of a witness whose connection was never cut, and those of a newcomer.
 struct SimulatedCutTests {
-    /// The numbers of frames before the cut, in both directions together; the session has fewer frames than the largest
-    /// number.
-    private static let frames = 0..<60
+    /// How many frames are delivered before the cut, in both directions together; the session has fewer frames than the
+    /// largest number.
+    private static let framesBeforeCut = 0..<60
 
-    @Test(arguments: Self.frames)
-    func `I7 I15 a session that is cut before a frame ends with the stores of a witness and a newcomer`(_ frame: Int)
+    @Test(arguments: Self.framesBeforeCut)
+    func `I7 I15 a session that is cut before a frame ends with the stores of a witness and a newcomer`(_ frames: Int)
         throws
     {
-        let cluster = SimulatedCluster(seed: UInt64(frame) + 1)
+        let cluster = SimulatedCluster(seed: UInt64(frames) + 1)
         let host = try cluster.user("host", userName: "Host")
         try host.createLive("eve", name: "Evening")
         let witness = try Self.enter("witness", cluster)
-        cluster.cutConnection(of: "user", afterFrames: frame)
+        cluster.cutConnection(of: "user", afterFrames: frames)
         let user = try Self.enter("user", cluster)
         let failures = Failures()
         let barrage = user.barrageStore(liveID: "eve")
@@ -60,6 +60,7 @@ struct SimulatedCutTests {
     /// Advances the time by more than a reconnect takes, with its pauses.
     private static func passTime(_ cluster: SimulatedCluster) { cluster.advance(by: .seconds(12)) }
 
+    /// Makes a client, logs it in, and enters the live.
     private static func enter(_ name: String, _ cluster: SimulatedCluster) throws -> LivePlaza {
         let plaza = cluster.client(name)
         let failures = Failures()
@@ -77,12 +78,12 @@ struct SimulatedCutTests {
     }
 }
 
-/// The calls that have failed, or were not answered.
+/// Records the calls that have failed or have not ended.
 final class Failures: Sendable {
     private let unanswered = Mutex<Set<String>>([])
     private let failed = Mutex<[String]>([])
 
-    /// The completion of a call, which records its failure.
+    /// Returns the completion of a call that is about to be made; the completion records the end and a failure.
     func record(_ name: String) -> CompletionClosure {
         self.unanswered.withLock { _ = $0.insert(name) }
         return { result in
@@ -91,6 +92,6 @@ final class Failures: Sendable {
         }
     }
 
-    /// The failed and unanswered calls, with their errors.
+    /// The calls that have failed, with their errors, and those that have not ended.
     var all: [String] { self.failed.withLock { $0 } + self.unanswered.withLock { $0.map { "\($0): no answer" } } }
 }

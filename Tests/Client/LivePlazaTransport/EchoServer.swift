@@ -4,7 +4,7 @@ import EventLoop
 import LivePlazaKit
 import WebSocket
 
-/// Records the events of a connection.
+/// The recorded events of a connection.
 final class EventLog: Sendable {
     private let events = ConditionVariable<[TransportEvent]>([])
 
@@ -16,7 +16,8 @@ final class EventLog: Sendable {
     }
 }
 
-/// A server on its own thread that sends texts back; the text `close CODE` makes it close the connection.
+/// A server on its own thread that sends each text back; after the text `close CODE` it closes the connection with that
+/// code.
 final class EchoServer: Sendable {
     let port: UInt16
     private let thread: LoopThread
@@ -24,6 +25,7 @@ final class EchoServer: Sendable {
     init() throws {
         (self.thread, self.port) = try EventLoop.start(name: "echo") { (loop) throws(LoopError) -> UInt16 in
             var configuration = WebSocketConfiguration()
+            // The longest text of the tests has 900,000 bytes.
             configuration.maxMessageBytes = 2_000_000
             configuration.maxPendingBytes = 8_000_000
             configuration.policy = HandshakePolicy(subprotocols: ["liveplaza.v1"], requiresSubprotocol: true)

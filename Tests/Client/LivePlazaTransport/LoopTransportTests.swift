@@ -12,10 +12,12 @@ import WebSocket
         ("ws://gateway/v1", "gateway", 80, "/v1"), ("ws://127.0.0.1:9001", "127.0.0.1", 9001, "/"),
         ("ws://[::1]:9001/v1", "::1", 9001, "/v1"), ("ws://[::1]/", "::1", 80, "/"),
     ])
-    func `an address has host, port and path`(text: String, host: String, port: Int, path: String) throws {
+    func `host, port and path are read from an address, with the scheme's default port`(
+        text: String, host: String, port: Int, path: String
+    ) throws {
         let address = try GatewayAddress(text)
         #expect(address.host == host && address.port == UInt16(port) && address.path == path)
-        let secure = try GatewayAddress("wss" + text.dropFirst(2))
+        let secure = try GatewayAddress("wss" + text.dropFirst("ws".count))
         #expect(secure.isSecure && !address.isSecure)
         #expect(secure.host == host && secure.port == UInt16(port == 80 ? 443 : port) && secure.path == path)
     }
@@ -24,7 +26,7 @@ import WebSocket
         "wss:gateway/v1", "http://gateway", "gateway", "ws://", "ws://gateway:x/", "ws://gateway:0/", "ws://[::1/",
         "ws://gateway:70000/", "ws://[::1]9/",
     ])
-    func `a text that is no address is refused at once`(text: String) throws {
+    func `an invalid gateway address is an invalid parameter`(text: String) throws {
         let transport = try LoopTransport()
         #expect { try transport.connect(to: text) { _ in } } throws: { ($0 as? ErrorInfo)?.name == .invalidParameter }
     }
@@ -42,9 +44,10 @@ import WebSocket
         #expect(log.events(waitingForCount: 3).last == .closed(code: 4102))
     }
 
-    @Test func `an attempt that fails is closed with 1006`() throws {
+    @Test func `a connection that cannot be opened is reported as closed with 1006`() throws {
         let server = try EchoServer()
         let port = server.port
+        // Nothing listens at this port any more.
         server.stop()
         let transport = try LoopTransport()
         let log = EventLog()

@@ -18,10 +18,11 @@ struct TLSTransportTests {
         let connection = try transport.connect(to: "wss://127.0.0.1:\(server.port)/v1") { log.add($0) }
         #expect(log.events(waitingForCount: 1) == [.opened])
         // The last size exceeds the sockets' buffers and many TLS records.
-        for (number, size) in [1, 125, 16_384, 65_536, 900_000].enumerated() {
+        for (index, size) in [1, 125, 16_384, 65_536, 900_000].enumerated() {
             let text = (0..<size).map { UInt8(ascii: "a") + UInt8($0 % 26) }
             connection.send(text)
-            let isEchoed = log.events(waitingForCount: number + 2).last == .text(text)
+            // The first event was `opened`.
+            let isEchoed = log.events(waitingForCount: index + 2).last == .text(text)
             #expect(isEchoed, "\(size) bytes")
         }
         connection.send(Array("close 4102".utf8))
@@ -50,6 +51,7 @@ struct TLSTransportTests {
             let transport = try LoopTransport(certificateAuthorities: authorities)
             let log = EventLog()
             _ = try transport.connect(to: "wss://\(host):\(server.port)/v1") { log.add($0) }
+            // 1015 is the close code of a failed TLS handshake.
             #expect(
                 log.events(waitingForCount: 1) == [.closed(code: 1015)],
                 "\(host), \(authorities ?? "the system's authorities")")
@@ -68,7 +70,7 @@ struct TLSTransportTests {
         #expect(log.events(waitingForCount: 1) == [.closed(code: code)])
     }
 
-    @Test func `a missing file, or a file without certificates, is an invalid parameter`() throws {
+    @Test func `a missing file of authorities, or one without certificates, is an invalid parameter`() throws {
         for path in ["/no/such/file.pem", "/dev/null"] {
             let error = #expect(throws: ErrorInfo.self) { _ = try LoopTransport(certificateAuthorities: path) }
             #expect(error?.name == .invalidParameter)
@@ -76,14 +78,14 @@ struct TLSTransportTests {
     }
 }
 
-/// An echo server behind a process that decrypts what clients send.
+/// An echo server behind a TLS proxy, a Python process that decrypts what clients send.
 final class SecureEchoServer {
-    /// What the process does with a connection.
+    /// What the proxy does with a connection.
     enum Mode: String, Sendable {
         case forwards
-        /// It answers as a server without TLS does.
+        /// The proxy answers as a server without TLS does.
         case answersInClearText
-        /// It closes each connection before it has answered the handshake.
+        /// The proxy closes each connection before it has answered the handshake.
         case closesDuringHandshake
     }
 
@@ -92,9 +94,9 @@ final class SecureEchoServer {
     private let echo: EchoServer
     private let proxy: TestProcess
 
-    /// Starts the echo server and the process that decrypts.
+    /// Starts the echo server and the proxy.
     ///
-    /// - Parameter mode: what the process does with a connection.
+    /// - Parameter mode: what the proxy does with a connection.
     /// - Throws: when a process or a certificate cannot be made.
     init(_ mode: Mode = .forwards) throws {
         self.authority = try PrivateAuthority()
@@ -103,13 +105,13 @@ final class SecureEchoServer {
             "python3", "-c", Self.script, self.authority.serverCertificate, self.authority.serverKey,
             String(self.echo.port), mode.rawValue,
         ])
-        var line = ""
-        while !line.hasSuffix("\n") {
+        var printedPort = ""
+        while !printedPort.hasSuffix("\n") {
             let chunk = self.proxy.output.availableData
             if chunk.isEmpty { break }
-            line += String(decoding: chunk, as: UTF8.self)
+            printedPort += String(decoding: chunk, as: UTF8.self)
         }
-        self.port = try #require(UInt16(line.dropLast()), "the proxy printed '\(line)'")
+        self.port = try #require(UInt16(printedPort.dropLast()), "the proxy printed '\(printedPort)'")
     }
 
     func stop() {
@@ -118,10 +120,10 @@ final class SecureEchoServer {
         self.echo.stop()
     }
 
-    /// A proxy that prints its port, and ends when its standard input is closed.
+    /// The proxy's program; it prints its port, and ends when its standard input is closed.
     private static let script = """
         import asyncio, ssl, sys
-        certificate, key, target, mode = sys.argv[1:]
+        certificate, key, target_port, mode = sys.argv[1:]
 
         async def pipe(reader, writer):
             try:
@@ -134,8 +136,8 @@ final class SecureEchoServer {
                 writer.close()
 
         async def forward(reader, writer):
-            other_reader, other_writer = await asyncio.open_connection("127.0.0.1", int(target))
-            await asyncio.gather(pipe(reader, other_writer), pipe(other_reader, writer))
+            target_reader, target_writer = await asyncio.open_connection("127.0.0.1", int(target_port))
+            await asyncio.gather(pipe(reader, target_writer), pipe(target_reader, writer))
 
         async def refuse(reader, writer):
             await reader.read(1)

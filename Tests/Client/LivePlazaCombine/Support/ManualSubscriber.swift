@@ -3,7 +3,7 @@ import Foundation
 import LivePlazaCombine
 
 /// A list to which several threads append.
-final class Recorded<Element>: @unchecked Sendable {
+final class LockedList<Element>: @unchecked Sendable {
     private let lock = NSLock()
     private var elements: [Element] = []
 
@@ -17,11 +17,11 @@ final class ManualSubscriber<Input, Failure: Error>: Subscriber {
     private(set) var subscriptions: [any Subscription] = []
     private(set) var values: [Input] = []
     private(set) var completions: [Subscribers.Completion<Failure>] = []
-    /// Returns the demand that `receive(_:)` returns.
+    /// Makes the demand that `receive(_:)` returns for a value.
     var onValue: (Input) -> Subscribers.Demand = { _ in .none }
     private let initialDemand: Subscribers.Demand
 
-    /// - Parameter initialDemand: The demand that it requests when it is subscribed.
+    /// - Parameter initialDemand: the demand that the subscriber requests when it gets its subscription.
     init(asking initialDemand: Subscribers.Demand = .none) { self.initialDemand = initialDemand }
 
     func receive(subscription: any Subscription) {
@@ -41,7 +41,7 @@ final class ManualSubscriber<Input, Failure: Error>: Subscriber {
     func cancel() { self.subscriptions.last?.cancel() }
 }
 
-/// A publisher that records requests; the test calls its subscriber, even against the rules for publishers.
+/// A publisher that records requests; the test calls its subscriber as it likes, even against the rules for publishers.
 final class UnrulyPublisher<Output, Failure: Error>: Publisher, Subscription {
     private(set) var requests: [Subscribers.Demand] = []
     /// How often the subscriber has cancelled.
@@ -59,10 +59,13 @@ final class UnrulyPublisher<Output, Failure: Error>: Publisher, Subscription {
 
     func cancel() { self.cancelCount += 1 }
 
-    func emit(_ value: Output) { if let more = self.subscriber?.receive(value) { self.returnedDemands.append(more) } }
+    func emit(_ value: Output) {
+        if let demand = self.subscriber?.receive(value) { self.returnedDemands.append(demand) }
+    }
 
     func complete(_ completion: Subscribers.Completion<Failure>) { self.subscriber?.receive(completion: completion) }
 
+    /// Gives the same subscriber a second subscription.
     func subscribeAgain() { self.subscriber?.receive(subscription: self) }
 }
 

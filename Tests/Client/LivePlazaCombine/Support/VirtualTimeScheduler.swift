@@ -2,7 +2,7 @@
 import Dispatch
 import LivePlazaCombine
 
-/// A scheduler whose time passes only when the test says so.
+/// A scheduler whose time passes only when the test calls `advance`.
 ///
 /// It is used on one thread.
 final class VirtualTimeScheduler: Scheduler {
@@ -11,18 +11,20 @@ final class VirtualTimeScheduler: Scheduler {
 
     private struct Entry {
         let due: SchedulerTimeType
+        /// Orders actions with the same due time.
         let number: Int
         let action: () -> Void
     }
 
+    /// The time begins at 1 s.
     private(set) var now = SchedulerTimeType(DispatchTime(uptimeNanoseconds: 1_000_000_000))
     let minimumTolerance: SchedulerTimeType.Stride = .nanoseconds(0)
-    private var entries: [Entry] = []
-    /// The number of actions that were scheduled so far; it orders actions with the same due time.
+    private var waiting: [Entry] = []
+    /// How many actions were scheduled so far.
     private var scheduledCount = 0
 
     /// How many actions wait.
-    var waitingCount: Int { self.entries.count }
+    var waitingCount: Int { self.waiting.count }
 
     func schedule(options: Never?, _ action: @escaping () -> Void) { self.add(self.now, action) }
 
@@ -55,22 +57,23 @@ final class VirtualTimeScheduler: Scheduler {
     /// Lets time pass, and runs the actions that become due, in the order of their due times.
     func advance(milliseconds: Int) {
         let end = self.now.advanced(by: .milliseconds(milliseconds))
-        while let index = self.indexOfNext(), self.entries[index].due <= end {
-            let entry = self.entries.remove(at: index)
+        while let index = self.indexOfNext(), self.waiting[index].due <= end {
+            let entry = self.waiting.remove(at: index)
             self.now = entry.due
             entry.action()
         }
         self.now = end
     }
 
+    /// The index of the action that is due first.
     private func indexOfNext() -> Int? {
-        self.entries.indices.min {
-            (self.entries[$0].due, self.entries[$0].number) < (self.entries[$1].due, self.entries[$1].number)
+        self.waiting.indices.min {
+            (self.waiting[$0].due, self.waiting[$0].number) < (self.waiting[$1].due, self.waiting[$1].number)
         }
     }
 
     private func add(_ due: SchedulerTimeType, _ action: @escaping () -> Void) {
         self.scheduledCount += 1
-        self.entries.append(Entry(due: due, number: self.scheduledCount, action: action))
+        self.waiting.append(Entry(due: due, number: self.scheduledCount, action: action))
     }
 }
