@@ -143,8 +143,8 @@ package enum ConnectionRow: JournalRow, Codable {
 
     /// The row's value while its content is being changed.
     ///
-    /// The content is moved out of the row for the change, and this value stands in the row meanwhile. If the row kept a
-    /// second reference to the content, Swift would copy the content before the change.
+    /// The content is moved out of the row for the change, and this value stands in the row meanwhile. If the row kept
+    /// a second reference to the content, Swift would copy the content before the change.
     private static var placeholder: ConnectionRow { .fence(fence: RevocationFence()) }
 
     /// Changes the row in place, if it is a live.
@@ -163,10 +163,9 @@ package enum ConnectionRow: JournalRow, Codable {
         self = .idempotencyWindow(window: window)
     }
 
-    /// Handles a row that is due: removes the old outcomes of an idempotency window.
+    /// Drops the outcomes of an idempotency window that is due; the machine calls this only for idempotency windows.
     ///
-    /// - Returns: whether the row must be removed: for an idempotency window, whether it has expired; for every other
-    ///   row, true, because other rows are always removed when they are due.
+    /// - Returns: whether the window has expired and the row must be removed; true for any other row.
     mutating func expire(at moment: Moment) -> Bool {
         guard case .idempotencyWindow(var window) = self else { return true }
         self = Self.placeholder

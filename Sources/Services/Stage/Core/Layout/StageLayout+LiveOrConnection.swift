@@ -49,7 +49,7 @@ extension StageLayout {
             case .fixedGrid, .fixedColumn, .oneVideo, .twoHosts, .twoGroups, .rows, .voiceGroups: false
             }
         var regions: [Region] = []
-        // Usually only few seats are occupied.
+        // Usually no more than four seats are occupied.
         regions.reserveCapacity(showsOccupiedSeatsOnly ? min(4, seats.count) : seats.count)
         for index in seats.indices {
             let user = seats[index].occupant?.user.userID
@@ -84,6 +84,7 @@ extension StageLayout {
         for (live, seats) in stages {
             let occupiedSeats = seats.compactMap { seat in
                 seat.occupant.map {
+                    // The frame index is set below, when the order is known.
                     PlacedSeat(frameIndex: 0, live: live, seatIndex: seat.index, userID: $0.user.userID)
                 }
             }
@@ -100,12 +101,11 @@ extension StageLayout {
     /// The frame index is computed from the seat's position in the list, because the seat index that another live
     /// reports may be any number.
     private static func groups(_ stages: [(live: LiveID, seats: [Seat])]) -> [PlacedSeat] {
-        stages.enumerated().flatMap { group, stage in
+        stages.enumerated().flatMap { groupIndex, stage in
             stage.seats.prefix(TemplateFrames.framesPerGroup).enumerated().map { position, seat in
                 PlacedSeat(
-                    frameIndex: group * TemplateFrames.framesPerGroup + position, live: stage.live,
-                    seatIndex: seat.index,
-                    userID: seat.occupant?.user.userID ?? "")
+                    frameIndex: groupIndex * TemplateFrames.framesPerGroup + position, live: stage.live,
+                    seatIndex: seat.index, userID: seat.occupant?.user.userID ?? "")
             }
         }
     }

@@ -30,7 +30,7 @@ struct LayoutArea {
         return LayoutFrame(x: self.x + left, y: self.y + top, width: right - left, height: bottom - top)
     }
 
-    /// The frames of `count` cells; an incomplete last row is centred.
+    /// The frames of `count` cells of a grid that covers the area; an incomplete last row is centred.
     func cells(_ count: Int, columns: Int, rows: Int) -> [LayoutFrame] {
         let lastRowCount = count % columns
         let cellWidth = self.width / columns
@@ -81,13 +81,16 @@ struct TemplateFrames {
             self.frames = (0..<count).map { area.cell($0, columns: side, rows: side) }
         case .twoGroups: self.frames = (0..<count).map { Self.twoGroups($0, area) }
         case .rows(let columns):
+            // The cells are squares, so the height of the canvas follows from the number of rows.
             let rows = max(1, (count + columns - 1) / columns)
             self.height = rows * (self.width / columns)
             self.frames = LayoutArea(width: self.width, height: self.height).cells(count, columns: columns, rows: rows)
         case .voiceGroups:
+            // A row of the canvas has two groups of three by two squares: six squares in width, as many as a group has.
             let squareSide = self.width / Self.framesPerGroup
             let groups = (count + Self.framesPerGroup - 1) / Self.framesPerGroup
-            self.height = max(1, (groups + 1) / 2) * 2 * squareSide
+            let groupRows = max(1, (groups + 1) / 2)
+            self.height = groupRows * 2 * squareSide
             self.frames = (0..<count).map { Self.voiceGroup($0, squareSide: squareSide) }
         }
     }

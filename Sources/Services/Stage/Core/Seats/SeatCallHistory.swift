@@ -2,11 +2,11 @@
 package import MachineKit
 import PlazaModel
 
-/// The last calls of one session in a live: their outcomes, and the number of calls in the last second.
+/// The last calls of one session in a live: their outcomes, and the number of calls in the current second.
 package struct SeatCallHistory: Equatable, Sendable {
     /// The outcomes of the calls, for retries (I15).
     package private(set) var window: IdempotencyWindow<SeatOutcomes>
-    /// The second in which the last call was decided, in seconds since 1970.
+    /// The clock second in which the last call was decided, in seconds since 1970.
     private var second: Int64 = 0
     /// The number of calls that were decided in `second`.
     private var callsInSecond = 0
@@ -20,12 +20,13 @@ package struct SeatCallHistory: Equatable, Sendable {
     func checkRate(of caller: Caller, at now: Timestamp) throws(ReplyError) {
         guard caller.role == .user, now.seconds == self.second, self.callsInSecond >= Limits.seatCallsPerSecond
         else { return }
+        // The retry hint is the rest of the current second in milliseconds.
         throw ReplyError(
             .tooFrequent, "at most \(Limits.seatCallsPerSecond) seat calls a second are possible",
-            retryAfter: 1000 - now.milliseconds % 1000)
+            retryAfter: 1_000 - now.milliseconds % 1_000)
     }
 
-    /// Records the outcome of the call with the number `counter`.
+    /// Records the outcome of the call `counter` (the number of the request in its session).
     ///
     /// A call that was passed on to presence is recorded twice: first as passed on, then, when presence has answered,
     /// with its final outcome.
@@ -37,12 +38,12 @@ package struct SeatCallHistory: Equatable, Sendable {
 
     /// Drops the outcomes when the window is due.
     ///
-    /// - Returns: whether the window has ended, so that the row must be removed.
+    /// - Returns: whether the window has expired, so that the row must be removed.
     mutating func expire(at moment: Moment) -> Bool { self.window.expire(at: moment) }
 }
 
 extension SeatCallHistory: Codable {
-    /// The names in stored rows.
+    /// The names in stored rows; two differ from their cases, because stored names never change.
     private enum CodingKeys: String, CodingKey {
         case outcomes = "fates"
         case highestDroppedCounter = "floor"
@@ -133,14 +134,13 @@ extension SeatRow {
         self = .callHistory(history: history)
     }
 
-    /// Handles a row that is due: drops the outcomes of a call history.
+    /// Drops the outcomes of a call history that is due; the machine calls this only for call histories.
     ///
-    /// - Returns: whether the row must be removed: for a call history, whether its window has ended; for every other row,
-    ///   true.
+    /// - Returns: whether the window has expired and the row must be removed; true for any other row.
     mutating func expire(at moment: Moment) -> Bool {
         guard case .callHistory(var history) = self else { return true }
-        let hasEnded = history.expire(at: moment)
+        let isExpired = history.expire(at: moment)
         self = .callHistory(history: history)
-        return hasEnded
+        return isExpired
     }
 }

@@ -8,7 +8,7 @@ package enum SeatKey: RowKey {
     case stage(LiveKey)
     /// One page of the open seat requests of a live.
     case requests(LiveKey, page: Int = 0)
-    /// The revocation fence of the users who were kicked from a live.
+    /// The revocation fence: the lowest tickets that users kicked from a live may still use.
     case fence(LiveKey)
     /// The history of one session's calls in a live: their outcomes and their rate.
     case callHistory(LiveKey, SessionID)
@@ -55,6 +55,7 @@ package enum SeatKey: RowKey {
 
     package static func < (a: SeatKey, b: SeatKey) -> Bool { a.sortKey < b.sortKey }
 
+    /// The kind, app, live, session and page.
     private var sortKey: (Int, AppID, LiveID, SessionID, Int) {
         switch self {
         case .stage(let key): (0, key.app, key.live, "", 0)
@@ -79,8 +80,8 @@ package enum SeatRow: JournalRow, Codable {
         case fence = "floors"
         case callHistory = "outcomes"
     }
-    // The compiler finds these two enums by their names: they name the parameters of the cases `fence` and `callHistory` in
-    // stored rows.
+    // The compiler finds these two enums by their names: they name the parameters of the cases `fence` and
+    // `callHistory` in stored rows.
     private enum FenceCodingKeys: String, CodingKey {
         case fence = "floors"
     }

@@ -2,6 +2,7 @@
 package import MachineKit
 import PlazaModel
 
+/// Checks of the seat machine's rows.
 extension SeatMachine {
     /// Lists the violations of the invariants in the rows; empty when all invariants hold.
     ///
@@ -32,6 +33,7 @@ extension SeatMachine {
         return violations
     }
 
+    /// Lists the violations in one stage and the open requests of its live.
     private func check(_ stage: SeatStage, _ requests: SeatRequests) -> [String] {
         var violations: [String] = []
         let seatedUsers = stage.seats.compactMap { $0.occupant?.user.userID }
@@ -54,8 +56,9 @@ extension SeatMachine {
         if !(stage.closedDevices.microphones + stage.closedDevices.cameras).allSatisfy(seatedUsers.contains) {
             violations.append("I16: a closed device of a user without a seat")
         }
-        let haveOwnRoles = stage.seats.compactMap(\.occupant).allSatisfy { $0.role == stage.role(of: $0.user.userID) }
-        if !haveOwnRoles { violations.append("an occupant with a role it does not have") }
+        let occupants = stage.seats.compactMap(\.occupant)
+        let areRolesCorrect = occupants.allSatisfy { $0.role == stage.role(of: $0.user.userID) }
+        if !areRolesCorrect { violations.append("an occupant with a role it does not have") }
         if requests.open.count > Limits.openSeatRequests { violations.append("I16: too many open requests") }
         if requests.open.contains(where: { seatedUsers.contains($0.guest.userID) }) {
             violations.append("I13: an open request of a seated user")

@@ -2,12 +2,13 @@
 package import MachineKit
 package import PlazaModel
 
-/// Decides who sits on the seats of a live, and publishes the stage as one record, with a new revision for each
-/// change.
+/// Decides who sits on the seats of a live, and publishes the stage (seats, connection, battle and layout) as one
+/// record, with a new revision for each change.
 ///
-/// Rows of a live: the stage, its open requests, the revocation fence of kicked users, and each session's call history.
+/// Rows of a live: the stage, its open requests, the revocation fence (the lowest tickets that kicked users may still
+/// use), and each session's call history.
 ///
-/// No call is executed twice (I15), each request ends once (I13), each user has at most one seat (I11).
+/// No call is executed twice (I15), each request ends once (I13), and each user has at most one seat (I11).
 package struct SeatMachine: Machine {
     package typealias Input = SeatInput
     package typealias Key = SeatKey
@@ -75,7 +76,9 @@ package struct SeatMachine: Machine {
             swap(&step.effects, &effects)
         // A fence is never due.
         case .fence: break
-        case .callHistory: if journal.update(key, { $0.expire(at: moment) }) ?? true { journal[key] = nil }
+        case .callHistory:
+            let isExpired = journal.update(key) { $0.expire(at: moment) } ?? true
+            if isExpired { journal[key] = nil }
         }
     }
 
@@ -93,7 +96,8 @@ package struct SeatMachine: Machine {
                 // client has repeated it or presence has just returned it.
                 if let reply = outcome.reply(to: caller, input.key) { return effects.append(reply) }
             case .fresh where !input.command.isReturnedByPresence: break
-            // A call that presence returns was recorded as passed on. If it seems new, the window has removed the record.
+            // A call that presence returns was recorded as passed on. If it looks new, the window has dropped that
+            // outcome.
             case .fresh, .forgotten:
                 throw ReplyError.requestForgotten
             }
@@ -129,8 +133,8 @@ package struct SeatMachine: Machine {
     private func requireMember(
         _ caller: Caller, of stage: SeatStage, in journal: Journal<SeatKey, SeatRow>
     ) throws(ReplyError) {
-        // Most lives have no kicked users. Their fence is empty, rejects only callers without a ticket, and is not
-        // read.
+        // Most lives have no kicked users. Their fence is empty and rejects only callers without a ticket, so an empty
+        // fence stands for it.
         let fence = stage.hasRevocations ? journal.fence(of: stage.key) : RevocationFence()
         if let rejection = fence.rejection(of: caller) { throw rejection }
     }
@@ -151,7 +155,7 @@ package struct SeatMachine: Machine {
         }
     }
 
-    /// Handles a fact that another machine has reported.
+    /// Handles a fact: a command without a caller, which reports what another machine has decided.
     private func handleFact(
         _ input: SeatInput, in journal: inout Journal<SeatKey, SeatRow>, at moment: Moment,
         into effects: inout [Effect]
@@ -159,8 +163,8 @@ package struct SeatMachine: Machine {
         switch input.command {
         case .opened(let epoch, let info):
             let previousStage = journal.stage(input.key)
-            // An opening with the stage's epoch is a duplicate, an opening with an older epoch is late. The opening of
-            // a new live may arrive before the end of the previous live of the same name.
+            // An opening with the stage's epoch is a duplicate, and an opening with an older epoch is late. The opening
+            // of a new live may arrive before the end of the previous live with the same id.
             if let previousStage, previousStage.epoch >= epoch { return }
             var step = SeatStep(
                 opening: input.key, moment, epoch: epoch, info: info, after: previousStage, journal.requests(input.key))
@@ -168,6 +172,7 @@ package struct SeatMachine: Machine {
             step.publish(self.settings)
             step.store(in: &journal)
             swap(&step.effects, &effects)
+        // `user` was kicked: only tickets (proofs of a join) from `ticket` on are valid.
         case .floor(let user, let ticket):
             guard var stage = journal.stage(input.key), stage.removalTime == nil else { return }
             var fence = journal.fence(of: input.key)

@@ -15,7 +15,7 @@ package struct SeatOutcome: Equatable, Sendable {
     }
 
     package var result: Result
-    /// The first revision of the stage that shows the change made by the call.
+    /// The first revision of the stage that shows the change made by the call; nil if viewers see no change.
     package var revision: Int64?
 
     /// The reply to the caller, which is the same for every retry; nil while presence processes the call.
@@ -27,6 +27,7 @@ package struct SeatOutcome: Equatable, Sendable {
         case .seat(let index): outcome = .success(result: .seat(index: index))
         case .refused(let error): outcome = .failure(error: error)
         }
+        // The gateway sends the reply only after it has read this revision, so that clients read their own changes.
         let required = self.revision.map { RequiredRevision(.stages, key.live, revision: $0) }
         return .reply(Reply(to: caller, app: key.app, outcome, required: required))
     }
@@ -45,6 +46,7 @@ package struct SeatOutcomes: OutcomeStorage, Equatable {
             case seat(index: Int?)
             case refused
         }
+        /// The call's counter: the number of the request in its session.
         var counter: Int64
         var result: Result
         var revision: Int64?
@@ -80,7 +82,7 @@ package struct SeatOutcomes: OutcomeStorage, Equatable {
         switch entry.result {
         case .passedOn: result = .passedOn
         case .done: result = .done
-        case .seat(let index): result = .seat(index: index)
+        case .seat(let seatIndex): result = .seat(index: seatIndex)
         case .refused:
             guard let rejectedCall = self.rejectedCalls.first(where: { $0.counter == entry.counter }) else {
                 preconditionFailure("a rejected call without its error")
@@ -101,10 +103,10 @@ package struct SeatOutcomes: OutcomeStorage, Equatable {
     }
 
     package mutating func replaceOldest(with outcome: SeatOutcome, of counter: Int64) -> Int64 {
-        let oldest = self.entries.removeFirst().counter
-        self.removeError(of: oldest)
+        let oldestCounter = self.entries.removeFirst().counter
+        self.removeError(of: oldestCounter)
         self.append(outcome, of: counter)
-        return oldest
+        return oldestCounter
     }
 
     package mutating func removeAll() -> Int64? {

@@ -36,7 +36,7 @@ package struct SeatRequest: Equatable, Sendable, Codable {
 package struct SeatRequests: Equatable, Sendable, Codable {
     /// The open requests, oldest first.
     package private(set) var open: [SeatRequest] = []
-    /// The number of pages over which the requests are split; nil if there is one page, and in the other pages.
+    /// In the first of several pages, the number of pages over which the requests are split; otherwise nil.
     private(set) var pageCount: Int?
     /// When the next open request times out; nil without open requests.
     ///

@@ -30,8 +30,8 @@ extension Journal where Key == SeatKey, Row == SeatRow {
         }
         let storedPages = (0..<SeatRequests.maxPageCount).map { self.page(live, $0)?.open ?? [] }
         let pages = PagedList.pages(
-            of: requests.open, before: storedPages, capacity: Limits.seatRequestsPerRow
-        ) { "\($0.guest.userID.text)/\($0.host?.userID.text ?? "")" }
+            of: requests.open, before: storedPages, capacity: Limits.seatRequestsPerRow,
+            id: { "\($0.guest.userID.text)/\($0.host?.userID.text ?? "")" })
         let usedPageCount = (pages.lastIndex { !$0.isEmpty } ?? -1) + 1
         for (index, pageRequests) in pages.enumerated() {
             let isNeeded = index == 0 ? usedPageCount > 0 : !pageRequests.isEmpty
@@ -43,8 +43,8 @@ extension Journal where Key == SeatKey, Row == SeatRow {
     /// Removes all open requests of a live.
     mutating func removeRequests(of live: LiveKey) { self.store(SeatRequests(), of: live) }
 
-    /// The stored page with the number `page`; nil when there is none.
-    private func page(_ live: LiveKey, _ page: Int) -> SeatRequests? {
-        if case .requests(let requests)? = self[.requests(live, page: page)] { requests } else { nil }
+    /// The stored page with the number `number`; nil when there is none.
+    private func page(_ live: LiveKey, _ number: Int) -> SeatRequests? {
+        if case .requests(let requests)? = self[.requests(live, page: number)] { requests } else { nil }
     }
 }

@@ -5,14 +5,16 @@ package import PlazaModel
 /// The stage of one live: its seats, and the connection and battle that the connection machine reported.
 ///
 /// The stage is open until the live ends. After that it is empty, and `removalTime` is set, until the stage is removed
-/// or a live of the same name is created.
+/// or a live with the same id is created.
 package struct SeatStage: Equatable, Sendable, Codable {
     package var key: LiveKey
+    /// The number that distinguishes the live from earlier lives with the same id; a later live has a higher epoch.
     package var epoch: Int64
     /// Grows with every change that viewers see.
     package var revision: Int64
     package var owner: UserInfo
     package var admins: [UserID]
+    /// Whether users take free seats at once or have to apply for them.
     package var mode: TakeSeatMode
     /// Whether seat 0 is reserved for the owner, so that nobody can remove the owner from it.
     package var keepsOwner: Bool
@@ -23,7 +25,9 @@ package struct SeatStage: Equatable, Sendable, Codable {
     package var isOwnerIn: Bool
     /// The devices of seated users that hosts have locked.
     package var closedDevices = ClosedDevices()
-    /// Whether the live has a revocation fence, because it has kicked users.
+    /// Whether the live has a revocation fence (the lowest tickets that kicked users may still use).
+    ///
+    /// If false, calls need not read the fence.
     package var hasRevocations = false
     package var connection: ConnectionView?
     package var battle: BattleView?
@@ -40,6 +44,7 @@ package struct SeatStage: Equatable, Sendable, Codable {
     /// The next feed item contains them.
     package var unpublishedEvents: [StageEvent]?
 
+    /// Some names differ from their cases, because stored names never change.
     private enum CodingKeys: String, CodingKey {
         case key, epoch, revision, owner, admins, mode, keepsOwner, seats, templateID, isOwnerIn
         case closedDevices = "closed"
@@ -60,7 +65,7 @@ package struct SeatStage: Equatable, Sendable, Codable {
         self.isOwnerIn = info.status != .scheduled
         self.seats = []
         self.connectionRevision = .min
-        // Sets the template and creates the seats.
+        // `applyInfo` sets the template and creates the seats; a new stage has no occupied seats that it could return.
         _ = self.applyInfo(info)
     }
 
@@ -79,7 +84,7 @@ package struct SeatStage: Equatable, Sendable, Codable {
         self.isOwnerIn = try values.decodeIfPresent(Bool.self, forKey: .isOwnerIn) ?? true
         self.closedDevices =
             try values.decodeIfPresent(ClosedDevices.self, forKey: .closedDevices) ?? ClosedDevices()
-        // Rows of older versions lack the field, even if the live has a fence.
+        // Rows of older versions lack the field, even if the live has a fence. `true` makes calls read the fence.
         self.hasRevocations = try values.decodeIfPresent(Bool.self, forKey: .hasRevocations) ?? true
         self.connection = try values.decodeIfPresent(ConnectionView.self, forKey: .connection)
         self.battle = try values.decodeIfPresent(BattleView.self, forKey: .battle)
@@ -122,9 +127,9 @@ package struct SeatStage: Equatable, Sendable, Codable {
         self.seats[index].occupant = occupant
     }
 
-    /// Locks or unlocks a device of a seated user; the caller must call `applyLocks` afterwards.
-    mutating func setDevice(_ device: Device, of user: UserID, isClosed: Bool) {
-        self.closedDevices.set(device, of: user, isClosed: isClosed)
+    /// Sets or removes a host's lock on a device of a seated user; the caller must call `applyLocks` afterwards.
+    mutating func setUserLock(on device: Device, of user: UserID, isLocked: Bool) {
+        self.closedDevices.set(device, of: user, isClosed: isLocked)
     }
 
     /// Sets which devices the occupant of seat `index` may use, according to the locks on the seat and on the user.

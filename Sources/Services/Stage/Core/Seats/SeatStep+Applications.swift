@@ -4,7 +4,7 @@ import PlazaModel
 
 /// Applications for a seat (R6.1, R6.8, R6.13).
 ///
-/// Each application ends exactly once (I13), because the code that ends it removes it first.
+/// Each application ends exactly once (I13), because whatever ends an application removes it at the same time.
 extension SeatStep {
     /// Makes an application for a seat; in a live without applications, the caller gets the seat at once.
     mutating func apply(
@@ -46,7 +46,7 @@ extension SeatStep {
     ///
     /// The first host who answers ends the application; the other hosts get a notice.
     mutating func answerApplication(
-        of user: UserID, accepted: Bool, _ caller: Caller
+        of user: UserID, isAccepted: Bool, _ caller: Caller
     ) throws(ReplyError) -> SeatOutcome.Result {
         try self.requireHost(caller)
         guard let index = self.requests.applicationIndex(of: user) else {
@@ -54,13 +54,13 @@ extension SeatStep {
         }
         let guest = self.requests.open[index].guest
         // If the seat has been taken or locked meanwhile, the host's call fails and the application stays open.
-        let seat = accepted ? try self.stage.freeSeat(self.requests.open[index].seatIndex, for: user) : nil
+        let seat = isAccepted ? try self.stage.freeSeat(self.requests.open[index].seatIndex, for: user) : nil
         self.requests.remove(at: index)
         if let seat { self.putOnSeat(guest, at: seat) }
-        self.notify(user, .applicationAnswered(host: caller.user, accepted: accepted))
+        self.notify(user, .applicationAnswered(host: caller.user, accepted: isAccepted))
         for host in self.stage.hosts where host != caller.userID && host != user {
-            self.notify(host, .applicationProcessed(guest: guest, by: caller.user, accepted: accepted))
+            self.notify(host, .applicationProcessed(guest: guest, by: caller.user, accepted: isAccepted))
         }
-        return accepted ? .seat(index: seat) : .done
+        return isAccepted ? .seat(index: seat) : .done
     }
 }

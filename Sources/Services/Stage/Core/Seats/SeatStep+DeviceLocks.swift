@@ -16,7 +16,7 @@ extension SeatStep {
         }
         try self.requireAuthority(over: user, caller)
         let wasAllowed = self.stage.seats[index].occupant?.allows(device)
-        self.stage.setDevice(device, of: user, isClosed: isLocked)
+        self.stage.setUserLock(on: device, of: user, isLocked: isLocked)
         if !isLocked { self.stage.seats[index].setLocked(device, false) }
         self.stage.applyLocks(at: index)
         self.notifyDeviceChange(device, of: user, at: index, wasAllowed: wasAllowed, caller)
@@ -30,9 +30,9 @@ extension SeatStep {
             let user = self.stage.seats[index].occupant?.user.userID
             let wasAllowed = self.stage.seats[index].occupant?.allows(device)
             self.stage.seats[index].setLocked(device, isLocked)
-            // If the user stayed locked, hosts could not see why the device stays off. So unlocking the seat's device
-            // also unlocks the user.
-            if let user, !isLocked { self.stage.setDevice(device, of: user, isClosed: false) }
+            // Unlocking the seat's device also removes the lock on the user. Otherwise hosts could not see why the
+            // device stays off.
+            if let user, !isLocked { self.stage.setUserLock(on: device, of: user, isLocked: false) }
             self.stage.applyLocks(at: index)
             if let user { self.notifyDeviceChange(device, of: user, at: index, wasAllowed: wasAllowed, caller) }
         }
@@ -49,6 +49,8 @@ extension SeatStep {
     }
 
     /// Notifies the user if the permission to use the device has changed and the user is not the caller.
+    ///
+    /// `wasAllowed` is the permission before the change.
     private mutating func notifyDeviceChange(
         _ device: Device, of user: UserID, at index: Int, wasAllowed: Bool?, _ caller: Caller
     ) {

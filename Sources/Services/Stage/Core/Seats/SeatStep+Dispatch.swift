@@ -2,7 +2,7 @@
 import MachineKit
 import PlazaModel
 
-/// Calls the function that decides each call, or that handles each report of another machine.
+/// Passes each command to the function that handles it.
 extension SeatStep {
     /// Decides a call; `handleFact` handles the other commands.
     mutating func decide(_ command: SeatCommand, for caller: Caller) throws(ReplyError) -> SeatOutcome.Result {
@@ -10,8 +10,8 @@ extension SeatStep {
         case .apply(let index, let timeout, let extraInfo, _):
             return try self.apply(seatIndex: index, timeoutSeconds: timeout, extraInfo: extraInfo, caller)
         case .cancelApplication: return try self.cancelApplication(caller)
-        case .acceptApplication(let user, _): return try self.answerApplication(of: user, accepted: true, caller)
-        case .rejectApplication(let user, _): return try self.answerApplication(of: user, accepted: false, caller)
+        case .acceptApplication(let user, _): return try self.answerApplication(of: user, isAccepted: true, caller)
+        case .rejectApplication(let user, _): return try self.answerApplication(of: user, isAccepted: false, caller)
         case .invite(let user, let index, let timeout, let extraInfo, _):
             return try self.invite(user, seatIndex: index, timeoutSeconds: timeout, extraInfo: extraInfo, caller)
         case .place(let user, let index, _):
@@ -20,9 +20,9 @@ extension SeatStep {
             return try self.decideVerifiedOffer(user, offer, caller)
         case .cancelInvitation(let user, _): return try self.cancelInvitation(of: user, caller)
         case .acceptInvitation(let inviter, _):
-            return try self.answerInvitation(by: inviter, accepted: true, caller)
+            return try self.answerInvitation(of: inviter, isAccepted: true, caller)
         case .rejectInvitation(let inviter, _):
-            return try self.answerInvitation(by: inviter, accepted: false, caller)
+            return try self.answerInvitation(of: inviter, isAccepted: false, caller)
         case .take(let index, _): return try self.take(seatIndex: index, caller)
         case .leave: return try self.leave(caller)
         case .kickOff(let user, _): return try self.kickOff(user, caller)
@@ -40,18 +40,21 @@ extension SeatStep {
         }
     }
 
-    /// Handles a fact of another machine; `SeatMachine` handles openings, endings and kicks itself.
+    /// Handles a fact that another machine has reported; `SeatMachine` handles openings, endings and kicks itself.
     mutating func handleFact(_ command: SeatCommand) {
         switch command {
         case .infoChanged(let info): self.updateInfo(info)
         case .userGone(let user): self.removeUser(user)
         case .userBack(let user): self.handleUserReturn(user)
         case .profile(let user): self.updateProfile(user)
+        // After a loss of the presence data in Redis, this machine asks presence which of these users are still in the
+        // live.
         case .confirmOccupants:
             let owner = self.stage.owner.userID
             let seatedUsers = self.stage.seats.compactMap { $0.occupant?.user.userID }
             // Presence must confirm `isOwnerIn` even when the owner has no seat.
-            for user in self.stage.isOwnerIn && !seatedUsers.contains(owner) ? seatedUsers + [owner] : seatedUsers {
+            let isOwnerWithoutSeatIn = self.stage.isOwnerIn && !seatedUsers.contains(owner)
+            for user in isOwnerWithoutSeatIn ? seatedUsers + [owner] : seatedUsers {
                 self.effects.append(.audience(AudienceInput(self.stage.key, .confirm(user: user))))
             }
         case .connection(let view, let battle, let revision, let events, let otherBattles):

@@ -4,8 +4,9 @@ import PlazaModel
 
 /// Invitations to a seat (R6.13).
 ///
-/// An invitation takes two steps. In the first step, this machine checks the call and passes it on to
-/// presence, which verifies that the guest is in the live. In the second step, this machine decides the call.
+/// An invitation takes two steps. In the first step, this machine checks the call and passes it on to presence (the
+/// machine that knows who is in the live) with an offer. Presence verifies that the guest is in the live and returns
+/// the call and the offer. In the second step, this machine decides the call.
 extension SeatStep {
     /// First step of an invitation: checks the call, then asks presence to verify that the guest is in the live.
     mutating func invite(
@@ -76,17 +77,17 @@ extension SeatStep {
 
     /// Accepts or rejects the invitation of `host`; accepting it takes the seat.
     mutating func answerInvitation(
-        by host: UserID, accepted: Bool, _ caller: Caller
+        of host: UserID, isAccepted: Bool, _ caller: Caller
     ) throws(ReplyError) -> SeatOutcome.Result {
         try self.requireUser(caller)
         guard let index = self.requests.invitationIndex(of: caller.userID, by: host) else {
             throw ReplyError(.failed, "the user has no open invitation to you")
         }
         let seat =
-            accepted ? try self.stage.freeSeat(self.requests.open[index].seatIndex, for: caller.userID) : nil
+            isAccepted ? try self.stage.freeSeat(self.requests.open[index].seatIndex, for: caller.userID) : nil
         self.requests.remove(at: index)
         if let seat { self.putOnSeat(caller.user, at: seat) }
-        self.notify(host, .invitationAnswered(guest: caller.user, accepted: accepted))
-        return accepted ? .seat(index: seat) : .done
+        self.notify(host, .invitationAnswered(guest: caller.user, accepted: isAccepted))
+        return isAccepted ? .seat(index: seat) : .done
     }
 }

@@ -9,8 +9,8 @@ extension SeatStep {
     mutating func move(
         _ user: UserID, to target: Int, _ policy: MoveSeatPolicy, _ caller: Caller
     ) throws(ReplyError) -> SeatOutcome.Result {
-        let isSelf = caller.role == .user && user == caller.userID
-        if !isSelf { try self.requireHost(caller) }
+        let isOwnMove = caller.role == .user && user == caller.userID
+        if !isOwnMove { try self.requireHost(caller) }
         try self.stage.requireSeat(target)
         guard let from = self.stage.seatIndex(of: user), let mover = self.stage.seats[from].occupant else {
             throw ReplyError(.notOnSeat, "the user sits on no seat")

@@ -8,14 +8,15 @@ extension SeatStep {
     mutating func openRequest(_ request: SeatRequest) throws(ReplyError) {
         guard self.requests.open.count < Limits.openSeatRequests else {
             throw ReplyError(
-                .overloaded, "a live has at most \(Limits.openSeatRequests) open requests", retryAfter: 1000)
+                .overloaded, "a live has at most \(Limits.openSeatRequests) open requests",
+                retryAfter: Milliseconds.seconds(1).count)
         }
         self.requests.append(request)
     }
 
     /// Lists all open requests for a host, and the user's own requests for any other user (R6.25).
     ///
-    /// A host who joins after requests were made has received no notice of them.
+    /// A host needs the list, because a host who joined later has received no notice of earlier requests.
     func listOpenRequests(for caller: Caller) -> CallResult {
         let isHost = self.isHost(caller)
         var applications: [OpenApplication] = []

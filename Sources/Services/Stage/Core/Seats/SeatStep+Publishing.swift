@@ -2,7 +2,8 @@
 import MachineKit
 import PlazaModel
 
-/// Publishes a changed stage to viewers, reports it to the connection machine, and notifies the backend (R7.14, R14.20).
+/// Publishes a changed stage to viewers, reports it to the connection machine, and notifies the backend (R7.14,
+/// R14.20).
 extension SeatStep {
     /// Publishes the stage with its next revision, if viewers see a change.
     ///
@@ -73,10 +74,10 @@ extension SeatStage {
         guard SeatTemplate.voiceIDs.contains(self.templateID), self.seats.count > Limits.voiceCoHostSeats else {
             return false
         }
-        var count = 0
-        for index in self.seats.indices where self.seats[index].occupant != nil { count += 1 }
+        var occupiedCount = 0
+        for index in self.seats.indices where self.seats[index].occupant != nil { occupiedCount += 1 }
         // A number in the range of voice templates that is no known template stands for a video template.
-        return count > Limits.voiceCoHostSeats && self.template.kind == .voice
+        return occupiedCount > Limits.voiceCoHostSeats && self.template.kind == .voice
     }
 }
 

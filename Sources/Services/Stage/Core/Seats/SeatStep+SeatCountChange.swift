@@ -4,7 +4,7 @@ import PlazaModel
 
 /// Applies a new number of seats or a new layout template while users sit on seats (R6.23, R7.5).
 extension SeatStep {
-    /// Applies the live's info.
+    /// Applies the live's changed info: owner, admins, layout template and seat count.
     ///
     /// Users whose seats no longer exist move to free seats; when none is left, they lose their seat.
     mutating func updateInfo(_ info: LiveInfo) {
@@ -28,7 +28,7 @@ extension SeatStep {
                 self.stage.applyLocks(at: freeIndex)
                 self.events.append(.userMoved(user: user, from: seat.index, to: freeIndex))
             } else {
-                for device in Device.allCases { self.stage.setDevice(device, of: user.userID, isClosed: false) }
+                for device in Device.allCases { self.stage.setUserLock(on: device, of: user.userID, isLocked: false) }
                 self.events.append(.seatLeft(index: seat.index, user: user))
                 self.notify(user.userID, .kickedOffSeat(seatIndex: seat.index, by: self.stage.owner))
             }
@@ -48,15 +48,15 @@ extension SeatStage {
         self.keepsOwner = info.keepOwnerOnSeat
         let template = SeatTemplate.resolved(info.seatTemplate)
         self.templateID = template.id
-        let count = template.seatCount(requested: info.maxSeatCount)
+        let seatCount = template.seatCount(requested: info.maxSeatCount)
         for index in self.seats.indices {
             guard let user = self.seats[index].occupant?.user.userID else { continue }
             let role = self.role(of: user)
             self.seats[index].occupant?.role = role
         }
-        let removedSeats = self.seats.dropFirst(count).filter { $0.occupant != nil }
-        self.seats = Array(self.seats.prefix(count))
-        while self.seats.count < count { self.seats.append(Seat(index: self.seats.count)) }
+        let removedSeats = self.seats.dropFirst(seatCount).filter { $0.occupant != nil }
+        self.seats = Array(self.seats.prefix(seatCount))
+        while self.seats.count < seatCount { self.seats.append(Seat(index: self.seats.count)) }
         return removedSeats
     }
 }

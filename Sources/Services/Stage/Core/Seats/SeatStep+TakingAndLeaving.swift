@@ -12,12 +12,15 @@ extension SeatStep {
         self.endRequests(ofSeated: guest)
     }
 
-    /// Removes the occupant from the seat without a notice, and returns the occupant; nil when the seat is empty.
+    /// Removes the occupant from the seat without a notice to the occupant.
+    ///
+    /// - Returns: the former occupant; nil when the seat was empty.
     @discardableResult
     mutating func vacateSeat(_ index: Int) -> UserInfo? {
         guard let user = self.stage.seats[index].occupant?.user else { return nil }
         self.stage.seats[index].occupant = nil
-        for device in Device.allCases { self.stage.setDevice(device, of: user.userID, isClosed: false) }
+        // The locks that hosts set on a user end when the user loses the seat.
+        for device in Device.allCases { self.stage.setUserLock(on: device, of: user.userID, isLocked: false) }
         self.events.append(.seatLeft(index: index, user: user))
         return user
     }
@@ -33,7 +36,7 @@ extension SeatStep {
         return .seat(index: index)
     }
 
-    /// The timeout of the application that `take` makes in a live that requires applications (R7.3).
+    /// The timeout of the application that `take` makes in a live that requires applications, in seconds (R7.3).
     private static var takeTimeoutSeconds: Int64 { 60 }
 
     /// The free seat that `caller` requests.

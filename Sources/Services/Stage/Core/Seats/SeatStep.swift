@@ -4,8 +4,8 @@ import PlazaModel
 
 /// Handles one input for one live, on a copy of the live's stage and requests.
 ///
-/// Nothing is written to the journal before `store`. During the step the machine's effects are moved into `effects`. If a
-/// call is rejected, the machine removes the effects of this step. Therefore a rejected call changes nothing.
+/// Nothing is written to the journal before `store`. During the step the machine's effects are moved into `effects`. If
+/// a call is rejected, the machine removes the effects of this step. Therefore a rejected call changes nothing.
 struct SeatStep: ~Copyable {
     let moment: Moment
     var stage: SeatStage
@@ -34,7 +34,7 @@ struct SeatStep: ~Copyable {
         self.originalRequests = self.requests
     }
 
-    /// Opens a new stage, which replaces the previous stage of the same name and its requests.
+    /// Opens a new stage, which replaces the previous stage with the same live id, and its requests.
     init(
         opening key: LiveKey, _ moment: Moment, epoch: Int64, info: LiveInfo, after previousStage: SeatStage?,
         _ previousRequests: SeatRequests
@@ -46,7 +46,8 @@ struct SeatStep: ~Copyable {
         self.originalStage = nil
         // `store` compares the new requests with these, and so replaces the requests of the previous stage.
         self.originalRequests = previousRequests
-        // The revocation fence has its own row, which a new stage does not replace. Calls read it only if this flag is set.
+        // The revocation fence has its own row, which a new stage does not replace. Calls read it only if this flag is
+        // set.
         self.stage.hasRevocations = previousStage?.hasRevocations ?? false
         self.putOwnerOnSeatZeroIfReserved()
     }
