@@ -11,13 +11,14 @@ enum BackOff {
     /// (PROTOCOL.md, section 7).
     ///
     /// - Parameters:
-    ///   - failures: the number of consecutive failures before the latest failure: 0 after the first failure.
+    ///   - failures: how many attempts had failed in a row before the attempt that has failed now; 0 after the first
+    ///     failure.
     ///   - random: a random number from 0 to below 1.
     ///   - first: the longest wait after the first failure, in milliseconds.
     ///   - longest: the longest wait after any number of failures, in milliseconds.
     /// - Returns: milliseconds, from 0 to `min(longest, first · 2^failures)`.
     static func pause(failures: Int, random: Double, first: Double = 100, max longest: Double = 5000) -> Double {
-        // The exponent is limited, because a shift by 63 or more bits would overflow.
+        // A shift by 63 or more bits would overflow. With 20 bits the product is above any `longest` that is used.
         random * min(longest, first * Double(1 << min(max(failures, 0), 20)))
     }
 }

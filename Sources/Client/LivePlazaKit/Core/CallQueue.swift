@@ -13,6 +13,10 @@ struct CallQueue: Sendable {
     private static let maxUnanswered = 16
     /// The maximum number of times that a call is repeated because the server was busy.
     private static let maxRepeats = 3
+    /// The pause before a repeat if the server does not state one, in milliseconds.
+    private static let defaultRepeatPause = 1000.0
+    /// The longest random pause that is added before the first repeat, in milliseconds; it doubles with each repeat.
+    private static let firstRepeatJitter = 200.0
 
     init(random: @escaping RandomSource) { self.random = random }
 
@@ -47,8 +51,8 @@ struct CallQueue: Sendable {
             self.calls[index].repeats < Self.maxRepeats
         else { return false }
         let call = self.calls[index]
-        let jitter = BackOff.pause(failures: call.repeats, random: self.random(), first: 200)
-        let repeatAt = now + (error.retryMilliseconds ?? 1000) + jitter
+        let jitter = BackOff.pause(failures: call.repeats, random: self.random(), first: Self.firstRepeatJitter)
+        let repeatAt = now + (error.retryMilliseconds ?? Self.defaultRepeatPause) + jitter
         guard repeatAt < call.deadline else { return false }
         self.calls[index].isSent = false
         self.calls[index].repeats += 1
@@ -56,7 +60,7 @@ struct CallQueue: Sendable {
         return true
     }
 
-    /// Takes the frames to send now, in the order of the calls.
+    /// Marks the calls that can be sent now as sent, and returns their frames in order.
     ///
     /// Calls behind an unanswered join wait, because the server would refuse them with `notInRoom`. A call gets its id
     /// when it is first sent, because each new call of a session, including a login, needs a higher id than all calls
@@ -67,7 +71,7 @@ struct CallQueue: Sendable {
         for index in self.calls.indices {
             guard unansweredCount < Self.maxUnanswered, self.sendRate.allowedAt <= now else { break }
             if !self.calls[index].isSent, self.calls[index].notBefore <= now {
-                frames.append(self.calls[index].send(id: self.calls[index].id ?? makeID(), at: now))
+                frames.append(self.calls[index].markSent(id: self.calls[index].id ?? makeID(), at: now))
                 self.sendRate.callSent(at: now)
                 unansweredCount += 1
             }
@@ -93,6 +97,7 @@ struct CallQueue: Sendable {
     /// When the next call expires or, on an open connection, may be sent again; infinite if nothing is due.
     func dueAt(isOpen: Bool) -> Double {
         var nextDue = Double.infinity
+        // Whether the calls from here on must wait for a connection or for the reply to another call.
         var isBlocked = !isOpen || self.unansweredCount >= Self.maxUnanswered
         for call in self.calls {
             nextDue = min(nextDue, call.deadline)

@@ -5,7 +5,7 @@ internal import PlazaModel
 enum ClientAction: Sendable {
     /// Open a WebSocket: to the next address of the list if `toNextAddress` is true, otherwise to the current one.
     case connect(toNextAddress: Bool)
-    /// Send a text.
+    /// Send a text frame.
     case send([UInt8])
     /// Close the WebSocket, and ignore its further events.
     case disconnect(code: Int)
@@ -13,5 +13,6 @@ enum ClientAction: Sendable {
     case fetchToken
     /// The call with this handle has ended.
     case callEnded(handle: Int, Result<CallResult, ErrorInfo>)
+    /// Report an event.
     case event(ClientEvent)
 }

@@ -4,7 +4,9 @@ internal import PlazaModel
 extension ClientCore {
     /// The options of a client.
     struct Options: Sendable {
-        /// The client's session: by it and a call's id the server recognises a repeated call.
+        /// The client's session.
+        ///
+        /// The server recognises a repeated call by the session and the call's id.
         var session: SessionID
         /// The first call's id; it must be above all ids that this session has used before.
         var firstID: Int64 = 1

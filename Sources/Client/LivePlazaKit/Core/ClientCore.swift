@@ -22,6 +22,7 @@ struct ClientCore: Sendable {
     private var login = OwnCall()
     /// The last login with a newer token on an open connection.
     private var renewal = OwnCall()
+    /// The last ping.
     private var ping = OwnCall()
 
     /// A call that the client makes by itself.
@@ -33,6 +34,12 @@ struct ClientCore: Sendable {
 
     /// The maximum number of calls without an outcome.
     private static let maxUnfinishedCalls = 1000
+    /// After how many milliseconds the app may repeat a call that timed out or was refused by this client.
+    private static let retryPause: Int64 = 1000
+    /// The milliseconds within which a waiting client connects after a network is reported.
+    ///
+    /// Clients that get their network back at the same time then do not connect at the same time.
+    private static let networkChangeSpread = 1000.0
 
     /// Creates a client, which begins to connect with `start`.
     init(_ options: Options, random: @escaping RandomSource) {
@@ -120,7 +127,7 @@ struct ClientCore: Sendable {
         if self.state == .idle || self.state == .ended {
             self.actions.append(.callEnded(handle: handle, .failure(ErrorInfo(.notLoggedIn, "log in first"))))
         } else if self.calls.count >= Self.maxUnfinishedCalls {
-            let error = ErrorInfo(.overloaded, "too many calls wait", retryAfter: 1000)
+            let error = ErrorInfo(.overloaded, "too many calls wait", retryAfter: Self.retryPause)
             self.actions.append(.callEnded(handle: handle, .failure(error)))
         } else {
             let call = UnfinishedCall(
@@ -149,23 +156,24 @@ struct ClientCore: Sendable {
         return self.takeActions()
     }
 
-    /// Ends the pause before the next attempt, or checks an open connection with a ping, because the app is shown again or
-    /// the network may be back.
+    /// Shortens the pause before the next attempt, or checks an open connection with a ping.
+    ///
+    /// The owner calls this when the app is shown again, or when the network may be back.
     ///
     /// `spread`: the attempt is made at a random moment within this many milliseconds; 0 for at once.
     mutating func probe(spread: Double = 0, at now: Double) -> [ClientAction] {
-        let isConnectionOpen = self.link.probe(spread: spread, at: now)
-        if isConnectionOpen { self.sendPing(at: now) }
+        let needsPing = self.link.probe(spread: spread, at: now)
+        if needsPing { self.sendPing(at: now) }
         return self.takeActions()
     }
 
     /// Records whether the system reports a network.
     ///
-    /// Without a network, the client rarely tries to connect. If there is one, it may be another one than before, on
-    /// which the connection is lost without a sign; so the client checks the connection.
+    /// Without a network, the client rarely tries to connect. A network that is reported may be a new one. A connection
+    /// over the former network is then lost, but nothing reports the loss. Therefore the client checks the connection.
     mutating func setOnline(_ isOnline: Bool, at now: Double) -> [ClientAction] {
         self.link.setOnline(isOnline, at: now)
-        return isOnline ? self.probe(spread: 1000, at: now) : self.takeActions()
+        return isOnline ? self.probe(spread: Self.networkChangeSpread, at: now) : self.takeActions()
     }
 
     /// Sets the name and the picture for the next login; nil keeps the present one.
@@ -180,7 +188,8 @@ struct ClientCore: Sendable {
     /// Handles everything that is due at `now`.
     mutating func tick(at now: Double) -> [ClientAction] {
         for call in self.calls.takeExpired(at: now) {
-            self.callEnded(call, .failure(ErrorInfo(.timedOut, "no answer in time", retryAfter: 1000)))
+            let error = ErrorInfo(.timedOut, "no answer in time", retryAfter: Self.retryPause)
+            self.callEnded(call, .failure(error))
         }
         self.link.tick(at: now)
         self.applyLinkEffects()
@@ -277,7 +286,7 @@ extension ClientCore {
             return nextID
         }
         self.nextID = nextID
-        // For a join that was sent before, `joinSent` changes nothing.
+        // The join may have been sent by an earlier call of this method; `joinSent` then changes nothing.
         if let join = self.calls.sentJoin, let live = join.live { self.place.joinSent(handle: join.handle, live: live) }
         for frame in frames { self.send(frame, at: now) }
     }

@@ -4,12 +4,13 @@ internal import PlazaModel
 
 /// An event of a client other than the end of a call.
 enum ClientEvent: Sendable {
-    /// The client is logged in, at first or after a reconnect. After a reconnect into a live `resumed` comes instead.
+    /// The client is logged in: for the first time, or after a reconnect outside of a live. After a reconnect in a live
+    /// `resumed` comes instead.
     case loggedIn(PlazaModel.UserInfo)
     /// The server's time is the time of the core's clock plus this number of milliseconds.
     case serverTime(offset: Double)
-    /// The client is in the live. If `isAgain`, it was in this live before, and the live has begun no new feed since. If
-    /// `isConfirmed` is false, the server could not store the join yet.
+    /// The client is in the live. If `isAgain`, it was in this live before, and the feed continues where it was. If
+    /// `isConfirmed` is false, the join holds, but the server could not store it yet.
     case joined(LiveID, isAgain: Bool, isConfirmed: Bool)
     /// Items of the live's feed, in order, each once. If `isHistory`, they are from before the client joined. If
     /// `hasGap`, items before them are missing.
@@ -18,12 +19,13 @@ enum ClientEvent: Sendable {
     case counts(LiveCount)
     /// A notice other than `kickedOut`.
     case notice(Notice)
-    /// The client is in its live again after a reconnect. If `replayed` is false, the items that it missed are not sent.
+    /// The client is in its live again after a reconnect. If `replayed` is false, the items that it missed are lost.
     case resumed(LiveID, replayed: Bool)
     /// The client has left the live.
     case left(LiveID)
     /// This client has ended the live.
     case liveEnded(LiveID, statistics: PlazaModel.LiveStatistics?)
+    /// A host or the app's server has removed the user from the live, or the user has joined with another device.
     case kickedOut(LiveID, reason: KickReason, by: UserID)
     /// The client could not resume its live.
     case resumeFailed(LiveID, ErrorInfo)
@@ -33,6 +35,7 @@ enum ClientEvent: Sendable {
     case draining
     /// The server has accepted a newer token on the open connection.
     case tokenRenewed
+    /// The server has refused a newer token on the open connection.
     case tokenRenewalFailed(ErrorInfo)
     /// The server violated the protocol with a frame, which was dropped.
     case badFrame(ErrorInfo)

@@ -5,7 +5,9 @@ internal import PlazaModel
 /// Items of a live's feed.
 struct FeedFrame: Sendable {
     var live: LiveID
+    /// The position of the feed after this frame: of its last item, unless the frame is a history or has no items.
     var position: FeedPosition
+    /// The text with which a client resumes the feed after this frame.
     var token: String
     /// Whether these are messages from before the client joined.
     var isHistory: Bool
@@ -38,25 +40,26 @@ extension FeedFrame: Decodable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
-        func fault(_ key: Key, _ message: String) -> DecodingError {
+        func invalidField(_ key: Key, _ message: String) -> DecodingError {
             .dataCorruptedError(forKey: key, in: container, debugDescription: message)
         }
         self.live = try container.decode(LiveID.self, forKey: .live)
         self.token = try container.decode(String.self, forKey: .token)
         let epoch = try container.decode(Int64.self, forKey: .epoch)
         guard let position = FeedToken(text: self.token)?.position, position.epoch == epoch else {
-            throw fault(.token, "is no token of the epoch")
+            throw invalidField(.token, "is no token of the epoch")
         }
         self.position = position
         self.isHistory = try container.decodeIfPresent(Bool.self, forKey: .history) ?? false
         self.items = try container.decode([FrameItem].self, forKey: .items)
+        // The numbers of a history ascend, but may skip items that are no messages.
         for (item, next) in zip(self.items, self.items.dropFirst()) {
             guard item.n < next.n, self.isHistory || item.n + 1 == next.n else {
-                throw fault(.items, "are out of order")
+                throw invalidField(.items, "are out of order")
             }
         }
         if let last = self.items.last, self.isHistory ? last.n > position.number : last.n != position.number {
-            throw fault(.items, "do not end at their token")
+            throw invalidField(.items, "do not end at their token")
         }
     }
 }

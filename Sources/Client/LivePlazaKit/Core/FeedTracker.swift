@@ -19,6 +19,7 @@ struct FeedTracker: Sendable {
 
     /// Continues at the position at which the server resumes the feed, without a replay.
     mutating func resume(at position: FeedPosition) {
+        // A server may send any number. An addition to the greatest one would overflow.
         let number = min(max(position.number, 0), FeedPosition.validNumbers.upperBound)
         let position = FeedPosition(epoch: position.epoch, number: number)
         if let previous = self.position, previous.epoch == position.epoch {
@@ -42,8 +43,8 @@ struct FeedTracker: Sendable {
         }
         let isEarlier = frame.position.epoch < previous.epoch || frame.position.number < previous.number
         guard !isEarlier else { return NewItems() }
-        // The items of a history are older than the feed's position. Therefore the position tells where the feed
-        // continues after a history, as it does after a frame without items.
+        // The items of a history are older than the feed's position. Therefore the frame's position, and not its items,
+        // tells where the feed continues after a history. The same is true of a frame without items.
         let nextNumber = frame.position.number + 1
         let firstNumber = frame.isHistory ? nextNumber : frame.items.first?.n ?? nextNumber
         let missingCount = firstNumber - previous.number - 1

@@ -2,10 +2,10 @@
 
 /// When to send a ping, and when a connection counts as lost.
 ///
-/// Not every transport reports the server's WebSocket pings. Therefore the client sends a `ping` call after one of the
-/// two sides has been silent. All times are milliseconds of the core's clock.
+/// Not every transport reports the server's WebSocket pings. Therefore the client sends a `ping` call when it has sent
+/// nothing, or received nothing, for some time. All times are milliseconds of the core's clock.
 struct Heartbeat: Sendable {
-    /// A ping is sent after a silence of this time.
+    /// A ping is sent when nothing was sent, or nothing received, for this time.
     let interval: Double
     /// How long the client waits for any frame after a ping.
     let answerTimeout: Double

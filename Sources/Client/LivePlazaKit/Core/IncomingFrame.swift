@@ -5,8 +5,8 @@ internal import PlazaWire
 
 /// A frame of the server as a client reads it.
 ///
-/// It is more tolerant than `ServerFrame`, because a server may be newer than an app: unknown frames and fields are
-/// ignored, and an item that cannot be decoded is left out without the rest of its frame.
+/// A server may be newer than an app. Therefore this type accepts more than `ServerFrame`: unknown frames and fields
+/// are ignored, and if an item cannot be decoded, only this item of the frame is left out.
 enum IncomingFrame: Sendable {
     case reply(id: Int64, ReplyContent)
     case feed(FeedFrame)
@@ -19,7 +19,7 @@ enum IncomingFrame: Sendable {
 }
 
 extension IncomingFrame {
-    /// The size in bytes beyond which a server's frame is refused (PROTOCOL.md, section 12).
+    /// The size beyond which a server's frame is refused: 4 MiB (PROTOCOL.md, section 12).
     static let maxBytes = 4 << 20
 
     /// Reads a frame.
@@ -64,7 +64,7 @@ private struct FrameBody: Decodable {
     }
 }
 
-/// Counts, of which only the live and the count are always present.
+/// The numbers of viewers in a `counts` frame; all fields but `live` and `count` may be missing.
 private struct CountBody: Decodable {
     let count: LiveCount
 

@@ -9,7 +9,7 @@ enum ReplyContent: Sendable {
     /// A result that cannot be read.
     case unreadable(ErrorInfo)
 
-    /// The outcome of the call to which this replies.
+    /// The outcome of the call that this reply answers.
     var result: Result<CallResult, ErrorInfo> {
         switch self {
         case .success(let result): .success(result)

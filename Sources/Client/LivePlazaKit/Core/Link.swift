@@ -19,7 +19,8 @@ enum LinkState: Sendable {
     case ended
 }
 
-/// Decides when a client opens its connection, treats it as lost, tries again and gives up, and which token it uses.
+/// Decides when a client connects, when its connection counts as lost, when it tries again or gives up, and which token
+/// it uses.
 ///
 /// All times are milliseconds of the core's clock.
 struct Link: Sendable {
@@ -37,14 +38,15 @@ struct Link: Sendable {
     var heartbeat: Heartbeat
     private let random: RandomSource
     private var effects: [Effect] = []
-    /// Whether the present address was tried and lost, so that the next attempt goes to the next address.
-    private var isAddressLost = false
+    /// Whether the last connection failed or was lost, so that the next attempt goes to the next address.
+    private var needsNextAddress = false
     /// How often the connection failed since the last login.
     private var failures = 0
     /// When the present state ends without an event: the attempt has then taken too long, or the pause is over.
     private var stateEndsAt = Double.infinity
     /// When to disconnect from a gateway that is stopping.
     private var drainAt = Double.infinity
+    /// Whether the system reports a network; true on systems that report none.
     private var isOnline = true
 
     /// The maximum time to open a connection, and to wait for the answer to a login or a ping.
@@ -69,7 +71,7 @@ struct Link: Sendable {
         return self.effects
     }
 
-    /// Connects, with a new token if the present one has ended or ends soon.
+    /// Connects; before that, asks for a new token if the present one has expired or expires soon.
     mutating func startConnecting(at now: Double) {
         guard self.tokens.needsNewToken(at: now) else { return self.connect(at: now) }
         self.enter(.fetchingToken, until: now + Self.tokenTimeout)
@@ -112,7 +114,7 @@ struct Link: Sendable {
     /// Shortens the pause of a waiting client, because the app is shown or the network may be back.
     ///
     /// `spread`: the number of milliseconds over which the attempts of many clients are spread.
-    /// - Returns: whether the connection is open, so that the owner must check it with a ping.
+    /// - Returns: whether the owner must check the open connection with a ping; false while a ping is unanswered.
     mutating func probe(spread: Double, at now: Double) -> Bool {
         if self.state == .waiting { self.stateEndsAt = min(self.stateEndsAt, now + self.random() * spread) }
         return self.state == .open && !self.heartbeat.isAwaitingAnswer
@@ -132,7 +134,7 @@ struct Link: Sendable {
         return min(self.drainAt, self.tokens.renewAt, self.heartbeat.pingAt, self.heartbeat.lostAt)
     }
 
-    /// Ends pauses, attempts that take too long, and connections that are silent.
+    /// Ends pauses that are over, attempts that take too long, and connections that do not answer a ping.
     mutating func tick(at now: Double) {
         switch self.state {
         case .waiting: if self.stateEndsAt <= now { self.startConnecting(at: now) }
@@ -169,7 +171,7 @@ struct Link: Sendable {
             return self.end(code: code, reason, reportsEnd: true)
         }
         if error != nil { self.effects.append(.perform(.disconnect(code: CloseCode.normal))) }
-        self.isAddressLost = true
+        self.needsNextAddress = true
         self.effects.append(.connectionLost)
         self.effects.append(.perform(.event(.disconnected(code: code))))
         self.wait(minimumPause + BackOff.pause(failures: self.failures, random: self.random()), at: now)
@@ -190,8 +192,8 @@ struct Link: Sendable {
     private mutating func connect(at now: Double) {
         self.enter(.connecting, until: now + Self.answerTimeout)
         self.heartbeat.start(at: now)
-        self.effects.append(.perform(.connect(toNextAddress: self.isAddressLost)))
-        self.isAddressLost = false
+        self.effects.append(.perform(.connect(toNextAddress: self.needsNextAddress)))
+        self.needsNextAddress = false
     }
 
     private mutating func wait(_ pause: Double, at now: Double) {

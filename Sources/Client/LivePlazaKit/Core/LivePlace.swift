@@ -7,13 +7,13 @@ struct LivePlace: Sendable {
     /// The live that the client is in.
     private(set) var live: LiveID?
     private(set) var tracker = FeedTracker()
+    /// The proof of the join, which the server asks for when the client resumes the live.
     private var ticket: Ticket?
     /// The token at which the feed begins, from the reply to the join.
     private var startToken: String?
     /// The id of the last notice.
     private(set) var lastNotice: String?
-    /// The join that was sent and has no reply yet.
-    private var join: PendingJoin?
+    private var pendingJoin: PendingJoin?
 
     /// A join that was sent and has no reply yet.
     private struct PendingJoin {
@@ -39,7 +39,7 @@ struct LivePlace: Sendable {
     ///
     /// A join that is sent again after a reconnect keeps the frames that it has.
     mutating func joinSent(handle: Int, live: LiveID) {
-        if self.join?.handle != handle { self.join = PendingJoin(handle: handle, live: live) }
+        if self.pendingJoin?.handle != handle { self.pendingJoin = PendingJoin(handle: handle, live: live) }
     }
 
     /// Sets the id after which this user's notices continue, unless a notice was received before.
@@ -61,9 +61,9 @@ struct LivePlace: Sendable {
         case .counts(let counts): live = counts.live
         case .reply, .drain, .unknown: return []
         }
-        guard let join = self.join, live == join.live, live != self.live else { return self.apply(frame) }
-        // A notice that was dropped here would not be sent again, because `lastNotice` is after it.
-        if isNotice || join.earlyFrames.count < Self.maxEarlyFrames { self.join?.earlyFrames.append(frame) }
+        guard let join = self.pendingJoin, live == join.live, live != self.live else { return self.apply(frame) }
+        // A notice that was dropped here would be lost: after a reconnect, the server sends only later notices.
+        if isNotice || join.earlyFrames.count < Self.maxEarlyFrames { self.pendingJoin?.earlyFrames.append(frame) }
         return []
     }
 
@@ -86,7 +86,7 @@ struct LivePlace: Sendable {
     /// Updates the place if the call that has ended was a join, a leave or an end of a live.
     mutating func callEnded(_ call: UnfinishedCall, _ result: Result<CallResult, ErrorInfo>) -> [ClientEvent] {
         guard let live = call.live else { return [] }
-        if let join = self.join, join.handle == call.handle { return self.joinEnded(join, result) }
+        if let join = self.pendingJoin, join.handle == call.handle { return self.joinEnded(join, result) }
         guard live == self.live else { return [] }
         switch (call.method, result) {
         case ("live.leave", .success):
@@ -112,8 +112,9 @@ struct LivePlace: Sendable {
     }
 
     private mutating func joinEnded(_ join: PendingJoin, _ result: Result<CallResult, ErrorInfo>) -> [ClientEvent] {
-        self.join = nil
-        guard case .success(let result) = result, let joined = result.join else { return [] }
+        self.pendingJoin = nil
+        guard case .success(let result) = result, let joined = result.joinedLive else { return [] }
+        // A new epoch is a new feed, whose numbers do not continue those of the former feed.
         let isAgain = self.live == join.live && self.tracker.position?.epoch == joined.epoch
         if !isAgain { self.tracker = FeedTracker() }
         self.startToken = joined.token ?? (isAgain ? self.startToken : nil)
@@ -130,14 +131,14 @@ struct LivePlace: Sendable {
         case .counts(let counts): return counts.live == self.live ? [.counts(counts)] : []
         case .feed(let feed):
             guard feed.live == self.live else { return [] }
-            let new = self.tracker.record(feed)
+            let newItems = self.tracker.record(feed)
             // `liveEnded` is the last item of a live; after it the client is in no live.
-            if new.items.contains(where: \.isEnd) { self.forgetLive() }
-            let entries = new.items.compactMap { item in
+            if newItems.items.contains(where: \.isEnd) { self.forgetLive() }
+            let entries = newItems.items.compactMap { item in
                 item.content.map { FeedEntry(n: item.n, at: item.at, content: $0) }
             }
-            let faults = new.items.compactMap { item in item.fault.map { ClientEvent.badFrame($0) } }
-            return faults + [.feed(feed.live, items: entries, isHistory: feed.isHistory, hasGap: new.hasGap)]
+            let faults = newItems.items.compactMap { item in item.fault.map { ClientEvent.badFrame($0) } }
+            return faults + [.feed(feed.live, items: entries, isHistory: feed.isHistory, hasGap: newItems.hasGap)]
         case .reply, .drain, .unknown: return []
         }
     }
@@ -157,8 +158,8 @@ struct LivePlace: Sendable {
 
     /// Whether a kick has voided the client's ticket.
     ///
-    /// A kick voids the tickets below `floor`; without a floor, any ticket. A client whose ticket is still valid ignores
-    /// the kick: it has joined after the kick, or its join led to the kick of the user's other device.
+    /// A kick voids the tickets below `floor`; without a floor, any ticket. A client whose ticket is still valid
+    /// ignores the kick: it has joined after the kick, or its join led to the kick of the user's other device.
     private func isTicketVoid(below floor: Ticket?) -> Bool {
         guard let floor, let ticket = self.ticket else { return true }
         return ticket < floor
@@ -167,7 +168,7 @@ struct LivePlace: Sendable {
 
 extension CallResult {
     /// The result of a join, alone or in the result of a `live.create` that joined.
-    fileprivate var join: JoinedLive? {
+    fileprivate var joinedLive: JoinedLive? {
         switch self {
         case .joined(let ticket, let epoch, let confirmed, let token):
             JoinedLive(ticket: ticket, epoch: epoch, confirmed: confirmed, token: token)

@@ -14,9 +14,10 @@ struct NoticePosition {
         self.offset = offset
     }
 
-    /// Whether the notice `id` comes after the last received one.
+    /// Whether the notice `id` comes after the notice `last`, which was received last.
     ///
-    /// All notices of a user are in one partition; ids that cannot be compared count as later.
+    /// All notices of a user are in one partition of the topic. An id that cannot be compared counts as later, so that
+    /// no notice is dropped by mistake.
     static func isLater(_ id: String, than last: String?) -> Bool {
         guard let last, let new = NoticePosition(id: id), let previous = NoticePosition(id: last),
             new.partition == previous.partition

@@ -4,8 +4,8 @@ internal import PlazaWire
 
 /// The frames that a client sends.
 enum OutgoingFrame {
-    /// The maximum size of the parameters in bytes: a whole frame has at most 64 KiB, of which 256 bytes are reserved for
-    /// its other fields.
+    /// The maximum size of the parameters in bytes: a whole frame has at most 64 KiB, of which 256 bytes are reserved
+    /// for its other fields.
     private static let maxParams = (64 << 10) - 256
 
     /// Writes a call.

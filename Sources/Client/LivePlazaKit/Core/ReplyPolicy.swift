@@ -12,7 +12,11 @@ extension ErrorInfo {
     }
 
     /// The error for a frame of the server that violates the protocol.
-    static func badFrame(_ what: String) -> ErrorInfo { ErrorInfo(.badFrame, "the server sent \(what)") }
+    ///
+    /// `description`: what the server sent, such as "a frame that is too long".
+    static func badFrame(_ description: String) -> ErrorInfo {
+        ErrorInfo(.badFrame, "the server sent \(description)")
+    }
 
     /// Whether the error has this code.
     func has(_ code: ReplyCode) -> Bool { self.code == code.code }
@@ -21,6 +25,7 @@ extension ErrorInfo {
     var retryMilliseconds: Double? {
         self.retryAfter.map { duration in
             let (seconds, attoseconds) = duration.components
+            // 1e15 attoseconds are one millisecond.
             return Double(seconds) * 1000 + Double(attoseconds) / 1e15
         }
     }
@@ -44,15 +49,15 @@ enum CloseCode {
     static func allowsReconnect(after code: Int) -> Bool { !(4100...4199).contains(code) }
 }
 
-/// What the error of a login, or of a resume, means (PROTOCOL.md, section 7).
+/// How a client reacts to the error of a login or of a resume (PROTOCOL.md, section 7).
 enum LoginVerdict: Equatable, Sendable {
-    /// The error means the same as a connection that was closed with this code.
+    /// React as if the connection had been closed with this code.
     case closed(code: Int)
     /// Try the same login again later.
     case retry
-    /// The live cannot be resumed; log in without it.
+    /// The live cannot be resumed: log in without it.
     case dropLive
-    /// The client ends.
+    /// End the client for good.
     case end
 
     init(_ error: ErrorInfo, isResume: Bool) {

@@ -12,11 +12,13 @@ struct TokenKeeper: Sendable {
     private let random: RandomSource
     /// How often in a row the provider has failed.
     private var failures = 0
-    /// Whether a token was refused since the last login; a second refusal is final.
+    /// Whether a token was refused since the last successful login; a second refusal is final.
     private var wasRefused = false
 
-    /// A token is renewed at least this long before its end, unless its remaining validity is too short.
+    /// A token is renewed at least this many milliseconds before it expires, unless its validity is too short.
     private static let renewalMargin = 60_000.0
+    /// The minimum number of milliseconds between two requests to the provider on an open connection.
+    private static let minRetryPause = 1000.0
 
     init(hasProvider: Bool, random: @escaping RandomSource) {
         self.hasProvider = hasProvider
@@ -25,11 +27,11 @@ struct TokenKeeper: Sendable {
 
     /// How long to wait before the provider is asked for a newer token, in milliseconds.
     ///
-    /// The provider is asked one to two margins before the token ends. The moment is random, so that clients whose tokens
-    /// were issued together do not ask together. The margin is a minute, or a fifth of the remaining validity if that is
-    /// less.
+    /// The provider is asked one to two margins before the token expires. The moment is random, so that clients whose
+    /// tokens were issued together do not ask together. The margin is a minute, or a fifth of the remaining validity if
+    /// that is less.
     ///
-    /// `remainingTime`: milliseconds until the token ends.
+    /// `remainingTime`: milliseconds until the token expires.
     /// `random`: a random number from 0 to below 1.
     static func renewalDelay(remainingTime: Double, random: Double) -> Double {
         let margin = min(Self.renewalMargin, max(0, remainingTime) / 5)
@@ -54,8 +56,8 @@ struct TokenKeeper: Sendable {
     mutating func recordFailure(at now: Double) -> Double {
         let pause = BackOff.pause(failures: self.failures, random: self.random(), first: 1000, max: 30_000)
         self.failures += 1
-        // The random pause may be almost 0; the provider is asked at most once in a second.
-        if self.text != nil { self.renewAt = now + max(1000, pause) }
+        // The random pause may be almost 0.
+        if self.text != nil { self.renewAt = now + max(Self.minRetryPause, pause) }
         return pause
     }
 

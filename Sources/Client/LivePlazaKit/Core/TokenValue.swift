@@ -7,7 +7,7 @@ struct TokenValue: Sendable, Equatable {
     /// The remaining validity in milliseconds.
     var remainingTime: Double
 
-    /// The validity that is assumed for a token whose end cannot be read, in milliseconds.
+    /// The validity that is assumed for a token whose expiry cannot be read: an hour, in milliseconds.
     static let assumedValidity = 3_600_000.0
 
     /// Makes a token whose validity is read from its text.
@@ -27,6 +27,7 @@ struct TokenValue: Sendable, Equatable {
     /// - Parameter token: a JWT in compact form.
     /// - Returns: milliseconds since 1970; nil if it cannot be read.
     static func expiry(of token: String) -> Double? {
+        // The claim `exp` counts seconds since 1970.
         guard let exp = Self.claims(ExpiryClaim.self, of: token)?.exp, exp.isFinite else { return nil }
         return exp * 1000
     }

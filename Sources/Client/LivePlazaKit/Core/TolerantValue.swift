@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import PlazaModel
 
-/// The result of decoding a value whose only key names its kind.
+/// The result of decoding a value of which the only key names its kind, such as `{"text": {…}}`.
+///
+/// A kind of a later version is no error, so that an app can be older than the server.
 enum TolerantValue<Value: Decodable> {
     case value(Value)
     /// The value is of a kind that this version does not know.
@@ -24,7 +26,8 @@ enum TolerantValue<Value: Decodable> {
             where context.codingPath.count <= container.codingPath.count + 1
             && context.debugDescription.hasPrefix("Invalid number of keys")
         {
-            // The value has no key of a known kind, or several keys.
+            // The compiler's decoding of an enum throws this error if the value has no key of a known kind, or several
+            // keys. The length of the path tells that the error is not about an inner value.
             let kinds = try? container.nestedContainer(keyedBy: AnyKey.self, forKey: key).allKeys.count
             self = kinds == 0 ? .fault(.badFrame("\(key.stringValue) without a kind")) : .unknown
         } catch {

@@ -5,16 +5,16 @@ internal import PlazaModel
 ///
 /// All times are milliseconds of the core's clock.
 struct UnfinishedCall: Sendable {
-    /// The client's own number of the call.
+    /// The client's own number of the call, which it has from the beginning; the server does not see it.
     let handle: Int
-    /// The call's id in its frames; nil until it is first sent.
+    /// The call's id in its frames; nil until the call is first sent.
     var id: Int64?
     let method: String
     /// A JSON object.
     let params: [UInt8]
     /// The live that the call is about.
     let live: LiveID?
-    /// When the call fails without a reply.
+    /// When the call fails with `timedOut`, if no reply has been received.
     let deadline: Double
     /// When the call was first sent; a repeated frame states the time since then as `age`.
     var firstSentAt: Double?
@@ -41,7 +41,7 @@ struct UnfinishedCall: Sendable {
     /// Marks the call as sent with this id.
     ///
     /// - Returns: the frame to send.
-    mutating func send(id: Int64, at now: Double) -> [UInt8] {
+    mutating func markSent(id: Int64, at now: Double) -> [UInt8] {
         let age = self.firstSentAt.map { max(0, Int64((now - $0).rounded())) }
         self.firstSentAt = self.firstSentAt ?? now
         self.id = id
