@@ -66,8 +66,8 @@ private struct LoopConnection: TransportConnection {
     let transport: LoopTransport
 
     func send(_ text: [UInt8]) {
-        // If the queue of commands is full, the text is lost. Later texts must not be sent without it, so the connection is
-        // closed.
+        // If the queue of commands is full, the text is lost. Later texts must not be sent without it, so the
+        // connection is closed.
         let command = SocketCommand(socket: self.number, .send(text))
         if (try? self.commands.post(command)) == nil { self.close(code: 1000) }
     }

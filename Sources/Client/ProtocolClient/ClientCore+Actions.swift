@@ -19,8 +19,8 @@ extension ClientCore {
     /// An event for the user of the client.
     package enum Event: Hashable, Sendable {
         case loggedIn(UserInfo)
-        /// The client is in the live again after a reconnect. If `replayed` is false, the server does not send the missed
-        /// items, and the app should load the details of the live again.
+        /// The client is in the live again after a reconnect. If `replayed` is false, the server does not send the
+        /// missed items, and the app should load the details of the live again.
         case resumed(LiveID, replayed: Bool)
         /// The live could not be resumed.
         case resumeFailed(LiveID, ReplyError)

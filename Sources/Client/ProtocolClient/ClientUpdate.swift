@@ -5,7 +5,8 @@ package import PlazaModel
 package enum ClientUpdate: Hashable, Sendable {
     /// New items of the live that the client is in, in order.
     case feed([FeedEntry], epoch: Int64)
-    /// Messages from before the client joined, in order and each only once; a long history is split into several updates.
+    /// Messages from before the client joined, in order and each only once; a long history is split into several
+    /// updates.
     case history([FeedEntry], epoch: Int64)
     /// Any other event.
     case event(ClientCore.Event)

@@ -3,8 +3,8 @@ internal import PlazaModel
 
 /// Finds single values in the JSON of a feed frame.
 ///
-/// Keys are sorted (PROTOCOL.md, section 2), so the number `n` is the last field of an item. Quotation marks inside texts
-/// are escaped. Therefore `"n":` followed by a number and a brace is always an item's number.
+/// Keys are sorted (PROTOCOL.md, section 2), so the number `n` is the last field of an item. Quotation marks inside
+/// texts are escaped. Therefore `"n":` followed by a number and a brace is always an item's number.
 enum FeedScanner {
     /// The numbers of a frame's items.
     struct ItemNumbers {

@@ -49,8 +49,8 @@ package struct FeedTracker: Equatable, Sendable {
             self.token = FeedToken(position)
             return
         }
-        // The position may be earlier than the last received item: the new gateway may have read less of the feed than the
-        // previous gateway has sent.
+        // The position may be earlier than the last received item: the new gateway may have read less of the feed than
+        // the previous gateway has sent.
         guard position.number > current.number else { return }
         self.skip(from: current.number + 1, to: position.number)
         self.token = FeedToken(position)

@@ -3,7 +3,8 @@ internal import PlazaModel
 
 /// How a client reacts when the server rejects its login or its resume.
 enum LoginFailure {
-    /// The server would reject the same login again: the client ends, as after a close of the connection with this code.
+    /// The server would reject the same login again: the client ends, as after a close of the connection with this
+    /// code.
     case end(DisconnectCode)
     /// The live cannot be resumed: the client logs in again without it.
     case forgetLive

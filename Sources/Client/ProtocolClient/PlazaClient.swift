@@ -20,7 +20,8 @@ package final class PlazaClient: Sendable {
 
     deinit { _ = self.post(.stop) }
 
-    /// Calls `method` and awaits the reply for at most `ClientCore.Options.callTimeout`; a reconnect does not end the call.
+    /// Calls `method` and awaits the reply for at most `ClientCore.Options.callTimeout`; a reconnect does not end the
+    /// call.
     ///
     /// - Parameters:
     ///   - method: a name of PROTOCOL.md, section 5.

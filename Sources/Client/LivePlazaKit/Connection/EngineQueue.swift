@@ -70,7 +70,7 @@ package final class EngineQueue: SerialExecutor {
     private func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
 }
 
-/// A task that prefers this executor resumes on the queue directly. Otherwise the task would first resume on a thread of
-/// the system's pool, where another task could overtake it.
+/// A task that prefers this executor resumes on the queue directly. Otherwise the task would first resume on a thread
+/// of the system's pool, where another task could overtake it.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension EngineQueue: TaskExecutor {}

@@ -37,8 +37,8 @@ struct DeviceClock: PlazaClock {
     var wall: Double { Date().timeIntervalSince1970 * 1000 }
 
     func schedule(after delay: Double, on queue: EngineQueue, _ action: @escaping @Sendable () -> Void) -> PlazaTimer {
-        // Dispatch retains the closure until the deadline, also if the timer is cancelled. Therefore cancelling drops the
-        // action, so that the action's objects are released.
+        // Dispatch retains the closure until the deadline, also if the timer is cancelled. Therefore cancelling drops
+        // the action, so that the action's objects are released.
         let pendingAction = Locked<(@Sendable () -> Void)?>(action)
         let nanoseconds = Int(min(max(delay, 0), Self.maxDelay) * 1_000_000)
         DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {

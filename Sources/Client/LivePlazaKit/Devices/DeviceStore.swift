@@ -5,8 +5,9 @@ internal import PlazaModel
 ///
 /// The app's `MediaEngine` captures and plays. The store keeps the state of the devices and reports it to the user's
 /// seat, so that others see at once that a guest's camera is on. A device that is open when the user sits down is
-/// reported then. The store closes a device when a host closes or locks it, and all devices when the user loses its seat
-/// or leaves the live. Without an engine, opening a device always succeeds, so that an app can be tried without media.
+/// reported then. The store closes a device when a host closes or locks it, and all devices when the user loses its
+/// seat or leaves the live. Without an engine, opening a device always succeeds, so that an app can be tried without
+/// media.
 public final class DeviceStore: Sendable {
     private let engine: PlazaEngine
     private let media = Locked<(any MediaEngine)?>(nil)

@@ -10,7 +10,8 @@ extension BarrageState {
         self.allowSendMessage = Self.maySend(context)
         guard let message = Self.message(input, in: context.liveID) else { return }
         var index = self.messageList.count
-        // A message of the history is inserted before the later messages. A local tip has no number and keeps its place.
+        // A message of the history is inserted before the later messages. A local tip has no number and keeps its
+        // place.
         if !message.isLocal {
             while index > 0, !self.messageList[index - 1].isLocal,
                 self.messageList[index - 1].sequence > message.sequence

@@ -73,8 +73,8 @@ struct LiveFold: Sendable {
         self.states.live.reduce(input)
         self.states.stage.reduce(input)
         let newStage = self.states.stage.record?.revision == revision ? nil : self.states.stage.record
-        // A list that two values share is copied when one of them changes. The list of messages is long and changes with
-        // each message, so it is moved out of `self.states` here. Only the reducer of the barrage reads it.
+        // A list that two values share is copied when one of them changes. The list of messages is long and changes
+        // with each message, so it is moved out of `self.states` here. Only the reducer of the barrage reads it.
         var barrage = BarrageState()
         swap(&barrage, &self.states.barrage)
         var states = self.states

@@ -40,8 +40,8 @@ public final class LivePlaza: Sendable {
 
     /// Creates a client with the queue, the clock and the random source of a test.
     ///
-    /// `followsSystem`: whether the client reacts when the app is shown again and when the network changes; it can do so
-    /// on Apple systems only.
+    /// `followsSystem`: whether the client reacts when the app is shown again and when the network changes; it can do
+    /// so on Apple systems only.
     package init(
         options: PlazaOptions, queue: EngineQueue, clock: any PlazaClock, followsSystem: Bool = false,
         random: @escaping RandomSource
@@ -90,6 +90,7 @@ public final class LivePlaza: Sendable {
 
     /// Tells the client that the network has changed, and whether there is one.
     ///
-    /// Without a network, the client rarely tries to connect. With one, it checks its connection. On Apple systems the client asks the system itself.
+    /// Without a network, the client rarely tries to connect. With one, it checks its connection. On Apple systems the
+    /// client asks the system itself.
     public func setOnline(_ isOnline: Bool) { self.engine.onQueue { $0.setOnline(isOnline) } }
 }

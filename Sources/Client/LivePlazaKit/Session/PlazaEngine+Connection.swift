@@ -20,8 +20,8 @@ extension PlazaEngine {
         }
         var coreOptions = ClientCore.Options(
             session: SessionID(options.session ?? self.newSession()), hasTokenProvider: options.tokenProvider != nil)
-        // An earlier process may have used the same session. The ids must then be above the ids of that process, because
-        // the server takes a call with a known id for a repeated call.
+        // An earlier process may have used the same session. The ids must then be above the ids of that process,
+        // because the server takes a call with a known id for a repeated call.
         coreOptions.firstID = options.session == nil ? 1 : Int64(self.clock.wall)
         coreOptions.name = name ?? ""
         coreOptions.avatarURL = avatarURL ?? ""
@@ -139,8 +139,8 @@ extension PlazaEngine {
 
     /// Sets the only timer to the next moment at which something is due.
     ///
-    /// Each frame delays the next ping. A timer that is due too early is kept nevertheless, because a new timer for each
-    /// frame would stay in the system's memory until it is due. The early timer only sets the next timer.
+    /// Each frame delays the next ping. A timer that is due too early is kept nevertheless, because a new timer for
+    /// each frame would stay in the system's memory until it is due. The early timer only sets the next timer.
     private func scheduleTick() {
         guard let connection = self.connection else { return }
         let due = connection.core.dueAt

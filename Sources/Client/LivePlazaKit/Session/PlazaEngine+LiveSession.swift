@@ -145,7 +145,8 @@ extension PlazaEngine {
     }
 
     private func feedReceived(_ items: [FeedEntry], hasGap: Bool) {
-        // Do not copy the session here: two copies would share the list of messages, so each message would copy the list.
+        // Do not copy the session here: two copies would share the list of messages, so each message would copy the
+        // list.
         guard let live = self.liveSession?.fold.liveID else { return }
         let wasDegraded = self.liveSession?.fold.states.live.isTipsDegraded ?? false
         let wasHost = self.isHost

@@ -13,8 +13,8 @@ extension PlazaEngine {
 
     /// Reads a snapshot and waits for it.
     ///
-    /// If the snapshot is being read already, it is read once more afterwards, because the read in progress may return a
-    /// state from before the change that the caller wants to see.
+    /// If the snapshot is being read already, it is read once more afterwards, because the read in progress may return
+    /// a state from before the change that the caller wants to see.
     ///
     /// - Throws: the error of the read.
     func refresh(_ name: SnapshotName) async throws(ErrorInfo) { try await self.enqueueRead(name).value.get() }

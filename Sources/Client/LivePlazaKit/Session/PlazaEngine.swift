@@ -98,8 +98,8 @@ actor PlazaEngine {
 
     /// Begins a task of the engine, which resumes on the engine's queue.
     ///
-    /// On systems that are older than those in the availability check, the task begins on a thread of the system's pool,
-    /// and reaches the queue later.
+    /// On systems that are older than those in the availability check, the task begins on a thread of the system's
+    /// pool, and reaches the queue later.
     @discardableResult
     nonisolated func task<T: Sendable>(
         _ body: @escaping @Sendable (isolated PlazaEngine) async -> T

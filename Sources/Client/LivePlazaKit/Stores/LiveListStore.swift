@@ -206,8 +206,8 @@ extension LiveListStore {
         return { engine async throws(ErrorInfo) in
             let params = info.allChanges.merging(["join": .bool(true)]) { _, new in new }
             let result = try await engine.call("live.create", params, live: LiveID(info.liveID))
-            // If the result has no join, the server is too old to know the parameter `join`, or it has refused the join. A
-            // separate join then enters the live, or throws the reason.
+            // If the result has no join, the server is too old to know the parameter `join`, or it has refused the
+            // join. A separate join then enters the live, or throws the reason.
             guard case .live(_, _, _, joined: _?) = result else { return try await engine.enter(info.liveID) }
             return try await engine.loadJoinedLive(info.liveID)
         }

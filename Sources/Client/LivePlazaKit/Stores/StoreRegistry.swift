@@ -4,8 +4,8 @@ internal import LivePlazaCombine
 /// The stores of a client.
 ///
 /// The registry retains neither stores nor publishers. The client retains the stores of the live that it is in. An app
-/// retains the stores that it holds, and each of its subscriptions retains a publisher. The registry finds the stores and
-/// publishers that exist. Therefore stores that are made again publish to the subscribers of the former ones.
+/// retains the stores that it holds, and each of its subscriptions retains a publisher. The registry finds the stores
+/// and publishers that exist. Therefore stores that are made again publish to the subscribers of the former ones.
 final class StoreRegistry: Sendable {
     private struct State {
         weak var engine: PlazaEngine?
